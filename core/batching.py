@@ -1,0 +1,52 @@
+"""Batches for a transformer: texts of like length together, a bounded number of tokens in each."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+# Padded tokens in one forward pass. Speed is flat from 512 to 4096 on a CPU core; memory is not.
+TOKEN_BUDGET = 2048
+# For models that state no maximum (XLNet has none; a tokenizer without one reports 10^30).
+FALLBACK_MAX_TOKENS = 512
+
+
+def token_batches(lengths: Sequence[int], budget: int = TOKEN_BUDGET) -> Iterator[list[int]]:
+    """Indices of texts, shortest first, in batches of at most `budget` padded tokens (a longer text goes alone)."""
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and lengths[index] * (len(batch) + 1) > budget:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def max_tokens(tokenizer: Any, limit: int | None = None) -> int:
+    """The longest input, in tokens, that the tokenizer and `limit` (e.g. of the position embeddings) allow."""
+    stated = [n for n in (tokenizer.model_max_length, limit) if n is not None and 0 < n <= 1_000_000]
+    return min(stated, default=FALLBACK_MAX_TOKENS)
+
+
+def padded(rows: Sequence[dict[str, list[int]]], tokenizer: Any, device: torch.device) -> dict[str, torch.Tensor]:
+    """One tensor (batch, longest) int64 for each input of the model, padded on the tokenizer's own side."""
+    fill = {
+        "input_ids": tokenizer.pad_token_id or 0,
+        "token_type_ids": tokenizer.pad_token_type_id,
+        "attention_mask": 0,
+    }
+    longest = max(len(row["input_ids"]) for row in rows)
+    left = tokenizer.padding_side == "left"
+
+    def pad(values: list[int], value: int) -> list[int]:
+        padding = [value] * (longest - len(values))
+        return padding + values if left else values + padding
+
+    return {name: torch.tensor([pad(row[name], fill[name]) for row in rows], device=device) for name in rows[0]}
+
+
+def tokenized(tokenizer: Any, texts: Sequence[str], max_length: int, **options: bool) -> list[dict[str, list[int]]]:
+    """Each text's model inputs (`input_ids`, `attention_mask`, …), special tokens included, cut to `max_length`."""
+    encoded = tokenizer(list(texts), truncation=True, max_length=max_length, **options)
+    return [{name: encoded[name][i] for name in encoded} for i in range(len(texts))]

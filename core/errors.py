@@ -1,0 +1,45 @@
+"""Errors a person can act on: each message says what is wrong, which one, and what to do."""
+
+
+class NwsError(Exception):
+    """Base of every error NWS raises on purpose. The command line prints it without a traceback."""
+
+
+class CorpusError(NwsError):
+    """A dataset or one of its rows cannot be read."""
+
+
+class EmptyArticleError(NwsError):
+    """An article holds no word, or has no reference: nothing can be summarised or scored."""
+
+
+class LanguageError(NwsError):
+    """An article is in a language that the chosen tokenizer would delete."""
+
+
+class SegmentationError(NwsError):
+    """A spaCy pipeline that was asked for is not installed."""
+
+
+class HubError(NwsError):
+    """The Hugging Face Hub cannot be reached, or does not have what was asked for."""
+
+
+class ModelError(NwsError):
+    """A model cannot be loaded, or is not the one that was pinned."""
+
+
+class RecipeError(NwsError):
+    """A recipe or a command-line value is not usable."""
+
+
+class StoreError(NwsError):
+    """The store cannot be opened, has another schema, or does not hold what was asked for."""
+
+
+class FencedError(StoreError):
+    """Another driver took over the run, so this one may no longer write to it."""
+
+
+class ClusterError(NwsError):
+    """Ray cannot give what the run asks for."""

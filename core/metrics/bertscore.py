@@ -1,0 +1,175 @@
+"""BERTScore (Zhang et al. 2020, "BERTScore: Evaluating Text Generation with BERT"), without idf weights.
+
+The numbers are those of the `bert_score` library called with one pair at a time. Called with many pairs it masks
+padding with similarity 0, which lifts negative maxima: its batched scores differ by up to 0.03 for one-word
+summaries. Here nothing is padded when tokens are matched, so many pairs can be scored together without that.
+"""
+
+import csv
+import importlib.metadata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bert_score
+import numpy as np
+import numpy.typing as npt
+import torch
+from bert_score.utils import get_model
+from transformers import AutoTokenizer, GPT2Tokenizer, RobertaTokenizer
+
+from core.batching import max_tokens, padded, token_batches, tokenized
+from core.errors import ModelError
+from core.models import ModelRef, model_folder
+from core.types import Score
+
+EMPTY = Score(0.0, 0.0, 0.0)
+FloatArray = npt.NDArray[np.float64]
+# (candidate, references)
+Pair = tuple[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class BertScoreConfig:
+    """Which BERTScore.
+
+    Attributes:
+        model: the resolved backbone.
+        num_layers: the layer whose output is matched (bert-base-uncased: 9, as tuned by the authors).
+        rescale: rescale with bert-score's own English baseline of that backbone and layer.
+    """
+
+    model: ModelRef
+    num_layers: int
+    rescale: bool = False
+
+    @property
+    def signature(self) -> str:
+        """Every option that changes the numbers."""
+        return "|".join(
+            (
+                "bertscore",
+                f"model:{self.model}",
+                f"layer:{self.num_layers}",
+                "idf:no",
+                f"rescale:{'bert-score-en' if self.rescale else 'no'}",
+                "pairs:one-at-a-time",
+                "refs:best-f1",
+                f"like:bert-score-{importlib.metadata.version('bert-score')}",
+                f"transformers:{importlib.metadata.version('transformers')}",
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    """The token vectors of one text, each of length 1, and which of them count (special tokens only match)."""
+
+    vectors: torch.Tensor  # (tokens, dimensions) float32
+    weights: FloatArray  # (tokens,) float64, 0 or 1
+
+
+class BertScorer:
+    """BERTScore with one backbone, loaded once.
+
+    Raises:
+        ModelError: the backbone has fewer layers, or no baseline to rescale with.
+    """
+
+    def __init__(self, config: BertScoreConfig, device: torch.device) -> None:
+        folder = model_folder(config.model)
+        self._tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+        self._model = _truncated_model(folder, config).float().to(device)
+        self._max_length = max_tokens(self._tokenizer, getattr(self._model.config, "max_position_embeddings", None))
+        self._baseline = _baseline(config) if config.rescale else (0.0, 0.0, 0.0)
+        self._device = device
+
+    def score(self, pairs: Sequence[Pair]) -> list[Score]:
+        """Score each candidate against its best reference (the one with the highest F1).
+
+        Every distinct text is embedded once, however many pairs it is in. An empty candidate or no non-empty
+        reference scores 0.
+        """
+        texts = list(dict.fromkeys(text.strip() for pair in pairs for text in (pair[0], *pair[1])))
+        tokens = {text: found for text, found in zip(texts, self._embed(texts), strict=True) if found is not None}
+        candidates: dict[str, dict[str, Score]] = {}  # of each reference, its candidates
+        for candidate, references in pairs:
+            for reference in references:
+                candidates.setdefault(reference.strip(), {})[candidate.strip()] = EMPTY
+        for reference, scores in candidates.items():
+            filled = [text for text in scores if text in tokens]
+            if reference in tokens and filled:
+                matched = _match([tokens[text] for text in filled], tokens[reference])
+                scores.update(zip(filled, map(self._score, matched), strict=True))
+        return [
+            max((candidates[ref.strip()][text.strip()] for ref in refs), key=lambda score: score.f1, default=EMPTY)
+            for text, refs in pairs
+        ]
+
+    def _embed(self, texts: Sequence[str]) -> list[_Tokens | None]:
+        """Token vectors of each text, None where there is nothing to match."""
+        filled = [i for i, text in enumerate(texts) if text]
+        # As bert_score does: byte-level BPE reads a word without the space before it as another word.
+        options = {"add_prefix_space": True} if isinstance(self._tokenizer, GPT2Tokenizer | RobertaTokenizer) else {}
+        rows = tokenized(self._tokenizer, [texts[i] for i in filled], self._max_length, **options) if filled else []
+        found: list[_Tokens | None] = [None] * len(texts)
+        with torch.inference_mode():
+            for batch in token_batches([len(row["input_ids"]) for row in rows]):
+                inputs = padded([rows[i] for i in batch], self._tokenizer, self._device)
+                hidden = self._model(inputs["input_ids"], attention_mask=inputs["attention_mask"])[0].float()
+                hidden = hidden / hidden.norm(dim=-1, keepdim=True)
+                for i, vectors, mask in zip(batch, hidden, inputs["attention_mask"].bool(), strict=True):
+                    weights = self._weights(rows[i]["input_ids"])
+                    if weights.any():  # none for a text of control characters alone
+                        found[filled[i]] = _Tokens(vectors[mask], weights)
+        return found
+
+    def _weights(self, ids: list[int]) -> FloatArray:
+        special = (self._tokenizer.sep_token_id, self._tokenizer.cls_token_id)
+        return np.array([i not in special for i in ids], dtype=np.float64)
+
+    def _score(self, matched: tuple[float, float]) -> Score:
+        precision, recall = matched
+        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+        return Score(*(_rescaled(*pair) for pair in zip((precision, recall, f1), self._baseline, strict=True)))
+
+
+def _match(candidates: Sequence[_Tokens], reference: _Tokens) -> list[tuple[float, float]]:
+    """Precision and recall of each candidate: mean best cosine of its tokens, and of the reference's tokens.
+
+    One matrix product for all candidates of a reference; the maxima and means are taken candidate by candidate.
+    """
+    similarity = (torch.cat([c.vectors for c in candidates]) @ reference.vectors.T).cpu().numpy()
+    starts = np.cumsum([0, *(len(c.weights) for c in candidates[:-1])])
+    weights = np.concatenate([c.weights for c in candidates])
+    precision = np.add.reduceat(similarity.max(axis=1) * weights, starts) / np.add.reduceat(weights, starts)
+    recall = np.maximum.reduceat(similarity, starts, axis=0) @ reference.weights / reference.weights.sum()
+    return list(zip(precision.tolist(), recall.tolist(), strict=True))
+
+
+def _rescaled(value: float, baseline: float) -> float:
+    return (value - baseline) / (1 - baseline)
+
+
+def _truncated_model(folder: Path, config: BertScoreConfig) -> Any:
+    try:
+        return get_model(str(folder), config.num_layers)
+    except AssertionError as error:
+        raise ModelError(f"BERTScore: {error}") from error
+
+
+def _baseline(config: BertScoreConfig) -> tuple[float, float, float]:
+    """Precision, recall and F1 of random pairs, from the tables that come with bert-score."""
+    tables = Path(bert_score.__file__).parent / "rescale_baseline" / "en"
+    candidates = [tables / f"{name}.tsv" for name in (config.model.source, config.model.name)]
+    table = next((path for path in candidates if path.is_file()), None)
+    if table is None:
+        raise ModelError(
+            f"bert-score has no English baseline for {config.model.name}: leave rescaling off, or use one of "
+            f"{', '.join(sorted(path.stem for path in tables.glob('*.tsv')))}."
+        )
+    with table.open(newline="") as file:
+        rows = {int(row["LAYER"]): row for row in csv.DictReader(file)}
+    row = rows[config.num_layers]
+    return float(row["P"]), float(row["R"]), float(row["F"])

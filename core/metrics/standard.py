@@ -1,0 +1,55 @@
+"""The standard metrics, those that are columns of the store, of many summaries at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from core.metrics.bertscore import BertScoreConfig, BertScorer
+from core.metrics.rouge import Rouge, RougeConfig
+from core.metrics.surface import DENSITY_SIGNATURE, EFFICIENCY_SIGNATURE, density, efficiency
+from core.text.words import count_words
+from core.types import Article, Scores
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsConfig:
+    """Options of the standard metrics."""
+
+    bertscore: BertScoreConfig
+    rouge: RougeConfig
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """Of each metric, every option that changes its numbers."""
+        return {
+            "bertscore": self.bertscore.signature,
+            "rouge": self.rouge.signature,
+            "efficiency": EFFICIENCY_SIGNATURE,
+            "density": DENSITY_SIGNATURE,
+        }
+
+
+class StandardMetrics:
+    """Scores summaries with every standard metric; the BERTScore backbone is loaded once."""
+
+    def __init__(self, config: MetricsConfig, device: torch.device) -> None:
+        self._bertscore = BertScorer(config.bertscore, device)
+        self._rouge = Rouge(config.rouge)
+
+    def score(self, summaries: Sequence[tuple[Article, str]]) -> list[Scores]:
+        """Scores of each (article, summary text), all embedded together; equal pairs are scored once."""
+        unique = list(dict.fromkeys(summaries))
+        bertscores = self._bertscore.score([(text, article.references) for article, text in unique])
+        scores = {}
+        for (article, text), bertscore in zip(unique, bertscores, strict=True):
+            rouge = self._rouge.score(text, article.references)
+            scores[article, text] = Scores(
+                bertscore=bertscore,
+                rouge1=rouge["rouge1"],
+                rouge2=rouge["rouge2"],
+                rougel=rouge["rougeL"],
+                efficiency=efficiency(bertscore.f1, count_words(text)),
+                density=density(text, article.text),
+            )
+        return [scores[summary] for summary in summaries]

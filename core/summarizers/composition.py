@@ -1,0 +1,30 @@
+"""From ranked chunks to a summary of exactly n words, in document order."""
+
+from collections.abc import Iterable
+
+from core.types import SegmentedArticle
+
+
+def compose(article: SegmentedArticle, ranking: Iterable[int], n: int) -> str:
+    """The best-ranked chunks that make `n` words, put back into document order.
+
+    Chunks are taken in the order of `ranking` (indices into `article.chunks`, best first), none whose text was taken
+    already; the last one is cut to fit. If the chunks run out, the article's other words follow from its beginning,
+    so that the summary has fewer than `n` words only if the article does.
+    """
+    taken: set[int] = set()
+    texts: set[str] = set()
+    for index in ranking:
+        room = n - len(taken)
+        if room <= 0:
+            break
+        chunk = article.chunks[index]
+        end = min(chunk.end, chunk.start + room)
+        text = " ".join(article.words[chunk.start : end]).casefold()
+        if text not in texts:
+            texts.add(text)
+            taken.update(range(chunk.start, end))
+    others = (position for position in range(len(article.words)) if position not in taken)
+    for position, _ in zip(others, range(n - len(taken)), strict=False):
+        taken.add(position)
+    return " ".join(article.words[position] for position in sorted(taken))

@@ -1,0 +1,87 @@
+"""Sentence and chunk embeddings: many texts in, one vector each out.
+
+A folder with `modules.json` is a sentence-transformers model and pools the way it says; any other model is pooled by
+the masked mean of its last hidden state (Reimers & Gurevych 2019, "Sentence-BERT", section 3).
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sentence_transformers import SentenceTransformer
+from transformers import AutoModel, AutoTokenizer
+
+from core.batching import max_tokens, padded, token_batches, tokenized
+from core.models import ModelRef, model_folder
+
+FloatArray = npt.NDArray[np.float32]
+# From model inputs, each (batch, tokens), to vectors (batch, dimensions).
+Forward = Callable[[dict[str, torch.Tensor]], torch.Tensor]
+
+
+class Encoder:
+    """One loaded encoder. `encode` never runs one text at a time."""
+
+    def __init__(self, name: str, tokenizer: Any, forward: Forward, max_length: int, device: torch.device) -> None:
+        self.name = name
+        self._tokenizer = tokenizer
+        self._forward = forward
+        self._max_length = max_length
+        self._device = device
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        """Embed `texts`; texts longer than the model's window are cut to it.
+
+        Returns:
+            float32 array (len(texts), dimensions), row i for text i. Equal texts have equal rows.
+        """
+        unique = list(dict.fromkeys(texts))
+        rows = tokenized(self._tokenizer, unique, self._max_length)
+        vectors: list[FloatArray] = [np.empty(0, np.float32)] * len(unique)
+        with torch.inference_mode():
+            for batch in token_batches([len(row["input_ids"]) for row in rows]):
+                output = self._forward(padded([rows[i] for i in batch], self._tokenizer, self._device))
+                for i, vector in zip(batch, output.float().cpu().numpy(), strict=True):
+                    vectors[i] = vector
+        position = {text: i for i, text in enumerate(unique)}
+        return np.stack([vectors[position[text]] for text in texts])
+
+
+def load_encoder(ref: ModelRef, device: torch.device) -> Encoder:
+    """Load a resolved model in float32, without running code from its repository.
+
+    Raises:
+        ModelError: the files are not those of the recorded revision.
+        HubError: the model is not in the local cache and the Hub cannot be reached.
+    """
+    folder = model_folder(ref)
+    if (folder / "modules.json").exists():
+        return _sentence_transformer(ref.name, folder, device)
+    return _mean_pooled(ref.name, folder, device)
+
+
+def _sentence_transformer(name: str, folder: Path, device: torch.device) -> Encoder:
+    model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).float().eval()
+
+    def forward(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+        vectors: torch.Tensor = model(inputs)["sentence_embedding"]
+        return vectors
+
+    return Encoder(name, model.tokenizer, forward, max_tokens(model.tokenizer, model.max_seq_length), device)
+
+
+def _mean_pooled(name: str, folder: Path, device: torch.device) -> Encoder:
+    tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+    model = AutoModel.from_pretrained(folder, trust_remote_code=False, dtype=torch.float32).to(device).eval()
+
+    def forward(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+        hidden = model(**inputs).last_hidden_state
+        mask = inputs["attention_mask"].unsqueeze(-1).to(hidden.dtype)
+        pooled: torch.Tensor = (hidden * mask).sum(dim=1) / mask.sum(dim=1)
+        return pooled
+
+    positions = getattr(model.config, "max_position_embeddings", None)
+    return Encoder(name, tokenizer, forward, max_tokens(tokenizer, positions), device)

@@ -1,0 +1,140 @@
+"""A dataset as articles, wherever it lies: the bundled sample, a JSONL, CSV or Parquet file, or the Hub."""
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import CorpusError
+from core.hub import resolve_commit
+from core.text.files import READERS, LocatedRow, read_rows, sha256
+from core.text.hub import KNOWN_DATASETS, PINNED_REVISIONS, load_split
+from core.text.rows import recognise_fields, to_article
+from core.types import Article
+
+_SAMPLE = Path(__file__).parents[1] / "sample"
+BUNDLED = {"sample": _SAMPLE / "english.jsonl", "sample-ko": _SAMPLE / "korean.jsonl"}
+_HUB_NAME = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)(:(?P<config>[\w.-]+))?(@(?P<revision>[\w./-]+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetSpec:
+    """Which articles to read.
+
+    Attributes:
+        name: `sample`, `sample-ko`, `cnn_dailymail`, `xsum`, a file, or a Hub id
+            (`organisation/name[:configuration][@revision]`).
+        split: of a Hub dataset; a file or the bundled sample has one split, `all`.
+        streaming: read a Hub dataset row by row instead of downloading it first.
+        limit: how many articles to read at most, from the first.
+        text_field, reference_field, key_field: names of the fields, where the usual ones do not fit.
+    """
+
+    name: str
+    split: str = "test"
+    streaming: bool = False
+    limit: int | None = None
+    text_field: str | None = None
+    reference_field: str | None = None
+    key_field: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Articles that can be read any number of times, always in the same order, none twice.
+
+    Attributes:
+        name: the dataset's name as stored with every article.
+        revision: a commit of the Hub, or `sha256:…` of a file.
+        size: number of articles; None where that is unknown before they are read.
+    """
+
+    name: str
+    split: str
+    revision: str
+    size: int | None
+    read: Callable[[], Iterator[Article]]
+
+    def __iter__(self) -> Iterator[Article]:
+        return self.read()
+
+
+def open_corpus(spec: DatasetSpec) -> Corpus:
+    """Find the dataset and check what can be checked: every row of a file, the first row of a Hub dataset.
+
+    Raises:
+        CorpusError: no such dataset, file, split or field, or a malformed row (named by file and line).
+        HubError: the Hub cannot be reached, or has no such dataset.
+    """
+    if spec.name in BUNDLED:
+        return _open_file(BUNDLED[spec.name], spec.name, spec)
+    if Path(spec.name).suffix.lower() in READERS or Path(spec.name).is_file():
+        return _open_file(Path(spec.name), Path(spec.name).name, spec)
+    return _open_hub(spec)
+
+
+def _open_file(path: Path, name: str, spec: DatasetSpec) -> Corpus:
+    def read() -> Iterator[Article]:
+        return _limited(_unique(_articles(read_rows(path), str(path), name, "all", spec)), spec.limit)
+
+    size = sum(1 for _ in read())
+    if size == 0:
+        raise CorpusError(f"{path} holds no article.")
+    return Corpus(name, "all", f"sha256:{sha256(path)}", size, read)
+
+
+def _open_hub(spec: DatasetSpec) -> Corpus:
+    match = _HUB_NAME.fullmatch(KNOWN_DATASETS.get(spec.name, spec.name))
+    if match is None:
+        raise CorpusError(
+            f"There is no dataset {spec.name!r}: give one of {', '.join([*BUNDLED, *KNOWN_DATASETS])}, an existing "
+            f"file ending in {', '.join(READERS)}, or a Hub id such as organisation/name:configuration."
+        )
+    repository, config = match["repository"], match["config"]
+    pinned = PINNED_REVISIONS.get(repository, "main")
+    revision = resolve_commit(repository, match["revision"] or pinned, "dataset")
+    rows = load_split(repository, config, spec.split, revision, spec.streaming)
+    size = None if spec.streaming else len(rows)
+    return corpus_of_rows(rows, repository, revision, size, spec)
+
+
+def corpus_of_rows(
+    rows: Iterable[Mapping[str, object]], name: str, revision: str, size: int | None, spec: DatasetSpec
+) -> Corpus:
+    """The corpus in `rows` (e.g. a `datasets` object), which must give the same rows each time it is iterated."""
+
+    def read() -> Iterator[Article]:
+        located = ((f"row {number}", dict(row)) for number, row in enumerate(rows, start=1))
+        return _limited(_unique(_articles(located, name, name, spec.split, spec)), spec.limit)
+
+    if next(read(), None) is None:
+        raise CorpusError(f"{name} (split {spec.split}) holds no article.")
+    if spec.limit is not None:
+        size = spec.limit if size is None else min(size, spec.limit)
+    return Corpus(name, spec.split, revision, size, read)
+
+
+def _articles(rows: Iterator[LocatedRow], source: str, name: str, split: str, spec: DatasetSpec) -> Iterator[Article]:
+    fields = None
+    for index, (place, row) in enumerate(rows):
+        try:
+            if fields is None:
+                fields = recognise_fields(row, spec.text_field, spec.reference_field, spec.key_field)
+            article = to_article(row, fields, name, split, index)
+        except CorpusError as error:
+            raise CorpusError(f"{source}, {place}: {error}") from error
+        yield article
+
+
+def _unique(articles: Iterator[Article]) -> Iterator[Article]:
+    """The articles without exact repeats, which could not be told apart in the store."""
+    seen: set[str] = set()
+    for article in articles:
+        if article.id not in seen:
+            seen.add(article.id)
+            yield article
+
+
+def _limited(articles: Iterator[Article], limit: int | None) -> Iterator[Article]:
+    return articles if limit is None else itertools.islice(articles, limit)

@@ -1,0 +1,83 @@
+"""Rows of JSONL, CSV and Parquet files, each with where it stands, so that an error can name it."""
+
+import csv
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow.parquet
+
+from core.errors import CorpusError
+
+# Where a row stands ("line 7"), and the row.
+LocatedRow = tuple[str, dict[str, object]]
+
+
+def read_rows(path: Path) -> Iterator[LocatedRow]:
+    """The rows of `path`, lazily.
+
+    Raises:
+        CorpusError: the file does not exist, is of another kind, or holds a malformed row (named by its line).
+    """
+    if not path.is_file():
+        raise CorpusError(f"There is no file {path}.")
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise CorpusError(f"{path}: a dataset file ends in {', '.join(READERS)}.")
+    return reader(path)
+
+
+def _jsonl(path: Path) -> Iterator[LocatedRow]:
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except ValueError as error:  # JSON or UTF-8
+                raise CorpusError(f"{path}, line {number}: not valid JSON ({error}).") from error
+            if not isinstance(row, dict):
+                raise CorpusError(f"{path}, line {number}: a row must be a JSON object, not {type(row).__name__}.")
+            yield f"line {number}", row
+
+
+def _csv(path: Path) -> Iterator[LocatedRow]:
+    # The module's default of 131,072 characters a cell is less than a long article.
+    csv.field_size_limit(sys.maxsize)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file, strict=True)
+        try:
+            for row in reader:
+                if None in row or None in row.values():
+                    columns = len(reader.fieldnames or ())
+                    raise CorpusError(f"{path}, line {reader.line_num}: the row does not have {columns} cells.")
+                yield f"line {reader.line_num}", dict(row)
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise CorpusError(f"{path}, line {reader.line_num}: not valid CSV ({error}).") from error
+
+
+def _parquet(path: Path) -> Iterator[LocatedRow]:
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            number = 0
+            for batch in file.iter_batches(batch_size=256):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield f"row {number}", row
+    except pyarrow.ArrowException as error:
+        raise CorpusError(f"{path}: not a readable Parquet file ({error}).") from error
+
+
+READERS: dict[str, Callable[[Path], Iterator[LocatedRow]]] = {
+    ".jsonl": _jsonl,
+    ".csv": _csv,
+    ".parquet": _parquet,
+}
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes, as 64 hex digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,104 @@
+"""From one row of any dataset to an Article: which field is the text, which the reference, which the key."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from core.errors import CorpusError
+from core.types import Article
+
+TEXT_FIELDS = ("article", "document", "dialogue", "text")
+REFERENCE_FIELDS = ("highlights", "summary", "summaries", "references", "reference")
+KEY_FIELDS = ("id", "key", "fname")
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The names of the fields that hold text, reference and key. Without a key, the row number names the article."""
+
+    text: str
+    reference: str
+    key: str | None
+
+
+def recognise_fields(names: Iterable[str], text: str | None, reference: str | None, key: str | None) -> Fields:
+    """The fields to read among `names`: those given, else the first usual name that is there.
+
+    Raises:
+        CorpusError: a given name is not there, or no usual name is.
+    """
+    names = list(names)
+    return Fields(
+        text=_field(names, text, TEXT_FIELDS, "--text-field") or "",
+        reference=_field(names, reference, REFERENCE_FIELDS, "--reference-field") or "",
+        key=_field(names, key, KEY_FIELDS, "--key-field", required=False),
+    )
+
+
+def _field(names: list[str], given: str | None, usual: tuple[str, ...], flag: str, required: bool = True) -> str | None:
+    if given is not None:
+        if given not in names:
+            raise CorpusError(f"There is no field {given!r} ({flag}); the fields are: {', '.join(names)}.")
+        return given
+    found = next((name for name in usual if name in names), None)
+    if found is None and required:
+        raise CorpusError(
+            f"None of the fields {', '.join(names) or '(none)'} is one of {', '.join(usual)}. "
+            f"Name the right one with {flag}."
+        )
+    return found
+
+
+def to_article(row: Mapping[str, object], fields: Fields, dataset: str, split: str, index: int) -> Article:
+    """The article in `row`, the `index`-th (from 0) of its dataset.
+
+    A null text becomes an empty one, which the run records as a failure of that article.
+
+    Raises:
+        CorpusError: a field is missing or of another type than text (for references: text or a list of texts).
+    """
+    text = row.get(fields.text, "") if fields.text in row else _missing(fields.text)
+    references = row.get(fields.reference) if fields.reference in row else _missing(fields.reference)
+    if text is not None and not isinstance(text, str):
+        raise CorpusError(f"Field {fields.text!r} holds {type(text).__name__}, not text.")
+    key = f"row-{index}" if fields.key is None else row.get(fields.key)
+    if key is None or isinstance(key, list | dict):
+        raise CorpusError(f"Field {fields.key!r} holds no key.")
+    return Article(
+        dataset=dataset,
+        split=split,
+        key=_storable(str(key)),
+        text=_storable(text or ""),
+        references=_references(references, fields.reference),
+    )
+
+
+def _missing(field: str) -> object:
+    raise CorpusError(f"Field {field!r} is missing.")
+
+
+def _references(value: object, field: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return tuple(map(_storable, _listed(value))) if value.strip() else ()
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return tuple(_storable(item) for item in value if item.strip())
+    raise CorpusError(f"Field {field!r} holds {type(value).__name__}, not text or a list of texts.")
+
+
+def _listed(value: str) -> list[str]:
+    """Several references in one CSV cell are written as a JSON list."""
+    if value.lstrip().startswith('["'):
+        try:
+            parsed = json.loads(value)
+        except json.JSONDecodeError:
+            return [value]
+        if isinstance(parsed, list) and all(isinstance(item, str) for item in parsed):
+            return parsed
+    return [value]
+
+
+def _storable(text: str) -> str:
+    """`text` with what no database can hold (NUL, lone surrogates) replaced by U+FFFD."""
+    return text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,212 @@
+"""Cut an article into sentences and chunks with spaCy, aligned to whitespace words.
+
+Two ways, and the run records which one ran:
+
+* a trained pipeline (`en_core_web_sm`): its sentences; its noun chunks, and verb chunks (the words between
+  noun chunks that hold a verb, with their auxiliaries, particles and adverbs);
+* none (`blank`): `spacy.blank("en")` with the sentencizer, and chunks that end at stop words and punctuation
+  and have at most `MAX_CHUNK_WORDS` words.
+"""
+
+import importlib.metadata
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, Token
+
+from core.errors import EmptyArticleError, SegmentationError
+from core.text.words import word_spans
+from core.types import Article, Segment, SegmentedArticle
+
+MAX_CHUNK_WORDS = 5
+DEFAULT_TRAINED_PIPELINE = "en_core_web_sm"
+# spaCy counts these among the stop words, but a summary that drops them says the opposite.
+_NEGATIONS = frozenset({"no", "not", "n't", "n’t", "never", "cannot"})
+_VERB_CHUNK_POS = frozenset({"VERB", "AUX", "PART", "ADV"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A whitespace word: its core (outer punctuation removed) and what a chunker asks of it."""
+
+    text: str
+    span: tuple[int, int]  # of the whole whitespace word, in characters
+    tokens: tuple[Token, ...]  # the core's
+    opens: bool  # punctuation stands before the core
+    closes: bool  # punctuation stands after it
+
+    @property
+    def is_stop(self) -> bool:
+        return all(_is_stop(token) for token in self.tokens)
+
+
+def _is_stop(token: Token) -> bool:
+    return (token.is_stop and token.lower_ not in _NEGATIONS and not token.like_num) or token.is_punct
+
+
+# From the words of one sentence to (start, end) ranges over those words.
+Chunker = Callable[[list[_Word]], Iterator[tuple[int, int]]]
+
+
+def resolve_pipeline(pipeline: str) -> str:
+    """The pipeline that will run: `auto` is the trained one if it is installed, else `blank`.
+
+    Raises:
+        SegmentationError: a trained pipeline was asked for by name and is not installed.
+    """
+    if pipeline == "auto":
+        return DEFAULT_TRAINED_PIPELINE if spacy.util.is_package(DEFAULT_TRAINED_PIPELINE) else "blank"
+    if pipeline != "blank" and not spacy.util.is_package(pipeline):
+        raise SegmentationError(
+            f"The spaCy pipeline {pipeline!r} is not installed. Install it with "
+            f"`python -m spacy download {pipeline}`, or use `--pipeline blank`, which needs none."
+        )
+    return pipeline
+
+
+def pipeline_revision(pipeline: str) -> str:
+    """What to record of a resolved pipeline: its name and version, and how chunks are made."""
+    spacy_version = importlib.metadata.version("spacy")
+    if pipeline == "blank":
+        return f"spacy.blank(en)+sentencizer@{spacy_version}|stop-word chunks of at most {MAX_CHUNK_WORDS} words"
+    return f"{pipeline}@{importlib.metadata.version(pipeline)} (spacy {spacy_version})|noun and verb chunks"
+
+
+class Segmenter:
+    """Callable that cuts one article.
+
+    Args:
+        pipeline: a resolved pipeline: `blank` or the name of an installed trained one.
+    """
+
+    def __init__(self, pipeline: str) -> None:
+        self._nlp = _load(pipeline)
+        self._chunker: Chunker = stop_word_chunks if pipeline == "blank" else parsed_chunks
+
+    def __call__(self, article: Article) -> SegmentedArticle:
+        """Cut `article`.
+
+        Raises:
+            EmptyArticleError: the text holds no word.
+        """
+        return segment_doc(article, self._nlp(article.text), self._chunker)
+
+
+def _load(pipeline: str) -> Language:
+    if pipeline == "blank":
+        nlp = spacy.blank("en")
+        nlp.add_pipe("sentencizer")
+    else:
+        nlp = spacy.load(resolve_pipeline(pipeline), exclude=["ner", "lemmatizer"])
+    nlp.add_pipe("line_breaks", first=True)
+    return nlp
+
+
+@Language.component("line_breaks")
+def line_breaks(doc: Doc) -> Doc:
+    """A new line always starts a sentence: headlines and paragraphs often lack the full stop."""
+    for before, token in itertools.pairwise(doc):
+        if before.is_space and "\n" in before.text:
+            token.is_sent_start = True
+    return doc
+
+
+def segment_doc(article: Article, doc: Doc, chunker: Chunker) -> SegmentedArticle:
+    """The sentences and chunks of `article` from its spaCy `doc` (whose text is the article's text).
+
+    Raises:
+        EmptyArticleError: the text holds no word.
+    """
+    words = _words(doc)
+    if not words:
+        raise EmptyArticleError(f"Article {article.key!r} of {article.dataset} holds no word.")
+    sentences: list[Segment] = []
+    chunks: list[Segment] = []
+    for start, end in _sentence_ranges(doc, words):
+        text = doc.text[words[start].span[0] : words[end - 1].span[1]]
+        for first, last in chunker(words[start:end]):
+            chunk = " ".join(word.text for word in words[start + first : start + last])
+            chunks.append(Segment(chunk, start + first, start + last, len(sentences)))
+        sentences.append(Segment(" ".join(text.split()), start, end, len(sentences)))
+    return SegmentedArticle(article, tuple(word.text for word in words), tuple(sentences), tuple(chunks))
+
+
+def _words(doc: Doc) -> list[_Word]:
+    words = []
+    tokens = iter(doc)
+    token = next(tokens, None)
+    for start, end in word_spans(doc.text):
+        inside: list[Token] = []
+        while token is not None and token.idx < end:
+            if token.idx >= start:
+                inside.append(token)
+            token = next(tokens, None)
+        words.append(_word(doc.text, (start, end), inside))
+    return words
+
+
+def _word(text: str, span: tuple[int, int], tokens: list[Token]) -> _Word:
+    # "50%" keeps its sign: it is part of the number.
+    content = [i for i, token in enumerate(tokens) if not token.is_punct or token.text == "%"]
+    core = tokens[content[0] : content[-1] + 1] if content else tokens
+    word = text[core[0].idx : core[-1].idx + len(core[-1])] if core else ""
+    if not any(char.isalnum() for char in word):  # an odd tokenisation, e.g. "%)5": keep the word whole
+        core, word = tokens, text[span[0] : span[1]]
+    return _Word(word, span, tuple(core), core[0].i > tokens[0].i, core[-1].i < tokens[-1].i)
+
+
+def _sentence_ranges(doc: Doc, words: list[_Word]) -> Iterator[tuple[int, int]]:
+    """Word ranges of the sentences. A word belongs to the sentence in which its core starts."""
+    start = 0
+    for sentence in doc.sents:
+        end = start
+        while end < len(words) and words[end].tokens[0].i < sentence.end:
+            end += 1
+        if end > start:
+            yield start, end
+        start = end
+
+
+def stop_word_chunks(words: list[_Word]) -> Iterator[tuple[int, int]]:
+    """Runs of content words of one sentence, ended by stop words, punctuation and `MAX_CHUNK_WORDS`."""
+    start = 0
+    for i, word in enumerate(words):
+        if word.is_stop or word.opens or i - start == MAX_CHUNK_WORDS:
+            if i > start:
+                yield start, i
+            start = i + 1 if word.is_stop else i
+        if word.closes and not word.is_stop:
+            yield start, i + 1
+            start = i + 1
+    if start < len(words):
+        yield start, len(words)
+
+
+def parsed_chunks(words: list[_Word]) -> Iterator[tuple[int, int]]:
+    """Noun chunks of the parser and the verb chunks between them, of a sentence; none of stop words alone."""
+    sentence = words[0].tokens[0].doc[words[0].tokens[0].i : words[-1].tokens[-1].i + 1]
+    noun_tokens = {token.i: chunk.start for chunk in sentence.noun_chunks for token in chunk}
+    kinds = [_chunk_kind(word, noun_tokens) for word in words]
+    start = 0
+    for i in range(1, len(words) + 1):
+        if i < len(words) and kinds[i] == kinds[start] and not words[i].opens and not words[i - 1].closes:
+            continue
+        run = words[start:i]
+        if kinds[start] is not None and not all(word.is_stop for word in run) and _holds_noun_or_verb(run, noun_tokens):
+            yield start, i
+        start = i
+
+
+def _chunk_kind(word: _Word, noun_tokens: dict[int, int]) -> str | int | None:
+    """The noun chunk the word lies in (by its first token), "verb", or None if it belongs to no chunk."""
+    for token in word.tokens:
+        if token.i in noun_tokens:
+            return noun_tokens[token.i]
+    return "verb" if all(token.pos_ in _VERB_CHUNK_POS for token in word.tokens) else None
+
+
+def _holds_noun_or_verb(run: list[_Word], noun_tokens: dict[int, int]) -> bool:
+    return any(token.i in noun_tokens or token.pos_ in {"VERB", "AUX"} for word in run for token in word.tokens)

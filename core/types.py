@@ -1,0 +1,135 @@
+"""What flows through NWS, one way: Article, SegmentedArticle, Summary with Scores, or Failure."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """One news article with its reference summaries.
+
+    `key` names the article inside its dataset and split; `id` names it everywhere.
+    """
+
+    dataset: str
+    split: str
+    key: str
+    text: str
+    references: tuple[str, ...]
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 (64 hex digits) of the text and its references."""
+        return _sha256(self.text, *self.references)
+
+    @property
+    def id(self) -> str:
+        """16 hex digits, the same in every store and on every machine for the same row of the same dataset."""
+        return _sha256(self.dataset, self.split, self.key, self.content_hash)[:16]
+
+
+def _sha256(*parts: str) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        encoded = part.encode("utf-8", "surrogatepass")
+        # The length first, so that ("ab", "c") and ("a", "bc") differ.
+        digest.update(f"{len(encoded)}:".encode())
+        digest.update(encoded)
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A sentence or a chunk: the words of the article at positions `start` (included) to `end` (excluded)."""
+
+    text: str
+    start: int
+    end: int
+    sentence: int
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentedArticle:
+    """An article cut into sentences and chunks.
+
+    `words[i]` is the article's i-th word without the punctuation around it. Sentences lie in document order and
+    do not overlap; nor do chunks. A chunk's `sentence` is an index into `sentences`.
+    """
+
+    article: Article
+    words: tuple[str, ...]
+    sentences: tuple[Segment, ...]
+    chunks: tuple[Segment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Precision, recall and F1 of one metric, each in [0, 1] (BERTScore may fall below 0)."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Every standard metric of one summary.
+
+    `efficiency` is BERTScore F1 per word; `density` the share of summary tokens that occur in the article.
+    """
+
+    bertscore: Score
+    rouge1: Score
+    rouge2: Score
+    rougel: Score
+    efficiency: float
+    density: float
+
+    def columns(self) -> dict[str, float]:
+        """The scores under their column names in the store, e.g. `bertscore_f1`."""
+        flat: dict[str, float] = {}
+        for metric in fields(self):
+            value = getattr(self, metric.name)
+            if isinstance(value, Score):
+                flat |= {f"{metric.name}_{part.name}": getattr(value, part.name) for part in fields(value)}
+            else:
+                flat[metric.name] = value
+        return flat
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What one system wrote for one article at one length.
+
+    `n` is the number of words asked for (0: uncut), `words` the number it has. `seconds` is its share of the
+    wall time its bundle took: a cost, not a result, and the only field that differs between two equal runs.
+    """
+
+    article_id: str
+    system: str
+    n: int
+    text: str
+    words: int
+    seconds: float
+    scores: Scores
+    extra: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An article that could not be finished: what went wrong, after how many attempts, and where."""
+
+    article_id: str
+    error_class: str
+    message: str
+    attempts: int
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class BundleResult:
+    """What one bundle of articles became. Every article of the bundle has all its summaries here, or one failure."""
+
+    summaries: tuple[Summary, ...]
+    failures: tuple[Failure, ...]
