@@ -98,7 +98,7 @@ def make_sweeper(plan: SweepPlan) -> Sweeper:
     One thread, because sums split over several threads round differently, and the numbers must not depend on how
     many cores a worker has: more cores are used by more workers.
     """
-    transformers.utils.logging.disable_progress_bar()
+    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     torch.set_num_threads(1)
     return Sweeper(plan, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
 

@@ -18,13 +18,15 @@ _WEIGHT_DECIMALS = 5
 def unit_rows(vectors: npt.NDArray[np.floating]) -> FloatArray:
     """Rows scaled to length 1 (a zero row stays zero): (rows, dimensions) float64."""
     matrix = vectors.astype(np.float64)
-    norms = np.linalg.norm(matrix, axis=1, keepdims=True)
-    return matrix / np.where(norms > 0, norms, 1.0)
+    norms: FloatArray = np.linalg.norm(matrix, axis=1, keepdims=True)
+    norms[norms == 0] = 1.0
+    return matrix / norms
 
 
 def centroid(sentences: FloatArray) -> FloatArray:
     """The document's direction: the mean of its unit sentence vectors, scaled to length 1."""
-    return unit_rows(sentences.mean(axis=0, keepdims=True))[0]
+    direction: FloatArray = unit_rows(sentences.mean(axis=0, keepdims=True))[0]
+    return direction
 
 
 def textrank(sentences: FloatArray) -> FloatArray:
@@ -81,6 +83,8 @@ def chunk_weights(
 
 
 def _standardised(values: FloatArray) -> FloatArray:
+    if not len(values):
+        return values
     deviation = values.std()
     # Below this the values are equal but for rounding, and dividing would blow the rounding up.
     return (values - values.mean()) / deviation if deviation > 1e-9 else np.zeros_like(values)

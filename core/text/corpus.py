@@ -46,11 +46,13 @@ class Corpus:
 
     Attributes:
         name: the dataset's name as stored with every article.
+        pinned_name: the name under which exactly this dataset is opened again.
         revision: a commit of the Hub, or `sha256:…` of a file.
         size: number of articles; None where that is unknown before they are read.
     """
 
     name: str
+    pinned_name: str
     split: str
     revision: str
     size: int | None
@@ -81,7 +83,8 @@ def _open_file(path: Path, name: str, spec: DatasetSpec) -> Corpus:
     size = sum(1 for _ in read())
     if size == 0:
         raise CorpusError(f"{path} holds no article.")
-    return Corpus(name, "all", f"sha256:{sha256(path)}", size, read)
+    pinned_name = name if name in BUNDLED else str(path.resolve())
+    return Corpus(name, pinned_name, "all", f"sha256:{sha256(path)}", size, read)
 
 
 def _open_hub(spec: DatasetSpec) -> Corpus:
@@ -96,11 +99,17 @@ def _open_hub(spec: DatasetSpec) -> Corpus:
     revision = resolve_commit(repository, match["revision"] or pinned, "dataset")
     rows = load_split(repository, config, spec.split, revision, spec.streaming)
     size = None if spec.streaming else len(rows)
-    return corpus_of_rows(rows, repository, revision, size, spec)
+    pinned_name = f"{repository}{':' + config if config else ''}@{revision}"
+    return corpus_of_rows(rows, repository, pinned_name, revision, size, spec)
 
 
 def corpus_of_rows(
-    rows: Iterable[Mapping[str, object]], name: str, revision: str, size: int | None, spec: DatasetSpec
+    rows: Iterable[Mapping[str, object]],
+    name: str,
+    pinned_name: str,
+    revision: str,
+    size: int | None,
+    spec: DatasetSpec,
 ) -> Corpus:
     """The corpus in `rows` (e.g. a `datasets` object), which must give the same rows each time it is iterated."""
 
@@ -112,7 +121,7 @@ def corpus_of_rows(
         raise CorpusError(f"{name} (split {spec.split}) holds no article.")
     if spec.limit is not None:
         size = spec.limit if size is None else min(size, spec.limit)
-    return Corpus(name, spec.split, revision, size, read)
+    return Corpus(name, pinned_name, spec.split, revision, size, read)
 
 
 def _articles(rows: Iterator[LocatedRow], source: str, name: str, split: str, spec: DatasetSpec) -> Iterator[Article]:

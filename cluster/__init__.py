@@ -1,0 +1,1 @@
+"""The Ray side of NWS: the only package that imports ray."""

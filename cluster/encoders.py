@@ -1,0 +1,270 @@
+"""The actors of one run, and what Ray says about them.
+
+Import it inside a session: it imports ray, whose switches the session sets first.
+"""
+
+import functools
+import itertools
+import logging
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import ray
+from ray import cloudpickle
+from ray.exceptions import (
+    ActorDiedError,
+    ActorUnavailableError,
+    GetTimeoutError,
+    LocalRayletDiedError,
+    NodeDiedError,
+    ObjectLostError,
+    OutOfMemoryError,
+    RayError,
+    RayTaskError,
+    WorkerCrashedError,
+)
+
+from cluster.loss import Loss
+from cluster.pool import SegmentedBundle, Segmenter, Sweeper, Work, segment_bundle, sweep_bundle
+from cluster.resources import ActorResources
+from core.errors import ClusterError, NwsError
+from core.types import Article, BundleResult
+
+logger = logging.getLogger(__name__)
+
+_LOSSES = (
+    ActorDiedError,
+    ActorUnavailableError,
+    LocalRayletDiedError,
+    NodeDiedError,
+    ObjectLostError,
+    OutOfMemoryError,
+    WorkerCrashedError,
+)
+_PATIENCE_SECONDS = 60.0
+_BURIAL_SECONDS = 30.0
+_LONGEST_MESSAGE = 600
+
+
+@functools.cache
+def _segmenter(pickled_factory: bytes) -> Segmenter:
+    """Once per worker process. The key is bytes because unpickled factories need not compare equal."""
+    factory: Callable[[], Segmenter] = cloudpickle.loads(pickled_factory)
+    return factory()
+
+
+def segment(pickled_factory: bytes, bundle: Sequence[Article]) -> SegmentedBundle:
+    """The Ray task: a bundle cut into sentences and chunks."""
+    return segment_bundle(_segmenter(pickled_factory), bundle)
+
+
+class Encoder:
+    """The Ray actor: holds the models. `build` comes first."""
+
+    def __init__(self, make_sweeper: Callable[[], Sweeper]) -> None:
+        self._make_sweeper = make_sweeper
+
+    def build(self) -> str:
+        """Load the models; the name of the machine.
+
+        Not in `__init__`: Ray hands on what a method raises, but of what a constructor raises only the text.
+        """
+        self._sweep = self._make_sweeper()
+        return socket.gethostname()
+
+    def sweep(self, segmented: SegmentedBundle) -> BundleResult:
+        """One bundle, summarised and scored."""
+        return sweep_bundle(self._sweep, segmented)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    ticket: int
+    segments: Any  # the ObjectRef of the segmented bundle
+
+
+@dataclass(eq=False, slots=True)
+class _Seat:
+    """One actor as the driver sees it.
+
+    `node` is None until its models are loaded. `calls` are in order of sending. `taken` while it works for a bundle
+    that wants it for itself.
+    """
+
+    actor: Any
+    building: Any
+    node: str | None = None
+    calls: dict[Any, _Call] = field(default_factory=dict)
+    taken: bool = False
+
+    def has_room(self, alone: bool, bundles: int) -> bool:
+        if self.node is None:
+            return False
+        return not self.calls or not (alone or self.taken or len(self.calls) >= bundles)
+
+
+class Encoders:
+    """A fixed number of `Encoder` actors, each with a few bundles in flight; one that dies is replaced."""
+
+    def __init__(
+        self, work: Work, resources: ActorResources, actors: int, bundles_per_actor: int, max_stillborn: int
+    ) -> None:
+        self._work = work
+        self._resources = resources
+        self._bundles_per_actor = bundles_per_actor
+        self._max_stillborn = max_stillborn
+        self._stillborn = 0
+        self._tickets = itertools.count()
+        self._pickled_factory: bytes = cloudpickle.dumps(work.make_segmenter)  # type: ignore[no-untyped-call]
+        # Retries are counted by the pool, so Ray makes none. Task events would cost the driver 2 KB a task.
+        self._segment = ray.remote(segment).options(
+            name="segment",
+            # Actors that pin the CPUs would leave none to wait for.
+            num_cpus=1 if resources.num_gpus else 0,
+            max_retries=0,
+            scheduling_strategy="SPREAD",
+            enable_task_events=False,
+        )
+        accelerator = {"accelerator_type": resources.accelerator_type} if resources.accelerator_type else {}
+        self._encoder = ray.remote(Encoder).options(
+            num_gpus=resources.num_gpus,
+            num_cpus=resources.num_cpus,
+            max_restarts=0,
+            max_task_retries=0,
+            enable_task_events=False,
+            **accelerator,
+        )
+        self._seat_of: dict[Any, _Seat] = {}
+        self._seats = [self._seat() for _ in range(actors)]
+
+    def _seat(self) -> _Seat:
+        actor: Any = self._encoder.remote(self._work.make_sweeper)
+        seat = _Seat(actor, actor.build.remote())
+        self._seat_of[seat.building] = seat
+        return seat
+
+    def _least_loaded(self, alone: bool) -> _Seat | None:
+        free = (seat for seat in self._seats if seat.has_room(alone, self._bundles_per_actor))
+        return min(free, key=lambda seat: len(seat.calls), default=None)
+
+    def has_room(self, alone: bool) -> bool:
+        """Whether a bundle can be sent now; `alone`: one that wants an actor for itself."""
+        return self._least_loaded(alone) is not None
+
+    def send(self, bundle: Sequence[Article], alone: bool) -> int:
+        """Send a bundle to the least loaded actor; the ticket `wait` will name it by."""
+        seat = self._least_loaded(alone)
+        assert seat is not None, "send needs room"
+        seat.taken = alone
+        segments = self._segment.remote(self._pickled_factory, bundle)
+        ref = seat.actor.sweep.remote(segments)
+        ticket = next(self._tickets)
+        seat.calls[ref] = _Call(ticket, segments)
+        self._seat_of[ref] = seat
+        return ticket
+
+    def wait(self) -> list[tuple[int, BundleResult | Loss]]:
+        """Wait until something happens: bundles that landed or were lost, or none if only an actor got ready.
+
+        Raises:
+            NwsError: a factory of the work failed (its own error, where it is an NwsError), or actors keep dying
+                before their models are loaded.
+        """
+        refs = list(self._seat_of)
+        ready, _ = ray.wait(refs, num_returns=1, timeout=_PATIENCE_SECONDS)
+        if not ready:
+            self._explain_waiting()
+            return []
+        ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
+        return [outcome for ref in ready for outcome in self._land(ref)]
+
+    def _explain_waiting(self) -> None:
+        unready = sum(seat.node is None for seat in self._seats)
+        if unready:
+            logger.warning(
+                "Nothing has happened for %.0f s: %d of %d actors wait for %s each, or still load their models.",
+                _PATIENCE_SECONDS, unready, len(self._seats), self._resources.describe(),
+            )  # fmt: skip
+
+    def _land(self, ref: Any) -> list[tuple[int, BundleResult | Loss]]:
+        seat = self._seat_of.pop(ref, None)
+        if seat is None:  # it came down with its actor a moment ago
+            return []
+        try:
+            value = ray.get(ref)
+        except RayTaskError as error:  # first: Ray makes it an instance of its cause, too
+            loss = _segments_loss(error)
+            return [(seat.calls.pop(ref).ticket, loss)]
+        except _LOSSES as fault:
+            return self._bury(seat, fault) if ref in seat.calls else self._replace_stillborn(seat, fault)
+        except RayError as error:
+            raise ClusterError(f"Ray cannot go on: {_one_line(error)}") from error
+        if ref in seat.calls:
+            return [(seat.calls.pop(ref).ticket, value)]
+        seat.node = value
+        self._stillborn = 0
+        return []
+
+    def _bury(self, seat: _Seat, fault: RayError) -> list[tuple[int, BundleResult | Loss]]:
+        """Replace a dead actor and settle its bundles: those that were done, the one it died of, those behind it."""
+        self._replace(seat)
+        ray.wait(list(seat.calls), num_returns=len(seat.calls), timeout=_BURIAL_SECONDS)
+        outcomes: list[tuple[int, BundleResult | Loss]] = []
+        charged = True
+        for ref, call in seat.calls.items():
+            self._seat_of.pop(ref, None)
+            try:
+                outcomes.append((call.ticket, ray.get(ref, timeout=0)))
+            except RayTaskError as error:
+                outcomes.append((call.ticket, _segments_loss(error)))
+            except (*_LOSSES, GetTimeoutError):
+                # Actors work in the order of sending, so it died of the first that is missing, unless a result was
+                # still on its way: only a bundle that had the actor for itself is charged beyond doubt.
+                outcomes.append((call.ticket, _loss(fault, seat.node or "unknown", charged)))
+                charged = False
+        return outcomes
+
+    def _replace_stillborn(self, seat: _Seat, fault: RayError) -> list[tuple[int, BundleResult | Loss]]:
+        self._stillborn += 1
+        if self._stillborn >= self._max_stillborn or getattr(fault, "actor_init_failed", False):
+            raise ClusterError(
+                f"{self._stillborn} actors in a row died while they loaded their models, "
+                f"with {self._resources.describe()} each: {_one_line(fault)}"
+            ) from fault
+        self._replace(seat)
+        return []
+
+    def _replace(self, seat: _Seat) -> None:
+        # An actor that is only unavailable may still live.
+        ray.kill(seat.actor, no_restart=True)
+        self._seats[self._seats.index(seat)] = self._seat()
+
+    def close(self) -> None:
+        """Kill these actors and what is being segmented for them, and nothing else."""
+        # Any call would start a Ray of its own if the session is over.
+        if ray.is_initialized():
+            for seat in self._seats:
+                ray.kill(seat.actor, no_restart=True)
+                for call in seat.calls.values():
+                    ray.cancel(call.segments, force=True)
+        self._seats, self._seat_of = [], {}
+
+
+def _segments_loss(error: RayTaskError) -> Loss:
+    """What a living actor reports: that the segments never came, or else an error no article is to blame for."""
+    if isinstance(error.cause, _LOSSES):
+        return _loss(error.cause, "unknown", charged=True)
+    if isinstance(error.cause, NwsError):
+        raise error.cause from error
+    raise ClusterError(f"The work cannot be run: {type(error.cause).__name__}: {error.cause}") from error
+
+
+def _loss(fault: RayError, node: str, charged: bool) -> Loss:
+    prefix = "out of memory: " if isinstance(fault, OutOfMemoryError) else ""
+    return Loss(type(fault).__name__, prefix + _one_line(fault), node, charged)
+
+
+def _one_line(error: RayError) -> str:
+    return " ".join(str(error).split())[:_LONGEST_MESSAGE]

@@ -1,0 +1,111 @@
+"""What a pool is, the two halves of its work with their guards, and the pool that needs no Ray."""
+
+import socket
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self, TypeAlias
+
+from core.types import Article, BundleResult, Failure, SegmentedArticle, Summary
+
+Segmenter: TypeAlias = Callable[[Article], SegmentedArticle]
+Sweeper: TypeAlias = Callable[[Sequence[SegmentedArticle]], list[Summary]]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a pool runs.
+
+    Both factories are picklable and are called once per process that uses them. What they raise is no article's
+    fault: it stops the run. What their products raise becomes the `Failure` of the article at hand.
+    """
+
+    make_segmenter: Callable[[], Segmenter]
+    make_sweeper: Callable[[], Sweeper]
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentedBundle:
+    """A bundle between the two halves: its articles in order, less those that could not be segmented."""
+
+    articles: tuple[SegmentedArticle, ...]
+    failures: tuple[Failure, ...]
+
+
+def segment_bundle(segment: Segmenter, bundle: Sequence[Article]) -> SegmentedBundle:
+    """Segment each article by itself; one that cannot be becomes a `Failure`."""
+    articles: list[SegmentedArticle] = []
+    failures: list[Failure] = []
+    for article in bundle:
+        try:
+            articles.append(segment(article))
+        except Exception as error:
+            failures.append(_failure(article, error))
+    return SegmentedBundle(tuple(articles), tuple(failures))
+
+
+def sweep_bundle(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
+    """Sweep the articles together; if that fails, each alone, so that only the guilty ones become failures.
+
+    Summaries keep the order of the bundle.
+    """
+    if not segmented.articles:
+        return BundleResult((), segmented.failures)
+    try:
+        return BundleResult(tuple(sweep(segmented.articles)), segmented.failures)
+    except Exception as error:
+        if len(segmented.articles) == 1:
+            return BundleResult((), (*segmented.failures, _failure(segmented.articles[0].article, error)))
+    # Outside the `except`: its traceback would keep the tensors of the failed attempt, and after "out of memory"
+    # the single articles need that room.
+    alone = [sweep_bundle(sweep, SegmentedBundle((article,), ())) for article in segmented.articles]
+    summaries = tuple(summary for result in alone for summary in result.summaries)
+    failures = tuple(failure for result in alone for failure in result.failures)
+    return BundleResult(summaries, segmented.failures + failures)
+
+
+def _failure(article: Article, error: Exception) -> Failure:
+    message = str(error) or ("out of memory" if isinstance(error, MemoryError) else repr(error))
+    return Failure(article.id, type(error).__name__, message, attempts=1, node=socket.gethostname())
+
+
+class Pool(Protocol):
+    """Runs bundles. Leaving its `with` block, or closing the iterator of `map` early, ends what still runs."""
+
+    def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[tuple[Sequence[Article], BundleResult]]:
+        """Yield finished bundles with their results, as they land, in any order; one `map` at a time.
+
+        `bundles` is pulled lazily. A bundle whose processes keep dying lands article by article, as bundles of one.
+
+        Raises:
+            NwsError: a factory of the work failed, or the machines cannot run it.
+        """
+        ...
+
+    def close(self) -> None:
+        """End what still runs and free what the pool holds. May be called twice."""
+        ...
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exc_info: object) -> None: ...
+
+
+class InlinePool:
+    """A pool in this process, one bundle after the other: for tests, debugging, and machines without Ray."""
+
+    def __init__(self, work: Work) -> None:
+        self._segment = work.make_segmenter()
+        self._sweep = work.make_sweeper()
+
+    def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[tuple[Sequence[Article], BundleResult]]:
+        """See `Pool.map`."""
+        for bundle in bundles:
+            yield bundle, sweep_bundle(self._sweep, segment_bundle(self._segment, bundle))
+
+    def close(self) -> None:
+        """See `Pool.close`; an inline pool holds no process."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()

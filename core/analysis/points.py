@@ -1,0 +1,110 @@
+"""What the analysis reads: one `Point` per summary, and the arrays made of them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import StoreError
+
+Metric = Literal["bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density"]
+
+RANDOM = "random"
+CONTROLS = frozenset({"lead", RANDOM})
+"""Systems that know nothing but the length: what they gain with n, length alone gains."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One scored summary: what `system` wrote for an article when asked for `n` words (0: uncut).
+
+    `words` is what the summary has, which is less than `n` when the article had no more to give.
+    """
+
+    dataset: str
+    article_id: str
+    system: str
+    n: int
+    words: int
+    bertscore_f1: float
+    rouge1_f1: float
+    rouge2_f1: float
+    rougel_f1: float
+    efficiency: float
+    density: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """One metric over one dataset. All axes are sorted (controls last), so the input's order leaves no trace.
+
+    `values` is float64 of shape (systems, lengths, articles), NaN where there is no such summary;
+    `words` is int64 of the same shape, 0 where there is none.
+    """
+
+    dataset: str
+    systems: tuple[str, ...]
+    lengths: tuple[int, ...]
+    articles: tuple[str, ...]
+    values: NDArray[np.float64]
+    words: NDArray[np.int64]
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """True where there is a summary; shape (systems, lengths, articles)."""
+        return ~np.isnan(self.values)
+
+
+def build_grids(points: Iterable[Point], metric: Metric) -> tuple[Grid, ...]:
+    """One `Grid` per dataset, datasets in alphabetical order.
+
+    Raises:
+        StoreError: two points share dataset, article, system and n, or a score is not a finite number.
+    """
+    by_dataset: dict[str, list[Point]] = {}
+    for point in points:
+        by_dataset.setdefault(point.dataset, []).append(point)
+    return tuple(_build_grid(dataset, by_dataset[dataset], metric) for dataset in sorted(by_dataset))
+
+
+def _build_grid(dataset: str, points: list[Point], metric: Metric) -> Grid:
+    systems = sorted({point.system for point in points}, key=lambda name: (name in CONTROLS, name))
+    lengths = sorted({point.n for point in points})
+    articles = sorted({point.article_id for point in points})
+    shape = (len(systems), len(lengths), len(articles))
+    values = np.full(shape, np.nan)
+    words = np.zeros(shape, dtype=np.int64)
+    row = {system: i for i, system in enumerate(systems)}
+    column = {n: i for i, n in enumerate(lengths)}
+    depth = {article: i for i, article in enumerate(articles)}
+    cells = (
+        np.array([row[point.system] for point in points]),
+        np.array([column[point.n] for point in points]),
+        np.array([depth[point.article_id] for point in points]),
+    )
+    scores = np.array([getattr(point, metric) for point in points], dtype=np.float64)
+    _check(dataset, points, metric, scores, np.ravel_multi_index(cells, shape))
+    values[cells] = scores
+    words[cells] = [point.words for point in points]
+    return Grid(dataset, tuple(systems), tuple(lengths), tuple(articles), values, words)
+
+
+def _check(
+    dataset: str, points: list[Point], metric: Metric, scores: NDArray[np.float64], cells: NDArray[np.intp]
+) -> None:
+    strange = np.flatnonzero(~np.isfinite(scores))
+    if strange.size:
+        point = points[strange[0]]
+        raise StoreError(
+            f"{metric} of {point.system!r} at n={point.n} for article {point.article_id} of {dataset} is "
+            f"{scores[strange[0]]}, not a number: delete that row and resume the run to score it again"
+        )
+    _, first = np.unique(cells, return_index=True)
+    if first.size < len(points):
+        point = points[np.setdiff1d(np.arange(len(points)), first)[0]]
+        raise StoreError(
+            f"article {point.article_id} of {dataset} has two summaries by {point.system!r} at n={point.n}: "
+            "analyse the points of one run at a time"
+        )

@@ -1,0 +1,1 @@
+"""What a person runs: the command line, recipes, the Phase 1 driver, the store and the reports."""

@@ -1,0 +1,127 @@
+"""`nws doctor`: is this machine able to run NWS, and what is missing?"""
+
+import importlib.metadata
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+import huggingface_hub
+import torch
+from rich.console import Console
+
+from cluster.session import local_session
+from core.errors import NwsError
+from core.hub import HUB_FAILURES
+from core.models import KNOWN_MODELS, model_folder
+from core.text.segmentation import DEFAULT_TRAINED_PIPELINE, pipeline_revision, resolve_pipeline
+from jobs.store import current_revision, head_revision
+from jobs.store.address import parse_address
+
+State = Literal["ok", "missing", "broken"]
+_LIBRARIES = ("ray", "torch", "transformers", "sentence-transformers", "spacy", "bert-score", "sqlalchemy")
+_NEEDED_DISK_GB = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One finding. `missing` limits what can be run; `broken` has to be mended."""
+
+    name: str
+    state: State
+    text: str
+
+    def as_dict(self) -> dict[str, str]:
+        return asdict(self)
+
+
+def check_all(store: str) -> list[Check]:
+    """Every check, in the order in which a person would mend things."""
+    checks: tuple[Callable[[], Check], ...] = (
+        _libraries,
+        _accelerators,
+        _bundled_model,
+        _trained_pipeline,
+        _hub,
+        _disk,
+        _ray,
+        lambda: _store(store),
+    )
+    return [check() for check in checks]
+
+
+def _libraries() -> Check:
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in _LIBRARIES)
+    return Check("libraries", "ok", f"Python {sys.version.split()[0]}, {versions}")
+
+
+def _accelerators() -> Check:
+    names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+    if names:
+        return Check("accelerators", "ok", ", ".join(names))
+    return Check("accelerators", "missing", f"no GPU; runs use the {os.cpu_count()} CPU cores")
+
+
+def _bundled_model() -> Check:
+    ref = KNOWN_MODELS["all-MiniLM-L6-v2"]
+    try:
+        model_folder(ref)
+    except NwsError as error:
+        return Check("model", "broken", str(error))
+    return Check("model", "ok", f"{ref}, bundled and verified: no network needed")
+
+
+def _trained_pipeline() -> Check:
+    try:
+        return Check("spaCy", "ok", pipeline_revision(resolve_pipeline(DEFAULT_TRAINED_PIPELINE)))
+    except NwsError as error:
+        return Check("spaCy", "missing", str(error))
+
+
+def _hub() -> Check:
+    try:
+        huggingface_hub.HfApi().model_info(KNOWN_MODELS["bert-base-uncased"].source, timeout=5)
+    except HUB_FAILURES as error:
+        text = f"the Hugging Face Hub cannot be reached ({error}): only cached and local models and datasets"
+        return Check("Hub", "missing", text)
+    return Check("Hub", "ok", "the Hugging Face Hub answers")
+
+
+def _disk() -> Check:
+    folder = os.environ.get("RAY_TMPDIR", tempfile.gettempdir())
+    free = shutil.disk_usage(folder).free / 1e9
+    text = f"{free:.0f} GB free in {folder}, where Ray keeps objects and logs"
+    if free < _NEEDED_DISK_GB:
+        return Check("disk", "broken", f"{text}: it needs {_NEEDED_DISK_GB} GB. Name another folder with RAY_TMPDIR")
+    return Check("disk", "ok", text)
+
+
+def _ray() -> Check:
+    try:
+        with local_session() as session:
+            return Check("Ray", "ok", f"starts, bound to loopback, dashboard at {session.dashboard_url}")
+    except NwsError as error:
+        return Check("Ray", "broken", str(error))
+
+
+def _store(url: str) -> Check:
+    try:
+        address = parse_address(url)
+        if address.path is not None and not address.path.exists():
+            return Check("store", "ok", f"{address.shown} does not exist yet; the first run creates it")
+        current, head = current_revision(url), head_revision()
+    except NwsError as error:
+        return Check("store", "broken", str(error))
+    if current != head:
+        command = f"nws db upgrade --store {address.shown}"
+        return Check("store", "broken", f"{address.shown} has schema {current or 'none'}, not {head}. Run: {command}")
+    return Check("store", "ok", f"{address.shown}, schema {current}")
+
+
+def print_checks(checks: list[Check], console: Console) -> None:
+    """One line a check."""
+    for check in checks:
+        console.print(f"{check.state:<8} {check.name:<13} {check.text}", markup=False)

@@ -1,0 +1,72 @@
+"""What a submission would run, without running it."""
+
+import os
+from typing import Any
+
+import torch
+from rich.console import Console
+
+from cluster.resources import plan_actors
+from core.errors import ClusterError
+from jobs.provenance import Pinned
+
+
+def describe(pinned: Pinned) -> dict[str, Any]:
+    """Articles, systems, rows, models with revisions, metrics and device of a run, as plain values.
+
+    `articles` and `rows` are None where a streamed dataset does not tell its size.
+    """
+    sizes = [corpus.size for corpus in pinned.corpora]
+    articles = None if None in sizes else sum(size for size in sizes if size is not None)
+    systems = [system.signature for system in pinned.plan.systems]
+    return {
+        "datasets": [
+            {"name": c.name, "split": c.split, "revision": c.revision, "articles": c.size} for c in pinned.corpora
+        ],
+        "articles": articles,
+        "n": list(pinned.plan.lengths),
+        "systems": systems,
+        "rows": None if articles is None else articles * len(systems) * len(pinned.plan.lengths),
+        "models": pinned.revisions["models"],
+        "segmentation": pinned.revisions["segmentation"],
+        "metrics": pinned.plan.metrics.signatures,
+        "seed": pinned.recipe.seed,
+        "device": _device(pinned),
+    }
+
+
+def _device(pinned: Pinned) -> str:
+    """What the actors would pin on this machine, or why they could not start."""
+    names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+    accelerator = None if pinned.recipe.accelerator == "auto" else pinned.recipe.accelerator
+    here: dict[str, float] = {"CPU": os.cpu_count() or 1, "GPU": len(names)}
+    if accelerator is not None and any(accelerator in name for name in names):
+        here[f"accelerator_type:{accelerator}"] = 1
+    try:
+        resources, actors = plan_actors(here, accelerator, pinned.recipe.actors)
+    except ClusterError as error:
+        return f"not on this machine: {error}"
+    return f"{actors} x {resources.describe()}"
+
+
+def print_description(plan: dict[str, Any], console: Console) -> None:
+    """The description for people, one fact a line."""
+
+    def line(name: str, value: object) -> None:
+        console.print(f"{name:<13} {value}", highlight=False, soft_wrap=True)
+
+    for dataset in plan["datasets"]:
+        count = "unknown number of" if dataset["articles"] is None else dataset["articles"]
+        line("dataset", f"{dataset['name']} ({dataset['split']}): {count} articles, {dataset['revision']}")
+    line("segmentation", plan["segmentation"])
+    for name, model in plan["models"].items():
+        line("model", f"{name}: {model}")
+    for system in plan["systems"]:
+        line("system", system)
+    line("n", ", ".join(map(str, plan["n"])))
+    rows = "unknown" if plan["rows"] is None else plan["rows"]
+    line("rows", f"{rows} (articles x systems x n)")
+    for signature in plan["metrics"].values():
+        line("metric", signature)
+    line("seed", plan["seed"])
+    line("device", plan["device"])

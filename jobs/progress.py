@@ -1,0 +1,75 @@
+"""How a run is getting on, on stderr: a bar with the time left on a terminal, a plain line now and then elsewhere."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+_SECONDS_BETWEEN_LINES = 5.0
+
+# Called with the number of articles that have just been finished, and of those that have just failed.
+Advance = Callable[[int, int], None]
+
+
+@contextmanager
+def run_progress(console: Console, total: int | None, already_done: int) -> Iterator[Advance]:
+    """Show progress while the block runs.
+
+    Args:
+        console: where to.
+        total: articles of the run, None if unknown.
+        already_done: articles that an earlier driver finished.
+    """
+    with _bar(console, total, already_done) if sys.stderr.isatty() else _lines(console, total, already_done) as advance:
+        yield advance
+
+
+@contextmanager
+def _bar(console: Console, total: int | None, already_done: int) -> Iterator[Advance]:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=False) as progress:
+        task = progress.add_task("articles", total=total, completed=already_done)
+        failed = 0
+
+        def advance(done: int, failures: int) -> None:
+            nonlocal failed
+            failed += failures
+            description = f"articles ({failed} failed)" if failed else "articles"
+            progress.update(task, advance=done + failures, description=description)
+
+        yield advance
+
+
+@contextmanager
+def _lines(console: Console, total: int | None, already_done: int) -> Iterator[Advance]:
+    started = last = time.monotonic()
+    done = failed = 0
+
+    def line() -> str:
+        at = already_done + done + failed
+        text = f"{at}/{total if total is not None else '?'} articles"
+        text += f", {failed} failed" if failed else ""
+        seconds = time.monotonic() - started
+        if total is not None and done + failed:
+            text += f", {seconds:.0f} s, about {seconds / (done + failed) * (total - at):.0f} s left"
+        return text
+
+    def advance(new_done: int, new_failures: int) -> None:
+        nonlocal done, failed, last
+        done, failed = done + new_done, failed + new_failures
+        if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            console.print(line(), highlight=False)
+
+    yield advance
+    console.print(line(), highlight=False)

@@ -1,0 +1,244 @@
+"""The figure of a sweep: F1 by n above, the gain over `random` at equal n below, one column per dataset."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import wrap
+from typing import Any, Literal
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from core.analysis import CONTROLS, RANDOM, MagicNumber
+from jobs.report.numbers import Numbers
+
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
+"""Okabe and Ito (2008) without black and yellow, and a wine red: told apart with any colour vision."""
+_MARKERS = ("o", "s", "D", "^", "v", "<", ">")
+_GREYS = {"lead": "#555555", RANDOM: "#999999"}
+
+_STYLE: dict[Any, Any] = {
+    "svg.hashsalt": "nws",  # without it the ids in an SVG are random
+    "text.parse_math": False,  # a "$" in a name is a dollar sign
+    "font.family": "DejaVu Sans",
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.titleweight": "bold",
+    "lines.markersize": 4.5,
+    "legend.columnspacing": 1.5,
+    "legend.fontsize": 8.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#666666",
+    "axes.linewidth": 0.8,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#E6E6E6",
+    "grid.linewidth": 0.7,
+    "xtick.color": "#444444",
+    "ytick.color": "#444444",
+}
+
+# Inches: the figure is laid out by hand, so that neither legend nor footer can run into a panel.
+_PANEL_WIDTH, _PANEL_HEIGHT, _NARROWEST = 4.8, 3.0, 7.0
+_LEFT, _RIGHT, _TOP, _BETWEEN = 0.85, 0.2, 0.8, 0.45
+_KEY_HEIGHT = 0.2
+_MOST_TICKS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What one line of a panel shows: heights and interval ends at each n, and which n are recommended."""
+
+    system: str
+    n: tuple[int, ...]
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    recommended: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    colour: str
+    marker: str
+    dashes: Literal["-"] | tuple[float, tuple[float, ...]]
+
+
+def score_series(numbers: Numbers, dataset: str) -> tuple[Series, ...]:
+    """The lines of a dataset's upper panel: mean BERTScore F1 by n."""
+    return tuple(
+        Series(
+            curve.system,
+            tuple(point.n for point in curve.lengths),
+            tuple(point.mean for point in curve.lengths),
+            tuple(point.low for point in curve.lengths),
+            tuple(point.high for point in curve.lengths),
+        )
+        for curve in numbers.curves_of(dataset)
+    )
+
+
+def gain_series(magic: Sequence[MagicNumber]) -> tuple[Series, ...]:
+    """The lines of a lower panel: the mean gain over `random` at equal n, for every system that has one."""
+    return tuple(
+        Series(
+            number.system,
+            tuple(gain.n for gain in number.gains),
+            tuple(gain.gain.mean for gain in number.gains),
+            tuple(gain.gain.low for gain in number.gains),
+            tuple(gain.gain.high for gain in number.gains),
+            number.recommended,
+        )
+        for number in magic
+        if number.gains
+    )
+
+
+def plot_sweep(numbers: Numbers, png: Path, svg: Path) -> None:
+    """Draw the sweep into a PNG (200 dpi) and an SVG; the same numbers give the same bytes.
+
+    There must be at least one curve.
+    """
+    with mpl.rc_context(_STYLE):
+        figure = _draw(numbers)
+        figure.savefig(png, dpi=200)
+        figure.savefig(svg, metadata={"Date": None})
+
+
+def _draw(numbers: Numbers) -> Figure:
+    datasets = tuple(dict.fromkeys(curve.dataset for curve in numbers.curves))
+    gains = {dataset: gain_series(numbers.magic_numbers_of(dataset)) for dataset in datasets}
+    rows = 2 if any(gains.values()) else 1
+    looks = _looks(numbers)
+    keys = _legend_keys(looks, has_gains=rows == 2)
+
+    width = max(_NARROWEST, len(datasets) * (_LEFT + _PANEL_WIDTH) + _RIGHT)
+    key_width = 0.8 + 0.062 * max(len(str(key.get_label())) for key in keys)
+    key_columns = max(1, int((width - _LEFT) / key_width))
+    footer = wrap(_footer(numbers), int(width * 17))
+    legend_top = 0.12 + 0.15 * len(footer) + _KEY_HEIGHT * -(-len(keys) // key_columns)
+    below = legend_top + 0.6
+    height = _TOP + rows * _PANEL_HEIGHT + (rows - 1) * _BETWEEN + below
+
+    figure = Figure(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    panel_width = (width - _RIGHT) / len(datasets) - _LEFT
+    panels = figure.subplots(rows, len(datasets), squeeze=False, sharex="col")
+    figure.subplots_adjust(
+        left=_LEFT / width,
+        right=1 - _RIGHT / width,
+        top=1 - _TOP / height,
+        bottom=below / height,
+        wspace=_LEFT / panel_width,
+        hspace=_BETWEEN / _PANEL_HEIGHT,
+    )
+    for column, dataset in enumerate(datasets):
+        _draw_scores(panels[0, column], numbers, dataset, looks)
+        if rows == 2:
+            _draw_gains(panels[1, column], gains[dataset], looks)
+        panels[-1, column].set_xlabel("summary length n (words)")
+    left = _LEFT / width
+    figure.text(left, 1 - 0.3 / height, _title(numbers), fontsize=12.5, fontweight="bold", va="center")
+    figure.legend(
+        handles=keys,
+        ncols=key_columns,
+        loc="upper left",
+        bbox_to_anchor=(left, legend_top / height),
+        frameon=False,
+        borderaxespad=0,
+        borderpad=0,
+    )
+    figure.text(left, 0.12 / height, "\n".join(footer), fontsize=7, color="#666666", va="bottom")
+    return figure
+
+
+def _title(numbers: Numbers) -> str:
+    return f"Meaning kept in n words: run {numbers.run.id}"
+
+
+def _footer(numbers: Numbers) -> str:
+    run = numbers.run
+    return (
+        f"BERTScore F1: {run.bertscore} · bands: 95 % bootstrap intervals over articles · seed {run.seed} · "
+        f"run {run.state}, {run.articles} articles, {run.failures} failed · code {run.code_version}"
+    )
+
+
+def _looks(numbers: Numbers) -> dict[str, _Look]:
+    """How each system is drawn, the same in every panel: controls grey, dashed and last."""
+    systems = sorted({curve.system for curve in numbers.curves}, key=lambda name: (name in CONTROLS, name))
+    looks = {}
+    for i, system in enumerate(systems):
+        if system in CONTROLS:
+            looks[system] = _Look(_GREYS[system], "", (0, (4, 2)))
+        else:
+            # Past the seventh system the colours return, each with another marker.
+            turn = i // len(_COLOURS)
+            looks[system] = _Look(_COLOURS[i % len(_COLOURS)], _MARKERS[(i + turn) % len(_MARKERS)], "-")
+    return looks
+
+
+def _legend_keys(looks: Mapping[str, _Look], *, has_gains: bool) -> list[Line2D]:
+    keys = [
+        Line2D(
+            [],
+            [],
+            label=f"{system} (length only)" if system in CONTROLS else system,
+            color=look.colour,
+            marker=look.marker,
+            linestyle=look.dashes,
+        )
+        for system, look in looks.items()
+    ]
+    if has_gains:
+        for label, face in (("recommended n", "#333333"), ("other n (lower row)", "white")):
+            keys.append(Line2D([], [], label=label, color="#333333", marker="o", ls="", markerfacecolor=face))
+    return keys
+
+
+def _draw_scores(panel: Axes, numbers: Numbers, dataset: str, looks: Mapping[str, _Look]) -> None:
+    curves = numbers.curves_of(dataset)
+    _draw_lines(panel, score_series(numbers, dataset), looks, hollow=False)
+    articles = max(point.articles for curve in curves for point in curve.lengths)
+    panel.set_title(f"{dataset} · {articles} article{'' if articles == 1 else 's'}", loc="left")
+    panel.set_ylabel("mean BERTScore F1 (1 = as the reference)")
+    lengths = sorted({point.n for curve in curves for point in curve.lengths})
+    panel.set_xticks(lengths[:: -(-len(lengths) // _MOST_TICKS)])
+    panel.margins(x=0.03)
+    panel.tick_params(labelbottom=True)
+
+
+def _draw_gains(panel: Axes, gains: Sequence[Series], looks: Mapping[str, _Look]) -> None:
+    panel.set_ylabel(f"F1 gain over {RANDOM} at equal n")
+    if not gains:
+        note = f"no {RANDOM} control here to compare with"
+        panel.text(0.5, 0.5, note, transform=panel.transAxes, ha="center", color="#666666")
+        panel.set_yticks([])
+        return
+    control = looks[RANDOM]
+    panel.axhline(0, color=control.colour, linestyle=control.dashes, linewidth=1.4, zorder=1.5)
+    _draw_lines(panel, gains, looks, hollow=True)
+
+
+def _draw_lines(panel: Axes, lines: Sequence[Series], looks: Mapping[str, _Look], *, hollow: bool) -> None:
+    """Each line with its band. With `hollow`, only the markers of recommended n are solid."""
+    lengths = {n for series in lines for n in series.n}
+    for i, series in enumerate(lines):
+        look = looks[series.system]
+        if len(lengths) == 1:
+            # Nothing to draw a line between: side by side, or the intervals would hide each other.
+            x = [series.n[0] + 0.1 * (i - (len(lines) - 1) / 2)]
+            panel.vlines(x, series.low, series.high, color=look.colour, linewidth=1.4)
+            panel.set_xlim(series.n[0] - 1, series.n[0] + 1)
+        else:
+            x = list(series.n)
+            panel.fill_between(x, series.low, series.high, color=look.colour, alpha=0.1, linewidth=0)
+            panel.plot(x, series.mean, color=look.colour, linestyle=look.dashes, linewidth=1.6)
+        marker = look.marker or ("_" if len(x) == 1 else "")
+        for at, n, mean in zip(x, series.n, series.mean, strict=True):
+            face = "white" if hollow and n not in series.recommended else look.colour
+            panel.plot(at, mean, color=look.colour, marker=marker, markerfacecolor=face, linestyle="")

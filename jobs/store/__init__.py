@@ -1,0 +1,12 @@
+"""The store of runs and results, in SQLite or Postgres."""
+
+from jobs.store.address import DEFAULT_STORE as DEFAULT_STORE
+from jobs.store.query import Answer as Answer
+from jobs.store.results import FailureInfo as FailureInfo
+from jobs.store.runs import RunInfo as RunInfo
+from jobs.store.runs import RunSpec as RunSpec
+from jobs.store.schema import current_revision as current_revision
+from jobs.store.schema import head_revision as head_revision
+from jobs.store.schema import upgrade_schema as upgrade_schema
+from jobs.store.store import Store as Store
+from jobs.store.store import open_store as open_store

@@ -1,0 +1,123 @@
+"""Engines: one writer and one reader per store, with the same behaviour on SQLite and Postgres.
+
+Facts about SQLite that shape this file: a plain BEGIN that reads and then writes fails at once with "database is
+locked" when somebody else has written in between, whatever the timeout, so the writer begins IMMEDIATE; and DDL
+belongs to a transaction only after an explicit BEGIN, as Python's sqlite3 begins one before INSERT and the like only.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from sqlalchemy import Connection, Engine, NullPool, create_engine, event
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import SQLAlchemyError, StatementError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from core.errors import StoreError
+from jobs.store.address import Address
+
+BUSY_SECONDS = 30
+
+# Korean references stay readable in SQL.
+_dump_json = partial(json.dumps, ensure_ascii=False)
+
+
+def writer_engine(address: Address) -> Engine:
+    """An engine whose transactions may write; a SQLite file that does not exist is created.
+
+    Raises:
+        StoreError: The SQLite file cannot lie there, or psycopg is not installed.
+    """
+    if address.path is None:
+        # A driver may be silent for minutes between two bundles: ask whether the server is still there.
+        return _postgres_engine(address, pool_pre_ping=True)
+    if not address.path.parent.is_dir():
+        raise StoreError(f"the store {address.shown} needs the folder {address.path.parent}: create it first")
+    _refuse_folder(address)
+    engine = create_engine(address.url, json_serializer=_dump_json)
+    _listen(engine, "BEGIN IMMEDIATE", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON")
+    return engine
+
+
+def reader_engine(address: Address) -> Engine:
+    """An engine whose transactions can only read; its connections do not outlive their transaction.
+
+    Raises:
+        StoreError: There is no such SQLite file, or psycopg is not installed.
+    """
+    if address.path is None:
+        engine = _postgres_engine(address, poolclass=NullPool)
+        event.listen(engine, "connect", _postgres_read_only)
+        return engine
+    if not address.path.exists():
+        raise StoreError(f"there is no store at {address.path}: check --store, or submit a run first")
+    _refuse_folder(address)
+    # mode=rw, unlike a plain connect, never creates the file; mode=ro would leave its -wal and -shm files behind.
+    uri = f"{address.path.as_uri()}?mode=rw"
+    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(uri, uri=True), poolclass=NullPool)
+    _listen(engine, "BEGIN", "query_only=ON")
+    return engine
+
+
+@contextmanager
+def transaction(engine: Engine, address: Address) -> Iterator[Connection]:
+    """One transaction: commits at the end, rolls back when anything is raised.
+
+    Raises:
+        StoreError: The database refused; the message is the database's own, on one line, without the password.
+    """
+    try:
+        with engine.begin() as connection:
+            yield connection
+    except SQLAlchemyError as error:
+        raise StoreError(f"store {address.shown}: {database_message(error, address)}") from error
+
+
+def database_message(error: SQLAlchemyError, address: Address) -> str:
+    """What the database itself said, on one line, without SQL, parameters or password."""
+    cause = error.orig if isinstance(error, StatementError) and error.orig is not None else error
+    message = address.scrub(" ".join(str(cause).split()))
+    if message == "database is locked":
+        return f"another process has been writing for {BUSY_SECONDS} s ({message}): wait for it, or end it"
+    return message
+
+
+def _listen(engine: Engine, begin: str, *pragmas: str) -> None:
+    def on_connect(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+        connection.isolation_level = None  # sqlite3 shall begin nothing by itself: on_begin does.
+        cursor = connection.cursor()
+        # The timeout first: setting the journal mode may itself have to wait.
+        for pragma in (f"busy_timeout={BUSY_SECONDS * 1000}", *pragmas):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    def on_begin(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    event.listen(engine, "connect", on_connect)
+    event.listen(engine, "begin", on_begin)
+
+
+def _postgres_engine(address: Address, **options: object) -> Engine:
+    try:
+        return create_engine(address.url, json_serializer=_dump_json, **options)
+    except ImportError as error:
+        raise StoreError(
+            f'the store {address.shown} needs psycopg 3, which is not installed: run `pip install "nws[postgres]"`'
+        ) from error
+
+
+def _postgres_read_only(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+    # The session default, not BEGIN READ ONLY: it also holds after a COMMIT inside somebody's SQL.
+    cursor = connection.cursor()
+    cursor.execute("SET default_transaction_read_only = on")
+    cursor.close()
+    connection.commit()
+
+
+def _refuse_folder(address: Address) -> None:
+    if address.path is not None and address.path.is_dir():
+        raise StoreError(f"the store {address.shown} is a folder: name a file in it, e.g. {address.shown}/nws.db")

@@ -1,0 +1,191 @@
+"""What runs produce: articles, summaries and failures. Each function works inside one transaction."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from core.analysis import Point
+from core.errors import StoreError
+from core.types import Article, BundleResult, Failure, Summary
+from jobs.store.runs import write_fenced
+from jobs.store.tables import ArticleRow, Base, FailureRow, SummaryRow
+
+
+@dataclass(frozen=True, slots=True)
+class FailureInfo:
+    """An article a run could not finish, with the name it has in its dataset; `failed_at` is aware, in UTC."""
+
+    dataset: str
+    key: str
+    article_id: str
+    error_class: str
+    message: str
+    attempts: int
+    node: str
+    failed_at: datetime
+
+
+def check(articles: Sequence[Article], result: BundleResult) -> None:
+    """Refuse, before anything is written, what a store cannot hold or could not give back as it was.
+
+    Raises:
+        StoreError: A number is NaN or infinite, a text holds NUL or a lone surrogate (Postgres stores neither), or
+            a result belongs to none of the articles.
+    """
+    for article in articles:
+        for text in (article.dataset, article.split, article.key, article.text, *article.references):
+            if not _is_storable(text):
+                raise StoreError(
+                    f"article {article.key!r} of {article.dataset!r} ({article.id}) holds a NUL or half a surrogate "
+                    "pair, which a database cannot keep: clean it when it is loaded"
+                )
+    for summary in result.summaries:
+        where = f"the summary of article {summary.article_id} by {summary.system!r} at n={summary.n}"
+        numbers = {"seconds": summary.seconds} | summary.scores.columns() | dict(summary.extra)
+        for name, value in numbers.items():
+            if not math.isfinite(value):
+                raise StoreError(f"{where} has {name} = {value}: only finite numbers are stored")
+        if not (_is_storable(summary.text) and _is_storable(summary.system)):
+            raise StoreError(f"{where} holds a NUL or half a surrogate pair, which a database cannot keep")
+    named = {summary.article_id for summary in result.summaries} | {fail.article_id for fail in result.failures}
+    if strangers := named - {article.id for article in articles}:
+        raise StoreError(f"the results are of articles that are not in their bundle: {', '.join(sorted(strangers))}")
+
+
+def record(connection: Connection, run_id: str, epoch: int, articles: Sequence[Article], result: BundleResult) -> None:
+    write_fenced(connection, run_id, epoch)
+    # In the order of their ids: two runs that store the same articles at once could deadlock on Postgres otherwise.
+    _insert_new(connection, ArticleRow, [_article_row(article) for article in sorted(articles, key=lambda a: a.id)])
+    _insert_new(connection, SummaryRow, [_summary_row(run_id, summary) for summary in result.summaries])
+    done = {summary.article_id for summary in result.summaries}
+    if done:
+        connection.execute(
+            delete(FailureRow).where(FailureRow.run_id == run_id, FailureRow.article_id == bindparam("done")),
+            [{"done": article_id} for article_id in done],
+        )
+    _upsert_failures(connection, run_id, result.failures)
+
+
+def finished_article_ids(connection: Connection, run_id: str) -> set[str]:
+    query = select(SummaryRow.article_id).distinct().where(SummaryRow.run_id == run_id)
+    return set(connection.execute(query).scalars())
+
+
+def failures(connection: Connection, run_id: str) -> list[FailureInfo]:
+    query = (
+        select(
+            ArticleRow.dataset,
+            ArticleRow.key,
+            *(column for column in FailureRow.__table__.columns if column.name != "run_id"),
+        )
+        .join(ArticleRow, ArticleRow.id == FailureRow.article_id)
+        .where(FailureRow.run_id == run_id)
+    )
+    found = [FailureInfo(**row._mapping) for row in connection.execute(query)]
+    return sorted(found, key=lambda failure: (failure.dataset, failure.key, failure.article_id))
+
+
+def points(connection: Connection, run_id: str) -> list[Point]:
+    query = (
+        select(
+            ArticleRow.dataset,
+            SummaryRow.article_id,
+            SummaryRow.system,
+            SummaryRow.n,
+            SummaryRow.words,
+            SummaryRow.bertscore_f1,
+            SummaryRow.rouge1_f1,
+            SummaryRow.rouge2_f1,
+            SummaryRow.rougel_f1,
+            SummaryRow.efficiency,
+            SummaryRow.density,
+        )
+        .join(ArticleRow, ArticleRow.id == SummaryRow.article_id)
+        .where(SummaryRow.run_id == run_id)
+    )
+    found = [Point(*row) for row in connection.execute(query)]
+    # Sorted here, not by the database: the order of text depends on a Postgres database's locale.
+    return sorted(found, key=lambda point: (point.dataset, point.article_id, point.system, point.n))
+
+
+def _insert_new(connection: Connection, table: type[Base], rows: list[dict[str, Any]]) -> None:
+    """Insert the rows whose key is not there yet."""
+    if rows:
+        connection.execute(_insert(connection, table).on_conflict_do_nothing(), rows)
+
+
+def _upsert_failures(connection: Connection, run_id: str, failed: Sequence[Failure]) -> None:
+    # A late failure says nothing about an article that has its summaries by now.
+    ids = [failure.article_id for failure in failed]
+    query = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id, SummaryRow.article_id.in_(ids))
+    done = set(connection.execute(query).scalars()) if ids else set()
+    rows = [_failure_row(run_id, failure) for failure in failed if failure.article_id not in done]
+    if not rows:
+        return
+    statement = _insert(connection, FailureRow)
+    new = statement.excluded
+    replaced = {name: new[name] for name in ("error_class", "message", "node", "failed_at")}
+    connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["run_id", "article_id"],
+            set_=replaced | {"attempts": FailureRow.attempts + new["attempts"]},
+        ),
+        rows,
+    )
+
+
+def _insert(connection: Connection, table: type[Base]) -> postgresql.Insert | sqlite.Insert:
+    # ON CONFLICT is the same on both, but not part of SQLAlchemy's own insert.
+    return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
+
+
+def _article_row(article: Article) -> dict[str, Any]:
+    return {
+        "id": article.id,
+        "dataset": article.dataset,
+        "split": article.split,
+        "key": article.key,
+        "text": article.text,
+        "reference_summaries": list(article.references),
+        "content_hash": article.content_hash,
+    }
+
+
+def _summary_row(run_id: str, summary: Summary) -> dict[str, Any]:
+    return {
+        "run_id": run_id,
+        "article_id": summary.article_id,
+        "system": summary.system,
+        "n": summary.n,
+        "text": summary.text,
+        "words": summary.words,
+        "seconds": summary.seconds,
+        "extra": dict(summary.extra),
+        **summary.scores.columns(),
+    }
+
+
+def _failure_row(run_id: str, failure: Failure) -> dict[str, Any]:
+    return {
+        "run_id": run_id,
+        "article_id": failure.article_id,
+        "error_class": failure.error_class,
+        # An exception may quote whatever bytes it tripped over; losing the failure for that would be worse.
+        "message": failure.message.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode(),
+        "attempts": failure.attempts,
+        "node": failure.node,
+        "failed_at": datetime.now(UTC),
+    }
+
+
+def _is_storable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text

@@ -1,0 +1,178 @@
+"""The store: runs, articles, summaries and failures, in SQLite or Postgres."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from types import TracebackType
+from typing import Self
+
+from sqlalchemy import Connection, Engine
+
+from core.errors import StoreError
+from core.types import Article, BundleResult
+from jobs.store import results, runs
+from jobs.store.address import Address, parse_address
+from jobs.store.engine import reader_engine, transaction, writer_engine
+from jobs.store.query import Answer, run_query
+from jobs.store.results import FailureInfo, Point
+from jobs.store.runs import FinalState, RunInfo, RunSpec
+from jobs.store.schema import check_schema, create_if_fresh
+
+
+def open_store(url: str, *, read_only: bool = False) -> "Store":
+    """Open the store at a URL (`sqlite:///FILE`, `postgresql://USER@HOST/DATABASE`).
+
+    A SQLite file that does not exist is created, unless `read_only`. A store with another schema is not touched.
+
+    Raises:
+        StoreError: The URL is not usable, the database cannot be opened, or its schema is not this code's.
+    """
+    address = parse_address(url)
+    if not read_only:
+        create_if_fresh(address)
+    reader = reader_engine(address)
+    check_schema(reader, address)
+    return Store(address, None if read_only else writer_engine(address), reader)
+
+
+class Store:
+    """One open store. What comes out are values, never rows, and each method is one transaction.
+
+    **Exactly once.** A driver claims a run and gets an epoch; each of its writes checks, in the transaction of the
+    write, that the run still has that epoch. A driver that was replaced gets a `FencedError` and has written
+    nothing. Summaries have a unique key and the first one stays, so a bundle may be recorded again.
+
+    **Who writes.** One driver a run, from any thread; on SQLite writers of several runs take turns. Readers see
+    what was committed and never wait. Any method raises `StoreError` when the database refuses.
+    """
+
+    def __init__(self, address: Address, writer: Engine | None, reader: Engine) -> None:
+        self._address = address
+        self._writer = writer
+        self._reader = reader
+
+    @property
+    def shown_url(self) -> str:
+        """The URL with its password hidden."""
+        return self._address.shown
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close every connection. The store must not be used afterwards."""
+        self._reader.dispose()
+        if self._writer is not None:
+            self._writer.dispose()
+
+    def create_run(self, spec: RunSpec) -> str:
+        """Add a pending run and return its id, `<job>-<yyyymmdd>-<6 hex digits>`.
+
+        Raises:
+            StoreError: A part of it is not JSON.
+        """
+        runs.check(spec)
+        with self._write() as connection:
+            return runs.create(connection, spec)
+
+    def claim_run(self, run_id: str, host: str, pid: int) -> int:
+        """Take a run, in whatever state it is, for the driver at `host` and `pid`; it is 'running' from now on.
+
+        Returns:
+            The driver's epoch, to be given with every write. Every earlier epoch of the run is fenced off.
+
+        Raises:
+            StoreError: There is no such run; the message lists the newest ones.
+        """
+        with self._write() as connection:
+            return runs.claim(connection, run_id, host, pid)
+
+    def start_run(self, run_id: str, epoch: int, total: int | None, device: str | None) -> None:
+        """Say how many articles the run is about (None: not known yet), and what it runs on.
+
+        Raises:
+            FencedError: The run is no longer this driver's.
+        """
+        with self._write() as connection:
+            runs.write_fenced(connection, run_id, epoch, total_articles=total, device=device)
+
+    def record(self, run_id: str, epoch: int, articles: Sequence[Article], result: BundleResult) -> None:
+        """Store what a bundle became, all of it or nothing, and the driver's heartbeat.
+
+        A summary that is there already stays as it is. An article that now has summaries loses its failure; an
+        article that fails again adds its attempts; a failure of an article that has summaries is dropped.
+
+        Raises:
+            FencedError: The run is no longer this driver's.
+            StoreError: A number is not finite, a text cannot be stored, or a result is of none of the articles.
+        """
+        results.check(articles, result)
+        with self._write() as connection:
+            results.record(connection, run_id, epoch, articles, result)
+
+    def finish_run(self, run_id: str, epoch: int, state: FinalState, error: str | None = None) -> None:
+        """End a run; its driver can write no more until somebody claims the run again.
+
+        Raises:
+            FencedError: The run is no longer this driver's.
+        """
+        with self._write() as connection:
+            runs.finish(connection, run_id, epoch, state, error)
+
+    def finished_article_ids(self, run_id: str) -> set[str]:
+        """The articles that have summaries in this run: those that a resumed run leaves out."""
+        with self._read() as connection:
+            return results.finished_article_ids(connection, run_id)
+
+    def find_run(self, recipe_hash: str) -> str | None:
+        """The newest run of this recipe, None where there is none."""
+        with self._read() as connection:
+            return runs.find(connection, recipe_hash)
+
+    def list_runs(self) -> list[RunInfo]:
+        """Every run, the newest first."""
+        with self._read() as connection:
+            return runs.list_all(connection)
+
+    def run_info(self, run_id: str) -> RunInfo:
+        """One run.
+
+        Raises:
+            StoreError: There is no such run; the message lists the newest ones.
+        """
+        with self._read() as connection:
+            return runs.info(connection, run_id)
+
+    def failures(self, run_id: str) -> list[FailureInfo]:
+        """The articles that this run could not finish, by dataset and key."""
+        with self._read() as connection:
+            return results.failures(connection, run_id)
+
+    def points(self, run_id: str) -> list[Point]:
+        """Every summary's scores of a run, ordered by dataset, article, system and n, on every database alike."""
+        with self._read() as connection:
+            return results.points(connection, run_id)
+
+    def query(self, sql: str) -> AbstractContextManager[Answer]:
+        """Run one SQL statement that reads: `with store.query("SELECT …") as answer: … answer.rows`.
+
+        Raises:
+            StoreError: On entering or reading: the database's own message, or that queries are read-only.
+        """
+        return run_query(self._reader, self._address, sql)
+
+    @contextmanager
+    def _write(self) -> Iterator[Connection]:
+        if self._writer is None:
+            raise StoreError(f"the store {self.shown_url} was opened read-only")
+        with transaction(self._writer, self._address) as connection:
+            yield connection
+
+    @contextmanager
+    def _read(self) -> Iterator[Connection]:
+        with transaction(self._reader, self._address) as connection:
+            yield connection

@@ -1,0 +1,141 @@
+"""The tables. Their views are literal SQL in the migrations."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    DateTime,
+    Dialect,
+    Double,
+    ForeignKey,
+    Index,
+    MetaData,
+    String,
+    Text,
+    TypeDecorator,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A point in time: aware going in, aware and in UTC coming out. SQLite keeps it naive, in UTC."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Base(DeclarativeBase):
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {  # noqa: RUF012  (SQLAlchemy reads it as a class attribute)
+        str: Text,
+        float: Double,
+        datetime: UtcDateTime,
+        dict[str, Any]: JSON,
+        list[str]: JSON,
+    }
+
+
+class RunRow(Base):
+    """One execution of a job. `driver_epoch` grows each time a driver takes the run: the fence of every write."""
+
+    __tablename__ = "runs"
+    __table_args__ = (
+        CheckConstraint("state IN ('pending', 'running', 'done', 'failed', 'interrupted')", name="state"),
+        Index(None, "recipe_hash", "created_at"),
+    )
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    job: Mapped[str]
+    state: Mapped[str]
+    recipe: Mapped[dict[str, Any]]
+    recipe_hash: Mapped[str]
+    seed: Mapped[int] = mapped_column(BigInteger)
+    code_version: Mapped[str]
+    revisions: Mapped[dict[str, Any]]
+    signatures: Mapped[dict[str, Any]]
+    device: Mapped[str | None]
+    driver_epoch: Mapped[int]
+    driver_host: Mapped[str | None]
+    driver_pid: Mapped[int | None]
+    heartbeat_at: Mapped[datetime | None]
+    total_articles: Mapped[int | None]
+    created_at: Mapped[datetime]
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    error: Mapped[str | None]
+
+
+class ArticleRow(Base):
+    """An article, shared by every run that read it; `id` is `core.types.Article.id`, so it holds the content hash."""
+
+    __tablename__ = "articles"
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    dataset: Mapped[str]
+    split: Mapped[str]
+    key: Mapped[str]
+    text: Mapped[str]
+    reference_summaries: Mapped[list[str]]
+    content_hash: Mapped[str] = mapped_column(String(64))
+
+
+class SummaryRow(Base):
+    """What one system wrote for one article at one length. The metric columns are `core.types.Scores.columns()`."""
+
+    __tablename__ = "summaries"
+    __table_args__ = (Index(None, "run_id", "system", "n"),)
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    article_id: Mapped[str] = mapped_column(ForeignKey("articles.id"), primary_key=True)
+    system: Mapped[str] = mapped_column(primary_key=True)
+    n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    text: Mapped[str]
+    words: Mapped[int]
+    seconds: Mapped[float]
+    bertscore_precision: Mapped[float]
+    bertscore_recall: Mapped[float]
+    bertscore_f1: Mapped[float]
+    rouge1_precision: Mapped[float]
+    rouge1_recall: Mapped[float]
+    rouge1_f1: Mapped[float]
+    rouge2_precision: Mapped[float]
+    rouge2_recall: Mapped[float]
+    rouge2_f1: Mapped[float]
+    rougel_precision: Mapped[float]
+    rougel_recall: Mapped[float]
+    rougel_f1: Mapped[float]
+    efficiency: Mapped[float]
+    density: Mapped[float]
+    extra: Mapped[dict[str, Any]]
+
+
+class FailureRow(Base):
+    """An article that a run could not finish; it never has summaries of that run as well."""
+
+    __tablename__ = "failures"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    article_id: Mapped[str] = mapped_column(ForeignKey("articles.id"), primary_key=True)
+    error_class: Mapped[str]
+    message: Mapped[str]
+    attempts: Mapped[int]
+    node: Mapped[str]
+    failed_at: Mapped[datetime]

@@ -1,0 +1,107 @@
+"""A segmenter and a sweeper in a few lines, which misbehave where an article's text says so.
+
+Words they obey: `segment-raises`, `segment-dies`, `segment-slow`, `sweep-raises`, `sweep-dies`, `sweep-slow`, and
+`sweep-dies-once=FILE`, which dies unless FILE exists and leaves it behind, and `sweep-meets=N=FOLDER`, which waits
+until N articles are being swept.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from cluster.pool import Segmenter, Sweeper, Work
+from core.errors import ModelError
+from core.types import Article, Score, Scores, Segment, SegmentedArticle, Summary
+
+
+def article(number: int, extra_words: str = "") -> Article:
+    return Article("fake", "test", str(number), f"word{number} word word {extra_words}".strip(), ("word",))
+
+
+def bundles(count: int, size: int, words: dict[int, str] | None = None) -> list[list[Article]]:
+    """`count` bundles of `size` articles, numbered from 0; `words[i]` are added to the i-th article."""
+    articles = [article(i, (words or {}).get(i, "")) for i in range(count * size)]
+    return [articles[i : i + size] for i in range(0, count * size, size)]
+
+
+def summary(article_id: str, n: int, text: str) -> Summary:
+    score = Score(1 / n, 1.0, n / 10)
+    scores = Scores(score, score, score, score, efficiency=0.1, density=1.0)
+    return Summary(article_id, "fake", n, text, len(text.split()), 0.0, scores)
+
+
+def make_segmenter(log: Path | None = None) -> Segmenter:
+    """With `log`, a line with the process id for each time it is built."""
+    if log is not None:
+        with log.open("a") as file:
+            file.write(f"{os.getpid()}\n")
+    return segment
+
+
+def segment(article: Article) -> SegmentedArticle:
+    words = tuple(article.text.split())
+    if "segment-raises" in words:
+        raise ValueError("cannot be cut")
+    if "segment-dies" in words:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if "segment-slow" in words:
+        time.sleep(1)
+    whole = Segment(article.text, 0, len(words), 0)
+    return SegmentedArticle(article, words, (whole,), (whole,))
+
+
+def make_sweeper(report: str = "") -> Sweeper:
+    """`report`: what the summaries tell instead of words, `pid`, `gpu` or `order`."""
+    return partial(sweep, report, [])
+
+
+def sweep(report: str, swept: list[str], articles: Sequence[SegmentedArticle]) -> list[Summary]:
+    summaries = []
+    for segmented in articles:
+        for word in segmented.words:
+            if word == "sweep-raises":
+                raise ValueError("cannot be swept")
+            if word == "sweep-dies":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if word == "sweep-slow":
+                time.sleep(60)
+            if word.startswith("sweep-dies-once="):
+                marker = Path(word.partition("=")[2])
+                if not marker.exists():
+                    marker.touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+            if word.startswith("sweep-meets="):
+                _, count, folder = word.split("=")
+                (Path(folder) / segmented.article.key).touch()
+                deadline = time.monotonic() + 30
+                while len(list(Path(folder).iterdir())) < int(count):
+                    assert time.monotonic() < deadline, "the others did not come"
+                    time.sleep(0.02)
+        swept.append(segmented.article.key)
+        told = {
+            "": segmented.words[0],
+            "pid": str(os.getpid()),
+            "gpu": os.environ.get("CUDA_VISIBLE_DEVICES", "none"),
+            "order": str(len(swept)),
+        }[report]
+        summaries += [summary(segmented.article.id, n, told) for n in (1, 3)]
+    return summaries
+
+
+def make_nothing() -> Sweeper:
+    raise ModelError("Model 'no-such-model' cannot be found. Name a folder.")
+
+
+def make_bug() -> Sweeper:
+    raise ZeroDivisionError("a bug")
+
+
+def die() -> Sweeper:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("unreachable")
+
+
+WORK = Work(make_segmenter, make_sweeper)

@@ -1,0 +1,105 @@
+import pickle
+import weakref
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from cluster.pool import InlinePool, SegmentedBundle, Work, segment_bundle, sweep_bundle
+from core.errors import ModelError
+from core.types import Article, SegmentedArticle, Summary
+from tests.cluster import fakes
+
+
+def test_segment_bundle_keeps_order_and_turns_an_exception_into_a_failure() -> None:
+    (bundle,) = fakes.bundles(1, 3, {1: "segment-raises"})
+    segmented = segment_bundle(fakes.segment, bundle)
+    assert [s.article for s in segmented.articles] == [bundle[0], bundle[2]]
+    (failure,) = segmented.failures
+    assert (failure.article_id, failure.error_class, failure.message) == (bundle[1].id, "ValueError", "cannot be cut")
+    assert failure.attempts == 1
+    assert failure.node
+
+
+def test_sweep_bundle_sweeps_the_bundle_in_one_call() -> None:
+    calls: list[int] = []
+
+    def sweep(articles: Sequence[SegmentedArticle]) -> list[Summary]:
+        calls.append(len(articles))
+        return fakes.make_sweeper()(articles)
+
+    (bundle,) = fakes.bundles(1, 4)
+    result = sweep_bundle(sweep, segment_bundle(fakes.segment, bundle))
+    assert calls == [4]
+    assert [s.article_id for s in result.summaries] == [a.id for a in bundle for _ in (1, 3)]
+    assert result.failures == ()
+
+
+def test_only_the_guilty_article_of_a_bundle_fails() -> None:
+    (bundle,) = fakes.bundles(1, 4, {0: "segment-raises", 2: "sweep-raises"})
+    result = sweep_bundle(fakes.make_sweeper(), segment_bundle(fakes.segment, bundle))
+    assert [s.article_id for s in result.summaries] == [a.id for a in (bundle[1], bundle[3]) for _ in (1, 3)]
+    assert [(f.article_id, f.message) for f in result.failures] == [
+        (bundle[0].id, "cannot be cut"),
+        (bundle[2].id, "cannot be swept"),
+    ]
+
+
+def test_a_bundle_without_a_segmented_article_is_not_swept() -> None:
+    def sweep(articles: Sequence[SegmentedArticle]) -> list[Summary]:
+        raise AssertionError("nothing to sweep")
+
+    assert sweep_bundle(sweep, SegmentedBundle((), ())).failures == ()
+
+
+def test_memory_of_the_failed_attempt_is_free_when_articles_are_tried_alone() -> None:
+    class Tensor:
+        pass
+
+    held: list[weakref.ref[Tensor]] = []
+
+    def sweep(articles: Sequence[SegmentedArticle]) -> list[Summary]:
+        if len(articles) > 1:
+            tensor = Tensor()
+            held.append(weakref.ref(tensor))
+            raise MemoryError
+        assert held[0]() is None, "the failed attempt still holds its tensor"
+        return fakes.make_sweeper()(articles)
+
+    (bundle,) = fakes.bundles(1, 2)
+    result = sweep_bundle(sweep, segment_bundle(fakes.segment, bundle))
+    assert len(result.summaries) == 4
+    assert result.failures == ()
+
+
+def test_out_of_memory_is_named() -> None:
+    def sweep(articles: Sequence[SegmentedArticle]) -> list[Summary]:
+        raise MemoryError
+
+    (bundle,) = fakes.bundles(1, 1)
+    (failure,) = sweep_bundle(sweep, segment_bundle(fakes.segment, bundle)).failures
+    assert (failure.error_class, failure.message) == ("MemoryError", "out of memory")
+
+
+def test_inline_pool_builds_once_and_pulls_bundles_lazily() -> None:
+    pulled: list[int] = []
+
+    def source() -> Iterator[list[Article]]:
+        for i, bundle in enumerate(fakes.bundles(3, 2)):
+            pulled.append(i)
+            yield bundle
+
+    with InlinePool(fakes.WORK) as pool:
+        results = pool.map(source())
+        bundle, result = next(results)
+        assert pulled == [0]
+        assert {s.article_id for s in result.summaries} == {a.id for a in bundle}
+        assert len(list(results)) == 2
+
+
+def test_inline_pool_lets_a_factory_error_through() -> None:
+    with pytest.raises(ModelError, match="no-such-model"):
+        InlinePool(Work(fakes.make_segmenter, fakes.make_nothing))
+
+
+def test_work_can_be_pickled() -> None:
+    assert pickle.loads(pickle.dumps(fakes.WORK)) == fakes.WORK

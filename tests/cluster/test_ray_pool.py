@@ -1,0 +1,201 @@
+import contextlib
+import itertools
+import json
+import os
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import psutil
+import pytest
+
+from cluster.pool import InlinePool, Work
+from cluster.ray_pool import RayPool
+from cluster.resources import ActorResources, plan_actors
+from cluster.session import Session
+from core.errors import ClusterError, ModelError
+from core.types import Article, BundleResult, Failure, Summary
+from tests.cluster import fakes
+
+pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("session")]
+
+CPU = ActorResources(num_gpus=0, num_cpus=1, accelerator_type=None)
+Landed = list[tuple[Sequence[Article], BundleResult]]
+
+
+def by_article(landed: Landed) -> dict[str, tuple[Summary | Failure, ...]]:
+    """Everything that came back for each article; fails if an article landed twice."""
+    found: dict[str, tuple[Summary | Failure, ...]] = {}
+    for bundle, result in landed:
+        for article in bundle:
+            assert article.id not in found, f"article {article.key} landed twice"
+            results: tuple[Summary | Failure, ...] = (*result.summaries, *result.failures)
+            found[article.id] = tuple(r for r in results if r.article_id == article.id)
+    return found
+
+
+def texts(landed: Landed) -> set[str]:
+    return {summary.text for _, result in landed for summary in result.summaries}
+
+
+def run(
+    bundles: Sequence[Sequence[Article]], work: Work = fakes.WORK, actors: int = 1, max_attempts: int = 3
+) -> Landed:
+    with RayPool(work, CPU, actors, max_attempts=max_attempts) as pool:
+        return list(pool.map(bundles))
+
+
+@pytest.mark.parametrize("actors", [1, 2])
+def test_results_equal_those_of_the_inline_pool(actors: int) -> None:
+    bundles = fakes.bundles(6, 3, {4: "segment-raises", 10: "sweep-raises"})
+    landed = run(bundles, actors=actors)
+    assert by_article(landed) == by_article(list(InlinePool(fakes.WORK).map(bundles)))
+    assert {tuple(bundle) for bundle, _ in landed} == {tuple(bundle) for bundle in bundles}
+    assert sorted(f.message for _, r in landed for f in r.failures) == ["cannot be cut", "cannot be swept"]
+
+
+def test_window_is_bounded() -> None:
+    pulled = 0
+
+    def source() -> Iterator[list[Article]]:
+        nonlocal pulled
+        for bundle in fakes.bundles(40, 2):
+            pulled += 1
+            yield bundle
+
+    window = 2 * 2
+    with RayPool(fakes.WORK, CPU, actors=2, bundles_per_actor=2) as pool:
+        for done, _ in enumerate(pool.map(source())):
+            assert pulled <= done + 2 * window, "at most a window in flight, and one landed but not yet taken"
+    assert pulled == 40
+
+
+def test_actors_survive_from_one_map_to_the_next() -> None:
+    with RayPool(Work(fakes.make_segmenter, partial(fakes.make_sweeper, "pid")), CPU, 1) as pool:
+        first, second = (texts(list(pool.map(fakes.bundles(2, 1)))) for _ in range(2))
+    assert first == second
+    assert str(os.getpid()) not in first
+
+
+def test_nothing_to_do_starts_no_actor() -> None:
+    started = time.monotonic()
+    assert run([], Work(fakes.make_segmenter, fakes.make_nothing)) == []
+    assert time.monotonic() - started < 0.5
+
+
+def test_segmenter_is_built_once_per_process(tmp_path: Path) -> None:
+    log = tmp_path / "built"
+    landed = run(fakes.bundles(12, 1), Work(partial(fakes.make_segmenter, log), fakes.make_sweeper), actors=2)
+    assert len(by_article(landed)) == 12
+    builders = log.read_text().split()
+    assert len(set(builders)) == len(builders) < 12
+    assert str(os.getpid()) not in builders
+
+
+def test_an_actor_works_in_the_order_of_sending() -> None:
+    # The blame for a dead actor rests on this: the second bundle is segmented long before the first.
+    bundles = fakes.bundles(2, 1, {0: "segment-slow"})
+    results = by_article(run(bundles, Work(fakes.make_segmenter, partial(fakes.make_sweeper, "order"))))
+    assert [results[bundle[0].id][0].text for bundle in bundles] == ["1", "2"]  # type: ignore[union-attr]
+
+
+def test_gpu_actors_see_one_gpu_each(session: Session, tmp_path: Path) -> None:
+    resources, actors = plan_actors(session.resources, "T4", None)
+    assert (resources.describe(), actors) == ("1 T4 GPU", 4)
+    work = Work(fakes.make_segmenter, partial(fakes.make_sweeper, "gpu"))
+    bundles = fakes.bundles(4, 1, dict.fromkeys(range(4), f"sweep-meets=4={tmp_path}"))
+    with RayPool(work, resources, actors, bundles_per_actor=1) as pool:
+        assert texts(list(pool.map(bundles))) == {"0", "1", "2", "3"}
+
+
+def test_asking_for_more_than_there_is_fails_at_once(session: Session) -> None:
+    started = time.monotonic()
+    with pytest.raises(ClusterError, match=r"9 actors.* 4 GPU"):
+        plan_actors(session.resources, "T4", 9)
+    assert time.monotonic() - started < 1
+
+
+def test_actors_that_fill_the_cpus_do_not_starve_segmenting(session: Session) -> None:
+    resources, actors = plan_actors(session.resources, "cpu", None)
+    assert actors == 2
+    with RayPool(fakes.WORK, resources, actors) as pool:
+        assert len(by_article(list(pool.map(fakes.bundles(8, 1))))) == 8
+
+
+def test_bundles_of_a_killed_actor_are_done_once_by_another(tmp_path: Path) -> None:
+    bundles = fakes.bundles(5, 2, {2: f"sweep-dies-once={tmp_path / 'died'}"})
+    landed = run(bundles)
+    assert (tmp_path / "died").exists()
+    assert by_article(landed) == by_article(list(InlinePool(fakes.WORK).map(bundles)))
+    assert len(landed) == 5, "no bundle had to be split"
+
+
+@pytest.mark.parametrize("deadly", ["sweep-dies", "segment-dies"])
+def test_an_article_that_always_kills_its_process_is_the_only_failure(deadly: str) -> None:
+    bundles = fakes.bundles(3, 3, {4: deadly})
+    found = by_article(run(bundles, max_attempts=2))
+    (failure,) = found.pop(bundles[1][1].id)
+    assert isinstance(failure, Failure)
+    assert failure.error_class == {"sweep-dies": "ActorDiedError", "segment-dies": "WorkerCrashedError"}[deadly]
+    assert failure.attempts == 3, "twice with its bundle, once alone"
+    assert failure.message
+    assert failure.node
+    assert len(found) == 8
+    assert all(len(results) == 2 and isinstance(results[0], Summary) for results in found.values())
+
+
+@pytest.mark.parametrize(
+    ("work", "error", "message"),
+    [
+        (Work(fakes.make_segmenter, fakes.make_nothing), ModelError, "^Model 'no-such-model' cannot be found"),
+        (Work(fakes.make_nothing, fakes.make_sweeper), ModelError, "^Model 'no-such-model' cannot be found"),  # type: ignore[arg-type]
+        (Work(fakes.make_segmenter, fakes.make_bug), ClusterError, "ZeroDivisionError: a bug"),
+        (Work(fakes.make_segmenter, fakes.die), ClusterError, "3 actors in a row died while they loaded"),
+    ],
+    ids=["sweeper", "segmenter", "bug", "dies"],
+)
+def test_a_factory_that_fails_stops_the_run(work: Work, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        run(fakes.bundles(4, 2), work)
+
+
+def test_an_error_of_the_source_ends_the_run() -> None:
+    def source() -> Iterator[list[Article]]:
+        yield from fakes.bundles(1, 1)
+        raise ModelError("the source broke")
+
+    with RayPool(fakes.WORK, CPU, 1) as pool, pytest.raises(ModelError, match="the source broke"):
+        list(pool.map(source()))
+
+
+def test_closing_the_iterator_kills_the_actors_quickly() -> None:
+    pids = Work(fakes.make_segmenter, partial(fakes.make_sweeper, "pid"))
+    bundles = fakes.bundles(4, 1, {2: "sweep-slow", 3: "sweep-slow"})
+    other = RayPool(pids, CPU, 1)
+    (others_pid,) = texts(list(other.map(fakes.bundles(1, 1))))
+    with RayPool(pids, CPU, 1) as pool:
+        landed = pool.map(bundles)
+        (pid,) = texts(list(itertools.islice(landed, 2)))
+        started = time.monotonic()
+        landed.close()  # type: ignore[attr-defined]
+        assert time.monotonic() - started < 2
+        with contextlib.suppress(psutil.NoSuchProcess):
+            psutil.Process(int(pid)).wait(timeout=5)
+        assert psutil.pid_exists(int(others_pid)), "another pool's actor was killed"
+        assert len(list(pool.map(fakes.bundles(2, 1)))) == 2, "a closed pool can be used again"
+    other.close()
+
+
+def test_dashboard_shows_the_actors(session: Session) -> None:
+    assert session.auth_token_path is not None
+    with RayPool(fakes.WORK, CPU, 1) as pool:
+        list(pool.map(fakes.bundles(1, 1)))
+        request = urllib.request.Request(
+            f"{session.dashboard_url}/logical/actors",
+            headers={"Authorization": f"Bearer {session.auth_token_path.read_text().strip()}"},
+        )
+        with urllib.request.urlopen(request, timeout=10) as response:
+            actors = json.load(response)["data"]["actors"].values()
+        assert "Encoder" in {actor["actorClass"] for actor in actors if actor["state"] == "ALIVE"}

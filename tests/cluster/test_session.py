@@ -1,0 +1,169 @@
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import psutil
+import pytest
+
+from cluster.ray_pool import RayPool
+from cluster.resources import ActorResources
+from cluster.session import Session
+from tests.cluster import fakes
+
+pytestmark = pytest.mark.ray
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+def status(url: str, token: str | None = None) -> int:
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"} if token else {})
+    try:
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return int(response.status)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+
+
+def test_every_socket_of_a_session_is_on_loopback(session: Session) -> None:
+    listening = []
+    with RayPool(fakes.WORK, ActorResources(0, 1, None), actors=1) as pool:
+        list(pool.map(fakes.bundles(1, 1)))  # so that there are workers, too
+        own = psutil.Process()
+        for process in [own, *own.children(recursive=True)]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                listening += [c.laddr for c in process.net_connections("inet") if c.status == psutil.CONN_LISTEN]
+    assert len(listening) >= 5, "gcs, raylet, worker, dashboard and agent listen"
+    # A socket for both families shows 127.0.0.1 as ::ffff:127.0.0.1.
+    assert {address.ip.removeprefix("::ffff:") for address in listening} <= {"127.0.0.1", "::1"}
+
+
+def test_dashboard_answers_and_wants_the_token(session: Session) -> None:
+    assert session.dashboard_url is not None
+    assert session.dashboard_url.startswith("http://127.0.0.1:")
+    assert status(session.dashboard_url) == 200
+    nodes = f"{session.dashboard_url}/nodes?view=summary"
+    assert status(nodes) == 401
+    assert session.auth_token_path is not None
+    assert status(nodes, session.auth_token_path.read_text().strip()) == 200
+
+
+def test_token_is_private(session: Session) -> None:
+    assert session.auth_token_path is not None
+    assert session.auth_token_path.stat().st_mode & 0o777 == 0o600
+
+
+def test_session_tells_what_there_is(session: Session) -> None:
+    assert (session.resources["CPU"], session.resources["GPU"], session.resources["accelerator_type:T4"]) == (2, 4, 4)
+    assert session.node
+
+
+def start(script: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
+    """A process of its own that finds the checkout only because it is told where, as an installed `nws` would."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, {str(CHECKOUT)!r})\n{script}"],
+        cwd=cwd,
+        env={k: v for k, v in os.environ.items() if not k.startswith("RAY_")} | environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+WORKING = """
+import json
+from cluster.ray_pool import RayPool
+from cluster.resources import plan_actors
+from cluster.session import local_session
+from tests.cluster import fakes
+
+with local_session(num_cpus=1) as session:
+    print(session.dashboard_url, flush=True)
+    input()
+    with RayPool(fakes.WORK, *plan_actors(session.resources, None, None)) as pool:
+        print(sum(len(result.summaries) for _, result in pool.map(fakes.bundles(4, 2))), flush=True)
+        for _ in pool.map(fakes.bundles(3, 1, {1: "sweep-slow"})):
+            print("one landed", flush=True)
+"""
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    """The next line it prints; if it ends instead, its errors become ours."""
+    assert process.stdout is not None
+    printed = process.stdout.readline().strip()
+    assert printed, process.communicate()[1]
+    return printed
+
+
+def tell(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.write("go\n")
+    process.stdin.flush()
+
+
+def test_two_sessions_coexist_and_each_ends_only_itself(tmp_path: Path) -> None:
+    # The folder the user is in has packages with our names, and its path is too long for Ray's sockets.
+    folder = tmp_path / ("long" * 20)
+    for name in ("core", "cluster"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "__init__.py").write_text("raise ImportError('not ours')")
+    with (
+        start(WORKING, folder, TMPDIR=str(folder)) as first,
+        start(WORKING, folder, RAY_ADDRESS="127.0.0.1:1") as second,
+    ):
+        urls = [line(first), line(second)]
+        assert all(url.startswith("http://127.0.0.1:") for url in urls)
+        assert urls[0] != urls[1]
+        children = [psutil.Process(p.pid).children(recursive=True) for p in (first, second)]
+
+        tell(first)
+        assert line(first) == "16"
+        assert line(first) == "one landed"
+        interrupted = time.monotonic()
+        first.send_signal(signal.SIGINT)
+        assert first.wait(timeout=20) != 0
+        assert time.monotonic() - interrupted < 10
+        assert "KeyboardInterrupt" in first.communicate()[1]
+        assert psutil.wait_procs(children[0], timeout=10)[1] == [], "processes of the first session are left"
+
+        assert status(urls[1]) == 200
+        tell(second)
+        assert line(second) == "16"
+        second.terminate()
+        assert second.wait(timeout=20) != 0
+        second.communicate()
+        assert psutil.wait_procs(children[1], timeout=10)[1] == [], "processes of the second session are left"
+
+
+REFUSED = """
+{before}
+from cluster.session import local_session
+from core.errors import ClusterError
+try:
+    with local_session(num_cpus=1):
+        print("started")
+except ClusterError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "environment", "message"),
+    [
+        ("import ray", {}, "imported before the session"),
+        ("", {"RAY_TMPDIR": "/tmp/" + "long" * 20}, "too long for the names of Ray's sockets"),
+        ("", {"RAY_AUTH_TOKEN_PATH": "/dev/null/token"}, "Name another file with RAY_AUTH_TOKEN_PATH"),
+    ],
+)
+def test_a_session_that_cannot_be_kept_private_does_not_start(
+    before: str, environment: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    with start(REFUSED.format(before=before), tmp_path, **environment) as process:
+        assert message in process.communicate(timeout=30)[0]

@@ -1,0 +1,44 @@
+"""What several test folders share: real data where it is there, real MiniLM, tiny checkpoints, offline libraries."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+# Before any library of Hugging Face is imported: the suite needs no network, and an accidental download must fail.
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real articles beside the checkout."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip(f"real data is not here: {SHARED_DATA}")
+    return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Folders of tiny BERT, XLNet and ELECTRA checkpoints by architecture."""
+    from tests.tiny_checkpoints import make_bert, make_electra, make_xlnet
+
+    folder = tmp_path_factory.mktemp("checkpoints")
+    makers = {"bert": make_bert, "xlnet": make_xlnet, "electra": make_electra}
+    return {name: make(folder / f"tiny-{name}") for name, make in makers.items()}
+
+
+@pytest.fixture(scope="session")
+def sample_rows() -> list[dict[str, str]]:
+    """The bundled English articles as plain rows."""
+    from core.text.corpus import BUNDLED
+
+    return [json.loads(line) for line in BUNDLED["sample"].read_text(encoding="utf-8").splitlines()]

@@ -1,0 +1,37 @@
+from collections.abc import Callable
+
+import pytest
+
+from core.analysis import Point
+
+F1 = Callable[[str, int, int], float]
+
+
+@pytest.fixture
+def make_points():
+    """Points from a function of (system, n, article index) to F1; `skip` says which of them do not exist."""
+
+    def make(f1: F1, systems=("a|textrank|chunks", "random"), lengths=(1, 3, 5, 7, 9), articles=60, **kinds):
+        skip = kinds.get("skip", lambda system, n, article: False)
+        words = kinds.get("words", lambda system, n, article: n)
+        return [
+            Point(
+                dataset=kinds.get("dataset", "news"),
+                article_id=f"{article:04d}",
+                system=system,
+                n=n,
+                words=words(system, n, article),
+                bertscore_f1=f1(system, n, article),
+                rouge1_f1=f1(system, n, article) / 2,
+                rouge2_f1=0.0,
+                rougel_f1=0.0,
+                efficiency=0.0,
+                density=1.0,
+            )
+            for system in systems
+            for n in lengths
+            for article in range(articles)
+            if not skip(system, n, article)
+        ]
+
+    return make

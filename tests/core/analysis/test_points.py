@@ -1,0 +1,36 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from core.analysis.points import build_grids
+from core.errors import StoreError
+
+
+def test_every_score_has_its_place(make_points):
+    points = make_points(lambda s, n, a: n + a / 100, ("random", "b"), (3, 1), 4, words=lambda s, n, a: n - (a == 2))
+    (grid,) = build_grids(points, "bertscore_f1")
+    assert (grid.systems, grid.lengths) == (("b", "random"), (1, 3))
+    assert grid.articles == ("0000", "0001", "0002", "0003")
+    np.testing.assert_allclose(grid.values[1], [[1, 1.01, 1.02, 1.03], [3, 3.01, 3.02, 3.03]])
+    np.testing.assert_array_equal(grid.words[0], [[1, 1, 0, 1], [3, 3, 2, 3]])
+    assert grid.present.all()
+
+
+def test_what_is_missing_is_nan(make_points):
+    (grid,) = build_grids(make_points(lambda *_: 0.5, articles=2, skip=lambda s, n, a: (n, a) == (3, 1)), "density")
+    assert np.argwhere(~grid.present).tolist() == [[0, 1, 1], [1, 1, 1]]
+
+
+def test_two_summaries_for_one_place_are_refused(make_points):
+    points = make_points(lambda *_: 0.5, articles=2)
+    with pytest.raises(StoreError, match=r"article 0001 of news has two summaries by 'random' at n=9"):
+        build_grids([*points, points[-1]], "bertscore_f1")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_score_that_is_no_number_is_refused(make_points, value):
+    points = make_points(lambda *_: 0.5, articles=2)
+    points[3] = dataclasses.replace(points[3], bertscore_f1=value)
+    with pytest.raises(StoreError, match=r"bertscore_f1 of 'a\|textrank\|chunks' at n=3 for article 0001"):
+        build_grids(points, "bertscore_f1")

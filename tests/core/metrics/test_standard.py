@@ -1,0 +1,27 @@
+import torch
+
+from core.metrics.bertscore import BertScoreConfig
+from core.metrics.rouge import RougeConfig
+from core.metrics.standard import MetricsConfig, StandardMetrics
+from core.models import parse_model, resolve_model
+from core.types import Article
+
+
+def test_every_column_of_every_summary_whatever_is_scored_beside_it() -> None:
+    model = resolve_model(parse_model("all-MiniLM-L6-v2"))
+    config = MetricsConfig(BertScoreConfig(model, 6), RougeConfig())
+    metrics = StandardMetrics(config, torch.device("cpu"))
+    cat = Article("d", "all", "1", "The cat sat on the mat today.", ("A cat sat.",))
+    dog = Article("d", "all", "2", "A dog barked.", ("The dog.", "Barking dogs."))
+    summaries = [(cat, "cat sat"), (dog, "dog"), (cat, "cat sat"), (dog, "")]
+    together = metrics.score(summaries)
+    assert together[0] == together[2]
+    for summary, scores in zip(summaries, together, strict=True):
+        (alone,) = metrics.score([summary])
+        for name, value in scores.columns().items():
+            assert abs(value - alone.columns()[name]) < 1e-6, name
+    assert together[0].rouge2.recall == 0.5
+    assert together[0].density == 1.0
+    assert together[0].efficiency == together[0].bertscore.f1 / 2
+    assert set(together[3].columns().values()) == {0.0}
+    assert set(config.signatures) == {"bertscore", "rouge", "efficiency", "density"}

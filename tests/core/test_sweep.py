@@ -1,0 +1,98 @@
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+
+from core.errors import EmptyArticleError, LanguageError
+from core.metrics.bertscore import BertScoreConfig
+from core.metrics.rouge import RougeConfig
+from core.metrics.standard import MetricsConfig
+from core.models import parse_model, resolve_model
+from core.summarizers.encoders import Encoder
+from core.sweep import Sweeper, SweepPlan, make_segmenter, make_sweeper
+from core.text.corpus import DatasetSpec, open_corpus
+from core.text.words import count_words
+from core.types import Article
+
+LENGTHS = (1, 7, 21)
+
+
+def plan(*encoders: str) -> SweepPlan:
+    refs = tuple(resolve_model(parse_model(text)) for text in encoders or ("all-MiniLM-L6-v2",))
+    backbone = resolve_model(parse_model("all-MiniLM-L6-v2"))
+    metrics = MetricsConfig(BertScoreConfig(backbone, 6), RougeConfig())
+    return SweepPlan("blank", refs, ("textrank", "centroid"), LENGTHS, metrics, seed=0)
+
+
+def test_every_article_gets_every_system_at_every_length() -> None:
+    articles = list(open_corpus(DatasetSpec("sample", limit=3)))
+    segment = make_segmenter(plan())
+    summaries = make_sweeper(plan())([segment(article) for article in articles])
+    systems = ["all-MiniLM-L6-v2|textrank|chunks", "all-MiniLM-L6-v2|centroid|chunks", "lead", "random"]
+    keys = [(s.article_id, s.system, s.n) for s in summaries]
+    assert keys == [(a.id, system, n) for a in articles for system in systems for n in LENGTHS]
+    for summary in summaries:
+        assert summary.words == summary.n == count_words(summary.text) == len(summary.text.split())
+        assert summary.scores.density == 1.0
+
+
+def test_a_short_article_gives_all_its_words() -> None:
+    segmented = make_segmenter(plan())(Article("d", "all", "k", "Only five words are here.", ("Five words.",)))
+    for summary in make_sweeper(plan())([segmented]):
+        assert summary.words == min(summary.n, 5)
+
+
+def test_an_article_of_stop_words_alone_has_no_chunks_and_still_a_summary() -> None:
+    segmented = make_segmenter(plan())(Article("d", "all", "k", "It was as it is and then they were there.", ("It.",)))
+    assert segmented.chunks == ()
+    assert {summary.words for summary in make_sweeper(plan())([segmented])} == {1, 7, 10}
+
+
+def test_what_cannot_be_summarised_or_scored_is_refused() -> None:
+    segment = make_segmenter(plan())
+    with pytest.raises(EmptyArticleError, match="no reference"):
+        segment(Article("d", "all", "k", "Text.", ()))
+    with pytest.raises(EmptyArticleError, match="no word"):
+        segment(Article("d", "all", "k", "...", ("Reference.",)))
+    with pytest.raises(LanguageError):
+        segment(Article("d", "all", "k", "한국어 기사", ("한국어 요약",)))
+
+
+def test_an_encoder_sees_all_texts_of_a_bundle_in_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    encode = Encoder.encode
+
+    def counted(self: Encoder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        calls.append(len(texts))
+        return encode(self, texts)
+
+    monkeypatch.setattr(Encoder, "encode", counted)
+    segment = make_segmenter(plan())
+    bundle = [segment(article) for article in open_corpus(DatasetSpec("sample", limit=3))]
+    make_sweeper(plan())(bundle)
+    assert calls == [sum(len(a.sentences) + len(a.chunks) for a in bundle)]
+
+
+def test_the_texts_do_not_depend_on_the_bundle() -> None:
+    segment = make_segmenter(plan())
+    bundle = [segment(article) for article in open_corpus(DatasetSpec("sample", limit=4))]
+    sweep = Sweeper(plan(), torch.device("cpu"))
+    together = sweep(bundle)
+    apart = [summary for article in bundle for summary in sweep([article])]
+    assert [(s.article_id, s.system, s.n, s.text) for s in together] == [
+        (s.article_id, s.system, s.n, s.text) for s in apart
+    ]
+    for one, other in zip(together, apart, strict=True):
+        for name, value in one.scores.columns().items():
+            assert value == pytest.approx(other.scores.columns()[name], abs=1e-6)
+
+
+def test_the_architectures_of_the_study(tiny_models: dict[str, Path]) -> None:
+    tiny = plan(*(str(tiny_models[name]) for name in ("bert", "xlnet", "electra")))
+    segment = make_segmenter(tiny)
+    summaries = make_sweeper(tiny)([segment(article) for article in open_corpus(DatasetSpec("sample", limit=2))])
+    assert {s.system.split("|")[0] for s in summaries} == {"tiny-bert", "tiny-xlnet", "tiny-electra", "lead", "random"}
+    assert len(summaries) == 2 * 8 * len(LENGTHS)

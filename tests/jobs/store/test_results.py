@@ -1,0 +1,169 @@
+import dataclasses
+
+import pytest
+
+from core.analysis import Point
+from core.errors import StoreError
+from core.types import Article, BundleResult, Failure
+from jobs.store.tables import SummaryRow
+
+
+def rows(store, sql):
+    with store.query(sql) as answer:
+        return list(answer.rows)
+
+
+def test_every_metric_has_its_column(articles, summary):
+    assert set(summary(articles[0]).scores.columns()) <= set(SummaryRow.__table__.columns.keys())
+
+
+def test_what_is_recorded_comes_back(store, run, articles, summary):
+    recorded = [summary(article, system, n) for article in articles for system in ("z", "가", "A", "a") for n in (9, 0)]
+    store.record(*run, articles, BundleResult(tuple(recorded), ()))
+    expected = [
+        Point(
+            "news",
+            s.article_id,
+            s.system,
+            s.n,
+            s.words,
+            s.scores.bertscore.f1,
+            s.scores.rouge1.f1,
+            s.scores.rouge2.f1,
+            s.scores.rougel.f1,
+            s.scores.efficiency,
+            s.scores.density,
+        )
+        for s in sorted(recorded, key=lambda s: (s.article_id, s.system, s.n))
+    ]
+    assert store.points(run[0]) == expected
+    one = recorded[0]
+    columns = ", ".join(one.scores.columns())
+    [(text, seconds, *values)] = rows(
+        store,
+        f"SELECT text, seconds, {columns} FROM summaries WHERE article_id = '{one.article_id}' AND system='z' AND n=9",
+    )
+    assert (text, seconds) == (one.text, one.seconds)
+    assert values == list(one.scores.columns().values())
+
+
+def test_articles_are_kept_whole(store, run, articles):
+    store.record(*run, articles, BundleResult((), ()))
+    found = rows(store, "SELECT id, dataset, split, key, text, content_hash FROM articles")
+    assert sorted(found) == sorted((a.id, a.dataset, a.split, a.key, a.text, a.content_hash) for a in articles)
+    references = rows(store, "SELECT reference_summaries ->> 1 FROM articles")
+    assert references == [("둘째",)] * 4
+
+
+def test_recording_a_bundle_twice_changes_nothing(store, run, articles, sweep):
+    store.record(*run, articles, sweep(articles))
+    before = rows(store, "SELECT * FROM summaries ORDER BY article_id, system, n")
+    slower = tuple(dataclasses.replace(s, seconds=99.0, text="another") for s in sweep(articles).summaries)
+    store.record(*run, articles, BundleResult(slower, ()))
+    assert rows(store, "SELECT * FROM summaries ORDER BY article_id, system, n") == before
+    assert len(before) == 24
+
+
+def test_two_runs_share_articles_but_not_results(store, run, spec, articles, sweep):
+    other = store.create_run(spec)
+    store.record(*run, articles, sweep(articles))
+    store.record(other, store.claim_run(other, "host", 1), articles[:1], sweep(articles[:1]))
+    assert rows(store, "SELECT COUNT(*) FROM articles") == [(4,)]
+    assert store.finished_article_ids(run[0]) == {article.id for article in articles}
+    assert store.finished_article_ids(other) == {articles[0].id}
+    assert {point.article_id for point in store.points(other)} == {articles[0].id}
+    assert store.finished_article_ids("phase1-x") == set()
+
+
+def test_failures_add_up_then_success_removes_them(store, run, articles, sweep, failure):
+    store.record(*run, articles, failure(articles[2], "first", attempts=2))
+    store.record(*run, articles, failure(articles[2], "second", attempts=3))
+    [failed] = store.failures(run[0])
+    assert (failed.dataset, failed.key, failed.article_id) == ("news", "a2", articles[2].id)
+    assert (failed.error_class, failed.message, failed.attempts, failed.node) == (
+        "OutOfMemoryError",
+        "second",
+        5,
+        "node-1",
+    )
+    assert failed.failed_at.utcoffset().total_seconds() == 0
+    assert store.finished_article_ids(run[0]) == set()
+
+    store.record(*run, articles, sweep(articles))
+    assert store.failures(run[0]) == []
+    store.record(*run, articles, failure(articles[2]))
+    assert store.failures(run[0]) == []
+
+
+def test_success_in_one_run_leaves_the_failure_of_another(store, run, spec, articles, sweep, failure):
+    other = store.create_run(spec)
+    store.record(other, store.claim_run(other, "host", 1), articles, failure(articles[0]))
+    store.record(*run, articles, sweep(articles))
+    assert len(store.failures(other)) == 1
+
+
+def test_a_bundle_with_both_outcomes(store, run, articles, sweep, failure):
+    mixed = BundleResult(sweep(articles[:3]).summaries, failure(articles[3]).failures)
+    store.record(*run, articles, mixed)
+    assert store.finished_article_ids(run[0]) == {article.id for article in articles[:3]}
+    assert [failed.key for failed in store.failures(run[0])] == ["a3"]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("field", ["seconds", "bertscore", "density", "extra"])
+def test_numbers_that_are_not_finite_are_refused(store, run, articles, summary, field, value):
+    good = summary(articles[0])
+    bad = {
+        "seconds": dataclasses.replace(good, seconds=value),
+        "bertscore": summary(articles[0], f1=value),
+        "density": dataclasses.replace(good, scores=dataclasses.replace(good.scores, density=value)),
+        "extra": dataclasses.replace(good, extra={"extra": value}),
+    }[field]
+    with pytest.raises(StoreError, match=rf"article {articles[0].id} by 'lead' at n=3 has {field}\w* = {value}"):
+        store.record(*run, articles, BundleResult((summary(articles[1]), bad), ()))
+    assert store.run_info(run[0]).summaries == 0
+
+
+@pytest.mark.parametrize("broken", ["a\0b", "a\ud800b"])
+def test_text_that_postgres_cannot_keep_is_refused_on_both(store, run, articles, summary, broken):
+    for field in ("dataset", "split", "key", "text"):
+        article = dataclasses.replace(articles[0], **{field: broken})
+        with pytest.raises(StoreError, match=rf"\({article.id}\) holds a NUL or half a surrogate pair"):
+            store.record(*run, [article], BundleResult((), ()))
+    with pytest.raises(StoreError, match="'a0' of 'news'"):
+        store.record(*run, [dataclasses.replace(articles[0], references=("fine", broken))], BundleResult((), ()))
+    with pytest.raises(StoreError, match=f"the summary of article {articles[0].id} by 'lead' at n=3 holds"):
+        store.record(*run, articles, BundleResult((dataclasses.replace(summary(articles[0]), text=broken),), ()))
+    assert rows(store, "SELECT COUNT(*) FROM articles") == [(0,)]
+
+
+def test_a_failure_that_quotes_such_text_is_kept_readable(store, run, articles, failure):
+    store.record(*run, articles, failure(articles[0], "cannot read 'a\0b\ud800c'"))
+    assert store.failures(run[0])[0].message == r"cannot read 'a\x00b\ud800c'"
+
+
+def test_results_of_articles_outside_the_bundle_are_refused(store, run, articles, sweep):
+    with pytest.raises(StoreError, match=articles[3].id):
+        store.record(*run, articles[:3], sweep(articles))
+    stranger = BundleResult((), (Failure("0" * 16, "ValueError", "?", 1, "node"),))
+    with pytest.raises(StoreError, match="0000000000000000"):
+        store.record(*run, articles, stranger)
+
+
+def test_one_bad_row_leaves_nothing_of_its_bundle(store, run, articles, sweep):
+    """Both databases refuse this one only when the third summary is inserted."""
+    good = sweep(articles).summaries
+    bad = dataclasses.replace(good[2], text=None)
+    broken = BundleResult((*good[:2], dataclasses.replace(bad, text="x", words=None)), ())
+    with pytest.raises(StoreError, match=r"(?i)not null.*words|words.*not-null"):
+        store.record(*run, articles, broken)
+    assert rows(store, "SELECT COUNT(*) FROM articles") == [(0,)]
+    assert store.run_info(run[0]).summaries == 0
+
+
+def test_large_bundles(store, run, summary):
+    many = [Article("big", "test", str(i), f"text {i}", ("r",)) for i in range(1500)]
+    failed = tuple(Failure(a.id, "ValueError", "x", 1, "node") for a in many[:1400])
+    store.record(*run, many, BundleResult(tuple(summary(a) for a in many[1400:]), failed))
+    info = store.run_info(run[0])
+    assert (info.articles_done, info.failures) == (100, 1400)

@@ -1,0 +1,150 @@
+import dataclasses
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from core.errors import FencedError, StoreError
+from jobs.store import open_store
+
+
+def test_a_new_run_is_pending_and_comes_back_as_it_was(store, spec):
+    before = datetime.now(UTC)
+    run_id = store.create_run(spec)
+    info = store.run_info(run_id)
+    for field in dataclasses.fields(spec):
+        assert getattr(info, field.name) == getattr(spec, field.name)
+    assert run_id.startswith("phase1-2")
+    assert (info.state, info.driver_epoch, info.total_articles) == ("pending", 0, None)
+    assert before - timedelta(seconds=1) < info.created_at <= datetime.now(UTC)
+    assert info.created_at.utcoffset() == timedelta(0)
+    assert (info.started_at, info.finished_at, info.heartbeat_at, info.error) == (None,) * 4
+    assert (info.articles_done, info.summaries, info.failures) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"recipe": {"rate": float("nan")}}, "the recipe of a phase1 run cannot be stored as JSON"),
+        ({"revisions": {"dtype": object()}}, "the revisions of a phase1 run cannot be stored as JSON"),
+        ({"signatures": {"bleu": "\ud800"}}, "the signatures of a phase1 run cannot be stored as JSON"),
+        ({"seed": 2**63}, "needs more than 64 bits"),
+    ],
+)
+def test_a_specification_that_cannot_be_stored_is_refused(store, spec, change, message):
+    with pytest.raises(StoreError, match=message):
+        store.create_run(dataclasses.replace(spec, **change))
+    assert store.list_runs() == []
+
+
+def test_claiming_and_finishing(store, spec):
+    run_id = store.create_run(spec)
+    epoch = store.claim_run(run_id, "host-a", 11)
+    store.start_run(run_id, epoch, 400, "2 x 1 CPU")
+    running = store.run_info(run_id)
+    assert (running.state, running.driver_epoch, running.driver_host, running.driver_pid) == (
+        "running",
+        epoch,
+        "host-a",
+        11,
+    )
+    assert (running.total_articles, running.device) == (400, "2 x 1 CPU")
+    store.finish_run(run_id, epoch, "failed", "disk full")
+    failed = store.run_info(run_id)
+    assert (failed.state, failed.error) == ("failed", "disk full")
+    assert failed.started_at <= failed.finished_at
+
+    assert store.claim_run(run_id, "host-b", 12) == epoch + 1
+    again = store.run_info(run_id)
+    assert (again.state, again.error, again.finished_at) == ("running", None, None)
+    assert again.started_at == failed.started_at
+    assert again.driver_host == "host-b"
+
+
+def test_claiming_an_unknown_run_lists_the_newest(store, spec):
+    with pytest.raises(StoreError, match="no run 'phase1-x': it holds no run yet"):
+        store.claim_run("phase1-x", "host", 1)
+    ids = [store.create_run(spec) for _ in range(7)]
+    with pytest.raises(StoreError, match=f"no run 'phase1-x': the newest are {', '.join(reversed(ids[2:]))}"):
+        store.claim_run("phase1-x", "host", 1)
+    with pytest.raises(StoreError, match="no run 'phase1-x'"):
+        store.run_info("phase1-x")
+
+
+def test_a_replaced_driver_can_write_nothing(store, run, articles, sweep, failure):
+    run_id, old = run
+    store.record(run_id, old, articles[:1], sweep(articles[:1]))
+    new = store.claim_run(run_id, "host-b", 22)
+    for write in (
+        lambda: store.record(run_id, old, articles, sweep(articles)),
+        lambda: store.record(run_id, old, articles[:2], failure(articles[1])),
+        lambda: store.start_run(run_id, old, 9, "cpu"),
+        lambda: store.finish_run(run_id, old, "done"),
+    ):
+        with pytest.raises(FencedError, match=r"taken over by pid 22 on host-b \(driver 2; this is driver 1\)"):
+            write()
+    info = store.run_info(run_id)
+    assert (info.state, info.articles_done, info.failures, info.total_articles) == ("running", 1, 0, None)
+    with store.query("SELECT COUNT(*) FROM articles") as answer:
+        assert list(answer.rows) == [(1,)]
+    store.record(run_id, new, articles, sweep(articles))
+    assert store.run_info(run_id).articles_done == 4
+
+
+def test_a_stopped_run_takes_no_more_results(store, run, articles, sweep):
+    run_id, epoch = run
+    store.finish_run(run_id, epoch, "interrupted")
+    with pytest.raises(FencedError, match=f"is 'interrupted'.*nws resume {run_id}"):
+        store.record(run_id, epoch, articles, sweep(articles))
+    assert store.run_info(run_id).summaries == 0
+
+
+def test_writing_to_an_unknown_run(store, articles, sweep):
+    with pytest.raises(StoreError, match="no run 'phase1-x'"):
+        store.record("phase1-x", 1, articles, sweep(articles))
+
+
+def test_recording_is_a_heartbeat(store, run, articles, sweep):
+    before = store.run_info(run[0]).heartbeat_at
+    store.record(*run, articles, sweep(articles))
+    assert store.run_info(run[0]).heartbeat_at > before
+
+
+def test_the_newest_run_of_a_recipe_is_found(store, spec):
+    assert store.find_run("cafe") is None
+    first, second = (store.create_run(spec) for _ in range(2))
+    store.create_run(dataclasses.replace(spec, recipe_hash="beef"))
+    assert first != second
+    assert store.find_run("cafe") == second
+    store.finish_run(second, store.claim_run(second, "host", 1), "done")
+    assert store.find_run("cafe") == second
+
+
+def test_runs_are_listed_newest_first_with_their_own_counts(store, spec, articles, sweep, failure):
+    first, second = store.create_run(spec), store.create_run(spec)
+    epoch = store.claim_run(first, "host", 1)
+    store.record(first, epoch, articles[:2], sweep(articles[:2]))
+    store.record(first, epoch, articles[3:], failure(articles[3]))
+    newest, oldest = store.list_runs()
+    assert (newest.id, newest.articles_done, newest.summaries, newest.failures) == (second, 0, 0, 0)
+    assert (oldest.id, oldest.articles_done, oldest.summaries, oldest.failures) == (first, 2, 12, 1)
+    assert store.run_info(first) == oldest
+
+
+def test_times_do_not_depend_on_the_time_zone(store_url, spec, monkeypatch):
+    import time
+
+    with open_store(store_url) as store:
+        run_id = store.create_run(spec)
+        created = store.run_info(run_id).created_at
+    monkeypatch.setenv("TZ", "Asia/Seoul")
+    monkeypatch.setenv("PGTZ", "Asia/Seoul")
+    time.tzset()
+    try:
+        with open_store(store_url) as store:
+            assert store.run_info(run_id).created_at == created
+            assert store.run_info(run_id).created_at.tzinfo is UTC
+            later = store.run_info(store.create_run(spec)).created_at
+            assert created < later < created + timedelta(minutes=5)
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -1,0 +1,141 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from core.errors import StoreError
+from jobs.store import current_revision, head_revision, open_store, upgrade_schema
+from jobs.store.address import parse_address
+from jobs.store.engine import transaction, writer_engine
+
+ROOT = Path(__file__).parents[3]
+
+
+def execute(url: str, *statements: str) -> None:
+    address = parse_address(url)
+    engine = writer_engine(address)
+    with transaction(engine, address) as connection:
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+    engine.dispose()
+
+
+def alembic(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "alembic", *arguments],
+        cwd=ROOT,
+        env=os.environ | {"NWS_STORE": url},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_fresh_file_gets_the_schema(sqlite_url):
+    open_store(sqlite_url).close()
+    assert current_revision(sqlite_url) == head_revision()
+
+
+def test_an_empty_file_gets_the_schema(sqlite_url):
+    parse_address(sqlite_url).path.touch()
+    open_store(sqlite_url).close()
+    assert current_revision(sqlite_url) == head_revision()
+
+
+def test_an_empty_file_opened_for_reading_is_refused(sqlite_url):
+    parse_address(sqlite_url).path.touch()
+    with pytest.raises(StoreError, match="no NWS schema"):
+        open_store(sqlite_url, read_only=True)
+    assert parse_address(sqlite_url).path.stat().st_size == 0
+
+
+def test_upgrade_creates_a_sqlite_file(sqlite_url):
+    assert upgrade_schema(sqlite_url) == (None, head_revision())
+    assert upgrade_schema(sqlite_url) == (head_revision(), head_revision())
+
+
+def test_upgrading_again_keeps_everything(store_url, spec):
+    with open_store(store_url) as store:
+        run_id = store.create_run(spec)
+    assert upgrade_schema(store_url) == (head_revision(), head_revision())
+    with open_store(store_url) as store:
+        assert [run.id for run in store.list_runs()] == [run_id]
+
+
+def test_empty_postgres_is_refused_until_upgraded(empty_postgres_url):
+    assert current_revision(empty_postgres_url) is None
+    with pytest.raises(StoreError, match=f"has no NWS schema, and this code needs revision {head_revision()}"):
+        open_store(empty_postgres_url)
+    assert upgrade_schema(empty_postgres_url) == (None, head_revision())
+    open_store(empty_postgres_url).close()
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_an_old_schema_is_refused_with_the_command_that_helps(store_url, monkeypatch, read_only):
+    open_store(store_url).close()
+    monkeypatch.setattr("jobs.store.schema.head_revision", lambda: "0999")
+    with pytest.raises(StoreError) as caught:
+        open_store(store_url, read_only=read_only)
+    shown = parse_address(store_url).shown
+    assert f"has schema revision {head_revision()}, and this code needs revision 0999" in str(caught.value)
+    assert str(caught.value).endswith(f"Run: nws db upgrade --store {shown}")
+
+
+def test_the_command_does_not_show_the_password(empty_postgres_url):
+    url = sa.make_url(empty_postgres_url).set(password="s3cret").render_as_string(hide_password=False)
+    with pytest.raises(StoreError, match=r"nws db upgrade --store postgresql://postgres:\*\*\*@") as caught:
+        open_store(url)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_newer_schema_is_refused_by_open_and_upgrade(store_url):
+    open_store(store_url).close()
+    execute(store_url, "UPDATE alembic_version SET version_num = 'ffff'")
+    for attempt in (open_store, upgrade_schema):
+        with pytest.raises(StoreError, match=r"schema revision ffff.*the code is older than the store"):
+            attempt(store_url)
+    assert current_revision(store_url) == "ffff"
+
+
+def test_somebody_elses_database_is_refused_and_left_alone(sqlite_url):
+    path = parse_address(sqlite_url).path
+    engine = sa.create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE recipes (title TEXT)")
+    engine.dispose()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="no NWS schema"):
+        open_store(sqlite_url)
+    assert path.read_bytes() == before
+
+
+def test_alembic_alone_upgrades_and_finds_the_tables_as_declared(request, tmp_path):
+    for url in (f"sqlite:///{tmp_path / 'by-hand.db'}", request.getfixturevalue("empty_postgres_url")):
+        upgraded = alembic(url, "upgrade", "head")
+        assert upgraded.returncode == 0, upgraded.stderr
+        checked = alembic(url, "check")
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+        assert "No new upgrade operations detected" in checked.stdout
+        open_store(url).close()
+
+
+def test_alembic_check_notices_a_difference(sqlite_url):
+    upgrade_schema(sqlite_url)
+    execute(sqlite_url, "DROP INDEX ix_summaries_run_id_system_n")
+    assert alembic(sqlite_url, "check").returncode != 0
+
+
+def test_downgrade_removes_everything(empty_postgres_url, tmp_path):
+    for url in (f"sqlite:///{tmp_path / 'down.db'}", empty_postgres_url):
+        upgrade_schema(url)
+        assert alembic(url, "downgrade", "base").returncode == 0
+        address = parse_address(url)
+        engine = writer_engine(address)
+        with transaction(engine, address) as connection:
+            inspector = sa.inspect(connection)
+            assert inspector.get_table_names() == ["alembic_version"]
+            assert inspector.get_view_names() == []
+        engine.dispose()

@@ -1,0 +1,115 @@
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from core.types import Article, BundleResult
+
+SYSTEMS = ("lead", "mini|textrank", "표절")
+LENGTHS = (0, 1, 3, 5)
+
+
+@pytest.fixture
+def recorded(store, spec, summary):
+    """Two runs over two datasets: (run_id, dataset, summary) for all; F1 has one decimal in 'wide', so it ties."""
+    rng = np.random.default_rng(7)
+    articles = [Article(d, "test", str(i), f"{d} {i}", ("r",)) for d in ("daily", "wide") for i in range(5)]
+    articles.append(Article("single", "test", "0", "alone", ("r",)))
+    found = []
+    for size in (len(articles), 7):
+        run_id = store.create_run(spec)
+        epoch = store.claim_run(run_id, "host", 1)
+        for article in articles[:size]:
+            summaries = []
+            for system in SYSTEMS:
+                for n in LENGTHS:
+                    f1 = float(rng.uniform(-0.1, 1))
+                    made = summary(article, system, n, round(f1, 1) if article.dataset == "wide" else f1)
+                    summaries.append(made)
+                    found.append((run_id, article.dataset, made))
+            store.record(run_id, epoch, [article], BundleResult(tuple(summaries), ()))
+    return found
+
+
+def table(store, view):
+    with store.query(f"SELECT * FROM {view}") as answer:
+        return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+
+
+def groups(recorded):
+    grouped = defaultdict(list)
+    for run_id, dataset, made in recorded:
+        grouped[run_id, dataset, made.system, made.n].append(made.scores.columns())
+    return grouped
+
+
+def test_sweep_curve_has_numpys_means_and_deviations(store, recorded):
+    expected = groups(recorded)
+    found = {(row["run_id"], row["dataset"], row["system"], row["n"]): row for row in table(store, "sweep_curve")}
+    assert found.keys() == expected.keys()
+    for place, scores in expected.items():
+        row = found[place]
+        assert row["articles"] == len(scores)
+        for metric in ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1"):
+            values = [score[metric] for score in scores]
+            assert row[f"{metric}_mean"] == pytest.approx(np.mean(values), abs=1e-12)
+            if len(values) == 1:
+                assert row[f"{metric}_sd"] is None
+            else:
+                assert row[f"{metric}_sd"] == pytest.approx(np.std(values, ddof=1), abs=1e-7)
+        for metric in ("bertscore_precision", "bertscore_recall", "efficiency", "density"):
+            assert row[f"{metric}_mean"] == pytest.approx(np.mean([score[metric] for score in scores]), abs=1e-12)
+    assert {row["articles"] for row in found.values()} == {1, 2, 5}
+
+
+def test_equal_values_have_no_deviation(store, run, summary):
+    """0.1 three times: the sum of squares comes out below the square of the sum."""
+    articles = [Article("same", "test", str(i), f"text {i}", ("r",)) for i in range(3)]
+    for system, f1 in (("a", 0.1), ("b", 0.7), ("c", 1 / 3)):
+        store.record(*run, articles, BundleResult(tuple(summary(a, system, 3, f1) for a in articles), ()))
+    assert [row["bertscore_f1_sd"] for row in table(store, "sweep_curve")] == pytest.approx([0, 0, 0], abs=1e-7)
+
+
+def test_best_n_is_the_shortest_of_the_best(store, recorded):
+    expected = defaultdict(list)
+    for run_id, dataset, made in recorded:
+        if made.n > 0:
+            place = (run_id, made.article_id, dataset, made.system)
+            expected[place].append((-made.scores.bertscore.f1, made.n))
+    found = {
+        (row["run_id"], row["article_id"], row["dataset"], row["system"]): (-row["bertscore_f1"], row["n"])
+        for row in table(store, "best_n")
+    }
+    assert found == {place: min(candidates) for place, candidates in expected.items()}
+
+
+def test_best_n_of_a_tie(store, run, summary, articles):
+    tied = tuple(summary(articles[0], "lead", n, f1) for n, f1 in ((0, 0.9), (3, 0.5), (5, 0.8), (7, 0.8), (9, 0.1)))
+    store.record(*run, articles, BundleResult(tied, ()))
+    [row] = table(store, "best_n")
+    assert (row["n"], row["bertscore_f1"]) == (5, 0.8)
+
+
+def test_leaderboard_ranks_systems_of_equal_length(store, recorded):
+    means = {place: np.mean([s["bertscore_f1"] for s in scores]) for place, scores in groups(recorded).items()}
+    found = table(store, "leaderboard")
+    assert len(found) == len(means)
+    for row in found:
+        run_id, dataset, system, n = row["run_id"], row["dataset"], row["system"], row["n"]
+        rivals = [mean for (r, d, _, k), mean in means.items() if (r, d, k) == (run_id, dataset, n)]
+        better = sum(mean > row["bertscore_f1"] + 1e-12 for mean in rivals)
+        assert row["rank"] == better + 1
+        scores = groups(recorded)[run_id, dataset, system, n]
+        assert row["articles"] == len(scores)
+        for metric in ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density"):
+            assert row[metric] == pytest.approx(np.mean([score[metric] for score in scores]), abs=1e-12)
+
+
+def test_equal_systems_share_a_rank(store, run, summary, articles):
+    level = tuple(summary(articles[0], system, 3, f1) for system, f1 in (("a", 0.5), ("b", 0.5), ("c", 0.25)))
+    store.record(*run, articles, BundleResult(level, ()))
+    assert {row["system"]: row["rank"] for row in table(store, "leaderboard")} == {"a": 1, "b": 1, "c": 3}
+
+
+def test_views_of_an_empty_store_are_empty(store):
+    assert [table(store, view) for view in ("sweep_curve", "best_n", "leaderboard")] == [[], [], []]
