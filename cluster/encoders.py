@@ -3,11 +3,9 @@
 Import it inside a session: it imports ray, whose switches the session sets first.
 """
 
-import functools
 import itertools
 import logging
-import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +25,8 @@ from ray.exceptions import (
 )
 
 from cluster.loss import Loss
-from cluster.pool import SegmentedBundle, Segmenter, Sweeper, Work, segment_bundle, sweep_bundle
+from cluster.pool import Work
+from cluster.remote import Encoder, segment
 from cluster.resources import ActorResources
 from core.errors import ClusterError, NwsError
 from core.types import Article, BundleResult
@@ -43,40 +42,10 @@ _LOSSES = (
     OutOfMemoryError,
     WorkerCrashedError,
 )
+_MAX_STILLBORN = 3
 _PATIENCE_SECONDS = 60.0
 _BURIAL_SECONDS = 30.0
 _LONGEST_MESSAGE = 600
-
-
-@functools.cache
-def _segmenter(pickled_factory: bytes) -> Segmenter:
-    """Once per worker process. The key is bytes because unpickled factories need not compare equal."""
-    factory: Callable[[], Segmenter] = cloudpickle.loads(pickled_factory)
-    return factory()
-
-
-def segment(pickled_factory: bytes, bundle: Sequence[Article]) -> SegmentedBundle:
-    """The Ray task: a bundle cut into sentences and chunks."""
-    return segment_bundle(_segmenter(pickled_factory), bundle)
-
-
-class Encoder:
-    """The Ray actor: holds the models. `build` comes first."""
-
-    def __init__(self, make_sweeper: Callable[[], Sweeper]) -> None:
-        self._make_sweeper = make_sweeper
-
-    def build(self) -> str:
-        """Load the models; the name of the machine.
-
-        Not in `__init__`: Ray hands on what a method raises, but of what a constructor raises only the text.
-        """
-        self._sweep = self._make_sweeper()
-        return socket.gethostname()
-
-    def sweep(self, segmented: SegmentedBundle) -> BundleResult:
-        """One bundle, summarised and scored."""
-        return sweep_bundle(self._sweep, segmented)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +77,10 @@ class _Seat:
 class Encoders:
     """A fixed number of `Encoder` actors, each with a few bundles in flight; one that dies is replaced."""
 
-    def __init__(
-        self, work: Work, resources: ActorResources, actors: int, bundles_per_actor: int, max_stillborn: int
-    ) -> None:
+    def __init__(self, work: Work, resources: ActorResources, actors: int, bundles_per_actor: int) -> None:
         self._work = work
         self._resources = resources
         self._bundles_per_actor = bundles_per_actor
-        self._max_stillborn = max_stillborn
         self._stillborn = 0
         self._tickets = itertools.count()
         self._pickled_factory: bytes = cloudpickle.dumps(work.make_segmenter)  # type: ignore[no-untyped-call]
@@ -228,10 +194,11 @@ class Encoders:
 
     def _replace_stillborn(self, seat: _Seat, fault: RayError) -> list[tuple[int, BundleResult | Loss]]:
         self._stillborn += 1
-        if self._stillborn >= self._max_stillborn or getattr(fault, "actor_init_failed", False):
+        if self._stillborn == _MAX_STILLBORN or getattr(fault, "actor_init_failed", False):
             raise ClusterError(
-                f"{self._stillborn} actors in a row died while they loaded their models, "
-                f"with {self._resources.describe()} each: {_one_line(fault)}"
+                f"{self._stillborn} actors in a row died while they loaded their models, with "
+                f"{self._resources.describe()} each. If memory is short, ask for fewer (`--actors`). "
+                f"Ray says: {_one_line(fault)}"
             ) from fault
         self._replace(seat)
         return []

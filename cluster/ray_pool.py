@@ -89,9 +89,7 @@ class RayPool:
             # Not at the top: it imports ray, and the session must set Ray's switches before.
             from cluster.encoders import Encoders
 
-            self._encoders = Encoders(
-                self._work, self._resources, self._actors, self._bundles_per_actor, self._max_attempts
-            )
+            self._encoders = Encoders(self._work, self._resources, self._actors, self._bundles_per_actor)
         return self._encoders
 
     def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[tuple[Sequence[Article], BundleResult]]:

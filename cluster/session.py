@@ -29,6 +29,8 @@ _ENVIRONMENT = {
 # UNIX socket holds 107 bytes (unix(7)).
 _LONGEST_TEMP_DIR = 39
 
+_PATIENCE_SECONDS = 2.0
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -101,7 +103,21 @@ def local_session(
             node=socket.gethostname(),
         )
     finally:
-        ray.shutdown()
+        _shut_down(ray)
+
+
+def _shut_down(ray: Any) -> None:
+    """`ray.shutdown`, and an end to the agents of our raylet, which outlive it if the start was interrupted."""
+    psutil = importlib.import_module("psutil")  # Ray brings it along
+    below_raylet = []
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if child.name() == "raylet":
+                below_raylet += child.children(recursive=True)
+    ray.shutdown()
+    for process in psutil.wait_procs(below_raylet, timeout=_PATIENCE_SECONDS)[1]:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
 
 
 def _import_from(checkout: Path) -> Callable[[], None]:

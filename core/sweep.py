@@ -1,7 +1,7 @@
 """Phase 1's unit of work: a bundle of segmented articles in, every system's summary at every length with scores out."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,13 +10,16 @@ import transformers
 from core.errors import EmptyArticleError
 from core.metrics.standard import MetricsConfig, StandardMetrics
 from core.models import ModelRef
-from core.summarizers.encoders import Encoder, load_encoder
+from core.summarizers.encoders import FloatArray, load_encoder
 from core.summarizers.importance import unit_rows
 from core.summarizers.systems import ChunkSystem, Document, Embeddings, Lead, Random, System
 from core.text.language import require_no_hangul
 from core.text.segmentation import Segmenter
 from core.text.words import count_words
 from core.types import Article, SegmentedArticle, Summary
+
+# From texts to one vector each, (texts, dimensions).
+Encode = Callable[[Sequence[str]], FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,8 @@ class Sweeper:
 
     def __init__(self, plan: SweepPlan, device: torch.device) -> None:
         self._plan = plan
-        self._encoders = [load_encoder(ref, device) for ref in plan.encoders]
+        encoders = [load_encoder(ref, device) for ref in plan.encoders]
+        self._encoders: dict[str, Encode] = {encoder.name: encoder.encode for encoder in encoders}
         self._metrics = StandardMetrics(plan.metrics, device)
 
     def __call__(self, bundle: Sequence[SegmentedArticle]) -> list[Summary]:
@@ -103,10 +107,10 @@ def make_sweeper(plan: SweepPlan) -> Sweeper:
     return Sweeper(plan, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
 
 
-def embed(bundle: Sequence[SegmentedArticle], encoders: Sequence[Encoder]) -> list[Document]:
+def embed(bundle: Sequence[SegmentedArticle], encoders: Mapping[str, Encode]) -> list[Document]:
     """Each article with its sentence and chunk vectors; every encoder sees all texts of the bundle in one call."""
     texts = [segment.text for article in bundle for segment in (*article.sentences, *article.chunks)]
-    vectors = {encoder.name: unit_rows(encoder.encode(texts)) for encoder in encoders} if texts else {}
+    vectors = {name: unit_rows(encode(texts)) for name, encode in encoders.items()} if texts else {}
     documents = []
     start = 0
     for article in bundle:

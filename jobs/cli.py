@@ -360,3 +360,7 @@ def _newest(opened: Any) -> str:
     if not runs:
         raise StoreError(f"the store {opened.shown_url} holds no run yet. Start one with: nws submit phase1")
     return str(runs[0].id)
+
+
+if __name__ == "__main__":
+    main()

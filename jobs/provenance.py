@@ -14,6 +14,7 @@ from core.metrics.standard import MetricsConfig
 from core.models import ModelRef, is_folder, parse_model, resolve_model
 from core.sweep import SweepPlan
 from core.text.corpus import Corpus, open_corpus
+from core.text.language import require_no_hangul
 from core.text.segmentation import pipeline_revision, resolve_pipeline
 from jobs.recipe import Recipe
 
@@ -59,6 +60,8 @@ def pin(recipe: Recipe) -> Pinned:
     names = [corpus.name for corpus in corpora]
     if len(set(names)) < len(names):
         raise RecipeError(f"Two datasets have the same name ({', '.join(names)}), so their rows would be mixed up.")
+    for corpus in corpora:
+        require_no_hangul(next(iter(corpus)))
     plan = SweepPlan(
         pipeline=pipeline,
         encoders=encoders,

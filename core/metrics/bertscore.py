@@ -21,6 +21,7 @@ from transformers import AutoTokenizer, GPT2Tokenizer, RobertaTokenizer
 
 from core.batching import max_tokens, padded, token_batches, tokenized
 from core.errors import ModelError
+from core.fast_linear import speed_up_linear_layers
 from core.models import ModelRef, model_folder
 from core.types import Score
 
@@ -81,6 +82,7 @@ class BertScorer:
         folder = model_folder(config.model)
         self._tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
         self._model = _truncated_model(folder, config).float().to(device)
+        speed_up_linear_layers(self._model)
         self._max_length = max_tokens(self._tokenizer, getattr(self._model.config, "max_position_embeddings", None))
         self._baseline = _baseline(config) if config.rescale else (0.0, 0.0, 0.0)
         self._device = device

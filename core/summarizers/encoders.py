@@ -15,6 +15,7 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
 from core.batching import max_tokens, padded, token_batches, tokenized
+from core.fast_linear import speed_up_linear_layers
 from core.models import ModelRef, model_folder
 
 FloatArray = npt.NDArray[np.float32]
@@ -65,6 +66,7 @@ def load_encoder(ref: ModelRef, device: torch.device) -> Encoder:
 
 def _sentence_transformer(name: str, folder: Path, device: torch.device) -> Encoder:
     model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).float().eval()
+    speed_up_linear_layers(model)
 
     def forward(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         vectors: torch.Tensor = model(inputs)["sentence_embedding"]
@@ -76,6 +78,7 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device) -> Enco
 def _mean_pooled(name: str, folder: Path, device: torch.device) -> Encoder:
     tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
     model = AutoModel.from_pretrained(folder, trust_remote_code=False, dtype=torch.float32).to(device).eval()
+    speed_up_linear_layers(model)
 
     def forward(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         hidden = model(**inputs).last_hidden_state

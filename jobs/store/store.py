@@ -7,13 +7,14 @@ from typing import Self
 
 from sqlalchemy import Connection, Engine
 
+from core.analysis import Point
 from core.errors import StoreError
 from core.types import Article, BundleResult
 from jobs.store import results, runs
 from jobs.store.address import Address, parse_address
 from jobs.store.engine import reader_engine, transaction, writer_engine
 from jobs.store.query import Answer, run_query
-from jobs.store.results import FailureInfo, Point
+from jobs.store.results import FailureInfo
 from jobs.store.runs import FinalState, RunInfo, RunSpec
 from jobs.store.schema import check_schema, create_if_fresh
 

@@ -1,0 +1,41 @@
+# Every target does its own set-up: Python 3.11 or newer, git and make are enough.
+PYTHON ?= python3
+BIN := .venv/bin
+DEMO_STORE := sqlite:///demo.db
+
+.PHONY: setup demo test check bench clean
+.DEFAULT_GOAL := setup
+
+setup: .venv/installed
+
+.venv/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "NWS needs Python 3.11 or newer: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	@echo "Installing (PyTorch, Ray, transformers, …): this takes some minutes the first time."
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test,dev,postgres]'
+	touch $@
+
+# The main job on the bundled articles: rows in demo.db, a table here, plots under reports/.
+demo: setup
+	$(BIN)/nws submit phase1 --store $(DEMO_STORE)
+	$(BIN)/nws report --store $(DEMO_STORE)
+
+test: setup
+	$(BIN)/python -m pytest
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	rm -f .venv/check.db
+	NWS_STORE=sqlite:///.venv/check.db $(BIN)/alembic upgrade head
+	NWS_STORE=sqlite:///.venv/check.db $(BIN)/alembic check
+
+bench: setup
+	$(BIN)/python -m bench.sweep
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo.db demo.db-shm demo.db-wal reports

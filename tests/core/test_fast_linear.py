@@ -1,0 +1,102 @@
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+from transformers import AutoModel
+
+from core import fast_linear
+from core.fast_linear import PackedLinear, is_amd, onednn_works, speed_up_linear_layers
+
+needs_onednn = pytest.mark.skipif(not onednn_works(), reason="this PyTorch has no prepacked oneDNN layers")
+
+
+@pytest.fixture
+def _faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fast_linear, "onednn_is_faster", lambda: True)
+
+
+def packed(layer: nn.Linear) -> PackedLinear:
+    return PackedLinear(layer.weight, layer.bias)
+
+
+@needs_onednn
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("features", [384, 1536])
+def test_equals_nn_linear_for_any_number_of_rows(features: int, bias: bool) -> None:
+    torch.manual_seed(0)
+    layer = nn.Linear(features, 96, bias=bias)
+    fast = packed(layer)
+    with torch.inference_mode():
+        for rows in range(1, 71):
+            inputs = torch.randn(rows, features)
+            expected = layer(inputs)
+            # Some units in the last place of the largest: sums of float32 in another order.
+            torch.testing.assert_close(fast(inputs), expected, rtol=0, atol=2e-6 * expected.abs().max().item())
+
+
+@needs_onednn
+def test_takes_any_leading_dimensions_and_strides() -> None:
+    torch.manual_seed(0)
+    layer, inputs = nn.Linear(32, 8), torch.randn(2, 3, 32, 5).transpose(2, 3)
+    with torch.inference_mode():
+        torch.testing.assert_close(packed(layer)(inputs), layer(inputs), rtol=0, atol=1e-6)
+
+
+@needs_onednn
+@pytest.mark.usefixtures("_faster")
+@pytest.mark.parametrize("architecture", ["bert", "electra", "xlnet"])
+def test_a_models_output_stays(tiny_models: dict[str, Path], architecture: str) -> None:
+    model = AutoModel.from_pretrained(tiny_models[architecture]).eval()
+    inputs = {"input_ids": torch.arange(5, 65).reshape(4, 15) % 40, "attention_mask": torch.ones(4, 15).long()}
+    with torch.inference_mode():
+        before = model(**inputs).last_hidden_state
+        linear = sum(type(module) is nn.Linear for module in model.modules())
+        speed_up_linear_layers(model)
+        after = model(**inputs).last_hidden_state
+    assert sum(type(module) is PackedLinear for module in model.modules()) == linear > 0
+    torch.testing.assert_close(after, before, rtol=0, atol=1e-5)
+
+
+@needs_onednn
+@pytest.mark.usefixtures("_faster")
+def test_other_types_and_subclasses_stay() -> None:
+    class Special(nn.Linear):
+        pass
+
+    model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4).double(), nn.Linear(4, 4, device="meta"), Special(4, 4))
+    speed_up_linear_layers(model)
+    assert [type(layer) for layer in model] == [PackedLinear, nn.Linear, nn.Linear, Special]
+
+
+def test_nothing_changes_where_it_is_not_known_to_be_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fast_linear, "onednn_is_faster", lambda: False)
+    model = nn.Sequential(nn.Linear(4, 4))
+    speed_up_linear_layers(model)
+    assert type(model[0]) is nn.Linear
+
+
+def test_the_kind_of_cpu(tmp_path: Path) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    assert not is_amd(cpuinfo)
+    cpuinfo.write_text("vendor_id\t: GenuineIntel\n")
+    assert not is_amd(cpuinfo)
+    cpuinfo.write_text("vendor_id\t: AuthenticAMD\n")
+    assert is_amd(cpuinfo)
+
+
+@pytest.mark.parametrize("error", [AttributeError, RuntimeError, NotImplementedError, TypeError])
+def test_a_pytorch_without_the_operations_is_noticed(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
+    def missing(*arguments: object) -> torch.Tensor:
+        raise error
+
+    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", missing)
+    assert not onednn_works()
+
+
+def test_wrong_numbers_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def in_bfloat16(self: PackedLinear, inputs: torch.Tensor) -> torch.Tensor:
+        return inputs.bfloat16().float() @ torch.ones(inputs.shape[1], 96)
+
+    monkeypatch.setattr(PackedLinear, "forward", in_bfloat16)
+    assert not onednn_works()

@@ -1,0 +1,56 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from core.errors import LanguageError, RecipeError, SegmentationError
+from core.models import MINILM, MINILM_COMMIT
+from jobs.provenance import code_version, pin, require_same_revisions
+from jobs.recipe import load_recipe, parse_recipe
+
+
+def test_pinning_names_everything_exactly_and_again_gives_the_same() -> None:
+    pinned = pin(load_recipe("sample", {}))
+    assert pinned.recipe.encoders == (f"{MINILM}@{MINILM_COMMIT}",)
+    assert pinned.revisions["models"] == {"all-MiniLM-L6-v2": f"{MINILM}@{MINILM_COMMIT}"}
+    assert pinned.revisions["datasets"]["sample"].startswith("all@sha256:")
+    stored = json.loads(json.dumps(pinned.recipe.model_dump(mode="json")))
+    again = pin(parse_recipe(stored, "stored"))
+    assert (again.recipe, again.plan, again.revisions) == (pinned.recipe, pinned.plan, pinned.revisions)
+
+
+def test_a_file_and_a_folder_are_pinned_by_their_content(
+    tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "news.jsonl"
+    file.write_text('{"article": "Text.", "summary": "T."}\n')
+    monkeypatch.chdir(tmp_path)
+    pinned = pin(load_recipe("sample", {"datasets": [{"name": "news.jsonl"}], "encoders": [str(tiny_models["bert"])]}))
+    assert pinned.recipe.datasets[0].name == str(file)  # found again from another folder
+    assert pinned.revisions["models"]["tiny-bert"].startswith(f"{tiny_models['bert']}@sha256:")
+    file.write_text('{"article": "Another text.", "summary": "T."}\n')
+    changed = pin(pinned.recipe)
+    with pytest.raises(RecipeError, match=r"Run r1 cannot go on: its datasets were .*news\.jsonl"):
+        require_same_revisions(pinned.revisions, changed.revisions, "r1")
+
+
+def test_changed_libraries_are_told_and_allowed() -> None:
+    now = pin(load_recipe("sample", {})).revisions
+    before = {**now, "libraries": {**now["libraries"], "torch": "1.0"}}
+    assert require_same_revisions(before, now, "r1") == [f"torch 1.0 -> {now['libraries']['torch']}"]
+    assert require_same_revisions(now, now, "r1") == []
+
+
+def test_what_cannot_run_is_refused_before_anything_is_loaded(tmp_path: Path) -> None:
+    with pytest.raises(SegmentationError, match="spacy download absent_pipeline"):
+        pin(load_recipe("sample", {"pipeline": "absent_pipeline"}))
+    with pytest.raises(LanguageError, match="Korean"):
+        pin(load_recipe("sample", {"datasets": [{"name": "sample-ko"}]}))
+    (tmp_path / "a.jsonl").write_text('{"text": "x", "summary": "y"}\n')
+    twice = [{"name": str(tmp_path / "a.jsonl")}] * 2
+    with pytest.raises(RecipeError, match="same name"):
+        pin(load_recipe("sample", {"datasets": twice}))
+
+
+def test_the_code_version_names_the_commit_or_the_package() -> None:
+    assert code_version().removesuffix("-dirty")

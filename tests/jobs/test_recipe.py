@@ -1,0 +1,71 @@
+from pathlib import Path
+
+import pytest
+import yaml
+
+from core.errors import ModelError, RecipeError
+from jobs.recipe import RECIPES, Recipe, load_recipe
+
+
+def test_bundled_recipes_are_valid_and_differ() -> None:
+    recipes = {path.stem: load_recipe(path.stem, {}) for path in RECIPES.glob("*.yaml")}
+    assert set(recipes) == {"sample", "paper"}
+    assert recipes["sample"].hash != recipes["paper"].hash
+
+
+def test_the_paper_recipe_is_the_study() -> None:
+    paper = load_recipe("paper", {})
+    assert [(d.name, d.split, d.limit) for d in paper.datasets] == [
+        ("cnn_dailymail", "test", 2000),
+        ("xsum", "test", 2000),
+    ]
+    assert paper.encoders == ("bert-base-uncased", "xlnet-base-cased", "electra-base-discriminator")
+    assert (paper.bertscore.model, paper.bertscore.num_layers) == ("bert-base-uncased", 9)
+    assert paper.n == tuple(range(1, 22, 2))
+    assert (paper.accelerator, paper.pipeline) == ("T4", "en_core_web_sm")
+
+
+def test_flags_win_over_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump({"datasets": [{"name": "a.jsonl"}, {"name": "b.jsonl"}], "seed": 1, "n": [9, 3]}))
+    recipe = load_recipe(str(path), {"seed": 2, "limit": 5})
+    assert (recipe.seed, recipe.n) == (2, (3, 9))
+    assert [(d.name, d.limit) for d in recipe.datasets] == [("a.jsonl", 5), ("b.jsonl", 5)]
+    replaced = load_recipe(str(path), {"datasets": [{"name": "c.csv"}], "text_field": "body"})
+    assert [(d.name, d.text_field) for d in replaced.datasets] == [("c.csv", "body")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("datasets: [{name: sample}]\nsede: 3", r"sede: Extra inputs"),
+        ("datasets: [{name: sample, spilt: x}]", r"datasets\.0\.spilt"),
+        ("seed: 1", r"datasets: Field required"),
+        ("datasets: [{name: sample}]\nn: [0, 3]", r"n\.0"),
+        ("datasets: [{name: sample}]\nn: [many]", r"n\.0"),
+        ("datasets: [{name: sample}]\nimportance: [lexrank]", "'lexrank' is not one of textrank, centroid"),
+        ("datasets: [{name: sample}]\nencoders: [org/m, other/m]", "two encoders are called 'm'"),
+        ("- a\n- b", "holds no keys"),
+        ("a: [", "not valid YAML"),
+    ],
+)
+def test_what_cannot_be_used_is_named(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(content)
+    with pytest.raises(RecipeError, match=message):
+        load_recipe(str(path), {})
+
+
+def test_unknown_recipes_and_models() -> None:
+    with pytest.raises(RecipeError, match="one of paper, sample"):
+        load_recipe("papre", {})
+    with pytest.raises(ModelError, match="nonsense"):
+        load_recipe("sample", {"encoders": ["nonsense"]})
+
+
+def test_the_hash_is_of_what_decides_the_numbers() -> None:
+    base = load_recipe("sample", {})
+    assert base.hash == load_recipe("sample", {"actors": 3, "accelerator": "cpu"}).hash
+    for change in ({"seed": 1}, {"n": [1]}, {"limit": 2}, {"encoders": ["bert-base-uncased"]}, {"pipeline": "auto"}):
+        assert base.hash != load_recipe("sample", change).hash, change
+    assert Recipe.model_validate(base.model_dump(mode="json")) == base
