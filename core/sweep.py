@@ -81,13 +81,7 @@ class Sweeper:
         candidates are scored together.
         """
         started = time.perf_counter()
-        documents = embed(bundle, self._encoders)
-        written = [
-            (document.segmented.article, system.signature, n, text)
-            for document in documents
-            for system in self._plan.systems
-            for n, text in zip(self._plan.lengths, system.summarize(document, self._plan.lengths), strict=True)
-        ]
+        written = write(embed(bundle, self._encoders), self._plan)
         scores = self._metrics.score([(article, text) for article, _, _, text in written])
         seconds = (time.perf_counter() - started) / max(len(written), 1)
         return [
@@ -96,15 +90,15 @@ class Sweeper:
         ]
 
 
-def make_sweeper(plan: SweepPlan) -> Sweeper:
-    """A sweeper on this process's accelerator, or on one CPU thread.
+def make_sweeper(plan: SweepPlan, device: str) -> Sweeper:
+    """A sweeper on `device` (`cuda`: the accelerator this process pins, or `cpu`: one thread of it).
 
     One thread, because sums split over several threads round differently, and the numbers must not depend on how
     many cores a worker has: more cores are used by more workers.
     """
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     torch.set_num_threads(1)
-    return Sweeper(plan, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
+    return Sweeper(plan, torch.device(device))
 
 
 def embed(bundle: Sequence[SegmentedArticle], encoders: Mapping[str, Encode]) -> list[Document]:
@@ -120,3 +114,13 @@ def embed(bundle: Sequence[SegmentedArticle], encoders: Mapping[str, Encode]) ->
         documents.append(Document(article, embeddings))
         start = end
     return documents
+
+
+def write(documents: Sequence[Document], plan: SweepPlan) -> list[tuple[Article, str, int, str]]:
+    """Each article with every system's signature, every n and the summary, in that order."""
+    return [
+        (document.segmented.article, system.signature, n, text)
+        for document in documents
+        for system in plan.systems
+        for n, text in zip(plan.lengths, system.summarize(document, plan.lengths), strict=True)
+    ]

@@ -137,11 +137,16 @@ def unfinished_bundles(corpora: Iterable[Corpus], size: int, finished: set[str])
 
 @contextmanager
 def open_pool(recipe: Recipe, plan: SweepPlan, engine: Engine, console: Console) -> Iterator[tuple[Pool, str]]:
-    """The pool that a recipe asks for, and what it runs on, in words."""
-    work = Work(functools.partial(make_segmenter, plan), functools.partial(make_sweeper, plan))
+    """The pool that a recipe asks for, and what it runs on, in words.
+
+    Raises:
+        ClusterError: Ray cannot start, or has not what the recipe asks for.
+        NwsError: a model cannot be loaded.
+    """
     if engine == "inline":
-        with InlinePool(work) as pool:
-            yield pool, f"inline, {torch.cuda.get_device_name() if torch.cuda.is_available() else '1 CPU thread'}"
+        device = "cuda" if recipe.accelerator != "cpu" and torch.cuda.is_available() else "cpu"
+        with InlinePool(_work(plan, device)) as pool:
+            yield pool, f"inline, {torch.cuda.get_device_name() if device == 'cuda' else '1 CPU thread'}"
         return
     with local_session() as session:
         if session.dashboard_url:
@@ -149,5 +154,11 @@ def open_pool(recipe: Recipe, plan: SweepPlan, engine: Engine, console: Console)
             console.print(f"Ray dashboard: {session.dashboard_url}{token}", highlight=False, soft_wrap=True)
         accelerator = None if recipe.accelerator == "auto" else recipe.accelerator
         resources, actors = plan_actors(session.resources, accelerator, recipe.actors)
+        # Ray does not hide the GPUs from an actor that pins none.
+        work = _work(plan, "cuda" if resources.num_gpus else "cpu")
         with RayPool(work, resources, actors) as ray_pool:
             yield ray_pool, f"{actors} x {resources.describe()} on {session.node}"
+
+
+def _work(plan: SweepPlan, device: str) -> Work:
+    return Work(functools.partial(make_segmenter, plan), functools.partial(make_sweeper, plan, device))

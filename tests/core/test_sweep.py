@@ -30,7 +30,7 @@ def plan(*encoders: str) -> SweepPlan:
 def test_every_article_gets_every_system_at_every_length() -> None:
     articles = list(open_corpus(DatasetSpec("sample", limit=3)))
     segment = make_segmenter(plan())
-    summaries = make_sweeper(plan())([segment(article) for article in articles])
+    summaries = make_sweeper(plan(), "cpu")([segment(article) for article in articles])
     systems = ["all-MiniLM-L6-v2|textrank|chunks", "all-MiniLM-L6-v2|centroid|chunks", "lead", "random"]
     keys = [(s.article_id, s.system, s.n) for s in summaries]
     assert keys == [(a.id, system, n) for a in articles for system in systems for n in LENGTHS]
@@ -41,14 +41,14 @@ def test_every_article_gets_every_system_at_every_length() -> None:
 
 def test_a_short_article_gives_all_its_words() -> None:
     segmented = make_segmenter(plan())(Article("d", "all", "k", "Only five words are here.", ("Five words.",)))
-    for summary in make_sweeper(plan())([segmented]):
+    for summary in make_sweeper(plan(), "cpu")([segmented]):
         assert summary.words == min(summary.n, 5)
 
 
 def test_an_article_of_stop_words_alone_has_no_chunks_and_still_a_summary() -> None:
     segmented = make_segmenter(plan())(Article("d", "all", "k", "It was as it is and then they were there.", ("It.",)))
     assert segmented.chunks == ()
-    assert {summary.words for summary in make_sweeper(plan())([segmented])} == {1, 7, 10}
+    assert {summary.words for summary in make_sweeper(plan(), "cpu")([segmented])} == {1, 7, 10}
 
 
 def test_what_cannot_be_summarised_or_scored_is_refused() -> None:
@@ -72,7 +72,7 @@ def test_an_encoder_sees_all_texts_of_a_bundle_in_one_call(monkeypatch: pytest.M
     monkeypatch.setattr(Encoder, "encode", counted)
     segment = make_segmenter(plan())
     bundle = [segment(article) for article in open_corpus(DatasetSpec("sample", limit=3))]
-    make_sweeper(plan())(bundle)
+    make_sweeper(plan(), "cpu")(bundle)
     assert calls == [sum(len(a.sentences) + len(a.chunks) for a in bundle)]
 
 
@@ -93,6 +93,6 @@ def test_the_texts_do_not_depend_on_the_bundle() -> None:
 def test_the_architectures_of_the_study(tiny_models: dict[str, Path]) -> None:
     tiny = plan(*(str(tiny_models[name]) for name in ("bert", "xlnet", "electra")))
     segment = make_segmenter(tiny)
-    summaries = make_sweeper(tiny)([segment(article) for article in open_corpus(DatasetSpec("sample", limit=2))])
+    summaries = make_sweeper(tiny, "cpu")([segment(article) for article in open_corpus(DatasetSpec("sample", limit=2))])
     assert {s.system.split("|")[0] for s in summaries} == {"tiny-bert", "tiny-xlnet", "tiny-electra", "lead", "random"}
     assert len(summaries) == 2 * 8 * len(LENGTHS)
