@@ -1,5 +1,6 @@
 """Measures that compare a summary with its length and its article, not with a reference."""
 
+import functools
 import re
 
 _TOKEN = re.compile(r"\w+")
@@ -21,5 +22,10 @@ def density(summary: str, article: str) -> float:
     tokens = _TOKEN.findall(summary.lower())
     if not tokens:
         return 0.0
-    known = set(_TOKEN.findall(article.lower()))
+    known = _vocabulary(article)
     return sum(token in known for token in tokens) / len(tokens)
+
+
+@functools.lru_cache(maxsize=32)  # the summaries of an article follow each other
+def _vocabulary(article: str) -> frozenset[str]:
+    return frozenset(_TOKEN.findall(article.lower()))

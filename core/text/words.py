@@ -1,6 +1,8 @@
 """What a word is: the one place that owns the rule by which every summary is counted and cut."""
 
+import itertools
 import re
+from collections.abc import Iterator
 
 _TOKEN = re.compile(r"\S+")
 
@@ -11,7 +13,11 @@ def word_spans(text: str) -> list[tuple[int, int]]:
     A word is a whitespace-separated token with at least one letter or digit: "state-of-the-art," is one word,
     "--" is none.
     """
-    return [m.span() for m in _TOKEN.finditer(text) if any(char.isalnum() for char in m.group())]
+    return list(_word_spans(text))
+
+
+def _word_spans(text: str) -> Iterator[tuple[int, int]]:
+    return (m.span() for m in _TOKEN.finditer(text) if any(char.isalnum() for char in m.group()))
 
 
 def words(text: str) -> list[str]:
@@ -25,4 +31,4 @@ def count_words(text: str) -> int:
 
 def first_words(text: str, n: int) -> str:
     """The first `n` words of `text` (all of them if it has fewer), joined by single spaces."""
-    return " ".join(words(text)[:n])
+    return " ".join(text[start:end] for start, end in itertools.islice(_word_spans(text), n))
