@@ -50,8 +50,8 @@ def plan_actors(
     else:
         if gpus < 1 or (accelerator is not None and _TYPE_PREFIX + accelerator not in cluster_resources):
             raise ClusterError(
-                f"The run asks for {accelerator} GPUs, but {has}. Use a cluster that has them (`--address`), "
-                "or another accelerator: `--accelerator cpu`, or one of the types the cluster has."
+                f"The run asks for {accelerator} GPUs, but {has}. Use a machine that has them, or another "
+                "accelerator: `--accelerator cpu`, or one of the types that are there."
             )
         # No CPU for these: the CPUs are left to the segmenting tasks.
         resources, fit = ActorResources(num_gpus=1, num_cpus=0, accelerator_type=accelerator), gpus

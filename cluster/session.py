@@ -8,8 +8,10 @@ import importlib
 import logging
 import os
 import secrets
+import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,8 +58,8 @@ def local_session(
 ) -> Iterator[Session]:
     """Start Ray on this machine, bound to loopback, and end it with the block, however the block ends.
 
-    It never joins a Ray that is already there, whatever RAY_ADDRESS says. Ray takes over SIGTERM: it then raises
-    `SystemExit`, so that the block is left in order.
+    It never joins a Ray that is already there, whatever RAY_ADDRESS says. SIGTERM stays the caller's: Ray's own
+    handling of it is undone.
 
     Args:
         num_cpus: CPUs to count with; None for those of the machine.
@@ -72,6 +74,7 @@ def local_session(
     _shorten_temp_dir()
     token_path = _private_token()
 
+    on_sigterm = signal.getsignal(signal.SIGTERM)
     ray: Any = importlib.import_module("ray")
     if getattr(importlib.import_module("ray._private.ray_constants"), "ENABLE_RAY_CLUSTER", True):
         raise ClusterError(
@@ -94,6 +97,9 @@ def local_session(
             )
         except (OSError, RuntimeError) as error:
             raise ClusterError(f"Ray cannot start on this machine: {error}") from error
+        if threading.current_thread() is threading.main_thread():
+            # Ray's own handler dumps a stack and ends the process before anything can be put in order.
+            signal.signal(signal.SIGTERM, on_sigterm)
         if context.address_info["node_ip_address"] != "127.0.0.1":
             raise ClusterError(f"Ray listens on {context.address_info['node_ip_address']}, not on 127.0.0.1.")
         yield Session(

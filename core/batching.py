@@ -23,27 +23,39 @@ def token_batches(lengths: Sequence[int], budget: int = TOKEN_BUDGET) -> Iterato
         yield batch
 
 
-def max_tokens(tokenizer: Any, limit: int | None = None) -> int:
-    """The longest input, in tokens, that the tokenizer and `limit` (e.g. of the position embeddings) allow."""
-    stated = [n for n in (tokenizer.model_max_length, limit) if n is not None and 0 < n <= 1_000_000]
-    return min(stated, default=FALLBACK_MAX_TOKENS)
+def max_tokens(tokenizer: Any, model: torch.nn.Module, limit: int | None = None) -> int:
+    """The longest input, in tokens, that the tokenizer, the model's position embeddings and `limit` allow."""
+    stated = (tokenizer.model_max_length, _positions(model), limit)
+    return min((n for n in stated if n is not None and 0 < n <= 1_000_000), default=FALLBACK_MAX_TOKENS)
+
+
+def _positions(model: torch.nn.Module) -> int | None:
+    """How many tokens the model has learnt positions for; None where positions are relative."""
+    for name, module in model.named_modules():
+        if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding):
+            # RoBERTa counts positions from the one after its padding index.
+            unused = 0 if module.padding_idx is None else module.padding_idx + 1
+            return module.num_embeddings - unused
+    positions: int | None = getattr(getattr(model, "config", None), "max_position_embeddings", None)
+    return positions
 
 
 def padded(rows: Sequence[dict[str, list[int]]], tokenizer: Any, device: torch.device) -> dict[str, torch.Tensor]:
-    """One tensor (batch, longest) int64 for each input of the model, padded on the tokenizer's own side."""
+    """One tensor (batch, longest) int64 for each input of the model.
+
+    Padded on the right, whatever side the tokenizer prefers (XLNet's: left): the attention mask hides the padding
+    there from every kind of model, and the tokens keep their positions.
+    """
     fill = {
         "input_ids": tokenizer.pad_token_id or 0,
         "token_type_ids": tokenizer.pad_token_type_id,
         "attention_mask": 0,
     }
     longest = max(len(row["input_ids"]) for row in rows)
-    left = tokenizer.padding_side == "left"
-
-    def pad(values: list[int], value: int) -> list[int]:
-        padding = [value] * (longest - len(values))
-        return padding + values if left else values + padding
-
-    return {name: torch.tensor([pad(row[name], fill[name]) for row in rows], device=device) for name in rows[0]}
+    return {
+        name: torch.tensor([row[name] + [fill[name]] * (longest - len(row[name])) for row in rows], device=device)
+        for name in rows[0]
+    }
 
 
 def tokenized(tokenizer: Any, texts: Sequence[str], max_length: int, **options: bool) -> list[dict[str, list[int]]]:

@@ -18,7 +18,7 @@ class LanguageError(NwsError):
 
 
 class SegmentationError(NwsError):
-    """A spaCy pipeline that was asked for is not installed."""
+    """A spaCy pipeline that was asked for is not installed, or an article is too long for it."""
 
 
 class HubError(NwsError):

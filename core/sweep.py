@@ -13,7 +13,7 @@ from core.models import ModelRef
 from core.summarizers.encoders import FloatArray, load_encoder
 from core.summarizers.importance import unit_rows
 from core.summarizers.systems import ChunkSystem, Document, Embeddings, Lead, Random, System
-from core.text.language import require_no_hangul
+from core.text.language import require_latin_script
 from core.text.segmentation import Segmenter
 from core.text.words import count_words
 from core.types import Article, SegmentedArticle, Summary
@@ -59,7 +59,7 @@ def make_segmenter(plan: SweepPlan) -> Callable[[Article], SegmentedArticle]:
     def segment_for_sweep(article: Article) -> SegmentedArticle:
         if not article.references:
             raise EmptyArticleError(f"Article {article.key!r} of {article.dataset} has no reference summary.")
-        require_no_hangul(article)
+        require_latin_script(article)
         return segment(article)
 
     return segment_for_sweep

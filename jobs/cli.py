@@ -1,7 +1,9 @@
 """The `nws` command line. Data goes to stdout, progress and errors to stderr; exit 0 only when nothing failed."""
 
+import importlib.metadata
 import json
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Iterator
@@ -54,6 +56,15 @@ out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
+@app.callback()
+def _version(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
+) -> None:
+    if version:
+        out.print(f"nws {importlib.metadata.version('nws')}")
+        raise typer.Exit
+
+
 def main() -> None:
     """Run the command line; errors a person can act on are printed without a traceback, with exit code 1."""
     signal.signal(signal.SIGTERM, _terminated)
@@ -93,10 +104,14 @@ def submit_phase1(
     ] = None,
     text_field: Annotated[str | None, typer.Option(envvar="NWS_TEXT_FIELD", help="Field with the article.")] = None,
     reference_field: Annotated[
-        str | None, typer.Option(envvar="NWS_REFERENCE_FIELD", help="Field with the reference summary or summaries.")
+        str | None,
+        typer.Option(
+            envvar="NWS_REFERENCE_FIELD", help="Field with the reference or references; default: a usual name."
+        ),
     ] = None,
     key_field: Annotated[
-        str | None, typer.Option(envvar="NWS_KEY_FIELD", help="Field that names the article; default: its row.")
+        str | None,
+        typer.Option(envvar="NWS_KEY_FIELD", help="Field that names the article; default: id, key, fname, or the row."),
     ] = None,
     pipeline: Annotated[
         str | None,
@@ -131,6 +146,10 @@ def submit_phase1(
     as_json: Json = False,
 ) -> None:
     """Sweep the summary length n: every system summarises every article at every n, and each summary is scored."""
+    lengths = _lengths(n)
+    _engine(engine)
+    _shown(store)  # refuses a store URL that cannot be used, before the heavy imports
+
     from jobs import dry_run as dry_runs
     from jobs import phase1
     from jobs.provenance import pin
@@ -140,7 +159,7 @@ def submit_phase1(
     given = {
         "datasets": [{"name": name} for name in dataset] if dataset else None,
         "encoders": encoder or None,
-        "n": _lengths(n),
+        "n": lengths,
         **{"split": split, "streaming": streaming, "limit": limit},
         **{"text_field": text_field, "reference_field": reference_field, "key_field": key_field},
         **{"pipeline": pipeline, "seed": seed, "accelerator": accelerator, "actors": actors},
@@ -177,7 +196,7 @@ def _engine(name: str) -> Any:
 
 
 def _finish(outcome: Any, store: str, as_json: bool) -> None:
-    where = "" if store == DEFAULT_STORE else f" --store {_shown(store)}"
+    where = _store_flag(store)
     if as_json:
         print(json.dumps(outcome.as_dict()))
     else:
@@ -189,10 +208,7 @@ def _finish(outcome: Any, store: str, as_json: bool) -> None:
         err.print(f"Interrupted; what was finished is stored. Go on with: nws resume {outcome.run_id}{where}")
         raise typer.Exit(130)
     if outcome.failures:
-        err.print(
-            f"{outcome.failures} articles failed. See them with: nws status {outcome.run_id}{where}; "
-            f"try them again with: nws resume {outcome.run_id}{where}"
-        )
+        err.print(f"{outcome.failures} articles failed. See why: nws status {outcome.run_id}{where}")
         raise typer.Exit(1)
     err.print(f"Tables and plot: nws report {outcome.run_id}{where}")
 
@@ -201,6 +217,13 @@ def _shown(store: str) -> str:
     from jobs.store.address import parse_address
 
     return parse_address(store).shown
+
+
+def _store_flag(store: str) -> str:
+    """What to add to a command so that it finds this store, ready to be pasted into a shell, without a password."""
+    if store == DEFAULT_STORE or os.environ.get("NWS_STORE") == store:
+        return ""
+    return f" --store {shlex.quote(_shown(store))}"
 
 
 @app.command()
@@ -212,7 +235,10 @@ def resume(
     store: Store = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Go on with a run: only articles without summaries are computed; articles that failed are tried again."""
+    """Go on with a run: only what is missing is computed, and articles that failed are tried again.
+
+    A driver that still works on the run is replaced: it stops at its next bundle.
+    """
     from jobs import phase1
     from jobs.store import open_store
 
@@ -254,7 +280,7 @@ def status(
 
 @app.command()
 def report(
-    run: Annotated[str | None, typer.Argument(help="Run id; default: the newest run.")] = None,
+    run: Annotated[str | None, typer.Argument(help="Run id; default: the newest run with summaries.")] = None,
     out_dir: Annotated[
         Path | None, typer.Option("--out", help="Folder for plots and files; default: reports/RUN.")
     ] = None,
@@ -266,13 +292,15 @@ def report(
     from jobs.report.numbers import RunSummary
 
     with _reading(store) as opened:
-        info = opened.run_info(run or _newest(opened))
+        info = opened.run_info(run or _newest(opened, with_summaries=True))
         points = opened.points(info.id)
     summary = RunSummary(
         id=info.id,
         seed=info.seed,
         code_version=info.code_version,
         signatures=info.signatures,
+        revisions=info.revisions,
+        device=info.device,
         state=info.state,
         articles=info.articles_done,
         failures=info.failures,
@@ -304,7 +332,7 @@ def query(
 
     with _reading(store) as opened, opened.query(sql) as answer:
         if as_json:
-            print(json.dumps([dict(zip(answer.columns, row, strict=True)) for row in answer.rows], default=str))
+            print(json.dumps(rows_view.as_objects(answer.columns, answer.rows), default=str, allow_nan=False))
         else:
             rows_view.print_rows(answer.columns, answer.rows, out)
 
@@ -338,9 +366,8 @@ def db_current(store: Store = DEFAULT_STORE) -> None:
     from jobs.store import current_revision, head_revision
 
     current, head = current_revision(store), head_revision()
-    out.print(
-        f"{_shown(store)}: {current or 'no schema'}" + (" (up to date)" if current == head else f", needs {head}")
-    )
+    verdict = "up to date" if current == head else f"this code needs {head}: nws db upgrade{_store_flag(store)}"
+    out.print(f"{_shown(store)}: {current or 'no schema'} ({verdict})")
     if current != head:
         raise typer.Exit(1)
 
@@ -353,12 +380,13 @@ def _reading(url: str) -> Iterator[Any]:
         yield opened
 
 
-def _newest(opened: Any) -> str:
+def _newest(opened: Any, with_summaries: bool = False) -> str:
     from core.errors import StoreError
 
-    runs = opened.list_runs()
+    runs = [run for run in opened.list_runs() if run.summaries or not with_summaries]
     if not runs:
-        raise StoreError(f"the store {opened.shown_url} holds no run yet. Start one with: nws submit phase1")
+        what = "run with summaries" if with_summaries else "run"
+        raise StoreError(f"the store {opened.shown_url} holds no {what} yet. Start one with: nws submit phase1")
     return str(runs[0].id)
 
 

@@ -62,7 +62,7 @@ def _accelerators() -> Check:
     names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
     if names:
         return Check("accelerators", "ok", ", ".join(names))
-    return Check("accelerators", "missing", f"no GPU; runs use the {os.cpu_count()} CPU cores")
+    return Check("accelerators", "ok", f"no GPU: runs use the {os.cpu_count()} CPU cores")
 
 
 def _bundled_model() -> Check:

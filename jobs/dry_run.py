@@ -16,8 +16,7 @@ def describe(pinned: Pinned) -> dict[str, Any]:
 
     `articles` and `rows` are None where a streamed dataset does not tell its size.
     """
-    sizes = [corpus.size for corpus in pinned.corpora]
-    articles = None if None in sizes else sum(size for size in sizes if size is not None)
+    articles = pinned.articles
     systems = [system.signature for system in pinned.plan.systems]
     return {
         "datasets": [
@@ -27,7 +26,8 @@ def describe(pinned: Pinned) -> dict[str, Any]:
         "n": list(pinned.plan.lengths),
         "systems": systems,
         "rows": None if articles is None else articles * len(systems) * len(pinned.plan.lengths),
-        "models": pinned.revisions["models"],
+        "encoders": pinned.revisions["encoders"],
+        "bertscore": pinned.revisions["bertscore"],
         "segmentation": pinned.revisions["segmentation"],
         "metrics": pinned.plan.metrics.signatures,
         "seed": pinned.recipe.seed,
@@ -59,8 +59,9 @@ def print_description(plan: dict[str, Any], console: Console) -> None:
         count = "unknown number of" if dataset["articles"] is None else dataset["articles"]
         line("dataset", f"{dataset['name']} ({dataset['split']}): {count} articles, {dataset['revision']}")
     line("segmentation", plan["segmentation"])
-    for name, model in plan["models"].items():
-        line("model", f"{name}: {model}")
+    for encoder in plan["encoders"].values():
+        line("encoder", encoder)
+    line("bertscore", plan["bertscore"])
     for system in plan["systems"]:
         line("system", system)
     line("n", ", ".join(map(str, plan["n"])))

@@ -9,7 +9,7 @@ import itertools
 import os
 import socket
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -22,8 +22,8 @@ from cluster.ray_pool import RayPool
 from cluster.resources import plan_actors
 from cluster.session import local_session
 from core.errors import FencedError
+from core.models import model_folder
 from core.sweep import SweepPlan, make_segmenter, make_sweeper
-from core.text.corpus import Corpus
 from core.types import Article
 from jobs.progress import run_progress
 from jobs.provenance import Pinned, code_version, pin, require_same_revisions
@@ -48,23 +48,25 @@ class Outcome:
 
 
 def submit(store: Store, pinned: Pinned, engine: Engine, console: Console) -> Outcome:
-    """Create a run and drive it to its end.
+    """Create a run and drive it to its end. There is no run before its models and machines are known to be there.
 
     Raises:
-        NwsError: the pool cannot start, or the store refuses. The run stays in the store and can be resumed.
+        NwsError: a model or a machine is missing, or the store refuses. A run that exists by then can be resumed.
     """
-    run_id = store.create_run(
-        RunSpec(
-            job="phase1",
-            recipe=pinned.recipe.model_dump(mode="json"),
-            recipe_hash=pinned.recipe.hash,
-            seed=pinned.recipe.seed,
-            code_version=code_version(),
-            revisions=pinned.revisions,
-            signatures=pinned.plan.metrics.signatures,
+    fetch_models(pinned.plan)
+    with open_pool(pinned.recipe, pinned.plan, engine, console) as (pool, device):
+        run_id = store.create_run(
+            RunSpec(
+                job="phase1",
+                recipe=pinned.recipe.model_dump(mode="json"),
+                recipe_hash=pinned.recipe.hash,
+                seed=pinned.recipe.seed,
+                code_version=code_version(),
+                revisions=pinned.revisions,
+                signatures=pinned.plan.metrics.signatures,
+            )
         )
-    )
-    return _drive(store, run_id, pinned, engine, console)
+        return _drive(store, run_id, pinned, pool, device, console)
 
 
 def resume(
@@ -81,19 +83,49 @@ def resume(
     where = {"accelerator": accelerator, "actors": actors}
     recipe = parse_recipe({**run.recipe, **{k: v for k, v in where.items() if v is not None}}, run_id)
     pinned = pin(recipe)
-    for change in require_same_revisions(run.revisions, pinned.revisions, run_id):
-        console.print(f"Warning: since this run began, {change}; numbers may differ in their last digits.")
-    return _drive(store, run_id, pinned, engine, console)
+    changes = require_same_revisions(run.revisions, pinned.revisions, run_id)
+    if run.code_version != code_version():
+        changes.append(f"code {run.code_version} -> {code_version()}")
+    for change in changes:
+        console.print(f"Warning: since this run began, {change}; its new numbers may differ from its old ones.")
+    if next(unfinished_bundles(pinned, store.finished_article_ids(run_id)), None) is None:
+        return _drive(store, run_id, pinned, None, run.device, console)
+    if run.state == "running":
+        console.print(
+            f"Warning: taking run {run_id} over from pid {run.driver_pid} on {run.driver_host}, last heard of at "
+            f"{run.heartbeat_at}. If that driver still lives, it will stop at its next bundle."
+        )
+    fetch_models(pinned.plan)
+    with open_pool(pinned.recipe, pinned.plan, engine, console) as (pool, device):
+        return _drive(store, run_id, pinned, pool, device, console)
 
 
-def _drive(store: Store, run_id: str, pinned: Pinned, engine: Engine, console: Console) -> Outcome:
+def fetch_models(plan: SweepPlan) -> None:
+    """Download what is not on this machine yet, once, before several actors would.
+
+    Raises:
+        NwsError: a model cannot be had, or is not the one that was recorded.
+    """
+    for ref in (*plan.encoders, plan.metrics.bertscore.model):
+        model_folder(ref)
+
+
+def _drive(
+    store: Store, run_id: str, pinned: Pinned, pool: Pool | None, device: str | None, console: Console
+) -> Outcome:
+    """Compute what is missing; without a pool, nothing is."""
     epoch = store.claim_run(run_id, socket.gethostname(), os.getpid())
     console.print(f"Run {run_id} in {store.shown_url}", highlight=False, soft_wrap=True)
     state: Literal["done", "failed", "interrupted"] = "failed"
     try:
-        _sweep(store, run_id, epoch, pinned, engine, console)
+        store.start_run(run_id, epoch, pinned.articles, device, code_version())
+        if pool is not None:
+            _sweep(store, run_id, epoch, pinned, pool, console)
+        if pinned.articles is None:
+            run = store.run_info(run_id)
+            store.start_run(run_id, epoch, run.articles_done + run.failures, device, code_version())
         state = "done"
-    except (KeyboardInterrupt, SystemExit):  # Ctrl-C; Ray turns SIGTERM into SystemExit
+    except (KeyboardInterrupt, SystemExit):  # Ctrl-C, SIGTERM
         state = "interrupted"
     finally:
         error = sys.exception()
@@ -103,34 +135,25 @@ def _drive(store: Store, run_id: str, pinned: Pinned, engine: Engine, console: C
     return Outcome(run_id, state, run.articles_done, run.summaries, run.failures)
 
 
-def _sweep(store: Store, run_id: str, epoch: int, pinned: Pinned, engine: Engine, console: Console) -> None:
+def _sweep(store: Store, run_id: str, epoch: int, pinned: Pinned, pool: Pool, console: Console) -> None:
     finished = store.finished_article_ids(run_id)
-    sizes = [corpus.size for corpus in pinned.corpora]
-    total = None if None in sizes else sum(size for size in sizes if size is not None)
-    missing = unfinished_bundles(pinned.corpora, pinned.recipe.bundle_size, finished)
-    first = next(missing, None)
-    if first is not None:
-        with open_pool(pinned.recipe, pinned.plan, engine, console) as (pool, device):
-            store.start_run(run_id, epoch, total, device)
-            with run_progress(console, total, len(finished)) as advance:
-                for bundle, result in pool.map(itertools.chain([first], missing)):
-                    store.record(run_id, epoch, bundle, result)
-                    new = {summary.article_id for summary in result.summaries} - finished
-                    advance(len(new), len(result.failures))
-    if total is None:
-        run = store.run_info(run_id)
-        store.start_run(run_id, epoch, run.articles_done + run.failures, run.device)
+    console.print("Loading models; the first articles take the longest.")
+    with run_progress(console, pinned.articles, len(finished)) as advance:
+        for bundle, result in pool.map(unfinished_bundles(pinned, finished)):
+            store.record(run_id, epoch, bundle, result)
+            new = {summary.article_id for summary in result.summaries} - finished
+            advance(len(new), len(result.failures))
 
 
-def unfinished_bundles(corpora: Iterable[Corpus], size: int, finished: set[str]) -> Iterator[tuple[Article, ...]]:
-    """Bundles of `size` articles, in corpus order, that hold an article not `finished`.
+def unfinished_bundles(pinned: Pinned, finished: set[str]) -> Iterator[tuple[Article, ...]]:
+    """The run's bundles, in corpus order, that hold an article not `finished`.
 
     A bundle is always whole and always the same articles: embeddings depend, in their last digit, on what is in a
     batch, and a resumed run must give the numbers of an undisturbed one.
     """
-    for corpus in corpora:
+    for corpus in pinned.corpora:
         articles = iter(corpus)
-        while bundle := tuple(itertools.islice(articles, size)):
+        while bundle := tuple(itertools.islice(articles, pinned.recipe.bundle_size)):
             if any(article.id not in finished for article in bundle):
                 yield bundle
 
@@ -148,6 +171,7 @@ def open_pool(recipe: Recipe, plan: SweepPlan, engine: Engine, console: Console)
         with InlinePool(_work(plan, device)) as pool:
             yield pool, f"inline, {torch.cuda.get_device_name() if device == 'cuda' else '1 CPU thread'}"
         return
+    console.print("Starting Ray on this machine …")
     with local_session() as session:
         if session.dashboard_url:
             token = f" (its token is in {session.auth_token_path})" if session.auth_token_path else ""

@@ -54,6 +54,7 @@ def _bar(console: Console, total: int | None, already_done: int) -> Iterator[Adv
 def _lines(console: Console, total: int | None, already_done: int) -> Iterator[Advance]:
     started = last = time.monotonic()
     first: tuple[float, int] | None = None  # when the first articles landed, and how many: the models were loaded
+    printed = ""
     done = failed = 0
 
     def line() -> str:
@@ -62,19 +63,20 @@ def _lines(console: Console, total: int | None, already_done: int) -> Iterator[A
         text += f", {failed} failed" if failed else ""
         now = time.monotonic()
         text += f", {now - started:.0f} s"
-        if total is not None and first is not None and done + failed > first[1]:
+        if total is not None and at < total and first is not None and done + failed > first[1]:
             text += f", about {(now - first[0]) / (done + failed - first[1]) * (total - at):.0f} s left"
         return text
 
     def advance(new_done: int, new_failures: int) -> None:
-        nonlocal done, failed, last, first
+        nonlocal done, failed, last, first, printed
         done, failed = done + new_done, failed + new_failures
         now = time.monotonic()
         if first is None:
             first = now, done + failed
         if now - last >= _SECONDS_BETWEEN_LINES:
-            last = now
-            console.print(line(), highlight=False)
+            last, printed = now, line()
+            console.print(printed, highlight=False)
 
     yield advance
-    console.print(line(), highlight=False)
+    if line() != printed:
+        console.print(line(), highlight=False)

@@ -14,7 +14,7 @@ from core.metrics.standard import MetricsConfig
 from core.models import ModelRef, is_folder, parse_model, resolve_model
 from core.sweep import SweepPlan
 from core.text.corpus import Corpus, open_corpus
-from core.text.language import require_no_hangul
+from core.text.language import require_latin_script
 from core.text.segmentation import pipeline_revision, resolve_pipeline
 from jobs.recipe import Recipe
 
@@ -46,6 +46,12 @@ class Pinned:
     corpora: tuple[Corpus, ...]
     revisions: dict[str, Any]
 
+    @property
+    def articles(self) -> int | None:
+        """How many articles there are, None where a streamed dataset does not tell."""
+        sizes = [corpus.size for corpus in self.corpora]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
 
 def pin(recipe: Recipe) -> Pinned:
     """Look up every revision a recipe leaves open, and open its datasets. Loads no model.
@@ -61,7 +67,7 @@ def pin(recipe: Recipe) -> Pinned:
     if len(set(names)) < len(names):
         raise RecipeError(f"Two datasets have the same name ({', '.join(names)}), so their rows would be mixed up.")
     for corpus in corpora:
-        require_no_hangul(next(iter(corpus)))
+        require_latin_script(next(iter(corpus)))
     plan = SweepPlan(
         pipeline=pipeline,
         encoders=encoders,
@@ -86,7 +92,8 @@ def pin(recipe: Recipe) -> Pinned:
         }
     )
     revisions = {
-        "models": {ref.name: str(ref) for ref in (*encoders, backbone)},
+        "encoders": {ref.name: str(ref) for ref in encoders},
+        "bertscore": str(backbone),
         "datasets": {corpus.name: f"{corpus.split}@{corpus.revision}" for corpus in corpora},
         "segmentation": pipeline_revision(pipeline),
         "libraries": {name: importlib.metadata.version(name) for name in _LIBRARIES},
@@ -107,10 +114,10 @@ def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], 
     Raises:
         RecipeError: a model, dataset or pipeline is not what it was.
     """
-    for kind in ("models", "datasets", "segmentation"):
+    for kind in ("encoders", "bertscore", "datasets", "segmentation"):
         if recorded[kind] != now[kind]:
             raise RecipeError(
-                f"Run {run_id} cannot go on: its {kind} were {recorded[kind]} and are now {now[kind]}. "
+                f"Run {run_id} cannot go on: its {kind} was {recorded[kind]} and is now {now[kind]}. "
                 "Restore them, or submit a new run."
             )
     old, new = recorded["libraries"], now["libraries"]

@@ -136,8 +136,14 @@ def parse_recipe(values: Mapping[str, Any], name: str) -> Recipe:
     try:
         return Recipe.model_validate(values)
     except ValidationError as error:
-        problems = [f"  {'.'.join(map(str, e['loc'])) or 'recipe'}: {e['msg']}" for e in error.errors()]
+        problems = [f"  {'.'.join(map(str, e['loc'])) or 'recipe'}: {_problem(e)}" for e in error.errors()]
         raise RecipeError("\n".join([f"The recipe {name!r} is not usable:", *problems])) from error
+
+
+def _problem(error: Any) -> str:
+    if error["type"] == "extra_forbidden":
+        return f"unknown key; a recipe has: {', '.join(Recipe.model_fields)}"
+    return str(error["msg"])
 
 
 def _read(name: str) -> dict[str, Any]:

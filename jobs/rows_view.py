@@ -1,8 +1,12 @@
 """Rows of a query as a table in the terminal."""
 
+import math
+import re
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
+
+from core.errors import StoreError
 
 
 def print_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], console: Console) -> None:
@@ -20,9 +24,30 @@ def print_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], console
         console.print("  ".join(padded).rstrip(), markup=False, highlight=False, soft_wrap=True)
 
 
+def as_objects(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[dict[str, object]]:
+    """Each row as an object by column name; a number that JSON does not know (infinite, NaN) becomes null.
+
+    Raises:
+        StoreError: two columns have the same name, so one would be lost.
+    """
+    for name in columns:
+        if columns.count(name) > 1:
+            raise StoreError(f"two columns are called {name!r}: name one of them with AS")
+    return [dict(zip(columns, map(_finite, row), strict=True)) for row in rows]
+
+
+def _finite(value: object) -> object:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _text(value: object) -> str:
     if value is None:
         return "NULL"
     if isinstance(value, float):
         return f"{value:.6g}"
-    return str(value).replace("\n", "\\n")
+    return printable(str(value))
+
+
+def printable(text: str) -> str:
+    """`text` with control characters written out, so that what is in the store cannot steer a terminal."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f]", lambda found: repr(found.group())[1:-1], text)

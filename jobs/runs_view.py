@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
+from jobs.rows_view import printable
 from jobs.store import FailureInfo, RunInfo
 
 
@@ -59,7 +60,7 @@ def print_status(run: RunInfo, failures: Sequence[FailureInfo], console: Console
     """A run, one fact a line, and its failures."""
 
     def line(name: str, value: object) -> None:
-        console.print(f"{name:<12} {value}", markup=False)
+        console.print(f"{name:<12} {printable(str(value))}", markup=False)
 
     line("run", run.id)
     line("state", run.state + (f" ({run.error})" if run.error else ""))
@@ -74,8 +75,9 @@ def print_status(run: RunInfo, failures: Sequence[FailureInfo], console: Console
     for name, revision in run.revisions["datasets"].items():
         line("dataset", f"{name} {revision}")
     line("segmentation", run.revisions["segmentation"])
-    for name, model in run.revisions["models"].items():
-        line("model", f"{name} {model}")
+    for encoder in run.revisions["encoders"].values():
+        line("encoder", encoder)
+    line("bertscore", run.revisions["bertscore"])
     line("libraries", ", ".join(f"{name} {version}" for name, version in run.revisions["libraries"].items()))
     for signature in run.signatures.values():
         line("metric", signature)

@@ -28,11 +28,17 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Folders of tiny BERT, XLNet and ELECTRA checkpoints by architecture."""
-    from tests.tiny_checkpoints import make_bert, make_electra, make_xlnet
+    """Folders of tiny checkpoints by architecture."""
+    from tests import tiny_checkpoints
 
     folder = tmp_path_factory.mktemp("checkpoints")
-    makers = {"bert": make_bert, "xlnet": make_xlnet, "electra": make_electra}
+    makers = {
+        "bert": tiny_checkpoints.make_bert,
+        "electra": tiny_checkpoints.make_electra,
+        "gpt2": tiny_checkpoints.make_gpt2,
+        "roberta": tiny_checkpoints.make_roberta,
+        "xlnet": tiny_checkpoints.make_xlnet,
+    }
     return {name: make(folder / f"tiny-{name}") for name, make in makers.items()}
 
 

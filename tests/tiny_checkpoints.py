@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import torch
+from tokenizers.pre_tokenizers import ByteLevel
 from transformers import (
     BertConfig,
     BertModel,
@@ -10,7 +11,14 @@ from transformers import (
     ElectraConfig,
     ElectraModel,
     ElectraTokenizer,
+    GPT2Config,
+    GPT2Model,
+    GPT2Tokenizer,
     PreTrainedModel,
+    PreTrainedTokenizerBase,
+    RobertaConfig,
+    RobertaModel,
+    RobertaTokenizer,
     XLNetConfig,
     XLNetModel,
     XLNetTokenizer,
@@ -30,6 +38,26 @@ def make_electra(folder: Path) -> Path:
     tokenizer = ElectraTokenizer(vocab=_wordpieces())
     config = ElectraConfig(vocab_size=len(tokenizer), embedding_size=16, max_position_embeddings=128, **_SIZE)
     return _save(folder, ElectraModel(_seeded(config)), tokenizer)
+
+
+def make_roberta(folder: Path) -> Path:
+    """Its positions start after the padding index; its tokenizer states no maximum."""
+    tokenizer = _byte_level(RobertaTokenizer)
+    config = RobertaConfig(vocab_size=len(tokenizer), max_position_embeddings=258, pad_token_id=1, **_SIZE)
+    return _save(folder, RobertaModel(_seeded(config)), tokenizer)
+
+
+def make_gpt2(folder: Path) -> Path:
+    """Positions are absolute, attention is causal, there is no padding token, and padding is on the left."""
+    tokenizer = _byte_level(GPT2Tokenizer, padding_side="left")
+    config = GPT2Config(vocab_size=len(tokenizer), n_positions=256, n_embd=32, n_layer=2, n_head=2)
+    return _save(folder, GPT2Model(_seeded(config)), tokenizer)
+
+
+def _byte_level(tokenizer: type[PreTrainedTokenizerBase], **options: str) -> PreTrainedTokenizerBase:
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", "<|endoftext|>"]
+    pieces = [*special, *sorted(ByteLevel.alphabet())]
+    return tokenizer(vocab={piece: i for i, piece in enumerate(pieces)}, merges=[], **options)
 
 
 def make_xlnet(folder: Path) -> Path:

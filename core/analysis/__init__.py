@@ -2,7 +2,7 @@
 
 from core.analysis.bootstrap import Interval, mean_interval, mean_intervals
 from core.analysis.curves import Curve, CurvePoint, Uncut, sweep_curves, uncut_scores
-from core.analysis.magic_number import Gain, MagicNumber, magic_numbers, recommended_text
+from core.analysis.magic_number import Gain, MagicNumber, lengths_text, magic_numbers
 from core.analysis.points import CONTROLS, RANDOM, Metric, Point
 
 __all__ = [
@@ -16,10 +16,10 @@ __all__ = [
     "Metric",
     "Point",
     "Uncut",
+    "lengths_text",
     "magic_numbers",
     "mean_interval",
     "mean_intervals",
-    "recommended_text",
     "sweep_curves",
     "uncut_scores",
 ]

@@ -15,19 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.bootstrap import Interval, mean_intervals
-from core.analysis.points import CONTROLS, RANDOM, Grid, Metric, Point, build_grids
+from core.analysis.points import CONTROLS, LEAD, RANDOM, Grid, Metric, Point, build_grids
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
     """What a system has over `random` at equal n: the mean of the per-article differences, and its interval.
 
-    `behind` is how far that is below the system's largest mean gain, paired by article as well.
+    `behind` is how far that is below the system's largest mean gain, paired by article as well. `over_lead` is the
+    same difference from `lead`, None where the run has no `lead` at that n.
     """
 
     n: int
     gain: Interval
     behind: Interval
+    over_lead: Interval | None = None
 
     @property
     def recommended(self) -> bool:
@@ -63,6 +65,16 @@ class MagicNumber:
     verdict: str
 
     @property
+    def better_than_lead(self) -> tuple[int, ...]:
+        """The n at which the system is above `lead`, its paired interval excluding 0."""
+        return tuple(gain.n for gain in self.gains if gain.over_lead and gain.over_lead.low > 0)
+
+    @property
+    def worse_than_lead(self) -> tuple[int, ...]:
+        """The n at which the system is below `lead`, its paired interval excluding 0."""
+        return tuple(gain.n for gain in self.gains if gain.over_lead and gain.over_lead.high < 0)
+
+    @property
     def most_frequent(self) -> int | None:
         """The n that is best for most articles; the smallest of equals."""
         return max(self.best_per_article, key=lambda n: (self.best_per_article[n], -n), default=None)
@@ -86,17 +98,17 @@ def magic_numbers(points: Iterable[Point], metric: Metric = "bertscore_f1", *, s
     )
 
 
-def recommended_text(lengths: tuple[int, ...], recommended: tuple[int, ...]) -> str:
-    """`recommended` as "7–13", with what a gap leaves out: "7–13 without 9". Empty when there is none.
-
-    `lengths` are all n that were compared.
-    """
-    if not recommended:
-        return ""
-    low, high = min(recommended), max(recommended)
-    between = [str(n) for n in lengths if low < n < high and n not in recommended]
-    span = str(low) if low == high else f"{low}–{high}"
-    return f"{span} without {', '.join(between)}" if between else span
+def lengths_text(tested: tuple[int, ...], chosen: tuple[int, ...]) -> str:
+    """`chosen` as ranges over the `tested` lengths: of 1, 3, 5, 7, 9, the lengths 1, 3, 5 and 9 are "1–5, 9"."""
+    runs: list[list[int]] = []
+    for n in tested:
+        if n not in chosen:
+            runs.append([])
+        elif runs and runs[-1]:
+            runs[-1].append(n)
+        else:
+            runs.append([n])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs if run)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,16 +127,29 @@ def _magic_numbers(grid: Grid, seed: int) -> list[MagicNumber]:
     # One bootstrap for all systems: the same resampled articles for each, and most of the time saved.
     columns = [_gain_columns(grid, pairing) for pairing in pairings]
     intervals = iter(mean_intervals(np.concatenate(columns, axis=1), seed))
+    over_lead = _over_lead(grid, seed)
     numbers = []
     for pairing, block in zip(pairings, columns, strict=True):
         found = [next(intervals) for _ in range(block.shape[1])]
         half = len(found) // 2
         gains = tuple(
-            Gain(grid.lengths[k], gain, behind)
+            Gain(grid.lengths[k], gain, behind, over_lead.get((pairing.system, int(k))))
             for k, gain, behind in zip(pairing.compared[:half], found[:half], found[half:], strict=True)
         )
         numbers.append(_magic_number(grid, pairing, gains))
     return numbers
+
+
+def _over_lead(grid: Grid, seed: int) -> dict[tuple[int, int], Interval]:
+    """By system and length, what the system has over `lead`, over the articles that have both."""
+    if LEAD not in grid.systems:
+        return {}
+    differences = grid.values - grid.values[grid.systems.index(LEAD)]
+    cells = [(s, k) for s, k in np.argwhere(~np.isnan(differences).all(axis=2)) if grid.systems[s] not in CONTROLS]
+    if not cells:
+        return {}
+    columns = differences[[s for s, _ in cells], [k for _, k in cells]].T
+    return {(int(s), int(k)): found for (s, k), found in zip(cells, mean_intervals(columns, seed), strict=True)}
 
 
 def _pair(grid: Grid, system: int) -> _Pairing:
@@ -183,7 +208,7 @@ def _magic_number(grid: Grid, pairing: _Pairing, gains: tuple[Gain, ...]) -> Mag
 
 def _verdict(grid: Grid, system: str, articles: int, gains: tuple[Gain, ...], recommended: tuple[int, ...]) -> str:
     if recommended:
-        return recommended_text(tuple(gain.n for gain in gains), recommended)
+        return lengths_text(tuple(gain.n for gain in gains), recommended)
     if system == RANDOM:
         return "is the control"
     if RANDOM not in grid.systems:

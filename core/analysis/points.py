@@ -12,8 +12,9 @@ from core.errors import StoreError
 Metric = Literal["bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density"]
 
 RANDOM = "random"
-CONTROLS = frozenset({"lead", RANDOM})
-"""Systems that know nothing but the length: what they gain with n, length alone gains."""
+LEAD = "lead"
+CONTROLS = frozenset({LEAD, RANDOM})
+"""Systems that weigh nothing: `random` shows what length alone gains, `lead` what the article's beginning does."""
 
 
 @dataclass(frozen=True, slots=True)

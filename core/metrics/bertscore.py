@@ -6,6 +6,7 @@ summaries. Here nothing is padded when tokens are matched, so many pairs can be 
 """
 
 import csv
+import functools
 import importlib.metadata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,17 +17,19 @@ import bert_score
 import numpy as np
 import numpy.typing as npt
 import torch
-from bert_score.utils import get_model
-from transformers import AutoTokenizer, GPT2Tokenizer, RobertaTokenizer
+from transformers import GPT2Tokenizer, RobertaTokenizer
 
 from core.batching import max_tokens, padded, token_batches, tokenized
 from core.errors import ModelError
 from core.fast_linear import speed_up_linear_layers
-from core.models import ModelRef, model_folder
+from core.models import ModelRef, is_folder, model_folder
+from core.transformer import load_transformer
 from core.types import Score
 
 EMPTY = Score(0.0, 0.0, 0.0)
 FloatArray = npt.NDArray[np.float64]
+# Where models keep their layers: BERT, RoBERTa, ELECTRA; XLNet; DistilBERT; BART; T5.
+_LAYER_LISTS = ("encoder.layer", "layer", "transformer.layer", "layers", "block")
 # (candidate, references)
 Pair = tuple[str, Sequence[str]]
 
@@ -80,10 +83,10 @@ class BertScorer:
 
     def __init__(self, config: BertScoreConfig, device: torch.device) -> None:
         folder = model_folder(config.model)
-        self._tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-        self._model = _truncated_model(folder, config).float().to(device)
+        self._tokenizer, model = load_transformer(folder)
+        self._max_length = max_tokens(self._tokenizer, model)
+        self._model = _truncated(model, config).to(device)
         speed_up_linear_layers(self._model)
-        self._max_length = max_tokens(self._tokenizer, getattr(self._model.config, "max_position_embeddings", None))
         self._baseline = _baseline(config) if config.rescale else (0.0, 0.0, 0.0)
         self._device = device
 
@@ -105,7 +108,11 @@ class BertScorer:
                 matched = _match([tokens[text] for text in filled], tokens[reference])
                 scores.update(zip(filled, map(self._score, matched), strict=True))
         return [
-            max((candidates[ref.strip()][text.strip()] for ref in refs), key=lambda score: score.f1, default=EMPTY)
+            max(
+                (candidates[ref.strip()][text.strip()] for ref in refs if ref.strip()),
+                key=lambda score: score.f1,
+                default=EMPTY,
+            )
             for text, refs in pairs
         ]
 
@@ -154,18 +161,33 @@ def _rescaled(value: float, baseline: float) -> float:
     return (value - baseline) / (1 - baseline)
 
 
-def _truncated_model(folder: Path, config: BertScoreConfig) -> Any:
-    try:
-        return get_model(str(folder), config.num_layers)
-    except AssertionError as error:
-        raise ModelError(f"BERTScore: {error}") from error
+def _truncated(model: Any, config: BertScoreConfig) -> Any:
+    """The model's encoder with its first `num_layers` layers alone, as bert-score cuts it.
+
+    Raises:
+        ModelError: the model has fewer layers, or keeps them where they are not looked for.
+    """
+    if hasattr(model, "encoder") and hasattr(model, "decoder"):
+        model = model.encoder
+    for path in _LAYER_LISTS:
+        *parents, name = path.split(".")
+        parent = functools.reduce(lambda module, part: getattr(module, part, None), parents, model)
+        layers = getattr(parent, name, None)
+        if isinstance(layers, torch.nn.ModuleList):
+            if not 1 <= config.num_layers <= len(layers):
+                raise ModelError(
+                    f"{config.model.name} has {len(layers)} layers: BERTScore cannot use layer {config.num_layers}."
+                )
+            setattr(parent, name, layers[: config.num_layers])
+            return model
+    raise ModelError(f"{config.model.name}: BERTScore does not know where a {type(model).__name__} has its layers.")
 
 
 def _baseline(config: BertScoreConfig) -> tuple[float, float, float]:
     """Precision, recall and F1 of random pairs, from the tables that come with bert-score."""
     tables = Path(bert_score.__file__).parent / "rescale_baseline" / "en"
-    candidates = [tables / f"{name}.tsv" for name in (config.model.source, config.model.name)]
-    table = next((path for path in candidates if path.is_file()), None)
+    names = [config.model.name] if is_folder(config.model) else [config.model.source, config.model.name]
+    table = next((path for path in (tables / f"{name}.tsv" for name in names) if path.is_file()), None)
     if table is None:
         raise ModelError(
             f"bert-score has no English baseline for {config.model.name}: leave rescaling off, or use one of "

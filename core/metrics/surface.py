@@ -15,7 +15,7 @@ def efficiency(f1: float, words: int) -> float:
 
 
 def density(summary: str, article: str) -> float:
-    """Share of the summary's tokens (lower-cased runs of letters and digits) that occur in the article.
+    """Share of the summary's tokens (lower-cased runs of letters, digits and underscores) that occur in the article.
 
     1 for every extractive summary, so it is a check more than a score; 0 for a summary without tokens.
     """

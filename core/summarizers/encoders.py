@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from sentence_transformers import SentenceTransformer
-from transformers import AutoModel, AutoTokenizer
 
 from core.batching import max_tokens, padded, token_batches, tokenized
 from core.fast_linear import speed_up_linear_layers
 from core.models import ModelRef, model_folder
+from core.transformer import load_transformer
 
 FloatArray = npt.NDArray[np.float32]
 # From model inputs, each (batch, tokens), to vectors (batch, dimensions).
@@ -72,12 +72,13 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device) -> Enco
         vectors: torch.Tensor = model(inputs)["sentence_embedding"]
         return vectors
 
-    return Encoder(name, model.tokenizer, forward, max_tokens(model.tokenizer, model.max_seq_length), device)
+    return Encoder(name, model.tokenizer, forward, max_tokens(model.tokenizer, model, model.max_seq_length), device)
 
 
 def _mean_pooled(name: str, folder: Path, device: torch.device) -> Encoder:
-    tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-    model = AutoModel.from_pretrained(folder, trust_remote_code=False, dtype=torch.float32).to(device).eval()
+    tokenizer, model = load_transformer(folder)
+    max_length = max_tokens(tokenizer, model)
+    model.to(device)
     speed_up_linear_layers(model)
 
     def forward(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -86,5 +87,4 @@ def _mean_pooled(name: str, folder: Path, device: torch.device) -> Encoder:
         pooled: torch.Tensor = (hidden * mask).sum(dim=1) / mask.sum(dim=1)
         return pooled
 
-    positions = getattr(model.config, "max_position_embeddings", None)
-    return Encoder(name, tokenizer, forward, max_tokens(tokenizer, positions), device)
+    return Encoder(name, tokenizer, forward, max_length, device)

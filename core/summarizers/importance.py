@@ -86,5 +86,5 @@ def _standardised(values: FloatArray) -> FloatArray:
     if not len(values):
         return values
     deviation = values.std()
-    # Below this the values are equal but for rounding, and dividing would blow the rounding up.
-    return (values - values.mean()) / deviation if deviation > 1e-9 else np.zeros_like(values)
+    # Below this the values are equal but for the rounding of embeddings, and dividing would blow that up.
+    return (values - values.mean()) / deviation if deviation > 1e-6 else np.zeros_like(values)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import CorpusError
+from core.fingerprint import file_sha256
 from core.hub import resolve_commit
-from core.text.files import READERS, LocatedRow, read_rows, sha256
+from core.text.files import READERS, LocatedRow, read_rows
 from core.text.hub import KNOWN_DATASETS, PINNED_REVISIONS, load_split
 from core.text.rows import recognise_fields, to_article
 from core.types import Article
@@ -84,7 +85,7 @@ def _open_file(path: Path, name: str, spec: DatasetSpec) -> Corpus:
     if size == 0:
         raise CorpusError(f"{path} holds no article.")
     pinned_name = name if name in BUNDLED else str(path.resolve())
-    return Corpus(name, pinned_name, "all", f"sha256:{sha256(path)}", size, read)
+    return Corpus(name, pinned_name, "all", f"sha256:{file_sha256(path)}", size, read)
 
 
 def _open_hub(spec: DatasetSpec) -> Corpus:

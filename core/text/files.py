@@ -1,7 +1,6 @@
 """Rows of JSONL, CSV and Parquet files, each with where it stands, so that an error can name it."""
 
 import csv
-import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -26,7 +25,10 @@ def read_rows(path: Path) -> Iterator[LocatedRow]:
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise CorpusError(f"{path}: a dataset file ends in {', '.join(READERS)}.")
-    return reader(path)
+    try:
+        yield from reader(path)
+    except OSError as error:  # also what a damaged Parquet page raises
+        raise CorpusError(f"{path} cannot be read: {error}.") from error
 
 
 def _jsonl(path: Path) -> Iterator[LocatedRow]:
@@ -36,7 +38,7 @@ def _jsonl(path: Path) -> Iterator[LocatedRow]:
                 continue
             try:
                 row = json.loads(line)
-            except ValueError as error:  # JSON or UTF-8
+            except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or nested without end
                 raise CorpusError(f"{path}, line {number}: not valid JSON ({error}).") from error
             if not isinstance(row, dict):
                 raise CorpusError(f"{path}, line {number}: a row must be a JSON object, not {type(row).__name__}.")
@@ -75,9 +77,3 @@ READERS: dict[str, Callable[[Path], Iterator[LocatedRow]]] = {
     ".csv": _csv,
     ".parquet": _parquet,
 }
-
-
-def sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes, as 64 hex digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -80,15 +80,14 @@ def _missing(field: str) -> object:
 def _references(value: object, field: str) -> tuple[str, ...]:
     if value is None:
         return ()
-    if isinstance(value, str):
-        return tuple(map(_storable, _listed(value))) if value.strip() else ()
-    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
-        return tuple(_storable(item) for item in value if item.strip())
+    texts = _listed(value) if isinstance(value, str) else value
+    if isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts):
+        return tuple(_storable(text) for text in texts if text.strip())
     raise CorpusError(f"Field {field!r} holds {type(value).__name__}, not text or a list of texts.")
 
 
 def _listed(value: str) -> list[str]:
-    """Several references in one CSV cell are written as a JSON list."""
+    """One reference, or several that are written as a JSON list in one CSV cell."""
     if value.lstrip().startswith('["'):
         try:
             parsed = json.loads(value)

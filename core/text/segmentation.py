@@ -22,6 +22,10 @@ from core.text.words import word_spans
 from core.types import Article, Segment, SegmentedArticle
 
 MAX_CHUNK_WORDS = 5
+# Importance compares every sentence with every other, and a parser's memory grows with the text: beyond these an
+# article would take a worker's memory down with it. News articles have some dozens of sentences.
+MAX_CHARACTERS = 1_000_000
+MAX_SENTENCES = 3_000
 DEFAULT_TRAINED_PIPELINE = "en_core_web_sm"
 # spaCy counts these among the stop words, but a summary that drops them says the opposite.
 _NEGATIONS = frozenset({"no", "not", "n't", "n’t", "never", "cannot"})
@@ -91,8 +95,18 @@ class Segmenter:
 
         Raises:
             EmptyArticleError: the text holds no word.
+            SegmentationError: the text has more than `MAX_CHARACTERS` or `MAX_SENTENCES`.
         """
-        return segment_doc(article, self._nlp(article.text), self._chunker)
+        if len(article.text) > MAX_CHARACTERS:
+            raise _too_long(article, f"{len(article.text)} characters; at most {MAX_CHARACTERS}")
+        segmented = segment_doc(article, self._nlp(article.text), self._chunker)
+        if len(segmented.sentences) > MAX_SENTENCES:
+            raise _too_long(article, f"{len(segmented.sentences)} sentences; at most {MAX_SENTENCES}")
+        return segmented
+
+
+def _too_long(article: Article, what: str) -> SegmentationError:
+    return SegmentationError(f"Article {article.key!r} of {article.dataset} has {what} can be summarised. Split it.")
 
 
 def _load(pipeline: str) -> Language:
@@ -136,15 +150,15 @@ def segment_doc(article: Article, doc: Doc, chunker: Chunker) -> SegmentedArticl
 
 def _words(doc: Doc) -> list[_Word]:
     words = []
-    tokens = iter(doc)
-    token = next(tokens, None)
+    first = 0  # of the tokens that may reach into the next word
     for start, end in word_spans(doc.text):
-        inside: list[Token] = []
-        while token is not None and token.idx < end:
-            if token.idx >= start:
-                inside.append(token)
-            token = next(tokens, None)
-        words.append(_word(doc.text, (start, end), inside))
+        while doc[first].idx + len(doc[first]) <= start:
+            first += 1
+        last = first
+        while last < len(doc) and doc[last].idx < end:
+            last += 1
+        words.append(_word(doc.text, (start, end), list(doc[first:last])))
+        first = last - 1
     return words
 
 

@@ -25,14 +25,17 @@ FEW_ARTICLES = 30
 class RunSummary:
     """What made the numbers of a report.
 
-    `signatures` maps a metric's name (`bertscore`, `rouge1`, …) to its signature. `articles` and `failures` count
-    the articles the run finished and gave up on; `state` is the run's, e.g. `finished`.
+    `signatures` maps a metric's name (`bertscore`, `rouge`, …) to its signature; `revisions` names the models,
+    datasets, segmentation and libraries. `articles` and `failures` count the articles the run finished and gave up
+    on; `state` is the run's, e.g. `done`.
     """
 
     id: str
     seed: int
     code_version: str
     signatures: Mapping[str, str]
+    revisions: Mapping[str, Any]
+    device: str | None
     state: str
     articles: int
     failures: int
@@ -87,7 +90,7 @@ def analyse(run: RunSummary, points: Sequence[Point]) -> Numbers:
 def report_json(numbers: Numbers) -> dict[str, Any]:
     """The report as plain JSON values. Intervals are 95 % percentile bootstrap intervals over articles."""
     return {
-        "run": asdict(numbers.run) | {"signatures": dict(numbers.run.signatures)},
+        "run": asdict(numbers.run),
         "metric": METRIC,
         "confidence": 0.95,
         "curves": [asdict(curve) for curve in numbers.curves],
@@ -114,5 +117,7 @@ def _magic_json(number: MagicNumber) -> dict[str, Any]:
         "gains_over_random": [asdict(gain) for gain in number.gains],
         "largest_gain_at": None if largest is None else largest.n,
         "recommended": list(number.recommended),
+        "better_than_lead": list(number.better_than_lead),
+        "worse_than_lead": list(number.worse_than_lead),
         "verdict": number.verdict,
     }

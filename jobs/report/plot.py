@@ -187,7 +187,7 @@ def _legend_keys(looks: Mapping[str, _Look], *, has_gains: bool) -> list[Line2D]
         Line2D(
             [],
             [],
-            label=f"{system} (length only)" if system in CONTROLS else system,
+            label=f"{system} (control)" if system in CONTROLS else system,
             color=look.colour,
             marker=look.marker,
             linestyle=look.dashes,

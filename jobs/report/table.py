@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from core.analysis import RANDOM, Curve, CurvePoint, MagicNumber, Uncut
+from core.analysis import RANDOM, Curve, CurvePoint, MagicNumber, Uncut, lengths_text
 from jobs.report.numbers import FEW_ARTICLES, Numbers
 
 _NAME = 24
@@ -55,19 +55,20 @@ def _print_curves(dataset: str, curves: tuple[Curve, ...], console: Console) -> 
         table = _table()
         table.add_column("n", width=_NAME, overflow="fold")
         for n in block:
-            table.add_column(str(n), width=width, justify="right")
+            table.add_column(f"{n:>{width - 1}}", width=width)
         for curve in curves:
             found = [cells.get((curve.system, n)) for n in block]
-            row = [_cell(point, best[point.n]) if point else Text("–") for point in found]
+            row = [_cell(point, best[point.n], width - 1) if point else Text("–".rjust(width - 1)) for point in found]
             table.add_row(_name(curve.system, is_control=curve.is_control), *row)
         console.print(table)
-    _line(console, "* best at that n    ± half of the 95 % interval, in thousandths", style="dim")
+    _line(console, "* highest at that n    ± half of the 95 % interval, in thousandths", style="dim")
 
 
-def _cell(point: CurvePoint, best: float) -> Text:
+def _cell(point: CurvePoint, best: float, width: int) -> Text:
+    # Padded here: rich would strip the blank that stands where others have a star.
     is_best = round(point.mean, 3) == best
-    cell = Text(f"{'*' if is_best else ''}{_decimals(point.mean)}", style="bold" if is_best else "")
-    return cell.append(f"\n±{1000 * point.half_width:.0f}", style="not bold dim")
+    cell = Text(f"{_decimals(point.mean):>{width}}{'*' if is_best else ''}", style="bold" if is_best else "")
+    return cell.append("\n" + f"±{1000 * point.half_width:.0f}".rjust(width), style="not bold dim")
 
 
 def _decimals(value: float) -> str:
@@ -132,8 +133,22 @@ def _print_notes(magic: tuple[MagicNumber, ...], console: Console) -> None:
     _line(console, f"Best n by F1 is partly an effect of length: {told}")
     if random:
         _line(console, "Recommended: gain over random above 0, and not clearly below the largest (95 %).")
+    _print_beside_lead(magic, console)
     for note in _cautions(magic):
         _line(console, note, style="yellow")
+
+
+def _print_beside_lead(magic: tuple[MagicNumber, ...], console: Console) -> None:
+    """Where each system is better or worse than `lead`, which a system has to beat to be worth running."""
+    compared = [number for number in magic if not number.is_control and any(gain.over_lead for gain in number.gains)]
+    if not compared:
+        return
+    _line(console, "Beside lead at equal n (paired, 95 %):")
+    for number in compared:
+        tested = tuple(gain.n for gain in number.gains)
+        better = lengths_text(tested, number.better_than_lead) or "no n"
+        worse = lengths_text(tested, number.worse_than_lead)
+        _line(console, f"  {number.system}: better at {better}" + (f", WORSE at {worse}" if worse else ""))
 
 
 def _cautions(magic: tuple[MagicNumber, ...]) -> list[str]:

@@ -47,6 +47,8 @@ def parse_address(url: str) -> Address:
     Raises:
         StoreError: The URL cannot be read, or names a database that NWS does not support.
     """
+    if url.partition("?")[0].count("@") > 1:
+        raise StoreError(f"the store URL {_mask(url)!r} has more than one @: write one in a password as %40")
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
@@ -70,6 +72,8 @@ def parse_address(url: str) -> Address:
 
 def _shown(url: URL) -> str:
     hidden = {key: "***" if "password" in key else value for key, value in url.query.items()}
+    if url.password == "":
+        url = url.set(password=None)
     return url.set(query=hidden).render_as_string(hide_password=True).replace("%2A%2A%2A", "***")
 
 

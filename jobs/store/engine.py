@@ -57,7 +57,14 @@ def reader_engine(address: Address) -> Engine:
     _refuse_folder(address)
     # mode=rw, unlike a plain connect, never creates the file; mode=ro would leave its -wal and -shm files behind.
     uri = f"{address.path.as_uri()}?mode=rw"
-    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(uri, uri=True), poolclass=NullPool)
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(uri, uri=True)
+        # ATTACH would create the file it names, query_only or not.
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        return connection
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
     _listen(engine, "BEGIN", "query_only=ON")
     return engine
 
@@ -106,12 +113,11 @@ def _postgres_engine(address: Address, **options: object) -> Engine:
         return create_engine(address.url, json_serializer=_dump_json, **options)
     except ImportError as error:
         raise StoreError(
-            f'the store {address.shown} needs psycopg 3, which is not installed: run `pip install "nws[postgres]"`'
+            f'the store {address.shown} needs psycopg 3, which is not installed: run `pip install "psycopg[binary]"`'
         ) from error
 
 
 def _postgres_read_only(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-    # The session default, not BEGIN READ ONLY: it also holds after a COMMIT inside somebody's SQL.
     cursor = connection.cursor()
     cursor.execute("SET default_transaction_read_only = on")
     cursor.close()

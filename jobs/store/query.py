@@ -1,7 +1,8 @@
 """SQL that a person writes, on a connection that cannot write."""
 
+import contextlib
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sqlalchemy import Engine
@@ -11,6 +12,7 @@ from core.errors import StoreError
 from jobs.store.address import Address
 from jobs.store.engine import database_message
 
+_READS = re.compile(r"\s*(\(|SELECT\b|WITH\b|VALUES\b|--|/\*)", re.IGNORECASE)
 # What SQLite and Postgres (25006, read_only_sql_transaction) say to a write.
 _SQLITE_READ_ONLY = "attempt to write a readonly database"
 _POSTGRES_READ_ONLY = "25006"
@@ -27,7 +29,7 @@ class Answer:
     rows: Iterator[tuple[object, ...]]
 
 
-@contextmanager
+@contextlib.contextmanager
 def run_query(reader: Engine, address: Address, sql: str) -> Iterator[Answer]:
     """Run one SQL statement that returns rows.
 
@@ -35,16 +37,21 @@ def run_query(reader: Engine, address: Address, sql: str) -> Iterator[Answer]:
         StoreError: The database refused the SQL, with its own message; or the SQL writes, or returns no rows.
     """
     try:
-        # no_parameters: % and : in the SQL mean what they mean to the database.
-        with reader.begin() as connection:
-            result = connection.execution_options(no_parameters=True).exec_driver_sql(sql)
+        # no_parameters: % and : in the SQL mean what they mean to the database. stream_results: on Postgres that
+        # declares a cursor for the SQL, which takes one statement, and only one that reads. (A read-only transaction
+        # alone is not enough: SQL may end it, or set it to read-write.)
+        options = {"no_parameters": True, "stream_results": True}
+        with (
+            reader.begin() as connection,
+            contextlib.closing(connection.execution_options(**options).exec_driver_sql(sql)) as result,
+        ):
             if not result.returns_rows:
                 raise StoreError("the SQL returns no rows: write one SELECT")
             yield Answer(tuple(result.keys()), (tuple(row) for row in result))
     except SQLAlchemyError as error:
         message = database_message(error, address)
-        if isinstance(error, DBAPIError) and _is_write(error):
-            raise StoreError(f"queries are read-only: {message}") from error
+        if isinstance(error, DBAPIError) and (_is_write(error) or not _READS.match(sql)):
+            raise StoreError(f"queries are read-only, one SELECT at a time: {message}") from error
         raise StoreError(f"the query failed: {message}") from error
 
 

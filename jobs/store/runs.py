@@ -149,6 +149,14 @@ def write_fenced(connection: Connection, run_id: str, epoch: int, **values: obje
     )
 
 
+def start(
+    connection: Connection, run_id: str, epoch: int, total: int | None, device: str | None, code_version: str
+) -> None:
+    known = info(connection, run_id).code_version
+    versions = known if code_version in known.split(", ") else f"{known}, {code_version}"
+    write_fenced(connection, run_id, epoch, total_articles=total, device=device, code_version=versions)
+
+
 def finish(connection: Connection, run_id: str, epoch: int, state: FinalState, error: str | None) -> None:
     write_fenced(connection, run_id, epoch, state=state, finished_at=datetime.now(UTC), error=error)
 

@@ -92,14 +92,16 @@ class Store:
         with self._write() as connection:
             return runs.claim(connection, run_id, host, pid)
 
-    def start_run(self, run_id: str, epoch: int, total: int | None, device: str | None) -> None:
-        """Say how many articles the run is about (None: not known yet), and what it runs on.
+    def start_run(self, run_id: str, epoch: int, total: int | None, device: str | None, code_version: str) -> None:
+        """Say how many articles the run is about (None: not known yet), what it runs on, and with which code.
+
+        A code version that is not the run's first is added to it: its rows come from both.
 
         Raises:
             FencedError: The run is no longer this driver's.
         """
         with self._write() as connection:
-            runs.write_fenced(connection, run_id, epoch, total_articles=total, device=device)
+            runs.start(connection, run_id, epoch, total, device, code_version)
 
     def record(self, run_id: str, epoch: int, articles: Sequence[Article], result: BundleResult) -> None:
         """Store what a bundle became, all of it or nothing, and the driver's heartbeat.

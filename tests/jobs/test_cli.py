@@ -81,7 +81,7 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
 def test_a_dry_run_says_what_would_run_and_runs_nothing(nws, tmp_path: Path) -> None:
     plan = nws("submit", "phase1", "--dry-run", "--json").json
     assert (plan["articles"], plan["rows"]) == (24, 24 * 4 * 11)
-    assert plan["models"] == {
+    assert plan["encoders"] == {
         "all-MiniLM-L6-v2": "sentence-transformers/all-MiniLM-L6-v2@1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
     }
     shown = nws("submit", "phase1", "--dry-run", "--encoder", "bert-base-uncased", "--accelerator", "T4").out

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from core.errors import FencedError, RecipeError, StoreError
+from core.errors import FencedError, HubError, RecipeError, StoreError
 from core.sweep import Sweeper
 from core.types import SegmentedArticle, Summary
 from jobs import phase1
@@ -137,8 +137,15 @@ def test_an_error_that_stops_the_run_is_kept_with_it(
     assert (run.state, run.error) == ("failed", "StoreError: disk full")
 
 
+def test_a_model_that_is_not_there_is_found_before_there_is_a_run(store: Store) -> None:
+    pinned = pin(load_recipe("sample", {**SMALL, "encoders": ["bert-base-uncased"]}))
+    with pytest.raises(HubError, match="bert-base-uncased"):
+        phase1.submit(store, pinned, "ray", QUIET)
+    assert store.list_runs() == []
+
+
 def test_bundles_are_always_the_same_articles(pinned: Pinned) -> None:
-    every = list(unfinished_bundles(pinned.corpora, 2, set()))
+    every = list(unfinished_bundles(pinned, set()))
     assert [len(bundle) for bundle in every] == [2, 2, 1]
     one_left = {article.id for bundle in every for article in bundle} - {every[1][0].id}
-    assert list(unfinished_bundles(pinned.corpora, 2, one_left)) == [every[1]]
+    assert list(unfinished_bundles(pinned, one_left)) == [every[1]]

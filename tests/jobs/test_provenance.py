@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from jobs.recipe import load_recipe, parse_recipe
 def test_pinning_names_everything_exactly_and_again_gives_the_same() -> None:
     pinned = pin(load_recipe("sample", {}))
     assert pinned.recipe.encoders == (f"{MINILM}@{MINILM_COMMIT}",)
-    assert pinned.revisions["models"] == {"all-MiniLM-L6-v2": f"{MINILM}@{MINILM_COMMIT}"}
+    assert pinned.revisions["encoders"] == {"all-MiniLM-L6-v2": f"{MINILM}@{MINILM_COMMIT}"}
+    assert pinned.revisions["bertscore"] == f"{MINILM}@{MINILM_COMMIT}"
     assert pinned.revisions["datasets"]["sample"].startswith("all@sha256:")
     stored = json.loads(json.dumps(pinned.recipe.model_dump(mode="json")))
     again = pin(parse_recipe(stored, "stored"))
@@ -27,11 +29,25 @@ def test_a_file_and_a_folder_are_pinned_by_their_content(
     monkeypatch.chdir(tmp_path)
     pinned = pin(load_recipe("sample", {"datasets": [{"name": "news.jsonl"}], "encoders": [str(tiny_models["bert"])]}))
     assert pinned.recipe.datasets[0].name == str(file)  # found again from another folder
-    assert pinned.revisions["models"]["tiny-bert"].startswith(f"{tiny_models['bert']}@sha256:")
+    assert pinned.revisions["encoders"]["tiny-bert"].startswith(f"{tiny_models['bert']}@sha256:")
     file.write_text('{"article": "Another text.", "summary": "T."}\n')
     changed = pin(pinned.recipe)
-    with pytest.raises(RecipeError, match=r"Run r1 cannot go on: its datasets were .*news\.jsonl"):
+    with pytest.raises(RecipeError, match=r"Run r1 cannot go on: its datasets was .*news\.jsonl"):
         require_same_revisions(pinned.revisions, changed.revisions, "r1")
+
+
+def test_an_encoder_and_a_backbone_of_the_same_name_are_both_recorded(
+    tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    for folder in ("a/m", "b/m"):
+        shutil.copytree(tiny_models["bert"], tmp_path / folder)
+    recipe = {"encoders": [str(tmp_path / "a/m")], "bertscore": {"model": str(tmp_path / "b/m"), "num_layers": 2}}
+    before = pin(load_recipe("sample", recipe)).revisions
+    (tmp_path / "a/m/config.json").write_text((tiny_models["bert"] / "config.json").read_text() + " ")
+    now = pin(load_recipe("sample", recipe)).revisions
+    assert before["bertscore"] == now["bertscore"]
+    with pytest.raises(RecipeError, match="its encoders was"):
+        require_same_revisions(before, now, "r1")
 
 
 def test_changed_libraries_are_told_and_allowed() -> None:

@@ -38,7 +38,7 @@ def test_flags_win_over_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("datasets: [{name: sample}]\nsede: 3", r"sede: Extra inputs"),
+        ("datasets: [{name: sample}]\nsede: 3", r"sede: unknown key; a recipe has: datasets, pipeline"),
         ("datasets: [{name: sample, spilt: x}]", r"datasets\.0\.spilt"),
         ("seed: 1", r"datasets: Field required"),
         ("datasets: [{name: sample}]\nn: [0, 3]", r"n\.0"),

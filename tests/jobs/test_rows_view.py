@@ -1,8 +1,10 @@
 import io
 
+import pytest
 from rich.console import Console
 
-from jobs.rows_view import print_rows
+from core.errors import StoreError
+from jobs.rows_view import as_objects, print_rows
 
 
 def printed(columns: tuple[str, ...], rows: list[tuple[object, ...]]) -> list[str]:
@@ -24,3 +26,13 @@ def test_numbers_to_the_right_and_nothing_cut() -> None:
 
 def test_no_rows() -> None:
     assert printed(("a", "b"), []) == ["a  b", "-  -"]
+
+
+def test_control_characters_cannot_reach_the_terminal() -> None:
+    assert printed(("a",), [("\x1b[31mred\x07",)])[2] == r"\x1b[31mred\x07"
+
+
+def test_rows_as_json_objects() -> None:
+    assert as_objects(("a", "b"), [(1, float("inf")), (None, 0.5)]) == [{"a": 1, "b": None}, {"a": None, "b": 0.5}]
+    with pytest.raises(StoreError, match="called 'a'"):
+        as_objects(("a", "a"), [(1, 2)])

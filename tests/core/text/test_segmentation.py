@@ -146,3 +146,10 @@ def test_auto_takes_the_trained_pipeline_only_where_it_is() -> None:
     assert resolve_pipeline("auto") == ("en_core_web_sm" if installed else "blank")
     assert resolve_pipeline("blank") == "blank"
     assert "sentencizer" in pipeline_revision("blank")
+
+
+def test_an_article_that_would_take_the_memory_down_is_refused() -> None:
+    with pytest.raises(SegmentationError, match="3001 sentences; at most 3000"):
+        SEGMENT(article("A cat. " * 3001))
+    with pytest.raises(SegmentationError, match="1000001 characters; at most 1000000"):
+        SEGMENT(article("a" * 1_000_001))

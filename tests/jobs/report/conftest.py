@@ -14,6 +14,8 @@ def run():
         seed=7,
         code_version="0.1.0+gabc1234",
         signatures={"bertscore": "bert-base-uncased_L9_no-idf", "rouge1": "rouge1|stem:yes"},
+        revisions={"encoders": {"m": "org/m@abc"}, "bertscore": "org/b@def", "datasets": {"news": "all@sha256:0"}},
+        device="2 x 1 CPU",
         state="finished",
         articles=40,
         failures=2,

@@ -44,9 +44,9 @@ def test_cells_are_means_over_half_widths(run, show, make_points):
 def test_the_best_at_each_n_is_starred_and_bold(show, make_points):
     points = make_points(("good|x", "random"), (9,))
     line = next(line for line in show(points).splitlines() if line.startswith("good|x"))
-    assert re.search(r"\*\.4\d\d$", line)
+    assert re.search(r"\.4\d\d\*$", line)
     assert not re.search(r"\*", next(line for line in show(points).splitlines() if line.startswith("random")))
-    assert re.search(r"\x1b\[1m\*\.4\d\d", show(points, color=True))
+    assert re.search(r"\x1b\[1m\.4\d\d\*", show(points, color=True))
 
 
 def test_controls_are_marked(show, make_points):

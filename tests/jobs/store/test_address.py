@@ -66,7 +66,7 @@ def test_address_does_not_print_its_password():
 
 def test_missing_psycopg_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(StoreError, match=r'pip install "nws\[postgres\]"') as caught:
+    with pytest.raises(StoreError, match=r'pip install "psycopg\[binary\]"') as caught:
         open_store("postgresql://ann:s3cret@127.0.0.1/news")
     assert "s3cret" not in str(caught.value)
 

@@ -1,0 +1,23 @@
+"""A transformer and its tokenizer from a folder, in float32, without running code that came with it."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModel, AutoTokenizer
+
+from core.errors import ModelError
+
+
+def load_transformer(folder: Path) -> tuple[Any, Any]:
+    """The tokenizer and the model, for inference.
+
+    Raises:
+        ModelError: the folder holds no model that transformers can load by itself.
+    """
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+        model = AutoModel.from_pretrained(folder, trust_remote_code=False, dtype=torch.float32)
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelError(f"The model in {folder} cannot be loaded: {error}") from error
+    return tokenizer, model.eval()
