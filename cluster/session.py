@@ -58,8 +58,8 @@ def local_session(
 ) -> Iterator[Session]:
     """Start Ray on this machine, bound to loopback, and end it with the block, however the block ends.
 
-    It never joins a Ray that is already there, whatever RAY_ADDRESS says. SIGTERM stays the caller's: Ray's own
-    handling of it is undone.
+    It never joins a Ray that is already there, whatever RAY_ADDRESS says. SIGTERM stays the caller's, or
+    becomes `SystemExit` where the caller has no handler, so that the block is left in order.
 
     Args:
         num_cpus: CPUs to count with; None for those of the machine.
@@ -99,7 +99,7 @@ def local_session(
             raise ClusterError(f"Ray cannot start on this machine: {error}") from error
         if threading.current_thread() is threading.main_thread():
             # Ray's own handler dumps a stack and ends the process before anything can be put in order.
-            signal.signal(signal.SIGTERM, on_sigterm)
+            signal.signal(signal.SIGTERM, _exit if on_sigterm in (signal.SIG_DFL, None) else on_sigterm)
         if context.address_info["node_ip_address"] != "127.0.0.1":
             raise ClusterError(f"Ray listens on {context.address_info['node_ip_address']}, not on 127.0.0.1.")
         yield Session(
@@ -110,6 +110,10 @@ def local_session(
         )
     finally:
         _shut_down(ray)
+
+
+def _exit(signum: int, frame: object) -> None:
+    raise SystemExit(128 + signum)
 
 
 def _shut_down(ray: Any) -> None:

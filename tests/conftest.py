@@ -10,6 +10,10 @@ import torch
 # Before any library of Hugging Face is imported: the suite needs no network, and an accidental download must fail.
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+# Ray's workers and the processes that tests start find the helpers, too. Not as `tests.…`: other distributions install
+# a package of that name.
+os.environ["PYTHONPATH"] = str(Path(__file__).parent / "support")
+
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
@@ -29,7 +33,7 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Folders of tiny checkpoints by architecture."""
-    from tests import tiny_checkpoints
+    import tiny_checkpoints
 
     folder = tmp_path_factory.mktemp("checkpoints")
     makers = {

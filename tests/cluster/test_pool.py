@@ -2,12 +2,12 @@ import pickle
 import weakref
 from collections.abc import Iterator, Sequence
 
+import fakes
 import pytest
 
 from cluster.pool import InlinePool, SegmentedBundle, Work, segment_bundle, sweep_bundle
 from core.errors import ModelError
 from core.types import Article, SegmentedArticle, Summary
-from tests.cluster import fakes
 
 
 def test_segment_bundle_keeps_order_and_turns_an_exception_into_a_failure() -> None:

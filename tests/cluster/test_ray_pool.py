@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+import fakes
 import psutil
 import pytest
 
@@ -17,7 +18,6 @@ from cluster.resources import ActorResources, plan_actors
 from cluster.session import Session
 from core.errors import ClusterError, ModelError
 from core.types import Article, BundleResult, Failure, Summary
-from tests.cluster import fakes
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("session")]
 

@@ -5,6 +5,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
+import fakes
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,6 @@ from cluster.pool import InlinePool
 from cluster.ray_pool import RayPool
 from cluster.resources import ActorResources
 from core.types import Article, BundleResult
-from tests.cluster import fakes
 
 
 class ScriptedEncoders:

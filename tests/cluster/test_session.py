@@ -8,13 +8,13 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import fakes
 import psutil
 import pytest
 
 from cluster.ray_pool import RayPool
 from cluster.resources import ActorResources
 from cluster.session import Session
-from tests.cluster import fakes
 
 pytestmark = pytest.mark.ray
 
@@ -82,7 +82,7 @@ import json
 from cluster.ray_pool import RayPool
 from cluster.resources import plan_actors
 from cluster.session import local_session
-from tests.cluster import fakes
+import fakes
 
 with local_session(num_cpus=1) as session:
     print(session.dashboard_url, flush=True)
