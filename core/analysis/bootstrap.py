@@ -5,7 +5,7 @@ narrow for few articles: on normal values its 95 % covered the mean 84, 90, 92 a
 10, 20 and 50.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,6 +76,38 @@ def mean_intervals(
         group = values[rows][:, columns]
         intervals |= zip(columns, _complete_intervals(group, seed, confidence, resamples), strict=True)
     return [intervals[column] for column in range(values.shape[1])]
+
+
+def score_intervals(
+    score: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    statistics: NDArray[np.float64],
+    seed: int,
+    confidence: float = 0.95,
+    resamples: int = 1_000,
+) -> list[Interval]:
+    """Any score of many rows, each of its parts with its percentile bootstrap interval.
+
+    For scores that are no mean over rows, such as BLEU's: `score` is called once for every resample. Scores of as many
+    rows see the same resamples.
+
+    Args:
+        score: from the statistics of any rows, (rows, statistics), their score, (parts,).
+        statistics: float64 of shape (rows, statistics).
+        seed: of numpy's `default_rng`; the same seed and statistics give the same intervals.
+        confidence: share of the resampled scores inside the interval.
+        resamples: how many times the rows are drawn with replacement.
+
+    Raises:
+        ValueError: there are no rows.
+    """
+    rows = len(statistics)
+    if not rows:
+        raise ValueError("a score needs at least one row")
+    rng = np.random.default_rng(seed)
+    scores = np.array([score(statistics[rng.integers(0, rows, size=rows)]) for _ in range(resamples)])
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(scores, [tail, 1 - tail], axis=0)
+    return [Interval(float(s), float(a), float(b)) for s, a, b in zip(score(statistics), low, high, strict=True)]
 
 
 def _complete_intervals(values: NDArray[np.float64], seed: int, confidence: float, resamples: int) -> list[Interval]:

@@ -1,45 +1,93 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries")."""
+"""ROUGE-N, ROUGE-L and ROUGE-Lsum (Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries").
+
+Computed by the library `rouge_score`, with any tokenizer.
+
+* `rouge1`, `rouge2`, …: n-grams in common, each counted at most as often as it is on both sides.
+* `rougeL`: longest common subsequence of the whole texts.
+* `rougeLsum`: for each reference sentence the union of its longest common subsequences with every sentence of the
+  prediction. Sentences end at newlines and nowhere else: a text without newlines is one sentence, and scores as
+  `rougeL`. Unlike the others it is not symmetric: precision is not the recall of the arguments swapped.
+"""
 
 import importlib.metadata
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rouge_score.rouge_scorer import RougeScorer
 
+from core.errors import RecipeError
+from core.metrics.pairs import PairMetric, References, clipped_overlap, over_references
+from core.text.tokenizers import EnglishTokenizer, Tokenizer
 from core.types import Score
 
 VARIANTS = ("rouge1", "rouge2", "rougeL")
+_N = re.compile(r"rouge([1-9][0-9]*)")
+_LIBRARY_MAX_N = 9
+
+
+def rouge(variant: str, tokenizer: Tokenizer | None = None, references: References = "best") -> PairMetric:
+    """One variant of ROUGE: `rouge1`, `rouge2`, … (any n), `rougeL` or `rougeLsum`.
+
+    Args:
+        variant: which.
+        tokenizer: `rouge_score`'s without stemmer unless given.
+        references: how several references count.
+
+    Raises:
+        RecipeError: no such variant.
+    """
+    tokenizer = tokenizer or EnglishTokenizer()
+    options = f"{tokenizer.signature}|version:{_version()}"
+    ngram = _N.fullmatch(variant)
+    if ngram is None and variant not in ("rougeL", "rougeLsum"):
+        raise RecipeError(f"There is no ROUGE {variant!r}: give rouge1, rouge2, … (any n), rougeL or rougeLsum.")
+    if ngram is not None and int(ngram[1]) > _LIBRARY_MAX_N:
+        return _long_ngrams(variant, int(ngram[1]), tokenizer, options, references)
+    scorer = RougeScorer([variant], tokenizer=tokenizer)
+    return PairMetric(variant, options, lambda text, reference: _scores(scorer, text, reference)[variant], references)
+
+
+def _long_ngrams(name: str, n: int, tokenizer: Tokenizer, options: str, references: References) -> PairMetric:
+    """ROUGE-N beyond the one digit that `rouge_score` reads."""
+
+    def ngrams(text: str) -> Counter[tuple[str, ...]]:
+        tokens = tokenizer.tokenize(text)
+        return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+
+    return PairMetric(name, options, lambda text, ref: clipped_overlap(ngrams(text), ngrams(ref)), references)
 
 
 @dataclass(frozen=True, slots=True)
 class RougeConfig:
-    """Which ROUGE: with or without Porter's stemmer."""
+    """The ROUGE of the study's tables: with or without Porter's stemmer."""
 
     stemmer: bool = False
 
     @property
     def signature(self) -> str:
         """Every option that changes the numbers."""
-        return "|".join(
-            (
-                "rouge",
-                f"stem:{'porter' if self.stemmer else 'no'}",
-                "tok:rouge_score",
-                "refs:best-f1",
-                f"version:rouge_score-{importlib.metadata.version('rouge_score')}",
-            )
-        )
+        stem = "porter" if self.stemmer else "no"
+        return f"rouge|stem:{stem}|tok:rouge_score|refs:best-f1|version:{_version()}"
 
 
 class Rouge:
-    """Scores candidates with `rouge_score`."""
+    """The `VARIANTS` together, each text cut into tokens once for all of them."""
 
     def __init__(self, config: RougeConfig) -> None:
-        self._scorer = RougeScorer(list(VARIANTS), use_stemmer=config.stemmer)
+        self._scorer = RougeScorer(list(VARIANTS), tokenizer=EnglishTokenizer(config.stemmer))
 
     def score(self, candidate: str, references: Sequence[str]) -> dict[str, Score]:
         """Precision, recall and F1 of each of `VARIANTS`, each against the reference with the highest F1."""
-        if not references:
-            return dict.fromkeys(VARIANTS, Score(0.0, 0.0, 0.0))
-        found = self._scorer.score_multi(list(references), candidate)
-        return {name: Score(float(s.precision), float(s.recall), float(s.fmeasure)) for name, s in found.items()}
+        found = [_scores(self._scorer, candidate, reference) for reference in references]
+        return {name: over_references([scores[name] for scores in found], "best") for name in VARIANTS}
+
+
+def _scores(scorer: RougeScorer, candidate: str, reference: str) -> dict[str, Score]:
+    found = scorer.score(reference, candidate)
+    return {name: Score(float(s.precision), float(s.recall), float(s.fmeasure)) for name, s in found.items()}
+
+
+def _version() -> str:
+    return f"rouge_score-{importlib.metadata.version('rouge_score')}"

@@ -2,6 +2,14 @@
 
 import functools
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.errors import CorpusError
+from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Metric, Row, mean_score
+from core.text.words import count_words
 
 _TOKEN = re.compile(r"\w+")
 
@@ -29,3 +37,73 @@ def density(summary: str, article: str) -> float:
 @functools.lru_cache(maxsize=32)  # the summaries of an article follow each other
 def _vocabulary(article: str) -> frozenset[str]:
     return frozenset(_TOKEN.findall(article.lower()))
+
+
+@dataclass(frozen=True, slots=True)
+class Efficiency:
+    """F1 of `metric` per word of the prediction; over rows the mean."""
+
+    metric: Metric
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        return "efficiency"
+
+    @property
+    def signature(self) -> str:
+        """Every option that changes the numbers."""
+        return f"{EFFICIENCY_SIGNATURE}|{self.metric.signature}"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """One value: `score`."""
+        return ("score",)
+
+    def statistics(self, rows: Sequence[Row]) -> FloatArray:
+        """The efficiency of each row, (rows, 1)."""
+        f1 = self.metric.statistics(rows)[:, PRECISION_RECALL_F1.index("f1")]
+        values = [efficiency(float(value), count_words(row.prediction)) for value, row in zip(f1, rows, strict=True)]
+        return np.array(values, dtype=np.float64).reshape(len(rows), 1)
+
+    def score(self, statistics: FloatArray) -> FloatArray:
+        """Mean over rows."""
+        return mean_score(statistics)
+
+
+@dataclass(frozen=True, slots=True)
+class Density:
+    """Share of the prediction's tokens that occur in the source; over rows the mean."""
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        return "density"
+
+    @property
+    def signature(self) -> str:
+        """Every option that changes the numbers."""
+        return DENSITY_SIGNATURE
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """One value: `score`."""
+        return ("score",)
+
+    def statistics(self, rows: Sequence[Row]) -> FloatArray:
+        """The density of each row, (rows, 1).
+
+        Raises:
+            CorpusError: a row has no source.
+        """
+        values = [self._row_density(number, row) for number, row in enumerate(rows, start=1)]
+        return np.array(values, dtype=np.float64).reshape(len(rows), 1)
+
+    def _row_density(self, number: int, row: Row) -> float:
+        if row.source is None:
+            raise CorpusError(f"density compares a prediction with its source, but row {number} has no source.")
+        return density(row.prediction, row.source)
+
+    def score(self, statistics: FloatArray) -> FloatArray:
+        """Mean over rows."""
+        return mean_score(statistics)

@@ -1,13 +1,56 @@
 """Which script a text is in, so that no tokenizer silently deletes it."""
 
+import re
+from collections.abc import Iterable
+
 from core.errors import LanguageError
+from core.text.tokenizers import EnglishTokenizer, Tokenizer
 from core.types import Article
+
+# Syllables and every block of jamo: conjoining, compatibility, extended A and B, half-width.
+_HANGUL = re.compile("[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\ud7b0-\ud7fb\uffa0-\uffdc]")
+_EXCERPT = 40  # characters of a refused text that its error shows
+
+
+def hangul_share(text: str) -> float:
+    """Share of the letters of `text` that are Hangul, in [0, 1]; 0 for a text without letters."""
+    letters = [char for char in text if char.isalpha()]
+    hangul = sum(_HANGUL.match(char) is not None for char in letters)
+    return hangul / len(letters) if letters else 0.0
 
 
 def latin_share(text: str) -> float:
     """Share of the letters of `text` that are a-z or A-Z, in [0, 1]; 1 for a text without letters."""
-    letters = [char for char in text if char.isalpha()]
+    letters = [char for char in text.lower() if char.isalpha()]
     return sum(char.isascii() for char in letters) / len(letters) if letters else 1.0
+
+
+def check_language(texts: Iterable[str], tokenizer: Tokenizer) -> None:
+    """Refuse every text that `tokenizer` would mostly delete, which would make its score a meaningless 0.
+
+    The English tokenizer keeps only a-z and 0-9, so it is refused for a text with more than half of its letters in
+    another script (all of them in particular). A text without letters, such as an emoji, is fine. The other tokenizers
+    delete no letter.
+
+    Raises:
+        LanguageError: names the text and the flag to use.
+    """
+    if isinstance(tokenizer, EnglishTokenizer):
+        for text in texts:
+            if latin_share(text) < 0.5:
+                raise LanguageError(_refusal(text))
+
+
+def _refusal(text: str) -> str:
+    excerpt = text.strip()[:_EXCERPT] + ("…" if len(text.strip()) > _EXCERPT else "")
+    if hangul_share(text) > 0.5:
+        language, flag = "is Korean", "Use `--lang ko` (or name a tokenizer: `--tokenizer kiwi`)."
+    else:
+        language, flag = "is not in the Latin alphabet", "Use `--tokenizer char`, which keeps every character."
+    return (
+        f"The text {excerpt!r} {language}. The English tokenizer rouge_score keeps only a-z and 0-9: it would delete "
+        f"the text and score 0. {flag}"
+    )
 
 
 def require_latin_script(article: Article) -> None:

@@ -67,9 +67,9 @@ def to_article(row: Mapping[str, object], fields: Fields, dataset: str, split: s
     return Article(
         dataset=dataset,
         split=split,
-        key=_storable(str(key)),
-        text=_storable(text or ""),
-        references=_references(references, fields.reference),
+        key=storable(str(key)),
+        text=storable(text or ""),
+        references=to_references(references, fields.reference),
     )
 
 
@@ -77,12 +77,17 @@ def _missing(field: str) -> object:
     raise CorpusError(f"Field {field!r} is missing.")
 
 
-def _references(value: object, field: str) -> tuple[str, ...]:
+def to_references(value: object, field: str) -> tuple[str, ...]:
+    """The texts in `value` that are not blank: of a text, of a list of texts, or of a text that is a JSON list.
+
+    Raises:
+        CorpusError: `value` is something else; `field` is named.
+    """
     if value is None:
         return ()
     texts = _listed(value) if isinstance(value, str) else value
     if isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts):
-        return tuple(_storable(text) for text in texts if text.strip())
+        return tuple(storable(text) for text in texts if text.strip())
     raise CorpusError(f"Field {field!r} holds {type(value).__name__}, not text or a list of texts.")
 
 
@@ -98,6 +103,6 @@ def _listed(value: str) -> list[str]:
     return [value]
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """`text` with what no database can hold (NUL, lone surrogates) replaced by U+FFFD."""
     return text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")

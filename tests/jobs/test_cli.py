@@ -148,3 +148,94 @@ def test_the_environment_gives_flags(nws, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("NWS_N", "3,5")
     plan = nws("submit", "phase1", "--dry-run", "--json", "--n", "9").json
     assert (plan["articles"], plan["n"]) == (2, [9])
+
+
+PREDICTIONS = [
+    {"id": "a", "prediction": "the cat sat", "reference": "the cat sat down", "source": "The cat sat down."},
+    {
+        "id": "b",
+        "prediction": "shares fell",
+        "references": ["shares rose", "the shares fell"],
+        "source": "Shares fell.",
+    },
+]
+
+
+@pytest.fixture
+def predictions(tmp_path: Path) -> Path:
+    file = tmp_path / "predictions.jsonl"
+    file.write_text("\n".join(map(json.dumps, PREDICTIONS)))
+    return file
+
+
+def test_score_prints_a_table_that_fits(nws, predictions: Path) -> None:
+    result = nws("score", predictions.name, "--metrics", "rouge1,rougeSU4,bleu2,sacrebleu,dialogsum,density")
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert lines[0] == "2 rows, seed 0"
+    table = {line.split()[0]: line.split()[1:] for line in lines[4:10]}
+    assert table["rouge1"] == ["1.0000", "0.7083", "0.8286", "0.8000", "to", "0.8571"]
+    assert table["density"] == ["1.0000", "1.0000", "to", "1.0000"]
+    assert any(line.startswith("nrefs:var|case:mixed") for line in lines)
+
+
+def test_score_as_json_and_per_row(nws, predictions: Path, tmp_path: Path) -> None:
+    result = nws("score", predictions.name, "--json", "--per-row", "rows.jsonl", "--seed", "5", "--references", "mean")
+    assert result.code == 0
+    found = result.json
+    assert (found["rows"], found["seed"]) == (2, 5)
+    assert list(found["metrics"]) == ["rouge1", "rouge2", "rougeL"]  # the default
+    assert set(found["intervals"]["rougeL"]) == {"precision", "recall", "f1"}
+    assert found["signatures"]["rouge1"].endswith("refs:mean")
+    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in rows] == ["a", "b"]
+    mean = sum(row["metrics"]["rouge1"]["f1"] for row in rows) / 2
+    assert found["metrics"]["rouge1"]["f1"] == pytest.approx(mean)
+
+
+def test_score_writes_nothing_for_a_malformed_file(nws, predictions: Path, tmp_path: Path) -> None:
+    predictions.write_text(predictions.read_text() + '\n{"prediction": "a"')
+    result = nws("score", predictions.name, "--per-row", "rows.jsonl", "--json")
+    assert (result.code, result.out) == (1, "")
+    assert "predictions.jsonl, line 3: not valid JSON" in result.err
+    assert [path.name for path in tmp_path.iterdir()] == ["predictions.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("--metrics", "rouge1,bluе"), 2, "There is no metric 'bluе'. The metrics are rouge1"),
+        (("--metrics", ","), 2, "names no metric"),
+        (("--references", "worst"), 2, "'worst' is not one of 'best', 'mean'"),
+        (("--lang", "fr"), 2, "no language 'fr'"),
+        (("--per-row", "absent/rows.jsonl"), 2, "no folder absent"),
+        (("--metrics", "bertscore", "--lang", "ko", "--tokenizer", "char"), 2, "--bertscore-model"),
+    ],
+)
+def test_score_says_what_is_wrong(nws, predictions: Path, arguments, code: int, message: str) -> None:
+    result = nws("score", predictions.name, *arguments)
+    assert (result.code, result.out) == (code, "")
+    assert message in " ".join(result.err.replace("│", " ").split())
+
+
+def test_score_says_how_to_get_synonyms(nws, predictions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NWS_WORDNET", raising=False)
+    monkeypatch.setattr("nltk.data.path", [])
+    monkeypatch.setattr("core.text.wordnet.SYSTEM_FOLDERS", ())
+    result = nws("score", predictions.name, "--metrics", "meteor", "--json")
+    assert result.code == 0
+    assert "|match:exact,porter|" in result.json["signatures"]["meteor"]
+    assert "wordnet-base" in result.err
+    assert "wordnet-base" not in nws("score", predictions.name).err
+
+
+def test_score_refuses_korean_with_the_flag_to_use(nws, tmp_path: Path) -> None:
+    row = {"prediction": "고양이가 있다", "reference": "고양이가 있다"}
+    (tmp_path / "korean.jsonl").write_text(json.dumps(row))
+    refused = nws("score", "korean.jsonl")
+    assert refused.code == 1
+    assert "korean.jsonl, line 1" in refused.err
+    assert "--lang ko" in refused.err
+    scored = nws("score", "korean.jsonl", "--lang", "ko", "--tokenizer", "char", "--json")
+    assert scored.json["metrics"]["rouge1"]["f1"] == 1

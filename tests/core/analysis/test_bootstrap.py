@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.analysis import bootstrap
-from core.analysis.bootstrap import Interval, mean_interval, mean_intervals
+from core.analysis.bootstrap import Interval, mean_interval, mean_intervals, score_intervals
 
 F1 = st.floats(-1, 1, allow_subnormal=False)
 
@@ -84,3 +84,36 @@ def test_no_values_is_an_error():
         mean_interval([], seed=0)
     with pytest.raises(ValueError, match="a column is empty"):
         mean_intervals(np.array([[1.0, np.nan]]), seed=0)
+
+
+def test_a_score_that_is_a_mean_agrees_with_the_mean():
+    values = np.random.default_rng(3).beta(2, 5, (40, 2))
+    found = score_intervals(lambda rows: rows.mean(axis=0), values, seed=11, resamples=300)
+    # The same seed draws the same articles, here one resample after the other.
+    expected = mean_intervals(values, seed=11, resamples=300)
+    for one, other in zip(found, expected, strict=True):
+        assert (one.mean, one.low, one.high) == pytest.approx((other.mean, other.low, other.high), abs=1e-12)
+
+
+def test_a_ratio_of_sums_agrees_with_scipy():
+    values = np.random.default_rng(4).integers(1, 9, (30, 2)).astype(np.float64)
+    (found,) = score_intervals(lambda rows: rows[:, :1].sum(axis=0) / rows[:, 1].sum(), values, seed=2, resamples=400)
+    expected = stats.bootstrap(
+        (values[:, 0], values[:, 1]),
+        lambda a, b: a.sum() / b.sum(),
+        n_resamples=400,
+        method="percentile",
+        paired=True,
+        vectorized=False,
+        rng=np.random.default_rng(2),
+    ).confidence_interval
+    assert found.mean == values[:, 0].sum() / values[:, 1].sum()
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_a_score_of_no_rows_or_equal_ones():
+    with pytest.raises(ValueError, match="at least one row"):
+        score_intervals(lambda rows: rows.mean(axis=0), np.zeros((0, 1)), seed=0)
+    equal = np.full((7, 1), 0.1)
+    (found,) = score_intervals(lambda rows: rows.mean(axis=0), equal, seed=0)
+    assert found.low == found.mean == found.high == pytest.approx(0.1)

@@ -1,0 +1,120 @@
+"""BLEU-1 to BLEU-4 (Papineni et al. 2002, "BLEU: a Method for Automatic Evaluation of Machine Translation").
+
+The numbers are those of the metric `bleu` of Hugging Face's `evaluate`: the n-gram counts of `compute_bleu` in
+TensorFlow's NMT tutorial, on the tokens of mteval-v13a, which sacrebleu has too.
+"""
+
+import importlib.metadata
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+from core.metrics.metric import FloatArray, Row
+from core.text.tokenizers import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class MtevalTokenizer:
+    """Words and punctuation marks, as mteval-v13a of the WMT shared tasks splits them; case is kept."""
+
+    @property
+    def signature(self) -> str:
+        return f"tok:13a,sacrebleu-{importlib.metadata.version('sacrebleu')}"
+
+    def tokenize(self, text: str) -> list[str]:
+        return str(_mteval()(text)).split()
+
+
+@cache
+def _mteval() -> Tokenizer13a:
+    return Tokenizer13a()  # type: ignore[no-untyped-call]
+
+
+MTEVAL = MtevalTokenizer()
+
+
+@dataclass(frozen=True, slots=True)
+class Bleu:
+    """BLEU of n-grams up to `order`, in [0, 1], without smoothing, over the whole corpus.
+
+    The statistics of a row are its matched n-grams of each order, its n-grams of each order, its number of tokens,
+    and that of its shortest reference.
+
+    Attributes:
+        name: as in the registry.
+        order: the longest n-grams; their precisions weigh the same.
+        tokenizer: cuts every text into tokens.
+    """
+
+    name: str = "bleu"
+    order: int = 4
+    tokenizer: Tokenizer = MTEVAL
+
+    @property
+    def signature(self) -> str:
+        """Every option that changes the numbers."""
+        return "|".join(
+            (
+                "bleu",
+                f"order:{self.order}",
+                "case:mixed",
+                self.tokenizer.signature,
+                "smooth:none",
+                "refs:clipped-by-all,shortest-length",
+                "agg:corpus",
+                "like:evaluate-bleu",
+            )
+        )
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """One value: `score`."""
+        return ("score",)
+
+    def statistics(self, rows: Sequence[Row]) -> FloatArray:
+        """Counts of each row, (rows, 2 * order + 2)."""
+        counts = [self._counts(row) for row in rows]
+        return np.array(counts, dtype=np.float64).reshape(len(rows), 2 * self.order + 2)
+
+    def _counts(self, row: Row) -> list[int]:
+        prediction = self.tokenizer.tokenize(row.prediction)
+        references = [self.tokenizer.tokenize(reference) for reference in row.references or ("",)]
+        found = _ngrams(prediction, self.order)
+        # An n-gram may match as often as it occurs in the reference that has it most often.
+        allowed: Counter[tuple[str, ...]] = Counter()
+        for reference in references:
+            allowed |= _ngrams(reference, self.order)
+        matches = Counter(len(ngram) for ngram in (found & allowed).elements())
+        return [
+            *(matches[n] for n in range(1, self.order + 1)),
+            *(max(0, len(prediction) - n + 1) for n in range(1, self.order + 1)),
+            len(prediction),
+            min(map(len, references)),
+        ]
+
+    def score(self, statistics: FloatArray) -> FloatArray:
+        """Geometric mean of the precisions of each order, times the brevity penalty; 0 if one precision is 0."""
+        totals = statistics.sum(axis=0)
+        matches, possible = totals[: self.order], totals[self.order : 2 * self.order]
+        length, reference_length = totals[-2:]
+        if not matches.all():  # also where there is nothing to match: an empty text
+            return np.zeros(1)
+        geometric_mean = math.exp(np.log(matches / possible).sum() / self.order)
+        brevity_penalty = min(1.0, math.exp(1 - reference_length / length))
+        return np.array([geometric_mean * brevity_penalty])
+
+
+def precisions(bleu: Bleu, statistics: FloatArray) -> FloatArray:
+    """Precision of the n-grams of each order, (order,); 0 where there is none."""
+    totals = statistics.sum(axis=0)
+    matches, possible = totals[: bleu.order], totals[bleu.order : 2 * bleu.order]
+    return np.asarray(np.divide(matches, possible, out=np.zeros(bleu.order), where=possible > 0))
+
+
+def _ngrams(tokens: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(tokens[i : i + n]) for n in range(1, order + 1) for i in range(len(tokens) - n + 1))

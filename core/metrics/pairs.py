@@ -1,0 +1,88 @@
+"""Metrics that compare a prediction with one reference at a time: what they share.
+
+Precision, recall and F1 of each pair, the rule for several references, and the mean over rows.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Row, mean_score
+from core.types import Score
+
+ZERO = Score(0.0, 0.0, 0.0)
+# Against several references: the one with the highest F1, or the means of precision, recall and F1 over all.
+References = Literal["best", "mean"]
+# (prediction, reference)
+ScorePair = Callable[[str, str], Score]
+
+
+@dataclass(frozen=True, slots=True)
+class PairMetric:
+    """A metric of prediction and reference; over rows the mean of its precision, recall and F1.
+
+    A row without references scores 0.
+    """
+
+    name: str
+    options: str
+    score_pair: ScorePair
+    references: References = "best"
+
+    @property
+    def signature(self) -> str:
+        """Every option that changes the numbers."""
+        return "|".join((self.name, self.options, f"refs:{'best-f1' if self.references == 'best' else 'mean'}"))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Precision, recall and F1."""
+        return PRECISION_RECALL_F1
+
+    def statistics(self, rows: Sequence[Row]) -> FloatArray:
+        """Precision, recall and F1 of each row, (rows, 3), in [0, 1]."""
+        scores = [self.score_row(row) for row in rows]
+        return np.array([(s.precision, s.recall, s.f1) for s in scores], dtype=np.float64).reshape(len(rows), 3)
+
+    def score_row(self, row: Row) -> Score:
+        """Precision, recall and F1 of one row."""
+        return over_references([self.score_pair(row.prediction, text) for text in row.references], self.references)
+
+    def score(self, statistics: FloatArray) -> FloatArray:
+        """Mean over rows."""
+        return mean_score(statistics)
+
+
+def over_references(scores: Sequence[Score], references: References) -> Score:
+    """One score of a prediction's scores against each of its references; 0 without references.
+
+    Of several references with the same F1 the first is best. The mean F1 is that of the F1s, as `rouge_score` and its
+    users average, not the F1 of the mean precision and recall.
+    """
+    if not scores:
+        return ZERO
+    if references == "best":
+        return max(scores, key=lambda score: score.f1)
+    return Score(
+        precision=sum(score.precision for score in scores) / len(scores),
+        recall=sum(score.recall for score in scores) / len(scores),
+        f1=sum(score.f1 for score in scores) / len(scores),
+    )
+
+
+def overlap(hits: int, predicted: int, expected: int) -> Score:
+    """Precision, recall and F1 of `hits` among `predicted` and `expected` units; 0 where there are none."""
+    precision, recall = hits / max(predicted, 1), hits / max(expected, 1)
+    # In this order of operations, as `rouge_score` does: equal to the last digit.
+    return Score(precision, recall, 2 * precision * recall / (precision + recall) if hits else 0.0)
+
+
+def clipped_overlap(predicted: Counter[Any], expected: Counter[Any]) -> Score:
+    """Precision, recall and F1 of counted units: each counts at most as often as it is on both sides."""
+    # The sum by hand: `Counter.__and__` would build a third counter of up to 500,000 skip bigrams.
+    small, large = sorted((predicted, expected), key=len)
+    hits = sum(min(count, large[unit]) for unit, count in small.items())
+    return overlap(hits, predicted.total(), expected.total())

@@ -1,0 +1,184 @@
+"""Every metric by its name."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import get_args
+
+from core.errors import RecipeError
+from core.metrics.bleu import MTEVAL, Bleu
+from core.metrics.common_substring import NAME as COMMON_SUBSTRING
+from core.metrics.common_substring import common_substring
+from core.metrics.dialogsum import DialogSum
+from core.metrics.meteor import Meteor
+from core.metrics.metric import Metric
+from core.metrics.pairs import References
+from core.metrics.rouge import rouge
+from core.metrics.sacrebleu_score import SacreBleu, korean_tokenizer
+from core.metrics.skip_bigram import DEFAULT_GAP, skip_bigram
+from core.metrics.surface import Density, Efficiency
+from core.text.tokenizers import CharTokenizer, EnglishTokenizer, Tokenizer, choose_tokenizer
+from core.text.wordnet import find_wordnet
+
+MINILM = "all-MiniLM-L6-v2"
+# bert-score has no tuned layer for MiniLM; its last one.
+MINILM_LAYER = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a metric may be told; each takes what concerns it, and its signature says what it took.
+
+    Attributes:
+        stemmer: ROUGE compares Porter stems (English only).
+        references: of several references the best one counts, or their mean. BLEU, SacreBLEU and the DialogSum score
+            have their own rule.
+        lang: `en` or `ko`.
+        tokenizer: one of `core.text.tokenizers.TOKENIZERS`; the default of `lang` if not given.
+        bertscore_model: backbone of BERTScore: a known name, a folder, or a Hub id.
+        bertscore_layer: the layer of it that is matched; the one its authors or bert-score's tuned if not given.
+
+    Raises:
+        RecipeError: `references` is neither `best` nor `mean`.
+    """
+
+    stemmer: bool = False
+    references: References = "best"
+    lang: str = "en"
+    tokenizer: str | None = None
+    bertscore_model: str = MINILM
+    bertscore_layer: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.references not in get_args(References):
+            raise RecipeError(f"References count as {' or '.join(get_args(References))}, not {self.references!r}.")
+
+
+Factory = Callable[[Options], Metric]
+
+
+def text_tokenizer(options: Options) -> Tokenizer:
+    """The tokenizer of ROUGE, which must fit the language of the texts (`core.text.language.check_language`).
+
+    Raises:
+        RecipeError: no such language or tokenizer, or a stemmer for another tokenizer than rouge_score.
+        TokenizerError: what the tokenizer needs is not installed.
+    """
+    return choose_tokenizer(options.lang, options.tokenizer, options.stemmer)
+
+
+def _rouge(variant: str) -> Factory:
+    return lambda options: rouge(variant, text_tokenizer(options), options.references)
+
+
+def _skip_bigram(gap: int | None, unigrams: bool) -> Factory:
+    return lambda options: skip_bigram(gap, unigrams, text_tokenizer(options), options.references)
+
+
+def _common_substring(options: Options) -> Metric:
+    return common_substring(text_tokenizer(options), options.references)
+
+
+def _bleu(name: str, order: int) -> Factory:
+    return lambda options: Bleu(name, order, _translation_tokenizer(options))
+
+
+def _translation_tokenizer(options: Options) -> Tokenizer:
+    """Metrics of machine translation keep case and punctuation in English: 13a. Other languages have one tokenizer."""
+    chosen = text_tokenizer(options)
+    return MTEVAL if isinstance(chosen, EnglishTokenizer) else chosen
+
+
+def _sacrebleu(options: Options) -> Metric:
+    chosen = text_tokenizer(options)
+    if isinstance(chosen, EnglishTokenizer):
+        return SacreBleu("13a")
+    return SacreBleu("char" if isinstance(chosen, CharTokenizer) else korean_tokenizer())
+
+
+def _meteor(options: Options) -> Metric:
+    tokenizer = _translation_tokenizer(options)
+    if tokenizer is MTEVAL:
+        return Meteor(options.references, stem=True, wordnet=find_wordnet(), tokenizer=tokenizer)
+    return Meteor(options.references, stem=False, wordnet=None, tokenizer=tokenizer)
+
+
+@lru_cache(maxsize=1)
+def _bertscore(options: Options) -> Metric:
+    """The same object for the same options: its backbone is loaded, and rows are embedded, once."""
+    # PyTorch and transformers take seconds to import, and no other metric needs them.
+    import torch
+    from bert_score.utils import model2layers
+
+    from core.metrics.bertscore import BertScoreConfig
+    from core.metrics.bertscore_metric import BertScore
+    from core.models import parse_model, resolve_model
+
+    model = resolve_model(parse_model(options.bertscore_model))
+    if options.lang != "en" and model.name == MINILM:
+        raise RecipeError(
+            f"BERTScore's bundled backbone {MINILM} reads English only: for `--lang {options.lang}` name one that "
+            "reads the language, such as `--bertscore-model google-bert/bert-base-multilingual-cased`."
+        )
+    tuned = {MINILM: MINILM_LAYER, **model2layers}
+    layer = options.bertscore_layer or tuned.get(model.source) or tuned.get(model.name)
+    if layer is None:
+        raise RecipeError(f"bert-score has no tuned layer for {model.name}: name one with `--bertscore-layer`.")
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    return BertScore(BertScoreConfig(model, layer), device, options.references)
+
+
+def _dialogsum(options: Options) -> Metric:
+    tokenizer = text_tokenizer(options)
+    return DialogSum((rouge("rouge1", tokenizer), rouge("rouge2", tokenizer), rouge("rougeL", tokenizer)))
+
+
+METRICS: Mapping[str, Factory] = {
+    "rouge1": _rouge("rouge1"),
+    "rouge2": _rouge("rouge2"),
+    "rouge3": _rouge("rouge3"),
+    "rougeL": _rouge("rougeL"),
+    "rougeLsum": _rouge("rougeLsum"),
+    "rougeS": _skip_bigram(DEFAULT_GAP, unigrams=False),
+    "rougeS4": _skip_bigram(4, unigrams=False),
+    "rougeS*": _skip_bigram(None, unigrams=False),
+    "rougeSU": _skip_bigram(DEFAULT_GAP, unigrams=True),
+    "rougeSU4": _skip_bigram(4, unigrams=True),
+    "rougeSU*": _skip_bigram(None, unigrams=True),
+    COMMON_SUBSTRING: _common_substring,
+    "bleu": _bleu("bleu", 4),
+    **{f"bleu{order}": _bleu(f"bleu{order}", order) for order in (1, 2, 3, 4)},
+    "sacrebleu": _sacrebleu,
+    "meteor": _meteor,
+    "bertscore": _bertscore,
+    "efficiency": lambda options: Efficiency(_bertscore(options)),
+    "density": lambda options: Density(),
+    "dialogsum": _dialogsum,
+}
+NEED_SOURCE = ("density",)
+
+
+def make_metric(name: str, options: Options | None = None) -> Metric:
+    """The metric of a name in `METRICS`; besides these rougeN for any N, and rougeSN and rougeSUN for any gap N.
+
+    Raises:
+        RecipeError: no such metric, or options that do not go together.
+        TokenizerError: what the tokenizer needs is not installed.
+        ModelError: BERTScore's backbone cannot be found.
+    """
+    factory = METRICS.get(name) or _by_pattern(name)
+    if factory is None:
+        raise RecipeError(
+            f"There is no metric {name!r}. The metrics are {', '.join(METRICS)}, besides rougeN for any N, and rougeSN "
+            "and rougeSUN for any gap N."
+        )
+    return factory(options or Options())
+
+
+def _by_pattern(name: str) -> Factory | None:
+    if re.fullmatch(r"rouge[1-9][0-9]*", name):
+        return _rouge(name)
+    if found := re.fullmatch(r"rougeS(U?)([0-9]+)", name):
+        return _skip_bigram(int(found[2]), unigrams=bool(found[1]))
+    return None

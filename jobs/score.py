@@ -1,0 +1,180 @@
+"""`nws score`: the metrics of any file of predictions with their references."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.analysis.bootstrap import Interval, score_intervals
+from core.errors import CorpusError, LanguageError, RecipeError
+from core.metrics.metric import FloatArray, Metric, Row
+from core.metrics.registry import NEED_SOURCE, Options, make_metric, text_tokenizer
+from core.text.files import read_rows
+from core.text.language import check_language
+from core.text.rows import storable, to_references
+from core.text.tokenizers import Tokenizer
+
+# The first that a row has counts.
+REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights")
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A row of the file: what names it, if anything does, and what is scored."""
+
+    id: object
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class MetricScore:
+    """One metric over all rows.
+
+    Attributes:
+        signature: every option that changes the numbers.
+        intervals: by part (precision, recall, f1; or score) the score with its 95 % bootstrap interval.
+        rows: the score of each row, (rows, parts).
+    """
+
+    signature: str
+    intervals: dict[str, Interval]
+    rows: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class FileScore:
+    """The scores of a file, by the names of the metrics."""
+
+    predictions: tuple[Prediction, ...]
+    metrics: dict[str, MetricScore]
+    seed: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """What `nws score --json` prints."""
+        intervals = {name: metric.intervals for name, metric in self.metrics.items()}
+        return {
+            "rows": len(self.predictions),
+            "metrics": {n: {part: found.mean for part, found in parts.items()} for n, parts in intervals.items()},
+            "intervals": {
+                n: {part: [found.low, found.high] for part, found in parts.items()} for n, parts in intervals.items()
+            },
+            "signatures": {name: metric.signature for name, metric in self.metrics.items()},
+            "seed": self.seed,
+        }
+
+
+def score_file(path: Path, names: Sequence[str], options: Options, seed: int) -> FileScore:
+    """Score every row of a JSONL, CSV or Parquet file.
+
+    Raises:
+        RecipeError: no such metric, or options that do not go together.
+        CorpusError: a row is malformed (named by its line), or there is none.
+        LanguageError: the tokenizer would delete a text (named by its line).
+    """
+    if not names:
+        raise RecipeError("--metrics names no metric.")
+    metrics = {name: make_metric(name, options) for name in names}
+    needs_source = next((name for name in names if name in NEED_SOURCE), None)
+    predictions = read_predictions(path, text_tokenizer(options), needs_source)
+    rows = [prediction.row for prediction in predictions]
+    return FileScore(predictions, {name: _score(metric, rows, seed) for name, metric in metrics.items()}, seed)
+
+
+def _score(metric: Metric, rows: Sequence[Row], seed: int) -> MetricScore:
+    statistics = metric.statistics(rows)
+    intervals = dict(zip(metric.parts, score_intervals(metric.score, statistics, seed), strict=True))
+    # The signature after the rows: SacreBLEU's counts their references.
+    of_rows = [metric.score(statistics[i : i + 1]) for i in range(len(rows))]
+    return MetricScore(metric.signature, intervals, np.array(of_rows))
+
+
+def read_predictions(path: Path, tokenizer: Tokenizer, needs_source: str | None = None) -> tuple[Prediction, ...]:
+    """The rows of a file with the fields `prediction`, `reference` or a list of `references`, `source`, `id`.
+
+    Args:
+        path: JSONL, CSV or Parquet.
+        tokenizer: what must be able to read the texts.
+        needs_source: the metric for which every row must have a source.
+
+    Raises:
+        CorpusError: a row is malformed (named by its line), or there is none.
+        LanguageError: the tokenizer would delete a text (named by its line).
+    """
+    predictions = []
+    for where, row in read_rows(path):
+        try:
+            prediction = _prediction(row)
+            if needs_source and prediction.row.source is None:
+                raise CorpusError(f"Field 'source' is missing: {needs_source} compares the prediction with it.")
+            check_language((prediction.row.prediction, *prediction.row.references), tokenizer)
+        except (CorpusError, LanguageError) as error:
+            raise type(error)(f"{path}, {where}: {error}") from error
+        predictions.append(prediction)
+    if not predictions:
+        raise CorpusError(f"{path} holds no row.")
+    return tuple(predictions)
+
+
+def _prediction(row: dict[str, object]) -> Prediction:
+    field = next((name for name in REFERENCE_FIELDS if row.get(name) is not None), None)
+    if field is None:
+        raise CorpusError(f"There is no reference: none of the fields {', '.join(REFERENCE_FIELDS)} is there.")
+    references = to_references(row[field], field)
+    if not references:
+        raise CorpusError(f"There is no reference: field {field!r} is empty.")
+    source = _text(row, "source") if row.get("source") else None  # a CSV cell without source is empty
+    return Prediction(row.get("id"), Row(_text(row, "prediction"), references, source))
+
+
+def _text(row: dict[str, object], field: str) -> str:
+    if field not in row:
+        raise CorpusError(f"Field {field!r} is missing; the fields are: {', '.join(map(str, row)) or '(none)'}.")
+    value = row[field]
+    if not isinstance(value, str):
+        raise CorpusError(f"Field {field!r} holds {type(value).__name__}, not text.")
+    return storable(value)
+
+
+def check_output(out: Path, file: Path) -> None:
+    """Refuse, before anything is computed, an output file that cannot be written.
+
+    Raises:
+        RecipeError: its folder does not exist, or it is the file that is read.
+    """
+    if not out.resolve().parent.is_dir():
+        raise RecipeError(f"--per-row {out}: there is no folder {out.parent}.")
+    if out.is_dir():
+        raise RecipeError(f"--per-row {out}: this is a folder; name a file in it.")
+    if out.exists() and file.exists() and out.samefile(file):
+        raise RecipeError(f"--per-row {out} is the file that is read: give it another name.")
+
+
+def write_rows(out: Path, score: FileScore) -> None:
+    """Write a JSON line for each row, `{"row", "id", "metrics"}`, to a new or replaced file: all of them, or none.
+
+    Raises:
+        RecipeError: the file cannot be written; an older one is as it was.
+    """
+    target = out.resolve()
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with unfinished.open("w", encoding="utf-8") as file:
+            for index, prediction in enumerate(score.predictions):
+                file.write(json.dumps(_row_line(score, index, prediction), ensure_ascii=False, default=str) + "\n")
+        os.replace(unfinished, target)
+    except OSError as error:
+        raise RecipeError(f"--per-row {out} cannot be written ({error}).") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _row_line(score: FileScore, index: int, prediction: Prediction) -> dict[str, Any]:
+    metrics = {
+        name: dict(zip(metric.intervals, metric.rows[index].tolist(), strict=True))
+        for name, metric in score.metrics.items()
+    }
+    return {"row": index + 1, "id": prediction.id, "metrics": metrics}

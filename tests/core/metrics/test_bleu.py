@@ -1,0 +1,94 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.translate.bleu_score import corpus_bleu
+
+from core.metrics.bleu import MTEVAL, Bleu, precisions
+from core.metrics.metric import Row
+
+CAT = ("the cat is on the mat",)
+
+
+def bleu(order: int, *rows: Row) -> float:
+    metric = Bleu(order=order)
+    return float(metric.score(metric.statistics(rows))[0])
+
+
+def test_a_repeated_word_is_clipped() -> None:
+    row = Row("the the the the the the", CAT)
+    assert bleu(4, row) == 0
+    assert precisions(Bleu(), Bleu().statistics([row])).tolist() == [1 / 3, 0, 0, 0]
+
+
+def test_the_studys_example() -> None:
+    row = Row("the cat the the the is on the mat mat mat mat", CAT)
+    assert bleu(2, row) == pytest.approx(0.4264, abs=5e-5)
+    assert precisions(Bleu(order=2), Bleu(order=2).statistics([row])).round(4).tolist() == [0.5, 0.3636]
+    assert Bleu().statistics([row]).tolist() == [[6, 4, 2, 1, 12, 11, 10, 9, 12, 6]]
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [(1, 0.8888888888888888), (2, 0.8064778385455118), (3, 0.7394412300996971), (4, 0.6755562126364556)],
+)
+def test_equals_evaluate(order: int, expected: float) -> None:
+    """Goldens of Hugging Face evaluate's own code (its tokenizer_13a and TensorFlow NMT's compute_bleu)."""
+    rows = [
+        Row(
+            "It's a well-known fact: in 2021, 3.5% of people (i.e. 12,000) left.",
+            (
+                "It is well known: in 2021, 3.5% of the people left (12,000).",
+                "In 2021 some 12,000 people, i.e. 3.5%, left.",
+            ),
+        ),
+        Row("the cat sat", ("the cat sat on the mat", "a cat sat down")),
+        Row(
+            "Prices &amp; wages rose 1-2 points",
+            ("Prices and wages rose by 1-2 points", "wages rose 1-2 points", "Prices & wages rose"),
+        ),
+        Row("U.S. and E.U. officials met - again", ("U.S. and E.U. officials met again", "officials met")),
+    ]
+    assert bleu(order, *rows) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_shortest_reference_sets_the_brevity_penalty() -> None:
+    assert bleu(2, Row("the cat sat", ("the cat sat on the mat", "a cat sat down"))) == math.exp(1 - 4 / 3)
+    assert bleu(2, Row("the cat sat", ("the cat sat", "the cat sat on the mat today"))) == 1
+
+
+def test_the_corpus_is_scored_not_the_mean_of_its_rows() -> None:
+    rows = [
+        Row("hello there general kenobi", ("hello there general kenobi", "hello there!")),
+        Row("foo bar", ("foo bar",)),
+    ]
+    assert bleu(4, *rows) == 1
+    assert bleu(4, rows[1]) == 0  # no 3-grams
+
+
+def test_what_cannot_match_scores_zero() -> None:
+    assert bleu(1, Row("", ("",))) == bleu(1, Row("a", ("",))) == bleu(1, Row("", ("a",))) == bleu(1, Row("a", ())) == 0
+
+
+def test_the_tokens_of_mteval() -> None:
+    assert " ".join(MTEVAL.tokenize("It's 3.5% (or 1,000) &lt;b&gt;!")) == "It's 3.5 % ( or 1,000 ) < b > !"
+
+
+words = st.lists(st.sampled_from("abc"), min_size=4, max_size=9).map(" ".join)
+
+
+@given(st.lists(st.tuples(words, words), min_size=1, max_size=4), st.integers(1, 4))
+def test_equals_nltk_with_one_reference(pairs: list[tuple[str, str]], order: int) -> None:
+    metric = Bleu(order=order)
+    statistics = metric.statistics([Row(text, (reference,)) for text, reference in pairs])
+    expected = 0.0  # NLTK replaces precisions of 0 by the smallest float
+    if precisions(metric, statistics).all():
+        references, texts = [[r.split()] for _, r in pairs], [t.split() for t, _ in pairs]
+        expected = corpus_bleu(references, texts, weights=[1 / order] * order)
+    assert float(metric.score(statistics)[0]) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_signature_names_every_option() -> None:
+    assert Bleu().signature.startswith("bleu|order:4|case:mixed|tok:13a,sacrebleu-")
+    assert Bleu().signature != Bleu(order=2).signature

@@ -1,0 +1,67 @@
+import evaluate
+import pytest
+
+from core.errors import LanguageError
+from core.metrics.evaluate_faces import Face, combine
+from core.metrics.metric import Row
+from core.metrics.registry import METRICS, Options, make_metric
+
+PREDICTIONS = ["the cat sat on the mat", "shares fell in Tokyo"]
+REFERENCES = [["a cat sat on a mat", "the cat is on the mat"], ["shares in Tokyo fell"]]
+SOURCES = ["the cat sat on the mat all day", "shares fell"]
+
+
+def expected(name: str, references: list[list[str]], options: Options | None = None) -> dict[str, float]:
+    metric = make_metric(name, options)
+    rows = [Row(p, tuple(r), s) for p, r, s in zip(PREDICTIONS, references, SOURCES, strict=True)]
+    score = metric.score(metric.statistics(rows)).tolist()
+    return (
+        {name: score[0]}
+        if len(score) == 1
+        else dict(zip((f"{name}_{part}" for part in metric.parts), score, strict=True))
+    )
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_the_registrys_numbers(name: str) -> None:
+    face = Face(name)
+    assert isinstance(face, evaluate.Metric)
+    assert (face.name, face.signature) == (name, make_metric(name).signature)
+    sources = {"sources": SOURCES} if name == "density" else {}
+    several = face.compute(predictions=PREDICTIONS, references=REFERENCES, **sources)
+    assert several == pytest.approx(expected(name, REFERENCES), abs=1e-6)
+    first = [references[0] for references in REFERENCES]
+    one = face.compute(predictions=PREDICTIONS, references=first, **sources)
+    assert one == pytest.approx(expected(name, [[text] for text in first]), abs=1e-6)
+
+
+def test_combined() -> None:
+    names = ["rouge1", "rougeL", "bleu", "density"]
+    found = combine(names).compute(predictions=PREDICTIONS, references=REFERENCES, sources=SOURCES)
+    for name in names:
+        assert expected(name, REFERENCES).items() <= found.items()
+    assert len(found) == 3 + 3 + 1 + 1
+    together = evaluate.combine([Face("rouge1"), Face("bleu")])
+    assert set(together.compute(predictions=PREDICTIONS, references=REFERENCES)) == {
+        *("rouge1_precision", "rouge1_recall", "rouge1_f1", "bleu")
+    }
+
+
+def test_rows_can_be_added_one_by_one() -> None:
+    face = Face("rouge2", Options(stemmer=True))
+    for prediction, reference in zip(PREDICTIONS, REFERENCES, strict=True):
+        face.add(prediction=prediction, reference=reference)
+    assert face.compute() == expected("rouge2", REFERENCES, Options(stemmer=True))
+
+
+def test_korean_needs_its_tokenizer() -> None:
+    korean = {"predictions": ["고양이가 있다"], "references": ["고양이가 있다"]}
+    for name in ("rouge1", "bleu", "meteor"):
+        with pytest.raises(LanguageError, match="--lang ko"):
+            Face(name).compute(**korean)
+    assert Face("rouge1", Options(lang="ko", tokenizer="char")).compute(**korean)["rouge1_f1"] == 1
+
+
+def test_density_needs_sources() -> None:
+    with pytest.raises(ValueError, match="sources"):
+        Face("density").compute(predictions=["a"], references=["a"])

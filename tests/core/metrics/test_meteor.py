@@ -1,0 +1,99 @@
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.translate.meteor_score import meteor_score
+
+from core.metrics.bleu import MTEVAL
+from core.metrics.meteor import Meteor
+from core.metrics.metric import Row
+from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
+
+
+class NoWordNet:
+    def synsets(self, word: str) -> list[object]:
+        return []
+
+
+class NoStemmer:
+    def stem(self, word: str) -> str:
+        return word
+
+
+def meteor(prediction: str, *references: str, **options: object) -> float:
+    metric = Meteor(**options)  # type: ignore[arg-type]
+    return float(metric.score(metric.statistics([Row(prediction, references)]))[0])
+
+
+@pytest.fixture(scope="module")
+def wordnet():
+    found = find_wordnet()
+    if found is None:
+        pytest.skip(f"WordNet's data is not here: {HOW_TO_INSTALL}")
+    return found
+
+
+def test_the_studys_example(wordnet) -> None:
+    for options in ({"wordnet": wordnet}, {}):
+        assert meteor("the the the the the the", "the cat is on the mat", **options) == pytest.approx(1 / 6)
+
+
+def test_a_car_matches_an_automobile(wordnet) -> None:
+    assert meteor("car", "automobile", wordnet=wordnet) == 0.5
+    assert meteor("car", "automobile") == 0
+    sentences = ("I drove the car home", "I drove the automobile home")
+    assert meteor(*sentences, wordnet=wordnet) == pytest.approx(1 - 0.5 / 5**3)
+    assert meteor(*sentences) < 0.8
+    # NLTK's own function compares "car" with the stem "automobil".
+    assert meteor_score([["automobile"]], ["car"], wordnet=wordnet) == 0
+
+
+def test_stems_match() -> None:
+    assert meteor("he walks", "he walked") == pytest.approx(1 - 0.5 / 2**3)
+    assert meteor("he walks", "he walked", stem=False) == 0.25
+
+
+WORDS = ("the", "The", "cat", "cats", "walking", "walked", "walk", "car", "automobile", "large", "big", "of", ".")
+texts = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
+
+
+@given(texts, texts, texts)
+def test_without_wordnet_equals_nltk(prediction: str, one: str, two: str) -> None:
+    tokens = [MTEVAL.tokenize(text) for text in (one, two)]
+    expected = meteor_score(tokens, MTEVAL.tokenize(prediction), wordnet=NoWordNet())
+    assert meteor(prediction, one, two) == pytest.approx(expected, abs=1e-12)
+
+
+@given(prediction=texts, one=texts)
+def test_where_no_word_is_stemmed_equals_nltk_with_wordnet(wordnet, prediction: str, one: str) -> None:
+    expected = meteor_score([MTEVAL.tokenize(one)], MTEVAL.tokenize(prediction), wordnet=wordnet, stemmer=NoStemmer())
+    assert meteor(prediction, one, stem=False, wordnet=wordnet) == pytest.approx(expected, abs=1e-12)
+
+
+def test_real_dialogues_equal_nltk(shared_data: Path) -> None:
+    lines = (shared_data / "dialogsum.jsonl").read_text(encoding="utf-8").splitlines()[:40]
+    for row in map(json.loads, lines):
+        prediction = " ".join(row["dialogue"].split()[:25])
+        tokens = [MTEVAL.tokenize(text) for text in row["summaries"]]
+        expected = meteor_score(tokens, MTEVAL.tokenize(prediction), wordnet=NoWordNet())
+        assert meteor(prediction, *row["summaries"]) == pytest.approx(expected, abs=1e-12)
+
+
+def test_best_or_mean_reference() -> None:
+    best, other = meteor("a cat", "a cat"), meteor("a cat", "cat")
+    assert meteor("a cat", "cat", "a cat") == best
+    assert meteor("a cat", "cat", "a cat", references="mean") == pytest.approx((best + other) / 2)
+
+
+def test_identical_texts_have_one_chunk() -> None:
+    assert meteor("one two three four", "one two three four") == 1 - 0.5 / 4**3
+    assert meteor("", "") == meteor("a", "") == meteor("", "a") == meteor("a") == 0
+
+
+def test_the_signature_says_what_matches(wordnet) -> None:
+    assert "|match:exact,porter|" in Meteor().signature
+    assert "|match:exact|" in Meteor(stem=False).signature
+    assert "|match:exact,porter,wordnet-3.0-of-words|" in Meteor(wordnet=wordnet).signature
+    assert Meteor().signature.startswith("meteor(nltk)|")

@@ -1,0 +1,151 @@
+"""What holds for every metric of the registry."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import RecipeError
+from core.metrics.common_substring import NAME as COMMON_SUBSTRING
+from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Row
+from core.metrics.registry import METRICS, NEED_SOURCE, Options, make_metric
+
+TOP = {"sacrebleu": 100.0, "dialogsum": 3.0}
+ON_WORDS = sorted(set(METRICS) - {"bertscore", "efficiency"})
+SYMMETRIC = [name for name in METRICS if name.startswith("rouge") and name != "rougeLsum"]
+
+any_text = st.text(max_size=30)
+any_rows = st.lists(
+    st.builds(Row, any_text, st.lists(any_text, max_size=3).map(tuple), any_text), min_size=1, max_size=4
+)
+plain_text = st.lists(st.sampled_from(["cat", "mat", "news", "of", "town", "x"]), min_size=4, max_size=8).map(" ".join)
+
+
+def score(name: str, rows: list[Row], options: Options | None = None) -> FloatArray:
+    metric = make_metric(name, options)
+    return metric.score(metric.statistics(rows))
+
+
+def test_the_names() -> None:
+    assert {
+        *("rouge1", "rouge2", "rouge3", "rougeL", "rougeLsum", "rougeS", "rougeS4", "rougeS*"),
+        *("rougeSU", "rougeSU4", "rougeSU*", COMMON_SUBSTRING, "bleu", "bleu1", "bleu2", "bleu3", "bleu4"),
+        *("sacrebleu", "meteor", "bertscore", "efficiency", "density", "dialogsum"),
+    } == set(METRICS)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_parts_signature_and_shapes(name: str) -> None:
+    metric = make_metric(name)
+    assert metric.parts in (PRECISION_RECALL_F1, ("score",))
+    assert metric.name in (name, f"{name}2")  # rougeS is rougeS2
+    assert "\n" not in metric.signature
+    rows = [
+        Row("The town opened a bridge.", ("A bridge was opened.",), "The town opened a bridge."),
+        Row("", ("a",), ""),
+    ]
+    statistics = metric.statistics(rows)
+    assert (statistics.dtype, statistics.shape[0]) == (np.float64, 2)
+    assert metric.score(statistics).shape == (len(metric.parts),)
+    assert metric.score(statistics[1:]).tolist() == [0.0] * len(metric.parts)
+
+
+@pytest.mark.parametrize("name", ON_WORDS)
+@settings(max_examples=25, deadline=None)
+@given(rows=any_rows)
+def test_any_text_scores_within_the_range(name: str, rows: list[Row]) -> None:
+    found = score(name, rows)
+    assert found.min() >= 0
+    assert found.max() <= TOP.get(name, 1.0) + 1e-9
+
+
+@pytest.mark.parametrize("name", [name for name in ON_WORDS if name != "meteor"])
+@settings(max_examples=15, deadline=None)
+@given(texts=st.lists(plain_text, min_size=1, max_size=3))
+def test_identical_texts_score_the_top(name: str, texts: list[str]) -> None:
+    rows = [Row(text, (text,), text) for text in texts]
+    assert score(name, rows).tolist() == pytest.approx([TOP.get(name, 1.0)] * len(make_metric(name).parts))
+
+
+@settings(max_examples=15, deadline=None)
+@given(text=plain_text)
+def test_identical_texts_score_the_top_of_meteor(text: str) -> None:
+    assert score("meteor", [Row(text, (text,))])[0] == pytest.approx(1 - 0.5 / len(text.split()) ** 3)
+
+
+@pytest.mark.parametrize("name", SYMMETRIC)
+@settings(max_examples=15, deadline=None)
+@given(one=any_text | plain_text, other=plain_text)
+def test_precision_and_recall_swap_with_the_arguments(name: str, one: str, other: str) -> None:
+    precision, recall, f1 = score(name, [Row(one, (other,))])
+    assert score(name, [Row(other, (one,))]).tolist() == pytest.approx([recall, precision, f1])
+
+
+@pytest.mark.parametrize("name", ON_WORDS)
+@settings(max_examples=15, deadline=None)
+@given(rows=any_rows)
+def test_the_order_of_rows_does_not_matter(name: str, rows: list[Row]) -> None:
+    assert score(name, rows).tolist() == pytest.approx(score(name, rows[::-1]).tolist(), abs=1e-12)
+
+
+@settings(max_examples=10, deadline=None)
+@given(rows=any_rows)
+def test_bertscore_takes_any_text_in_any_order(rows: list[Row]) -> None:
+    found = score("bertscore", rows)
+    assert np.abs(found).max() <= 1 + 1e-6
+    assert found.tolist() == pytest.approx(score("bertscore", rows[::-1]).tolist(), abs=1e-6)
+    assert np.abs(score("efficiency", rows)).max() <= 1 + 1e-6
+    same = [Row("Some text.", ("Some text.",))]
+    assert score("bertscore", same).tolist() == pytest.approx([1, 1, 1], abs=1e-6)
+    assert score("efficiency", same).tolist() == pytest.approx([1 / 2], abs=1e-6)
+
+
+def test_the_mean_over_references() -> None:
+    row = Row("a b c d", ("a b c d", "a b x y"))
+    mean = Options(references="mean")
+    for name in ("rouge1", "rougeSU4", "meteor", "bertscore"):
+        each = [score(name, [Row(row.prediction, (text,))]) for text in row.references]
+        assert score(name, [row], mean).tolist() == pytest.approx(np.mean(each, axis=0).tolist(), abs=1e-6)
+        assert "refs:mean" in make_metric(name, mean).signature
+        assert score(name, [row])[-1] == pytest.approx(1 - 0.5 / 4**3 if name == "meteor" else 1)
+
+
+def test_names_by_pattern() -> None:
+    row = [Row("a b c d e f", ("a x b c d e f",))]
+    assert score("rouge4", row).tolist() == pytest.approx([2 / 3, 2 / 4, 4 / 7])
+    assert make_metric("rougeSU7").name == "rougeSU7"
+    assert score("rougeS0", row).tolist() == score("rouge2", row).tolist()
+
+
+@pytest.mark.parametrize("name", ["rouge0", "rouge", "rougel", "BLEU", "bleu5", "", "rougeS-1", "rougeW"])
+def test_an_unknown_name_is_answered_with_the_known_ones(name: str) -> None:
+    with pytest.raises(RecipeError, match=r"no metric .* rouge1, .*dialogsum"):
+        make_metric(name)
+
+
+def test_options_that_do_not_go_together() -> None:
+    with pytest.raises(RecipeError, match="best or mean"):
+        Options(references="worst")  # type: ignore[arg-type]
+    with pytest.raises(RecipeError, match="reads English only"):
+        make_metric("bertscore", Options(lang="ko"))
+    with pytest.raises(RecipeError, match="--bertscore-layer"):
+        make_metric("bertscore", Options(bertscore_model="org/unheard-of@" + "0" * 40))
+
+
+def test_the_layer_of_a_backbone_is_the_tuned_one() -> None:
+    assert "|layer:6|" in make_metric("bertscore").signature
+    assert "|layer:9|" in make_metric("bertscore", Options(bertscore_model="bert-base-uncased")).signature
+    assert "|layer:3|" in make_metric("bertscore", Options(bertscore_layer=3)).signature
+
+
+def test_korean_is_cut_by_its_own_tokenizer() -> None:
+    same = [Row("고양이가 매트 위에 있다", ("고양이가 매트 위에 있다",))]
+    for name in ("rouge1", "bleu", "sacrebleu", "meteor", "dialogsum"):
+        found = score(name, same, Options(lang="ko", tokenizer="char"))
+        assert found[-1] >= 0.99 * TOP.get(name, 1.0)
+    assert "tok:char" in make_metric("bleu", Options(lang="ko", tokenizer="char")).signature
+    assert "|match:exact|" in make_metric("meteor", Options(lang="ko", tokenizer="char")).signature
+
+
+def test_what_needs_a_source_is_known() -> None:
+    assert set(NEED_SOURCE) <= set(METRICS)

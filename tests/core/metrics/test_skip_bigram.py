@@ -1,0 +1,174 @@
+import importlib.util
+import itertools
+import random
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import RecipeError
+from core.metrics.metric import Row
+from core.metrics.rouge import rouge
+from core.metrics.skip_bigram import skip_bigram, skip_bigrams
+from core.text.tokenizers import EnglishTokenizer
+from core.types import Score
+from tests.rouge_155 import rouge_155
+
+GAPS = (0, 2, 4, None)
+METRICS = {(gap, unigrams): skip_bigram(gap, unigrams) for gap in GAPS for unigrams in (False, True)}
+ROUGE_2 = rouge("rouge2")
+SIMILAR = st.lists(st.sampled_from(["the", "cat", "was", "under", "bed", "\n", "."]), max_size=20).map(" ".join)
+TEXTS = st.one_of(SIMILAR, st.text())
+CATS = ("under the bed there was the cat", "the cat was under the bed")
+
+
+def pair(gap: int | None, unigrams: bool, prediction: str, reference: str) -> Score:
+    return METRICS[gap, unigrams].score_row(Row(prediction, (reference,)))
+
+
+def test_pairs_of_a_short_text() -> None:
+    assert skip_bigrams(["a", "b", "c", "a", "b"], 1) == {
+        ("a", "b"): 2,
+        ("b", "c"): 1,
+        ("c", "a"): 1,
+        ("a", "c"): 1,
+        ("b", "a"): 1,
+        ("c", "b"): 1,
+    }
+    assert skip_bigrams(["a", "b", "c"], None, unigrams=True) == {
+        ("a", "b"): 1,
+        ("b", "c"): 1,
+        ("a", "c"): 1,
+        ("a",): 1,
+        ("b",): 1,
+    }
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 10])
+@pytest.mark.parametrize("gap", GAPS)
+def test_number_of_pairs(n: int, gap: int | None) -> None:
+    farthest = n - 1 if gap is None else min(gap + 1, n - 1)
+    expected = sum(n - distance for distance in range(1, farthest + 1))
+    assert skip_bigrams([str(i) for i in range(n)], gap).total() == expected
+
+
+# What ROUGE-1.5.5 printed (Perl 5.36; `-2 GAP -U`): recall, precision, F1 of S and of SU.
+@pytest.mark.parametrize(
+    ("gap", "texts", "s", "su"),
+    [
+        (0, CATS, (0.60000, 0.50000, 0.54545), (0.70000, 0.58333, 0.63636)),
+        (2, CATS, (0.50000, 0.40000, 0.44444), (0.58824, 0.47619, 0.52632)),
+        (4, CATS, (0.46667, 0.35000, 0.40000), (0.55000, 0.42308, 0.47826)),
+        (None, CATS, (0.46667, 0.33333, 0.38889), (0.55000, 0.40741, 0.46809)),
+        (2, ("a\nb b", "a b c"), (0.33333, 0.33333, 0.33333), (0.60000, 0.60000, 0.60000)),
+        (2, ("x", "x"), (0, 0, 0), (0, 0, 0)),
+        (2, ("", "the cat was under the bed"), (0, 0, 0), (0, 0, 0)),
+    ],
+)
+def test_equals_numbers_of_rouge_155(
+    gap: int | None, texts: tuple[str, str], s: tuple[float, ...], su: tuple[float, ...]
+) -> None:
+    for unigrams, expected in ((False, s), (True, su)):
+        found = pair(gap, unigrams, *texts)
+        assert (found.recall, found.precision, found.f1) == pytest.approx(expected, abs=6e-6)
+
+
+@pytest.mark.parametrize("gap", GAPS)
+def test_equals_rouge_155(tmp_path: Path, sample_rows: list[dict[str, str]], gap: int | None) -> None:
+    pairs = [CATS, ("one", "one"), ("", "the cat"), ("the cat", ""), ("It's U.S.-led, 3.5%!", "U.S. led it's 3 5")]
+    for row in sample_rows[:6]:
+        sentences = row["article"].encode("ascii", "ignore").decode().replace(". ", ".\n")
+        reference = row["highlights"].encode("ascii", "ignore").decode()
+        pairs += [(sentences[:400], reference), (sentences[:60], reference), (reference, sentences)]
+    goldens = rouge_155(tmp_path, pairs, gap)
+    shown = "*" if gap is None else str(gap)
+    for unigrams, name in ((False, f"ROUGE-S{shown}"), (True, f"ROUGE-SU{shown}")):
+        found = [pair(gap, unigrams, *texts) for texts in pairs]
+        # Printed with five digits, of which the last is rounded, and F1 from rounded precision and recall.
+        np.testing.assert_allclose(_values(found), _values(goldens[name]), rtol=0, atol=1.5e-5)
+    for variant, name in (("rouge1", "ROUGE-1"), ("rouge2", "ROUGE-2"), ("rouge4", "ROUGE-4")):
+        one = rouge(variant)
+        found = [one.score_row(Row(prediction, (reference,))) for prediction, reference in pairs]
+        np.testing.assert_allclose(_values(found), _values(goldens[name]), rtol=0, atol=1.5e-5)
+
+
+@settings(deadline=None)
+@given(TEXTS, TEXTS, st.sampled_from(GAPS), st.booleans())
+def test_equals_its_python_port(prediction: str, reference: str, gap: int | None, unigrams: bool) -> None:
+    if importlib.util.find_spec("rouge_metric") is None:
+        pytest.skip("the port needs `pip install rouge-metric`")
+    from rouge_metric import PyRouge
+
+    tokens = EnglishTokenizer().tokenize
+    port = PyRouge(rouge_n=(), rouge_l=False, rouge_s=not unigrams, rouge_su=unigrams, skip_gap=gap)
+    (expected,) = port.evaluate_tokenized([[tokens(prediction)]], [[[tokens(reference)]]]).values()
+    found = pair(gap, unigrams, prediction, reference)
+    assert (found.precision, found.recall) == (expected["p"], expected["r"])
+    assert found.f1 == pytest.approx(expected["f"])
+
+
+@given(TEXTS, TEXTS)
+def test_without_a_gap_it_is_rouge_2(prediction: str, reference: str) -> None:
+    assert pair(0, False, prediction, reference) == ROUGE_2.score_row(Row(prediction, (reference,)))
+
+
+def test_an_uncut_text_with_any_gap() -> None:
+    drawn = random.Random(1)
+    texts = [" ".join(f"w{drawn.randrange(400)}" for _ in range(1000)) for _ in range(2)]
+    one, other = (Counter(itertools.combinations(text.split(), 2)) for text in texts)
+    assert one.total() == 499_500
+    found = pair(None, False, *texts)
+    assert found.precision == found.recall == (one & other).total() / 499_500
+
+
+def test_references() -> None:
+    row = Row("a b c", ("a b c", "x y", "a b"))
+    assert skip_bigram(2).score_row(row) == Score(1, 1, 1)
+    mean = skip_bigram(2, references="mean").score_row(row)
+    assert (mean.precision, mean.recall, mean.f1) == pytest.approx((4 / 9, 2 / 3, 0.5))
+    assert skip_bigram(2).score_row(Row("a b", ())) == Score(0, 0, 0)
+
+
+def test_names_and_signatures() -> None:
+    assert [skip_bigram(gap).name for gap in GAPS] == ["rougeS0", "rougeS2", "rougeS4", "rougeS*"]
+    assert skip_bigram().name == "rougeS2"
+    found = skip_bigram(4, unigrams=True, tokenizer=EnglishTokenizer(stemmer=True), references="mean")
+    assert found.name == "rougeSU4"
+    assert found.signature == f"rougeSU4|{EnglishTokenizer(stemmer=True).signature}|like:ROUGE-1.5.5|refs:mean"
+
+
+def test_a_negative_gap_is_refused() -> None:
+    with pytest.raises(RecipeError, match="-1"):
+        skip_bigram(-1)
+
+
+@given(TEXTS, TEXTS, st.sampled_from(GAPS), st.booleans())
+def test_any_text_is_scored_within_bounds_and_symmetrically(
+    prediction: str, reference: str, gap: int | None, unigrams: bool
+) -> None:
+    one, other = pair(gap, unigrams, prediction, reference), pair(gap, unigrams, reference, prediction)
+    assert min(one.precision, one.recall, one.f1) >= 0
+    assert max(one.precision, one.recall, one.f1) <= 1
+    assert (one.precision, one.recall) == (other.recall, other.precision)
+    assert one.f1 == pytest.approx(other.f1)
+
+
+@given(TEXTS, st.sampled_from(GAPS), st.booleans())
+def test_a_text_of_two_tokens_scores_one_against_itself(text: str, gap: int | None, unigrams: bool) -> None:
+    enough = len(EnglishTokenizer().tokenize(text)) >= 2
+    assert pair(gap, unigrams, text, text) == (Score(1, 1, 1) if enough else Score(0, 0, 0))
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5), st.randoms())
+def test_the_order_of_rows_does_not_matter(texts: list[tuple[str, str]], order: random.Random) -> None:
+    rows = [Row(prediction, (reference,)) for prediction, reference in texts]
+    one = METRICS[2, True]
+    scores = [one.score(one.statistics(some)) for some in (rows, order.sample(rows, len(rows)))]
+    np.testing.assert_allclose(*scores)
+
+
+def _values(scores: list[Score]) -> list[tuple[float, float, float]]:
+    return [(score.precision, score.recall, score.f1) for score in scores]

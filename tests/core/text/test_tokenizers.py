@@ -1,0 +1,206 @@
+import importlib.metadata
+import pickle
+import subprocess
+import sys
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rouge_score.tokenizers import DefaultTokenizer
+
+from core.errors import NwsError, RecipeError
+from core.metrics.metric import Row
+from core.metrics.rouge import rouge
+from core.text import korean
+from core.text.korean import TokenizerError, readable
+from core.text.tokenizers import (
+    TOKENIZERS,
+    CharTokenizer,
+    EnglishTokenizer,
+    KoreanTokenizer,
+    choose_tokenizer,
+    named_tokenizer,
+)
+from core.types import Score
+from tests.korean_tokenizers import korean_tokenizer
+
+KOREAN = ("kiwi", "mecab", "okt")
+DOCTOR = "호킨스 의사는 매년 건강검진을 받는 것을 권장합니다."
+# What a text may be made of, Hangul in all its forms and what breaks analysers more often than chance would have it.
+TEXTS = st.one_of(
+    st.text(),
+    st.text(
+        alphabet="가나는ㄱㅏㅋ\u1100\u1161\u11a8aB1/.,😀\u00a0\u200b\ufeff\ud83d\udc00\0\x01\x1f \r\n\t", max_size=30
+    ),
+)
+
+
+@pytest.mark.parametrize("stemmer", [False, True])
+def test_english_is_that_of_rouge_score(stemmer: bool) -> None:
+    text = "The U.S.-led investigations cost $3.5bn, café owners said."
+    assert EnglishTokenizer(stemmer).tokenize(text) == DefaultTokenizer(stemmer).tokenize(text)
+    assert ("investig" in EnglishTokenizer(stemmer).tokenize(text)) is stemmer
+
+
+def test_char_keeps_every_character_but_spaces() -> None:
+    assert CharTokenizer().tokenize("한국 a.\n中") == ["한", "국", "a", ".", "中"]
+    assert CharTokenizer().tokenize(unicodedata.normalize("NFD", "한국")) == ["한", "국"]
+
+
+def test_mecab_cuts_as_the_study_says() -> None:
+    expected = "호킨스 의사 는 매년 건강 검진 을 받 는 것 을 권장 합니다 ."
+    assert korean_tokenizer("mecab").tokenize(DOCTOR) == expected.split()
+
+
+def test_okt_is_that_of_konlpy() -> None:
+    tokenizer = korean_tokenizer("okt")
+    from konlpy.tag import Okt
+
+    text = "인공지능 기술은 우리의 일상 생활을 변화시키고 있습니다."
+    expected = ["인공", "지능", "기술", "은", "우리", "의", "일상", "생활", "을", "변화", "시키고", "있습니다", "."]
+    assert tokenizer.tokenize(text) == Okt().morphs(text) == expected
+
+
+def test_kiwi_gives_morphemes() -> None:
+    assert korean_tokenizer("kiwi").tokenize("한국어를 좋아해요") == ["한국어", "를", "좋아하", "어요"]
+
+
+@pytest.mark.parametrize("name", ["mecab", "okt"])
+@settings(deadline=None)
+@given(text=TEXTS)
+def test_analysers_lose_no_character(name: str, text: str) -> None:
+    tokens = korean_tokenizer(name).tokenize(text)
+    assert "".join("".join(tokens).split()) == "".join(readable(text).split())
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@settings(deadline=None)
+@given(text=TEXTS)
+def test_any_text_is_cut_the_same_way_each_time_and_never_into_spaces(name: str, text: str) -> None:
+    tokenizer = korean_tokenizer(name)
+    tokens = tokenizer.tokenize(text)
+    assert tokens == tokenizer.tokenize(text)
+    assert all(token and not token.isspace() for token in tokens)
+
+
+@pytest.mark.parametrize("name", [*KOREAN, "char"])
+@settings(deadline=None)
+@given(text=TEXTS)
+def test_a_text_with_a_letter_has_a_token_and_scores_one_against_itself(name: str, text: str) -> None:
+    tokenizer = korean_tokenizer(name)
+    if any(char.isalpha() for char in text):
+        assert tokenizer.tokenize(text)
+    found = _rouge_1(name).score_row(Row(text, (text,)))
+    assert found == (Score(1, 1, 1) if tokenizer.tokenize(text) else Score(0, 0, 0))
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@settings(deadline=None)
+@given(prediction=TEXTS, reference=TEXTS)
+def test_precision_and_recall_swap_with_the_arguments(name: str, prediction: str, reference: str) -> None:
+    one, other = (
+        _rouge_1(name).score_row(Row(*texts)) for texts in ((prediction, (reference,)), (reference, (prediction,)))
+    )
+    assert (one.precision, one.recall) == (other.recall, other.precision)
+    assert 0 <= min(one.precision, one.recall, one.f1) <= max(one.precision, one.recall, one.f1) <= 1
+
+
+_CACHE: dict[str, Any] = {}
+
+
+def _rouge_1(name: str) -> Any:
+    if name not in _CACHE:
+        _CACHE[name] = rouge("rouge1", korean_tokenizer(name))
+    return _CACHE[name]
+
+
+@pytest.mark.parametrize("name", KOREAN)
+def test_decomposed_hangul_is_the_same_text(name: str) -> None:
+    tokenizer = korean_tokenizer(name)
+    assert tokenizer.tokenize(unicodedata.normalize("NFD", DOCTOR)) == tokenizer.tokenize(DOCTOR)
+
+
+def test_the_default_of_a_language() -> None:
+    korean_tokenizer("kiwi")
+    assert choose_tokenizer("en") == EnglishTokenizer()
+    assert choose_tokenizer("en", stemmer=True) == EnglishTokenizer(stemmer=True)
+    assert choose_tokenizer("ko") == KoreanTokenizer("kiwi")
+    assert choose_tokenizer("ko", "char") == choose_tokenizer("en", "char") == CharTokenizer()
+
+
+def test_what_does_not_exist_or_go_together_is_refused() -> None:
+    with pytest.raises(RecipeError, match=r"'de'.*en, ko"):
+        choose_tokenizer("de")
+    with pytest.raises(RecipeError, match=r"'komoran'.*kiwi"):
+        choose_tokenizer("ko", "komoran")
+    with pytest.raises(RecipeError, match=r"English.*'kiwi'.*--stemmer"):
+        choose_tokenizer("ko", stemmer=True)
+    with pytest.raises(RecipeError, match="'char'"):
+        named_tokenizer("char", stemmer=True)
+
+
+def test_signatures_carry_versions() -> None:
+    version = importlib.metadata.version
+    assert EnglishTokenizer().signature == f"tok:rouge_score-{version('rouge_score')}|stem:no"
+    assert EnglishTokenizer(stemmer=True).signature.endswith(f"|stem:porter-nltk-{version('nltk')}")
+    assert korean_tokenizer("okt").signature == f"tok:okt,konlpy-{version('konlpy')},nfc|stem:no"
+    assert version("kiwipiepy_model") in korean_tokenizer("kiwi").signature
+    assert version("python-mecab-ko-dic") in korean_tokenizer("mecab").signature
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_tokenizers_travel_to_other_processes(name: str) -> None:
+    tokenizer = korean_tokenizer(name)
+    assert pickle.loads(pickle.dumps(tokenizer)) == tokenizer
+
+
+@pytest.mark.parametrize(("name", "module"), [("kiwi", "kiwipiepy"), ("mecab", "mecab"), ("okt", "jpype")])
+def test_a_missing_package_is_named(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(NwsError, match=rf"'{name}' needs the package {module}.*pip install 'nws\[korean\]'"):
+        korean.analyser.__wrapped__(name)
+
+
+def test_a_missing_distribution_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(korean.PACKAGES, "kiwi", ("no-such-package-as-this",))
+    with pytest.raises(TokenizerError, match="no-such-package-as-this"):
+        choose_tokenizer("ko")
+
+
+def test_missing_java_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    jpype = pytest.importorskip("jpype")
+    pytest.importorskip("konlpy")
+
+    def no_java() -> str:
+        raise jpype.JVMNotFoundException("No JVM shared library file (libjvm.so) found.")
+
+    monkeypatch.setattr(jpype, "isJVMStarted", lambda: False)
+    monkeypatch.setattr(jpype._core, "getDefaultJVMPath", no_java)
+    monkeypatch.setattr(jpype._jpype, "isStarted", lambda: False)
+    monkeypatch.setattr(jpype._core, "_JVM_started", False)
+    with pytest.raises(TokenizerError, match=r"needs Java.*libjvm.*apt install default-jre-headless.*kiwi"):
+        korean.analyser.__wrapped__("okt")
+
+
+def test_java_starts_when_needed_quiet_headless_and_leaving_ctrl_c_to_python() -> None:
+    korean_tokenizer("okt")
+    script = (
+        "import os, signal, sys, time\n"
+        "from core.text.tokenizers import named_tokenizer\n"
+        "named_tokenizer('rouge_score').tokenize('a')\n"
+        "print([m for m in ('konlpy', 'jpype', 'mecab', 'kiwipiepy') if m in sys.modules])\n"
+        "print(named_tokenizer('okt').tokenize('우리 생활을'))\n"
+        "print(sys.modules['jpype'].JClass('java.lang.System').getProperty('java.awt.headless'))\n"
+        "start = time.monotonic()\n"
+        "try:\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    time.sleep(20)\n"
+        "    print('slept')\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted', time.monotonic() - start < 10)\n"
+    )
+    done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]", "['우리', '생활', '을']", "true", "interrupted True"]
+    assert done.stderr == ""

@@ -1,0 +1,14 @@
+"""The Korean tokenizers, where they are installed."""
+
+import pytest
+
+from core.text.korean import TokenizerError
+from core.text.tokenizers import Tokenizer, named_tokenizer
+
+
+def korean_tokenizer(name: str) -> Tokenizer:
+    """The tokenizer `name`; skips the test where its package or Java is missing."""
+    try:
+        return named_tokenizer(name)
+    except TokenizerError as error:
+        pytest.skip(str(error))
