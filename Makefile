@@ -14,7 +14,7 @@ setup: .venv/installed
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	@echo "Installing (PyTorch, Ray, transformers, …): this takes some minutes the first time."
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test,dev,postgres]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test,dev,korean,postgres]'
 	touch $@
 
 # The main job on the bundled articles: rows in demo.db, a table here, plots under reports/.

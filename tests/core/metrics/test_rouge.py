@@ -12,7 +12,7 @@ from core.metrics.metric import Row
 from core.metrics.rouge import VARIANTS, Rouge, RougeConfig, rouge
 from core.text.tokenizers import CharTokenizer, EnglishTokenizer
 from core.types import Score
-from tests.korean_tokenizers import korean_tokenizer
+from korean_tokenizers import korean_tokenizer
 
 ALL = ("rouge1", "rouge2", "rouge3", "rouge9", "rouge10", "rougeL", "rougeLsum")
 # Rouge-Lsum is not symmetric.

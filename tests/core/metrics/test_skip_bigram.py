@@ -15,7 +15,7 @@ from core.metrics.rouge import rouge
 from core.metrics.skip_bigram import skip_bigram, skip_bigrams
 from core.text.tokenizers import EnglishTokenizer
 from core.types import Score
-from tests.rouge_155 import rouge_155
+from rouge_155 import rouge_155
 
 GAPS = (0, 2, 4, None)
 METRICS = {(gap, unigrams): skip_bigram(gap, unigrams) for gap in GAPS for unigrams in (False, True)}

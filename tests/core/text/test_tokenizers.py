@@ -24,7 +24,7 @@ from core.text.tokenizers import (
     named_tokenizer,
 )
 from core.types import Score
-from tests.korean_tokenizers import korean_tokenizer
+from korean_tokenizers import korean_tokenizer
 
 KOREAN = ("kiwi", "mecab", "okt")
 DOCTOR = "호킨스 의사는 매년 건강검진을 받는 것을 권장합니다."
