@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
-import transformers
 
 from core.errors import EmptyArticleError
 from core.metrics.standard import MetricsConfig, StandardMetrics
@@ -96,7 +95,6 @@ def make_sweeper(plan: SweepPlan, device: str) -> Sweeper:
     One thread, because sums split over several threads round differently, and the numbers must not depend on how
     many cores a worker has: more cores are used by more workers.
     """
-    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     torch.set_num_threads(1)
     return Sweeper(plan, torch.device(device))
 

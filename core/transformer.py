@@ -4,9 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from transformers import AutoModel, AutoTokenizer
 
 from core.errors import ModelError
+
+
+def hide_progress_bars() -> None:
+    """Keep transformers from drawing one for every model on stderr, where a run has its own."""
+    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def load_transformer(folder: Path) -> tuple[Any, Any]:
@@ -15,6 +21,7 @@ def load_transformer(folder: Path) -> tuple[Any, Any]:
     Raises:
         ModelError: the folder holds no model that transformers can load by itself.
     """
+    hide_progress_bars()
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
         model = AutoModel.from_pretrained(folder, trust_remote_code=False, dtype=torch.float32)

@@ -16,7 +16,7 @@ from sentence_transformers import SentenceTransformer
 from core.batching import max_tokens, padded, token_batches, tokenized
 from core.fast_linear import speed_up_linear_layers
 from core.models import ModelRef, model_folder
-from core.transformer import load_transformer
+from core.transformer import hide_progress_bars, load_transformer
 
 FloatArray = npt.NDArray[np.float32]
 # From model inputs, each (batch, tokens), to vectors (batch, dimensions).
@@ -65,6 +65,7 @@ def load_encoder(ref: ModelRef, device: torch.device) -> Encoder:
 
 
 def _sentence_transformer(name: str, folder: Path, device: torch.device) -> Encoder:
+    hide_progress_bars()
     model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).float().eval()
     speed_up_linear_layers(model)
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from korean_tokenizers import korean_tokenizer
 from rouge_score.rouge_scorer import RougeScorer
 
 from core.errors import RecipeError
@@ -12,7 +13,6 @@ from core.metrics.metric import Row
 from core.metrics.rouge import VARIANTS, Rouge, RougeConfig, rouge
 from core.text.tokenizers import CharTokenizer, EnglishTokenizer
 from core.types import Score
-from korean_tokenizers import korean_tokenizer
 
 ALL = ("rouge1", "rouge2", "rouge3", "rouge9", "rouge10", "rougeL", "rougeLsum")
 # Rouge-Lsum is not symmetric.

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rouge_155 import rouge_155
 
 from core.errors import RecipeError
 from core.metrics.metric import Row
@@ -15,7 +16,6 @@ from core.metrics.rouge import rouge
 from core.metrics.skip_bigram import skip_bigram, skip_bigrams
 from core.text.tokenizers import EnglishTokenizer
 from core.types import Score
-from rouge_155 import rouge_155
 
 GAPS = (0, 2, 4, None)
 METRICS = {(gap, unigrams): skip_bigram(gap, unigrams) for gap in GAPS for unigrams in (False, True)}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from korean_tokenizers import korean_tokenizer
 from rouge_score.tokenizers import DefaultTokenizer
 
 from core.errors import NwsError, RecipeError
@@ -24,7 +25,6 @@ from core.text.tokenizers import (
     named_tokenizer,
 )
 from core.types import Score
-from korean_tokenizers import korean_tokenizer
 
 KOREAN = ("kiwi", "mecab", "okt")
 DOCTOR = "호킨스 의사는 매년 건강검진을 받는 것을 권장합니다."
