@@ -25,6 +25,10 @@ class HubError(NwsError):
     """The Hugging Face Hub cannot be reached, or does not have what was asked for."""
 
 
+class TokenizerError(NwsError):
+    """A tokenizer's package, or the Java it needs, is not installed."""
+
+
 class ModelError(NwsError):
     """A model cannot be loaded, or is not the one that was pinned."""
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
-from core.errors import NwsError
+from core.errors import TokenizerError
 
-INSTALL = "pip install 'nws[korean]'"
+INSTALL = "pip install kiwipiepy konlpy python-mecab-ko"
 # The packages whose versions decide what an analyser gives.
 PACKAGES = {
     "kiwi": ("kiwipiepy", "kiwipiepy_model"),
@@ -20,10 +20,6 @@ PACKAGES = {
 }
 _SPACE = re.compile(r"[^\S\n]|\0")
 Morphs = Callable[[str], list[str]]
-
-
-class TokenizerError(NwsError):
-    """A tokenizer's package, or the Java it needs, is not installed."""
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.text.korean import TokenizerError
+from core.errors import TokenizerError
 from core.text.tokenizers import Tokenizer, named_tokenizer
 
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
 from rouge_score.tokenizers import DefaultTokenizer
 
-from core.errors import NwsError, RecipeError
+from core.errors import NwsError, RecipeError, TokenizerError
 from core.metrics.metric import Row
 from core.metrics.rouge import rouge
 from core.text import korean
-from core.text.korean import TokenizerError, readable
+from core.text.korean import readable
 from core.text.tokenizers import (
     TOKENIZERS,
     CharTokenizer,
@@ -159,7 +159,9 @@ def test_tokenizers_travel_to_other_processes(name: str) -> None:
 @pytest.mark.parametrize(("name", "module"), [("kiwi", "kiwipiepy"), ("mecab", "mecab"), ("okt", "jpype")])
 def test_a_missing_package_is_named(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(NwsError, match=rf"'{name}' needs the package {module}.*pip install 'nws\[korean\]'"):
+    with pytest.raises(
+        NwsError, match=rf"'{name}' needs the package {module}.*pip install kiwipiepy"
+    ):
         korean.analyser.__wrapped__(name)
 
 

@@ -1,0 +1,58 @@
+"""`nws score`: the metrics of a file of predictions."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from jobs.commands.shared import Json, err, out
+
+
+def score(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="JSONL, CSV or Parquet with the fields prediction, reference (or references, a list), and if wanted "
+            "source and id."
+        ),
+    ],
+    metrics: Annotated[
+        str, typer.Option("--metrics", "-m", help="Names with commas between them; docs/metrics.md explains them.")
+    ] = "rouge1,rouge2,rougeL",
+    stemmer: Annotated[bool, typer.Option("--stemmer", help="ROUGE compares Porter stems (English only).")] = False,
+    references: Annotated[
+        Literal["best", "mean"], typer.Option(help="Of several references the best one counts, or their mean.")
+    ] = "best",
+    lang: Annotated[str, typer.Option(help="Language of the texts: en or ko.")] = "en",
+    tokenizer: Annotated[
+        str | None, typer.Option(help="rouge_score (default for en), kiwi (default for ko), mecab, okt, or char.")
+    ] = None,
+    bertscore_model: Annotated[
+        str, typer.Option(help="Backbone of BERTScore: a known name, a folder, or a Hub id.")
+    ] = "all-MiniLM-L6-v2",
+    bertscore_layer: Annotated[
+        int | None, typer.Option(min=1, help="Its layer; default: the one tuned for that backbone.")
+    ] = None,
+    per_row: Annotated[
+        Path | None, typer.Option("--per-row", help="Write the scores of each row to this JSONL file.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap intervals.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Score predictions against their references: ROUGE, BLEU, METEOR, BERTScore and more, with 95 % intervals."""
+    from core.metrics.registry import Options
+    from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
+    from jobs import score as scores
+    from jobs.score_view import print_score
+
+    options = Options(stemmer, references, lang, tokenizer, bertscore_model, bertscore_layer)
+    if per_row is not None:
+        scores.check_output(per_row, file)
+    names = [name.strip() for name in metrics.split(",") if name.strip()]
+    found = scores.score_file(file, names, options, seed)
+    if "meteor" in names and lang == "en" and find_wordnet() is None:
+        err.print(f"METEOR matched no synonyms, for want of WordNet: {HOW_TO_INSTALL}.")
+    if per_row is not None:
+        scores.write_rows(per_row, found)
+    print(json.dumps(found.as_dict())) if as_json else print_score(found, out)
