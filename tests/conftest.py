@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,9 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 # Ray's workers and the processes that tests start find the helpers, too. Not as `tests.…`: other distributions install
 # a package of that name.
 os.environ["PYTHONPATH"] = str(Path(__file__).parent / "support")
+
+# A suite that is started in the background is born with Ctrl-C ignored, and so would be the processes it interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
