@@ -18,7 +18,7 @@ from core.text.language import check_language
 from core.text.rows import storable, to_references
 from core.text.tokenizers import Tokenizer
 
-# The first that a row has counts.
+# The first that holds a reference counts.
 REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights")
 
 
@@ -26,7 +26,7 @@ REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highligh
 class Prediction:
     """A row of the file: what names it, if anything does, and what is scored."""
 
-    id: object
+    id: str | int | None
     row: Row
 
 
@@ -109,7 +109,9 @@ def read_predictions(path: Path, tokenizer: Tokenizer, needs_source: str | None 
         try:
             prediction = _prediction(row)
             if needs_source and prediction.row.source is None:
-                raise CorpusError(f"Field 'source' is missing: {needs_source} compares the prediction with it.")
+                raise CorpusError(
+                    f"Field 'source' is missing or empty: {needs_source} compares the prediction with it."
+                )
             check_language((prediction.row.prediction, *prediction.row.references), tokenizer)
         except (CorpusError, LanguageError) as error:
             raise type(error)(f"{path}, {where}: {error}") from error
@@ -120,14 +122,24 @@ def read_predictions(path: Path, tokenizer: Tokenizer, needs_source: str | None 
 
 
 def _prediction(row: dict[str, object]) -> Prediction:
-    field = next((name for name in REFERENCE_FIELDS if row.get(name) is not None), None)
-    if field is None:
-        raise CorpusError(f"There is no reference: none of the fields {', '.join(REFERENCE_FIELDS)} is there.")
-    references = to_references(row[field], field)
-    if not references:
-        raise CorpusError(f"There is no reference: field {field!r} is empty.")
-    source = _text(row, "source") if row.get("source") else None  # a CSV cell without source is empty
-    return Prediction(row.get("id"), Row(_text(row, "prediction"), references, source))
+    given = row.get("id")
+    if given is not None and (isinstance(given, bool) or not isinstance(given, str | int)):
+        raise CorpusError(f"Field 'id' holds {type(given).__name__}, not text or a whole number.")
+    # An empty cell of a CSV file is none.
+    source = None if row.get("source") in (None, "") else _text(row, "source")
+    name = storable(given) if isinstance(given, str) else given
+    return Prediction(name, Row(_text(row, "prediction"), _references(row), source))
+
+
+def _references(row: dict[str, object]) -> tuple[str, ...]:
+    """The references of the first field that holds one."""
+    for field in REFERENCE_FIELDS:
+        if found := to_references(row.get(field), field):
+            return found
+    raise CorpusError(
+        f"There is no reference: none of {', '.join(REFERENCE_FIELDS)} is there and filled; the fields are: "
+        f"{', '.join(map(str, row)) or '(none)'}."
+    )
 
 
 def _text(row: dict[str, object], field: str) -> str:

@@ -99,12 +99,11 @@ class Bleu:
 
     def score(self, statistics: FloatArray) -> FloatArray:
         """Geometric mean of the precisions of each order, times the brevity penalty; 0 if one precision is 0."""
-        totals = statistics.sum(axis=0)
-        matches, possible = totals[: self.order], totals[self.order : 2 * self.order]
-        length, reference_length = totals[-2:]
-        if not matches.all():  # also where there is nothing to match: an empty text
+        shares = precisions(self, statistics)
+        if not shares.all():  # also where there is nothing to match: an empty text
             return np.zeros(1)
-        geometric_mean = math.exp(np.log(matches / possible).sum() / self.order)
+        length, reference_length = statistics.sum(axis=0)[-2:]
+        geometric_mean = math.exp(np.log(shares).sum() / self.order)
         brevity_penalty = min(1.0, math.exp(1 - reference_length / length))
         return np.array([geometric_mean * brevity_penalty])
 

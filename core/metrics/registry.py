@@ -116,10 +116,10 @@ def _bertscore(options: Options) -> Metric:
     from core.models import parse_model, resolve_model
 
     model = resolve_model(parse_model(options.bertscore_model))
-    if options.lang != "en" and model.name == MINILM:
+    if not isinstance(text_tokenizer(options), EnglishTokenizer) and model.name == MINILM:
         raise RecipeError(
-            f"BERTScore's bundled backbone {MINILM} reads English only: for `--lang {options.lang}` name one that "
-            "reads the language, such as `--bertscore-model google-bert/bert-base-multilingual-cased`."
+            f"BERTScore's bundled backbone {MINILM} reads English only: for other texts name one that reads their "
+            "language, such as `--bertscore-model google-bert/bert-base-multilingual-cased`."
         )
     tuned = {MINILM: MINILM_LAYER, **model2layers}
     layer = options.bertscore_layer or tuned.get(model.source) or tuned.get(model.name)

@@ -3,7 +3,7 @@
 import csv
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pyarrow.parquet
@@ -48,16 +48,31 @@ def _jsonl(path: Path) -> Iterator[LocatedRow]:
 def _csv(path: Path) -> Iterator[LocatedRow]:
     # The module's default of 131,072 characters a cell is less than a long article.
     csv.field_size_limit(sys.maxsize)
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file, strict=True)
+    with path.open("rb") as file:
+        reader = csv.reader(_decoded(file, path), strict=True)
+        names: list[str] | None = None
+        while True:
+            place = f"line {reader.line_num + 1}"  # where the row begins: a quoted cell may hold further lines
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:
+                raise CorpusError(f"{path}, {place}: not valid CSV ({error}).") from error
+            if cells is None:
+                return
+            if names is None:
+                names = cells
+            elif cells:
+                if len(cells) != len(names):
+                    raise CorpusError(f"{path}, {place}: the row has {len(cells)} cells, not {len(names)}.")
+                yield place, dict(zip(names, cells, strict=True))
+
+
+def _decoded(lines: Iterable[bytes], path: Path) -> Iterator[str]:
+    for number, line in enumerate(lines, start=1):
         try:
-            for row in reader:
-                if None in row or None in row.values():
-                    columns = len(reader.fieldnames or ())
-                    raise CorpusError(f"{path}, line {reader.line_num}: the row does not have {columns} cells.")
-                yield f"line {reader.line_num}", dict(row)
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise CorpusError(f"{path}, line {reader.line_num}: not valid CSV ({error}).") from error
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise CorpusError(f"{path}, line {number}: not valid UTF-8 ({error}).") from error
 
 
 def _parquet(path: Path) -> Iterator[LocatedRow]:

@@ -9,6 +9,8 @@ from core.types import Article
 
 # Syllables and every block of jamo: conjoining, compatibility, extended A and B, half-width.
 _HANGUL = re.compile("[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\ud7b0-\ud7fb\uffa0-\uffdc]")
+# More Hangul than a quoted name or two: the English tokenizer would score what is left, and the number would look good.
+_MOST_HANGUL = 0.2
 _EXCERPT = 40  # characters of a refused text that its error shows
 
 
@@ -25,45 +27,50 @@ def latin_share(text: str) -> float:
     return sum(char.isascii() for char in letters) / len(letters) if letters else 1.0
 
 
-def check_language(texts: Iterable[str], tokenizer: Tokenizer) -> None:
-    """Refuse every text that `tokenizer` would mostly delete, which would make its score a meaningless 0.
+def is_mostly_deleted(text: str) -> bool:
+    """Whether the English tokenizer, which keeps only a-z and 0-9, would delete too much of `text` to score it.
 
-    The English tokenizer keeps only a-z and 0-9, so it is refused for a text with more than half of its letters in
-    another script (all of them in particular). A text without letters, such as an emoji, is fine. The other tokenizers
-    delete no letter.
+    That is more than half of its letters, or more than a fifth if they are Hangul. A text without letters, such as an
+    emoji, is fine.
+    """
+    return latin_share(text) < 0.5 or hangul_share(text) > _MOST_HANGUL
+
+
+def check_language(texts: Iterable[str], tokenizer: Tokenizer) -> None:
+    """Refuse every text that `tokenizer` would mostly delete, which would make its score meaningless.
+
+    Only the English tokenizer deletes letters (see `is_mostly_deleted`).
 
     Raises:
         LanguageError: names the text and the flag to use.
     """
     if isinstance(tokenizer, EnglishTokenizer):
         for text in texts:
-            if latin_share(text) < 0.5:
+            if is_mostly_deleted(text):
                 raise LanguageError(_refusal(text))
 
 
 def _refusal(text: str) -> str:
     excerpt = text.strip()[:_EXCERPT] + ("…" if len(text.strip()) > _EXCERPT else "")
-    if hangul_share(text) > 0.5:
+    if hangul_share(text) > _MOST_HANGUL:
         language, flag = "is Korean", "Use `--lang ko` (or name a tokenizer: `--tokenizer kiwi`)."
     else:
         language, flag = "is not in the Latin alphabet", "Use `--tokenizer char`, which keeps every character."
     return (
         f"The text {excerpt!r} {language}. The English tokenizer rouge_score keeps only a-z and 0-9: it would delete "
-        f"the text and score 0. {flag}"
+        f"most of the text and score the rest. {flag}"
     )
 
 
 def require_latin_script(article: Article) -> None:
-    """Refuse an article whose text or reference is mostly in another script.
-
-    The ROUGE tokenizer keeps only a-z and 0-9: identical Korean, Greek or Chinese texts would score 0.
+    """Refuse an article whose text or reference the English tokenizer would mostly delete.
 
     Raises:
-        LanguageError: more than half of the letters of the text or of a reference are not a-z.
+        LanguageError: see `is_mostly_deleted`.
     """
     for text in (article.text, *article.references):
-        if latin_share(text) < 0.5:
+        if is_mostly_deleted(text):
             raise LanguageError(
                 f"Article {article.key!r} of {article.dataset} is not in Latin script (Korean, for example). This job "
-                "scores with English tokenizers, which would delete its text and report 0; it takes English articles."
+                "scores with English tokenizers, which would delete its text; it takes English articles."
             )

@@ -1,5 +1,6 @@
 """From one row of any dataset to an Article: which field is the text, which the reference, which the key."""
 
+import ast
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -88,18 +89,21 @@ def to_references(value: object, field: str) -> tuple[str, ...]:
     texts = _listed(value) if isinstance(value, str) else value
     if isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts):
         return tuple(storable(text) for text in texts if text.strip())
-    raise CorpusError(f"Field {field!r} holds {type(value).__name__}, not text or a list of texts.")
+    kinds = sorted({type(text).__name__ for text in texts}) if isinstance(texts, list | tuple) else []
+    what = f"a list of {', '.join(kinds)}" if kinds else type(value).__name__
+    raise CorpusError(f"Field {field!r} holds {what}, not text or a list of texts.")
 
 
 def _listed(value: str) -> list[str]:
-    """One reference, or several that are written as a JSON list in one CSV cell."""
-    if value.lstrip().startswith('["'):
-        try:
-            parsed = json.loads(value)
-        except json.JSONDecodeError:
-            return [value]
-        if isinstance(parsed, list) and all(isinstance(item, str) for item in parsed):
-            return parsed
+    """One reference, or several that are written as a JSON or Python list in one CSV cell."""
+    if value.strip().startswith("[") and value.strip().endswith("]"):
+        for parse in (json.loads, ast.literal_eval):  # pandas writes a list the Python way
+            try:
+                parsed = parse(value.strip())
+            except (ValueError, SyntaxError):
+                continue
+            if isinstance(parsed, list) and all(isinstance(item, str) for item in parsed):
+                return parsed
     return [value]
 
 

@@ -18,7 +18,13 @@ def score(
         ),
     ],
     metrics: Annotated[
-        str, typer.Option("--metrics", "-m", help="Names with commas between them; docs/metrics.md explains them.")
+        str,
+        typer.Option(
+            "--metrics",
+            "-m",
+            help="Names with commas between them: rouge1, rouge2, … rougeL, rougeLsum, rougeS, rougeSU, rougeSU4, "
+            "rouge-lcsubstr, bleu, bleu1-4, sacrebleu, meteor, bertscore, efficiency, density, dialogsum.",
+        ),
     ] = "rouge1,rouge2,rougeL",
     stemmer: Annotated[bool, typer.Option("--stemmer", help="ROUGE compares Porter stems (English only).")] = False,
     references: Annotated[
@@ -35,7 +41,7 @@ def score(
         int | None, typer.Option(min=1, help="Its layer; default: the one tuned for that backbone.")
     ] = None,
     per_row: Annotated[
-        Path | None, typer.Option("--per-row", help="Write the scores of each row to this JSONL file.")
+        Path | None, typer.Option("--per-row", help="Write the scores of each row to this JSONL file, replacing it.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap intervals.")] = 0,
     as_json: Json = False,

@@ -55,12 +55,12 @@ GOOD = json.dumps({"prediction": "a", "reference": "a"})
         ("p.jsonl", GOOD + '\n{"reference": "a"}', r"line 2: Field 'prediction' is missing; the fields are: reference"),
         ("p.jsonl", GOOD + '\n{"prediction": 3, "reference": "a"}', r"line 2: Field 'prediction' holds int, not text"),
         ("p.jsonl", GOOD + '\n{"prediction": null, "reference": "a"}', r"line 2: Field 'prediction' holds NoneType"),
-        ("p.jsonl", GOOD + '\n{"prediction": "a"}', r"line 2: There is no reference: none of the fields references"),
-        ("p.jsonl", GOOD + '\n{"prediction": "a", "references": [" "]}', r"line 2: .* field 'references' is empty"),
+        ("p.jsonl", GOOD + '\n{"prediction": "a"}', r"line 2: There is no reference: none of references"),
+        ("p.jsonl", GOOD + '\n{"prediction": "a", "references": [" "]}', r"line 2: There is no reference"),
         ("p.jsonl", GOOD + '\n{"prediction": "a", "reference": 5}', r"line 2: Field 'reference' holds int"),
         ("p.jsonl", GOOD + '\n{"prediction": "a", "reference": "a", "source": 1}', r"line 2: Field 'source' holds int"),
         ("p.jsonl", "", r"p\.jsonl holds no row"),
-        ("p.csv", "prediction,reference\na,b\nc\n", r"p\.csv, line 3: the row does not have 2 cells"),
+        ("p.csv", "prediction,reference\na,b\nc\n", r"p\.csv, line 3: the row has 1 cells, not 2"),
         ("p.csv", "prediction,text\na,b\n", r"p\.csv, line 2: There is no reference"),
         ("p.txt", "a", r"ends in \.jsonl"),
     ],
@@ -84,7 +84,7 @@ def test_korean_is_refused_with_the_flag_to_use(tmp_path: Path) -> None:
 
 def test_density_needs_a_source_in_every_row(tmp_path: Path) -> None:
     file = written(tmp_path / "p.jsonl", {"prediction": "a", "reference": "a", "source": "a"}, json.loads(GOOD))
-    with pytest.raises(CorpusError, match=r"p\.jsonl, line 2: Field 'source' is missing: density"):
+    with pytest.raises(CorpusError, match=r"p\.jsonl, line 2: Field 'source' is missing or empty: density"):
         score_file(file, ["rouge1", "density"], Options(), 0)
 
 
@@ -169,3 +169,25 @@ def test_an_output_that_cannot_be_is_refused_at_once(tmp_path: Path) -> None:
         with pytest.raises(NwsError, match=message):
             check_output(out, file)
     check_output(tmp_path / "rows.jsonl", file)
+
+
+@pytest.mark.parametrize("row", [{"references": [], "reference": "a"}, {"references": "", "summary": "a"}])
+def test_the_first_field_that_holds_a_reference_counts(tmp_path, row):
+    file = tmp_path / "p.jsonl"
+    file.write_text(json.dumps({"prediction": "a", **row}) + "\n")
+    assert score_file(file, ["rouge1"], Options(), 0).as_dict()["metrics"]["rouge1"]["f1"] == 1.0
+
+
+@pytest.mark.parametrize("name", [{"k": 1}, [1], True, 0.5])
+def test_an_id_is_text_or_a_whole_number(tmp_path, name):
+    file = tmp_path / "p.jsonl"
+    file.write_text(json.dumps({"prediction": "a", "reference": "a", "id": name}) + "\n")
+    with pytest.raises(CorpusError, match="line 1: Field 'id'"):
+        score_file(file, ["rouge1"], Options(), 0)
+
+
+def test_the_bundled_backbone_is_refused_for_korean_however_it_is_asked(tmp_path):
+    file = tmp_path / "p.jsonl"
+    file.write_text(json.dumps({"prediction": "나는 학교에 갔다", "reference": "정부는 예산을 줄였다"}) + "\n")
+    with pytest.raises(RecipeError, match="reads English only"):
+        score_file(file, ["bertscore"], Options(tokenizer="char"), 0)

@@ -55,8 +55,9 @@ def test_a_list_of_references(tmp_path: Path, suffix: str) -> None:
     assert article.key == "x"
 
 
-def test_a_csv_cell_may_hold_a_json_list_of_references(tmp_path: Path) -> None:
-    path = write(tmp_path / "d.csv", [{"text": "Hi.", "references": '["One.", "Two."]'}])
+@pytest.mark.parametrize("cell", ['["One.", "Two."]', '[\n "One.", "Two."\n]', "['One.', 'Two.']"])
+def test_a_csv_cell_may_hold_a_list_of_references(tmp_path: Path, cell: str) -> None:
+    path = write(tmp_path / "d.csv", [{"text": "Hi.", "references": cell}])
     (article,) = open_corpus(DatasetSpec(str(path)))
     assert article.references == ("One.", "Two.")
     assert article.key == "row-0"
@@ -186,3 +187,18 @@ def test_article_ids_tell_articles_apart(one: tuple[str, str, str], other: tuple
         return Article("d", "all", parts[0], parts[1], (parts[2],)).id
 
     assert (identified(one) == identified(other)) == (one == other)
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (b'article,highlights\na,b\n"x"y,b\n', 3),
+        (b'article,highlights\na,b\n"unclosed,b\nmore\n', 3),
+        (b"article,highlights\n" + b"a,b\n" * 5000 + b"\xff,b\n", 5002),
+        (b'article,highlights\n"two\nlines",b\nonly one cell\n', 4),
+    ],
+)
+def test_a_csv_error_names_the_line_where_the_row_begins(tmp_path: Path, content: bytes, line: int) -> None:
+    (tmp_path / "d.csv").write_bytes(content)
+    with pytest.raises(CorpusError, match=rf"d\.csv, line {line}: "):
+        open_corpus(DatasetSpec(str(tmp_path / "d.csv")))

@@ -39,7 +39,10 @@ def test_a_korean_reference_is_refused_too() -> None:
         require_latin_script(Article("d", "all", "k", "An English text.", ("한국어 요약",)))
 
 
-@pytest.mark.parametrize("text", ["한국어 요약", "ㅋㅋㅋ", "AI 기술은 우리 생활을 바꾼다", "\u1112\u1161\u11ab 1"])
+@pytest.mark.parametrize(
+    "text",
+    ["한국어 요약", "ㅋㅋㅋ", "AI 기술은 우리 생활을 바꾼다", "어제 iPhone 판매", "ab 한국", "\u1112\u1161\u11ab 1"],
+)
 @pytest.mark.parametrize("stemmer", [False, True])
 def test_korean_is_refused_with_the_flag_to_use(text: str, stemmer: bool) -> None:
     with pytest.raises(LanguageError, match=r"Korean.*`--lang ko`.*`--tokenizer kiwi`"):
@@ -52,9 +55,7 @@ def test_no_other_script_becomes_a_silent_zero(text: str) -> None:
         check_language([text], EnglishTokenizer())
 
 
-@pytest.mark.parametrize(
-    "text", ["", " ", "😀", "?!", "123", "Café déjà vu", "ab 한국", "Samsung (삼성) rose", "\ud800", "\0"]
-)
+@pytest.mark.parametrize("text", ["", " ", "😀", "?!", "123", "Café déjà vu", "Samsung (삼성) rose", "\ud800", "\0"])
 def test_what_the_english_tokenizer_reads_is_not_refused(text: str) -> None:
     check_language([text], EnglishTokenizer())
 
