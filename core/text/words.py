@@ -20,11 +20,6 @@ def _word_spans(text: str) -> Iterator[tuple[int, int]]:
     return (m.span() for m in _TOKEN.finditer(text) if any(char.isalnum() for char in m.group()))
 
 
-def words(text: str) -> list[str]:
-    """The words of `text` as they stand in it, punctuation included."""
-    return [text[start:end] for start, end in word_spans(text)]
-
-
 def count_words(text: str) -> int:
     return len(word_spans(text))
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+# That of `jobs.store`, written again because importing it takes SQLAlchemy along.
 DEFAULT_STORE = "sqlite:///nws.db"
 Store = Annotated[
     str, typer.Option(envvar="NWS_STORE", help="Where results are: sqlite:///FILE or postgresql://USER@HOST/DATABASE.")

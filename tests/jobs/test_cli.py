@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs import cli
+from jobs import cli, store
+from jobs.commands import shared
 
 
 class Result:
@@ -239,3 +240,7 @@ def test_score_refuses_korean_with_the_flag_to_use(nws, tmp_path: Path) -> None:
     assert "--lang ko" in refused.err
     scored = nws("score", "korean.jsonl", "--lang", "ko", "--tokenizer", "char", "--json")
     assert scored.json["metrics"]["rouge1"]["f1"] == 1
+
+
+def test_the_default_store_is_that_of_the_store() -> None:
+    assert shared.DEFAULT_STORE == store.DEFAULT_STORE
