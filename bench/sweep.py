@@ -28,7 +28,7 @@ from bench.arms import Arm, Row, load_arms
 from bench.machine import cpu_model, linear_gflops
 from core.sweep import make_segmenter
 from core.types import Score, SegmentedArticle
-from jobs.provenance import pin
+from jobs.phase1 import pin
 from jobs.recipe import load_recipe
 
 RESULTS = Path(__file__).parent / "results"
@@ -75,12 +75,16 @@ def main() -> None:
     console = Console(stderr=True, highlight=False)
 
     recipe = load_recipe(
-        "sample", {"datasets": [{"name": options.dataset}], "limit": options.articles, "bundle_size": 16}
+        "phase1", "sample", {"datasets": [{"name": options.dataset}], "limit": options.articles, "bundle_size": 16}
     )
     pinned = pin(recipe)
-    segment = make_segmenter(pinned.plan)
+    (planned,) = pinned.stages
+    # Without `random`, whose scores are means over several draws: one summary, one score, in every arm.
+    systems = tuple(system for system in planned.plan.systems if system.signature != "random")
+    plan = dataclasses.replace(planned.plan, systems=systems)
+    segment = make_segmenter(plan)
     articles = [segment(article) for article in pinned.corpora[0]]
-    arms = load_arms(pinned.plan, recipe.bundle_size)
+    arms = load_arms(plan, recipe.bundle_size)
     results = measure(arms, articles, options.reps, console)
     about = {
         "articles": len(articles),
@@ -89,8 +93,8 @@ def main() -> None:
         "sentences and chunks": sum(len(article.sentences) + len(article.chunks) for article in articles),
         "summaries": results["NAIVE"].agreement.texts,
         "repetitions": options.reps,
-        "encoder": pinned.plan.encoders[0].name,
-        "BERTScore": f"{pinned.plan.metrics.bertscore.model.name}, layer {pinned.plan.metrics.bertscore.num_layers}",
+        "encoder": plan.encoders[0].name,
+        "BERTScore": f"{plan.metrics.bertscore.model.name}, layer {plan.metrics.bertscore.num_layers}",
         "CPU": f"{cpu_model()}, 1 thread",
         "GFLOP/s": {name: round(rate) for name, rate in linear_gflops().items()},
         "libraries": pinned.revisions["libraries"],

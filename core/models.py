@@ -1,6 +1,7 @@
 """Which weights: every model is a name, an origin and a revision, and lies in a folder when it is used."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,19 +49,19 @@ KNOWN_MODELS = {
 }
 
 
-def parse_model(text: str) -> ModelRef:
-    """The model that a recipe or flag names: a known name, a local folder, or a Hub id (`org/name[@revision]`)."""
-    if text in KNOWN_MODELS:
-        return KNOWN_MODELS[text]
+def parse_model(text: str, known: Mapping[str, ModelRef] = KNOWN_MODELS) -> ModelRef:
+    """The model that a recipe or flag names: a name in `known`, a local folder, or a Hub id (`org/name[@revision]`)."""
+    if text in known:
+        return known[text]
     if Path(text).is_dir():
         return ModelRef(Path(text).resolve().name, str(Path(text).resolve()), "")
     source, _, revision = text.partition("@")
-    for known in KNOWN_MODELS.values():
-        if source in (known.name, known.source):
-            return ModelRef(known.name, known.source, revision or known.revision)
+    for ref in known.values():
+        if source in (ref.name, ref.source):
+            return ModelRef(ref.name, ref.source, revision or ref.revision)
     if source.count("/") != 1 or source.startswith((".", "/", "~")):
         raise ModelError(
-            f"There is no model {text!r}: give one of {', '.join(KNOWN_MODELS)}, an existing folder, or a Hub id "
+            f"There is no model {text!r}: give one of {', '.join(known)}, an existing folder, or a Hub id "
             "such as organisation/name@revision."
         )
     return ModelRef(source.split("/")[1], source, revision or "main")

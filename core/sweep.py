@@ -1,5 +1,7 @@
-"""Phase 1's unit of work: a bundle of segmented articles in, every system's summary at every length with scores out."""
+"""The unit of work of a sweep: a bundle of articles in, every system's summary at every length with scores out."""
 
+import functools
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,67 +12,86 @@ from core.errors import EmptyArticleError
 from core.metrics.standard import MetricsConfig, StandardMetrics
 from core.models import ModelRef
 from core.summarizers.encoders import FloatArray, load_encoder
+from core.summarizers.generation import Generated, load_generator
+from core.summarizers.generators import Generator
 from core.summarizers.importance import unit_rows
-from core.summarizers.systems import ChunkSystem, Document, Embeddings, Lead, Random, System
-from core.text.language import require_latin_script
-from core.text.segmentation import Segmenter
+from core.summarizers.systems import Document, Draft, Embeddings, System, uncut_and_cut
+from core.text.language import Language, require_language
+from core.text.segmentation import Segmenter, unsegmented
 from core.text.words import count_words
-from core.types import Article, SegmentedArticle, Summary
+from core.types import Article, Score, Scores, SegmentedArticle, Summary
 
 # From texts to one vector each, (texts, dimensions).
 Encode = Callable[[Sequence[str]], FloatArray]
+# From texts and a number each that seeds what is drawn for it, to summaries.
+Generate = Callable[[Sequence[str], Sequence[int]], list[Generated]]
+# An article, the signature of the system, and what it wrote.
+Written = tuple[Article, str, Draft]
 
 
 @dataclass(frozen=True, slots=True)
 class SweepPlan:
-    """Everything that decides the numbers of a sweep.
+    """Everything that decides the numbers of a sweep: extractive systems, or one generator.
 
     Attributes:
-        pipeline: the resolved spaCy pipeline, or `blank`.
-        encoders: resolved models.
-        importance: names of sentence importances.
+        language: of all articles and references.
+        pipeline: the resolved segmentation: a spaCy pipeline, `blank` or `kiwi`.
+        encoders: resolved models, by whose names the systems ask for embeddings.
+        systems: what summarises segments. A plan with a generator has none.
+        generator: a generator with its model resolved.
         lengths: the values of n.
         metrics: options of the standard metrics.
-        seed: of the `random` control.
+        seed: of whatever is drawn at random.
     """
 
+    language: Language
     pipeline: str
     encoders: tuple[ModelRef, ...]
-    importance: tuple[str, ...]
+    systems: tuple[System, ...]
     lengths: tuple[int, ...]
     metrics: MetricsConfig
     seed: int
+    generator: Generator | None = None
 
     @property
-    def systems(self) -> tuple[System, ...]:
-        """Each encoder with each importance, and the two controls for length."""
-        chunk_systems = [ChunkSystem(encoder.name, name) for encoder in self.encoders for name in self.importance]
-        return (*chunk_systems, Lead(), Random(self.seed))
+    def signatures(self) -> tuple[str, ...]:
+        """Of every system, the generator's last."""
+        generated = () if self.generator is None else (self.generator.signature,)
+        return (*(system.signature for system in self.systems), *generated)
+
+    @property
+    def models(self) -> tuple[ModelRef, ...]:
+        """Every model that a worker loads."""
+        generated = () if self.generator is None else (self.generator.model,)
+        return (*self.encoders, *generated, self.metrics.bertscore.model)
 
 
 def make_segmenter(plan: SweepPlan) -> Callable[[Article], SegmentedArticle]:
-    """What cuts an article for the sweep. It refuses one that cannot be summarised or scored in English.
+    """What cuts an article for the sweep. It refuses one that cannot be summarised or scored in the plan's language.
 
-    Raises (when called): EmptyArticleError, LanguageError.
+    A generator reads the text itself: for it alone, an article is only checked.
+
+    Raises (when called): EmptyArticleError, LanguageError, SegmentationError.
     """
-    segment = Segmenter(plan.pipeline)
+    segment = Segmenter(plan.pipeline) if plan.systems else unsegmented
 
     def segment_for_sweep(article: Article) -> SegmentedArticle:
         if not article.references:
             raise EmptyArticleError(f"Article {article.key!r} of {article.dataset} has no reference summary.")
-        require_latin_script(article)
+        require_language(article, plan.language)
         return segment(article)
 
     return segment_for_sweep
 
 
 class Sweeper:
-    """Holds the encoders and the metrics of a plan, loaded once, and sweeps bundles."""
+    """Holds the models and the metrics of a plan, loaded once, and sweeps bundles."""
 
     def __init__(self, plan: SweepPlan, device: torch.device) -> None:
         self._plan = plan
         encoders = [load_encoder(ref, device) for ref in plan.encoders]
         self._encoders: dict[str, Encode] = {encoder.name: encoder.encode for encoder in encoders}
+        self._generate = None if plan.generator is None else load_generator(plan.generator, device, plan.seed)
         self._metrics = StandardMetrics(plan.metrics, device)
 
     def __call__(self, bundle: Sequence[SegmentedArticle]) -> list[Summary]:
@@ -80,13 +101,29 @@ class Sweeper:
         candidates are scored together.
         """
         started = time.perf_counter()
-        written = write(embed(bundle, self._encoders), self._plan)
-        scores = self._metrics.score([(article, text) for article, _, _, text in written])
+        known: dict[tuple[Article, str], Score] = {}
+        written = write(embed(bundle, self._encoders, self._objective(known)), self._plan)
+        if self._plan.generator is not None and self._generate is not None:
+            written += generated(bundle, self._generate, self._plan.generator.signature, self._plan.lengths)
+        pairs = [(article, text) for article, _, draft in written for text in (draft.text, *draft.redraws)]
+        scores = iter(self._metrics.score(pairs, known))
+        averaged = [_mean([next(scores) for _ in (draft.text, *draft.redraws)]) for _, _, draft in written]
         seconds = (time.perf_counter() - started) / max(len(written), 1)
         return [
-            Summary(article.id, system, n, text, count_words(text), seconds, score)
-            for (article, system, n, text), score in zip(written, scores, strict=True)
+            Summary(article.id, system, draft.n, draft.text, count_words(draft.text), seconds, score, draft.extra)
+            for (article, system, draft), score in zip(written, averaged, strict=True)
         ]
+
+    def _objective(self, known: dict[tuple[Article, str], Score]) -> Callable[[Article, Sequence[str]], list[float]]:
+        """What oracles maximise. It fills `known`: a text is stored with the very score that it was chosen for."""
+
+        def f1(article: Article, texts: Sequence[str]) -> list[float]:
+            new = list(dict.fromkeys(text for text in texts if (article, text) not in known))
+            scores = self._metrics.bertscore([(article, text) for text in new])
+            known.update(zip(((article, text) for text in new), scores, strict=True))
+            return [known[article, text].f1 for text in texts]
+
+        return f1
 
 
 def make_sweeper(plan: SweepPlan, device: str) -> Sweeper:
@@ -99,7 +136,11 @@ def make_sweeper(plan: SweepPlan, device: str) -> Sweeper:
     return Sweeper(plan, torch.device(device))
 
 
-def embed(bundle: Sequence[SegmentedArticle], encoders: Mapping[str, Encode]) -> list[Document]:
+def embed(
+    bundle: Sequence[SegmentedArticle],
+    encoders: Mapping[str, Encode],
+    f1: Callable[[Article, Sequence[str]], list[float]],
+) -> list[Document]:
     """Each article with its sentence and chunk vectors; every encoder sees all texts of the bundle in one call."""
     texts = [segment.text for article in bundle for segment in (*article.sentences, *article.chunks)]
     vectors = {name: unit_rows(encode(texts)) for name, encode in encoders.items()} if texts else {}
@@ -109,16 +150,38 @@ def embed(bundle: Sequence[SegmentedArticle], encoders: Mapping[str, Encode]) ->
         middle = start + len(article.sentences)
         end = middle + len(article.chunks)
         embeddings = {name: Embeddings(v[start:middle], v[middle:end]) for name, v in vectors.items()}
-        documents.append(Document(article, embeddings))
+        documents.append(Document(article, embeddings, functools.partial(f1, article.article)))
         start = end
     return documents
 
 
-def write(documents: Sequence[Document], plan: SweepPlan) -> list[tuple[Article, str, int, str]]:
-    """Each article with every system's signature, every n and the summary, in that order."""
+def write(documents: Sequence[Document], plan: SweepPlan) -> list[Written]:
+    """What every system of the plan writes for each document, by document, then system, then n."""
     return [
-        (document.segmented.article, system.signature, n, text)
+        (document.segmented.article, system.signature, draft)
         for document in documents
         for system in plan.systems
-        for n, text in zip(plan.lengths, system.summarize(document, plan.lengths), strict=True)
+        for draft in system.summarize(document, plan.lengths)
     ]
+
+
+def generated(
+    bundle: Sequence[SegmentedArticle], generate: Generate, signature: str, lengths: Sequence[int]
+) -> list[Written]:
+    """What the generator writes for each article, once, uncut and cut to every length."""
+    articles = [segmented.article for segmented in bundle]
+    found = generate([article.text for article in articles], [int(article.id, 16) for article in articles])
+    return [
+        (article, signature, draft)
+        for article, output in zip(articles, found, strict=True)
+        for draft in uncut_and_cut(output.text, lengths, output.extra)
+    ]
+
+
+def _mean(scores: Sequence[Scores]) -> Scores:
+    """Every metric's mean; of one score itself."""
+    if len(scores) == 1:
+        return scores[0]
+    columns = [score.columns() for score in scores]
+    mean = {name: math.fsum(column[name] for column in columns) / len(columns) for name in columns[0]}
+    return Scores.from_columns(mean)

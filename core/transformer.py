@@ -1,5 +1,8 @@
 """A transformer and its tokenizer from a folder, in float32, without running code that came with it."""
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,17 @@ from core.errors import ModelError
 def hide_progress_bars() -> None:
     """Keep transformers from drawing one for every model on stderr, where a run has its own."""
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def only_errors() -> Iterator[None]:
+    """Keep transformers from logging advice on stderr, where a run has its own messages."""
+    level = transformers.utils.logging.get_verbosity()
+    transformers.utils.logging.set_verbosity(logging.ERROR)
+    try:
+        yield
+    finally:
+        transformers.utils.logging.set_verbosity(level)
 
 
 def load_transformer(folder: Path) -> tuple[Any, Any]:

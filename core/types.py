@@ -97,13 +97,23 @@ class Scores:
                 flat[metric.name] = value
         return flat
 
+    @classmethod
+    def from_columns(cls, columns: Mapping[str, float]) -> "Scores":
+        """The scores whose `columns()` these are."""
+        metrics = {
+            name: Score(*(columns[f"{name}_{part.name}"] for part in fields(Score)))
+            for name in ("bertscore", "rouge1", "rouge2", "rougel")
+        }
+        return cls(**metrics, efficiency=columns["efficiency"], density=columns["density"])
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """What one system wrote for one article at one length.
 
     `n` is the number of words asked for (0: uncut), `words` the number it has. `seconds` is its share of the
-    wall time its bundle took: a cost, not a result, and the only field that differs between two equal runs.
+    wall time its bundle took: a cost, not a result, and the only field that differs between two equal runs. `extra` is
+    what else the system has to tell, such as the precision a generator ran in.
     """
 
     article_id: str
@@ -113,7 +123,7 @@ class Summary:
     words: int
     seconds: float
     scores: Scores
-    extra: Mapping[str, float] = field(default_factory=dict)
+    extra: Mapping[str, float | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from core.errors import NwsError, RecipeError
-from jobs.commands import machine, runs, score, submit
+from jobs.commands import compare, keysentences, machine, runs, score, submit
 from jobs.commands.shared import err, out
 
 app = typer.Typer(
@@ -24,12 +24,15 @@ submit_app = typer.Typer(no_args_is_help=True, help="Start a run.")
 db_app = typer.Typer(no_args_is_help=True, help="The store's schema.")
 
 submit_app.command("phase1")(submit.submit_phase1)
+submit_app.command("baselines")(submit.submit_baselines)
 app.command("resume")(submit.resume)
 app.command("ls")(runs.list_runs)
 app.command("status")(runs.status)
 app.command("report")(runs.report)
+app.command("compare")(compare.compare)
 app.command("query")(runs.query)
 app.command("score")(score.score)
+app.command("keysentences")(keysentences.keysentences)
 app.command("doctor")(machine.doctor)
 db_app.command("upgrade")(machine.db_upgrade)
 db_app.command("current")(machine.db_current)

@@ -14,22 +14,24 @@ from jobs.provenance import Pinned
 def describe(pinned: Pinned) -> dict[str, Any]:
     """Articles, systems, rows, models with revisions, metrics and device of a run, as plain values.
 
+    `rows` counts the summaries of n words; systems with a length of their own add an uncut one for each article.
     `articles` and `rows` are None where a streamed dataset does not tell its size.
     """
     articles = pinned.articles
-    systems = [system.signature for system in pinned.plan.systems]
+    systems = pinned.systems
     return {
         "datasets": [
             {"name": c.name, "split": c.split, "revision": c.revision, "articles": c.size} for c in pinned.corpora
         ],
         "articles": articles,
-        "n": list(pinned.plan.lengths),
-        "systems": systems,
-        "rows": None if articles is None else articles * len(systems) * len(pinned.plan.lengths),
+        "n": list(pinned.recipe.n),
+        "systems": list(systems),
+        "rows": None if articles is None else articles * len(systems) * len(pinned.recipe.n),
         "encoders": pinned.revisions["encoders"],
+        "generators": pinned.revisions.get("generators", {}),
         "bertscore": pinned.revisions["bertscore"],
         "segmentation": pinned.revisions["segmentation"],
-        "metrics": pinned.plan.metrics.signatures,
+        "metrics": pinned.metrics.signatures,
         "seed": pinned.recipe.seed,
         "device": _device(pinned),
     }
@@ -61,6 +63,8 @@ def print_description(plan: dict[str, Any], console: Console) -> None:
     line("segmentation", plan["segmentation"])
     for encoder in plan["encoders"].values():
         line("encoder", encoder)
+    for generator in plan["generators"].values():
+        line("generator", generator)
     line("bertscore", plan["bertscore"])
     for system in plan["systems"]:
         line("system", system)

@@ -1,188 +1,42 @@
-"""The Phase 1 driver: fans bundles of articles out to a pool and stores each as it lands.
+"""Phase 1, the sweep over n: which systems a recipe means."""
 
-It is the only writer of its run. What it has stored is never computed again, so the same function starts a run and
-goes on with one.
-"""
-
-import functools
-import itertools
-import os
-import socket
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from typing import Literal
-
-import torch
-from rich.console import Console
-
-from cluster.pool import InlinePool, Pool, Work
-from cluster.ray_pool import RayPool
-from cluster.resources import plan_actors
-from cluster.session import local_session
-from core.errors import FencedError
-from core.models import model_folder
-from core.sweep import SweepPlan, make_segmenter, make_sweeper
-from core.types import Article
-from jobs.progress import run_progress
-from jobs.provenance import Pinned, code_version, pin, require_same_revisions
-from jobs.recipe import Recipe, parse_recipe
-from jobs.store import RunSpec, Store
-
-Engine = Literal["ray", "inline"]
+from core.models import parse_model, resolve_model
+from core.summarizers.chunk_systems import ChunkSystem, Random
+from core.summarizers.lead import Lead
+from core.sweep import SweepPlan
+from jobs.provenance import Pinned, PlannedStage, pin_setting, pinned_text
+from jobs.recipe import Phase1Recipe
+from jobs.store import SWEEP
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a run stands when its driver ends. `articles` counts those with summaries."""
+def pin(recipe: Phase1Recipe) -> Pinned:
+    """Look up every revision a recipe leaves open, and open its datasets. Loads no model.
 
-    run_id: str
-    state: str
-    articles: int
-    summaries: int
-    failures: int
-
-    def as_dict(self) -> dict[str, str | int]:
-        return asdict(self)
-
-
-def submit(store: Store, pinned: Pinned, engine: Engine, console: Console) -> Outcome:
-    """Create a run and drive it to its end. There is no run before its models and machines are known to be there.
+    Its systems are each encoder with each importance, and the two controls for length.
 
     Raises:
-        NwsError: a model or a machine is missing, or the store refuses. A run that exists by then can be resumed.
+        NwsError: a model, dataset, pipeline or revision cannot be found.
     """
-    fetch_models(pinned.plan)
-    with open_pool(pinned.recipe, pinned.plan, engine, console) as (pool, device):
-        run_id = store.create_run(
-            RunSpec(
-                job="phase1",
-                recipe=pinned.recipe.model_dump(mode="json"),
-                recipe_hash=pinned.recipe.hash,
-                seed=pinned.recipe.seed,
-                code_version=code_version(),
-                revisions=pinned.revisions,
-                signatures=pinned.plan.metrics.signatures,
-            )
-        )
-        return _drive(store, run_id, pinned, pool, device, console)
-
-
-def resume(
-    store: Store, run_id: str, engine: Engine, accelerator: str | None, actors: int | None, console: Console
-) -> Outcome:
-    """Go on with a run: only articles without summaries are computed, failed ones again.
-
-    `accelerator` and `actors` replace the recipe's: they do not change the numbers.
-
-    Raises:
-        NwsError: there is no such run, or its models, articles or segmentation have changed since it began.
-    """
-    run = store.run_info(run_id)
-    where = {"accelerator": accelerator, "actors": actors}
-    recipe = parse_recipe({**run.recipe, **{k: v for k, v in where.items() if v is not None}}, run_id)
-    pinned = pin(recipe)
-    changes = require_same_revisions(run.revisions, pinned.revisions, run_id)
-    if run.code_version != code_version():
-        changes.append(f"code {run.code_version} -> {code_version()}")
-    for change in changes:
-        console.print(f"Warning: since this run began, {change}; its new numbers may differ from its old ones.")
-    if next(unfinished_bundles(pinned, store.finished_article_ids(run_id)), None) is None:
-        return _drive(store, run_id, pinned, None, run.device, console)
-    if run.state == "running":
-        console.print(
-            f"Warning: taking run {run_id} over from pid {run.driver_pid} on {run.driver_host}, last heard of at "
-            f"{run.heartbeat_at}. If that driver still lives, it will stop at its next bundle."
-        )
-    fetch_models(pinned.plan)
-    with open_pool(pinned.recipe, pinned.plan, engine, console) as (pool, device):
-        return _drive(store, run_id, pinned, pool, device, console)
-
-
-def fetch_models(plan: SweepPlan) -> None:
-    """Download what is not on this machine yet, once, before several actors would.
-
-    Raises:
-        NwsError: a model cannot be had, or is not the one that was recorded.
-    """
-    for ref in (*plan.encoders, plan.metrics.bertscore.model):
-        model_folder(ref)
-
-
-def _drive(
-    store: Store, run_id: str, pinned: Pinned, pool: Pool | None, device: str | None, console: Console
-) -> Outcome:
-    """Compute what is missing; without a pool, nothing is."""
-    epoch = store.claim_run(run_id, socket.gethostname(), os.getpid())
-    console.print(f"Run {run_id} in {store.shown_url}", highlight=False, soft_wrap=True)
-    state: Literal["done", "failed", "interrupted"] = "failed"
-    try:
-        store.start_run(run_id, epoch, pinned.articles, device, code_version())
-        if pool is not None:
-            _sweep(store, run_id, epoch, pinned, pool, console)
-        if pinned.articles is None:
-            run = store.run_info(run_id)
-            store.start_run(run_id, epoch, run.articles_done + run.failures, device, code_version())
-        state = "done"
-    except (KeyboardInterrupt, SystemExit):  # Ctrl-C, SIGTERM
-        state = "interrupted"
-    finally:
-        error = sys.exception()
-        if not isinstance(error, FencedError):  # a run that another driver has is not ours to end
-            store.finish_run(run_id, epoch, state, f"{type(error).__name__}: {error}" if error else None)
-    run = store.run_info(run_id)
-    return Outcome(run_id, state, run.articles_done, run.summaries, run.failures)
-
-
-def _sweep(store: Store, run_id: str, epoch: int, pinned: Pinned, pool: Pool, console: Console) -> None:
-    finished = store.finished_article_ids(run_id)
-    console.print("Loading models; the first articles take the longest.")
-    with run_progress(console, pinned.articles, len(finished)) as advance:
-        for bundle, result in pool.map(unfinished_bundles(pinned, finished)):
-            store.record(run_id, epoch, bundle, result)
-            new = {summary.article_id for summary in result.summaries} - finished
-            advance(len(new), len(result.failures))
-
-
-def unfinished_bundles(pinned: Pinned, finished: set[str]) -> Iterator[tuple[Article, ...]]:
-    """The run's bundles, in corpus order, that hold an article not `finished`.
-
-    A bundle is always whole and always the same articles: embeddings depend, in their last digit, on what is in a
-    batch, and a resumed run must give the numbers of an undisturbed one.
-    """
-    for corpus in pinned.corpora:
-        articles = iter(corpus)
-        while bundle := tuple(itertools.islice(articles, pinned.recipe.bundle_size)):
-            if any(article.id not in finished for article in bundle):
-                yield bundle
-
-
-@contextmanager
-def open_pool(recipe: Recipe, plan: SweepPlan, engine: Engine, console: Console) -> Iterator[tuple[Pool, str]]:
-    """The pool that a recipe asks for, and what it runs on, in words.
-
-    Raises:
-        ClusterError: Ray cannot start, or has not what the recipe asks for.
-        NwsError: a model cannot be loaded.
-    """
-    if engine == "inline":
-        device = "cuda" if recipe.accelerator != "cpu" and torch.cuda.is_available() else "cpu"
-        with InlinePool(_work(plan, device)) as pool:
-            yield pool, f"inline, {torch.cuda.get_device_name() if device == 'cuda' else '1 CPU thread'}"
-        return
-    console.print("Starting Ray on this machine …")
-    with local_session() as session:
-        if session.dashboard_url:
-            token = f" (its token is in {session.auth_token_path})" if session.auth_token_path else ""
-            console.print(f"Ray dashboard: {session.dashboard_url}{token}", highlight=False, soft_wrap=True)
-        accelerator = None if recipe.accelerator == "auto" else recipe.accelerator
-        resources, actors = plan_actors(session.resources, accelerator, recipe.actors)
-        # Ray does not hide the GPUs from an actor that pins none.
-        work = _work(plan, "cuda" if resources.num_gpus else "cpu")
-        with RayPool(work, resources, actors) as ray_pool:
-            yield ray_pool, f"{actors} x {resources.describe()} on {session.node}"
-
-
-def _work(plan: SweepPlan, device: str) -> Work:
-    return Work(functools.partial(make_segmenter, plan), functools.partial(make_sweeper, plan, device))
+    encoders = tuple(resolve_model(parse_model(text)) for text in recipe.encoders)
+    setting = pin_setting(recipe)
+    plan = SweepPlan(
+        language=setting.language,
+        pipeline=setting.pipeline,
+        encoders=encoders,
+        systems=(
+            *(ChunkSystem(encoder.name, name) for encoder in encoders for name in recipe.importance),
+            Lead(),
+            Random(recipe.seed),
+        ),
+        lengths=recipe.n,
+        metrics=setting.metrics,
+        seed=recipe.seed,
+    )
+    return Pinned(
+        job="phase1",
+        recipe=recipe.model_copy(update=setting.in_recipe(recipe) | {"encoders": tuple(map(pinned_text, encoders))}),
+        stages=(PlannedStage(SWEEP, plan),),
+        metrics=setting.metrics,
+        corpora=setting.corpora,
+        revisions={"encoders": {ref.name: str(ref) for ref in encoders}, **setting.revisions},
+    )

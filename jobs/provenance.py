@@ -14,9 +14,11 @@ from core.metrics.standard import MetricsConfig
 from core.models import ModelRef, is_folder, parse_model, resolve_model
 from core.sweep import SweepPlan
 from core.text.corpus import Corpus, open_corpus
-from core.text.language import require_latin_script
+from core.text.language import Language, article_language
 from core.text.segmentation import pipeline_revision, resolve_pipeline
-from jobs.recipe import Recipe
+from core.text.tokenizers import DEFAULT_TOKENIZERS
+from jobs.recipe import RunRecipe
+from jobs.store import Stage
 
 _LIBRARIES = (
     "torch",
@@ -31,18 +33,30 @@ _LIBRARIES = (
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedStage:
+    """A stage of a run and what its actors run. Each stage has a pool of its own, one after another."""
+
+    stage: Stage
+    plan: SweepPlan
+
+
+@dataclass(frozen=True, slots=True)
 class Pinned:
     """A recipe whose every name has been looked up.
 
     Attributes:
+        job: the job's name.
         recipe: the recipe with each model, dataset and pipeline at an exact revision: pinning it again gives the same.
-        plan: what the actors run.
+        stages: what runs, in this order; every stage goes over all articles.
+        metrics: options of the metrics, the same in every stage.
         corpora: the datasets, opened.
         revisions: of models, datasets, segmentation and libraries, as the run records them.
     """
 
-    recipe: Recipe
-    plan: SweepPlan
+    job: str
+    recipe: RunRecipe
+    stages: tuple[PlannedStage, ...]
+    metrics: MetricsConfig
     corpora: tuple[Corpus, ...]
     revisions: dict[str, Any]
 
@@ -52,56 +66,73 @@ class Pinned:
         sizes = [corpus.size for corpus in self.corpora]
         return None if None in sizes else sum(size for size in sizes if size is not None)
 
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The signature of every system."""
+        return tuple(signature for planned in self.stages for signature in planned.plan.signatures)
 
-def pin(recipe: Recipe) -> Pinned:
-    """Look up every revision a recipe leaves open, and open its datasets. Loads no model.
+
+@dataclass(frozen=True, slots=True)
+class PinnedSetting:
+    """What any job has pinned: articles, their language and segmentation, and metrics."""
+
+    language: Language
+    pipeline: str
+    metrics: MetricsConfig
+    corpora: tuple[Corpus, ...]
+
+    @property
+    def revisions(self) -> dict[str, Any]:
+        """As a run records them."""
+        return {
+            "bertscore": str(self.metrics.bertscore.model),
+            "datasets": {corpus.name: f"{corpus.split}@{corpus.revision}" for corpus in self.corpora},
+            "segmentation": pipeline_revision(self.pipeline),
+            "libraries": {name: importlib.metadata.version(name) for name in _LIBRARIES},
+        }
+
+    def in_recipe(self, recipe: RunRecipe) -> dict[str, Any]:
+        """The fields of `recipe` that were pinned, as they are now."""
+        datasets = zip(recipe.datasets, self.corpora, strict=True)
+        rouge, backbone = self.metrics.rouge, self.metrics.bertscore.model
+        return {
+            "datasets": tuple(d.model_copy(update={"name": corpus.pinned_name}) for d, corpus in datasets),
+            "pipeline": self.pipeline,
+            "bertscore": recipe.bertscore.model_copy(update={"model": pinned_text(backbone)}),
+            "rouge": recipe.rouge.model_copy(update={"tokenizer": rouge.tokenizer}),
+        }
+
+
+def pin_setting(recipe: RunRecipe) -> PinnedSetting:
+    """Look up what a recipe leaves open of articles and metrics, and open its datasets. Loads no model.
 
     Raises:
-        NwsError: a model, dataset, pipeline or revision cannot be found.
+        NwsError: a model, dataset, pipeline or revision cannot be found, or the datasets are not in one language.
     """
-    pipeline = resolve_pipeline(recipe.pipeline)
-    encoders = tuple(resolve_model(parse_model(text)) for text in recipe.encoders)
     backbone = resolve_model(parse_model(recipe.bertscore.model))
     corpora = tuple(open_corpus(dataset.spec()) for dataset in recipe.datasets)
     names = [corpus.name for corpus in corpora]
     if len(set(names)) < len(names):
         raise RecipeError(f"Two datasets have the same name ({', '.join(names)}), so their rows would be mixed up.")
-    for corpus in corpora:
-        require_latin_script(next(iter(corpus)))
-    plan = SweepPlan(
-        pipeline=pipeline,
-        encoders=encoders,
-        importance=recipe.importance,
-        lengths=recipe.n,
-        metrics=MetricsConfig(
-            BertScoreConfig(backbone, recipe.bertscore.num_layers, recipe.bertscore.rescale),
-            RougeConfig(recipe.rouge.stemmer),
-        ),
-        seed=recipe.seed,
+    languages = {corpus.name: article_language(next(iter(corpus))) for corpus in corpora}
+    if len(set(languages.values())) > 1:
+        raise RecipeError(f"A run is in one language, and these datasets are in two: {languages}. Submit one for each.")
+    language = languages[names[0]]
+    rouge = recipe.rouge
+    tokenizer = DEFAULT_TOKENIZERS[language] if rouge.tokenizer == "auto" else rouge.tokenizer
+    if language == "ko" and tokenizer == "rouge_score":
+        raise RecipeError(
+            "rouge_score's tokenizer deletes Korean text: leave rouge.tokenizer at auto, or name another."
+        )
+    metrics = MetricsConfig(
+        BertScoreConfig(backbone, recipe.bertscore.num_layers, recipe.bertscore.rescale),
+        RougeConfig(rouge.stemmer, tokenizer),
     )
-    datasets = tuple(
-        dataset.model_copy(update={"name": corpus.pinned_name})
-        for dataset, corpus in zip(recipe.datasets, corpora, strict=True)
-    )
-    pinned = recipe.model_copy(
-        update={
-            "datasets": datasets,
-            "pipeline": pipeline,
-            "encoders": tuple(map(_pinned_text, encoders)),
-            "bertscore": recipe.bertscore.model_copy(update={"model": _pinned_text(backbone)}),
-        }
-    )
-    revisions = {
-        "encoders": {ref.name: str(ref) for ref in encoders},
-        "bertscore": str(backbone),
-        "datasets": {corpus.name: f"{corpus.split}@{corpus.revision}" for corpus in corpora},
-        "segmentation": pipeline_revision(pipeline),
-        "libraries": {name: importlib.metadata.version(name) for name in _LIBRARIES},
-    }
-    return Pinned(pinned, plan, corpora, revisions)
+    return PinnedSetting(language, resolve_pipeline(recipe.pipeline, language), metrics, corpora)
 
 
-def _pinned_text(ref: ModelRef) -> str:
+def pinned_text(ref: ModelRef) -> str:
+    """A resolved model as a recipe names it. A folder's contents are checked against the run's revisions instead."""
     return ref.source if is_folder(ref) else str(ref)
 
 
@@ -114,7 +145,7 @@ def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], 
     Raises:
         RecipeError: a model, dataset or pipeline is not what it was.
     """
-    for kind in ("encoders", "bertscore", "datasets", "segmentation"):
+    for kind in now.keys() - {"libraries"}:
         if recorded[kind] != now[kind]:
             raise RecipeError(
                 f"Run {run_id} cannot go on: its {kind} was {recorded[kind]} and is now {now[kind]}. "

@@ -4,13 +4,15 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from core.errors import RecipeError
+from core.errors import ModelError, RecipeError
 from core.models import parse_model
+from core.summarizers.baselines import BASELINES
+from core.summarizers.generators import parse_generator
 from core.summarizers.importance import IMPORTANCE
 from core.text.corpus import DatasetSpec
 
@@ -46,22 +48,22 @@ class BertScoreRecipe(_Strict):
 
 
 class RougeRecipe(_Strict):
-    """Which ROUGE."""
+    """Which ROUGE. `auto` is rouge_score's tokenizer for English articles and Kiwi's morphemes for Korean ones."""
 
     stemmer: bool = False
+    tokenizer: Literal["auto", "rouge_score", "kiwi", "mecab", "okt", "char"] = "auto"
 
 
-class Recipe(_Strict):
-    """A Phase 1 sweep.
+class RunRecipe(_Strict):
+    """What every job that writes and scores summaries is told.
 
     Attributes:
         datasets: what to summarise, in this order.
-        pipeline: a spaCy pipeline, `blank`, or `auto` (en_core_web_sm if it is installed, else blank).
-        encoders: known names, folders, or Hub ids (`organisation/name[@revision]`).
-        importance: how sentences are weighed.
+        pipeline: for English articles a spaCy pipeline, `blank`, or `auto` (en_core_web_sm if it is installed, else
+            blank); for Korean ones always Kiwi.
         n: the summary lengths, in words.
         bertscore, rouge: the metrics' options.
-        seed: of the random control and of the bootstrap.
+        seed: of the random control, of sampling and of the bootstrap.
         bundle_size: articles sent to an actor together.
         accelerator: `auto` (a GPU for each actor where there is one, else a CPU), `cpu`, or a Ray accelerator type.
         actors: how many; as many as there are accelerators if not given.
@@ -69,8 +71,6 @@ class Recipe(_Strict):
 
     datasets: Annotated[tuple[DatasetRecipe, ...], Field(min_length=1)]
     pipeline: str = "auto"
-    encoders: Annotated[tuple[str, ...], Field(min_length=1)] = ("all-MiniLM-L6-v2",)
-    importance: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(IMPORTANCE)
     n: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = tuple(range(1, 22, 2))
     bertscore: BertScoreRecipe = BertScoreRecipe()
     rouge: RougeRecipe = RougeRecipe()
@@ -84,6 +84,24 @@ class Recipe(_Strict):
     def _sorted_once(cls, n: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(sorted(set(n)))
 
+    @property
+    def hash(self) -> str:
+        """SHA-256 of all that decides the numbers: everything but where it runs."""
+        decisive = self.model_dump(mode="json", exclude={"accelerator", "actors"})
+        return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
+
+
+class Phase1Recipe(RunRecipe):
+    """A Phase 1 sweep: every encoder with every importance, and the controls.
+
+    Attributes:
+        encoders: known names, folders, or Hub ids (`organisation/name[@revision]`).
+        importance: how sentences are weighed.
+    """
+
+    encoders: Annotated[tuple[str, ...], Field(min_length=1)] = ("all-MiniLM-L6-v2",)
+    importance: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(IMPORTANCE)
+
     @field_validator("importance")
     @classmethod
     def _known(cls, importance: tuple[str, ...]) -> tuple[str, ...]:
@@ -94,61 +112,89 @@ class Recipe(_Strict):
 
     @model_validator(mode="after")
     def _encoders_have_different_names(self) -> Self:
-        names = [parse_model(encoder).name for encoder in self.encoders]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"two encoders are called {name!r}, so their summaries could not be told apart")
+        _require_different([parse_model(encoder).name for encoder in self.encoders], "encoders")
         return self
 
-    @property
-    def hash(self) -> str:
-        """SHA-256 of all that decides the numbers: everything but where it runs."""
-        decisive = self.model_dump(mode="json", exclude={"accelerator", "actors"})
-        return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
+
+class BaselinesRecipe(RunRecipe):
+    """The baselines: other ways to summarise at the same lengths.
+
+    Attributes:
+        encoder: embeds sentences and chunks for the systems that need it.
+        systems: names of baselines (`core/summarizers/baselines.py`) and generators: known names, folders, or Hub ids.
+    """
+
+    encoder: str = "all-MiniLM-L6-v2"
+    systems: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(BASELINES)
+
+    @model_validator(mode="after")
+    def _systems_are_known_and_differ(self) -> Self:
+        parse_model(self.encoder)
+        _require_different([_signature(system) for system in self.systems], "systems")
+        return self
 
 
-def load_recipe(name: str, overrides: Mapping[str, Any]) -> Recipe:
-    """The recipe `name` (a bundled one, or a YAML file) with `overrides` on top.
+def _signature(system: str) -> str:
+    if system in BASELINES:
+        return system
+    try:
+        return parse_generator(system).signature
+    except ModelError as error:
+        raise ValueError(f"there is no system {system!r}: the baselines are {', '.join(BASELINES)}. {error}") from error
+
+
+def _require_different(names: list[str], kind: str) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two {kind} are called {name!r}, so their summaries could not be told apart")
+
+
+RECIPE_OF_JOB: dict[str, type[RunRecipe]] = {"phase1": Phase1Recipe, "baselines": BaselinesRecipe}
+
+
+def load_recipe(job: str, name: str, overrides: Mapping[str, Any]) -> RunRecipe:
+    """The recipe `name` of a job (a bundled one, or a YAML file) with `overrides` on top.
 
     Args:
+        job: a name in `RECIPE_OF_JOB`.
         name: `sample`, `paper`, or a path ending in .yaml.
         overrides: by field name. `datasets` replaces all datasets; `limit` and the like apply to each of them.
 
     Raises:
         RecipeError: there is no such recipe, or a key or value is not usable (each named).
     """
-    values = {**_read(name), **{key: value for key, value in overrides.items() if key not in _DATASET_KEYS}}
+    values = {**_read(job, name), **{key: value for key, value in overrides.items() if key not in _DATASET_KEYS}}
     of_datasets = {key: value for key, value in overrides.items() if key in _DATASET_KEYS}
     if of_datasets and isinstance(values.get("datasets"), list):
         values["datasets"] = [{**dataset, **of_datasets} for dataset in values["datasets"]]
-    return parse_recipe(values, name)
+    return parse_recipe(job, values, name)
 
 
 _DATASET_KEYS = frozenset(DatasetRecipe.model_fields) - {"name"}
 
 
-def parse_recipe(values: Mapping[str, Any], name: str) -> Recipe:
-    """A recipe from plain values.
+def parse_recipe(job: str, values: Mapping[str, Any], name: str) -> RunRecipe:
+    """A job's recipe from plain values; `name` is what errors call it.
 
     Raises:
         RecipeError: naming every key that is unknown, missing or unusable.
     """
     try:
-        return Recipe.model_validate(values)
+        return RECIPE_OF_JOB[job].model_validate(values)
     except ValidationError as error:
-        problems = [f"  {'.'.join(map(str, e['loc'])) or 'recipe'}: {_problem(e)}" for e in error.errors()]
+        problems = [f"  {'.'.join(map(str, e['loc'])) or 'recipe'}: {_problem(job, e)}" for e in error.errors()]
         raise RecipeError("\n".join([f"The recipe {name!r} is not usable:", *problems])) from error
 
 
-def _problem(error: Any) -> str:
+def _problem(job: str, error: Any) -> str:
     if error["type"] == "extra_forbidden":
-        return f"unknown key; a recipe has: {', '.join(Recipe.model_fields)}"
+        return f"unknown key; a recipe has: {', '.join(RECIPE_OF_JOB[job].model_fields)}"
     return str(error["msg"])
 
 
-def _read(name: str) -> dict[str, Any]:
-    bundled = sorted(path.stem for path in RECIPES.glob("*.yaml"))
-    path = RECIPES / f"{name}.yaml" if name in bundled else Path(name)
+def _read(job: str, name: str) -> dict[str, Any]:
+    bundled = sorted(path.stem for path in (RECIPES / job).glob("*.yaml"))
+    path = RECIPES / job / f"{name}.yaml" if name in bundled else Path(name)
     if not path.is_file():
         raise RecipeError(f"There is no recipe {name!r}: give one of {', '.join(bundled)}, or a YAML file.")
     try:

@@ -77,6 +77,8 @@ def print_status(run: RunInfo, failures: Sequence[FailureInfo], console: Console
     line("segmentation", run.revisions["segmentation"])
     for encoder in run.revisions["encoders"].values():
         line("encoder", encoder)
+    for generator in run.revisions.get("generators", {}).values():
+        line("generator", generator)
     line("bertscore", run.revisions["bertscore"])
     line("libraries", ", ".join(f"{name} {version}" for name, version in run.revisions["libraries"].items()))
     for signature in run.signatures.values():
@@ -84,6 +86,6 @@ def print_status(run: RunInfo, failures: Sequence[FailureInfo], console: Console
     for failure in failures:
         line(
             "failed",
-            f"{failure.dataset} {failure.key}: {failure.error_class}: {failure.message} "
+            f"{failure.stage}, {failure.dataset} {failure.key}: {failure.error_class}: {failure.message} "
             f"({failure.attempts} attempts, {failure.node})",
         )

@@ -41,10 +41,14 @@ def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
     folder = tmp_path_factory.mktemp("checkpoints")
     makers = {
+        "bart": tiny_checkpoints.make_bart,
         "bert": tiny_checkpoints.make_bert,
         "electra": tiny_checkpoints.make_electra,
         "gpt2": tiny_checkpoints.make_gpt2,
+        "gpt2-lm": tiny_checkpoints.make_gpt2_lm,
+        "pegasus": tiny_checkpoints.make_pegasus,
         "roberta": tiny_checkpoints.make_roberta,
+        "t5": tiny_checkpoints.make_t5,
         "xlnet": tiny_checkpoints.make_xlnet,
     }
     return {name: make(folder / f"tiny-{name}") for name, make in makers.items()}

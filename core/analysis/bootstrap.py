@@ -5,13 +5,13 @@ narrow for few articles: on normal values its 95 % covered the mean 84, 90, 92 a
 10, 20 and 50.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-_CELLS_AT_ONCE = 4_000_000
+CELLS_AT_ONCE = 4_000_000
 """Resampled articles held at a time: 32 MiB of float64, whatever the number of articles."""
 
 
@@ -64,18 +64,26 @@ def mean_intervals(
     Raises:
         ValueError: a column has no value.
     """
+    intervals: dict[int, Interval] = {}
+    for columns, group in complete_columns(values):
+        intervals |= zip(columns, _complete_intervals(group, seed, confidence, resamples), strict=True)
+    return [intervals[column] for column in range(values.shape[1])]
+
+
+def complete_columns(values: NDArray[np.float64]) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
+    """The columns that lack the same articles (NaN): their indices, and their values, (articles they have, columns).
+
+    Raises:
+        ValueError: a column has no value.
+    """
     present = ~np.isnan(values)
     if not present.any(axis=0).all():
         raise ValueError("a mean needs at least one value: a column is empty")
     groups: dict[bytes, list[int]] = {}
     for column in range(values.shape[1]):
         groups.setdefault(present[:, column].tobytes(), []).append(column)
-    intervals: dict[int, Interval] = {}
     for columns in groups.values():
-        rows = present[:, columns[0]]
-        group = values[rows][:, columns]
-        intervals |= zip(columns, _complete_intervals(group, seed, confidence, resamples), strict=True)
-    return [intervals[column] for column in range(values.shape[1])]
+        yield columns, values[present[:, columns[0]]][:, columns]
 
 
 def score_intervals(
@@ -124,7 +132,7 @@ def _resampled_means(values: NDArray[np.float64], seed: int, resamples: int) -> 
     """Means of shape (resamples, columns), from how often each article was drawn: one matrix product."""
     articles = len(values)
     rng = np.random.default_rng(seed)
-    step = max(1, _CELLS_AT_ONCE // articles)
+    step = max(1, CELLS_AT_ONCE // articles)
     parts = []
     for start in range(0, resamples, step):
         rows = min(step, resamples - start)

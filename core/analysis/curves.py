@@ -4,22 +4,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.analysis.bootstrap import Interval, mean_intervals
-from core.analysis.points import CONTROLS, Grid, Metric, Point, build_grids
+from core.analysis.points import CONTROLS, UPPER_BOUNDS, Grid, Metric, Point, build_grids
 
 
 @dataclass(frozen=True, slots=True)
-class CurvePoint:
+class CurvePoint(Interval):
     """The mean over `articles` articles at n words, and its 95 % interval."""
 
     n: int
     articles: int
-    mean: float
-    low: float
-    high: float
-
-    @property
-    def half_width(self) -> float:
-        return (self.high - self.low) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +22,7 @@ class Curve:
     dataset: str
     system: str
     is_control: bool
+    is_upper_bound: bool
     lengths: tuple[CurvePoint, ...]
 
 
@@ -38,13 +32,15 @@ class Uncut:
 
     dataset: str
     system: str
+    is_control: bool
+    is_upper_bound: bool
     articles: int
     words: float
     score: Interval
 
 
 def sweep_curves(points: Iterable[Point], metric: Metric = "bertscore_f1", *, seed: int) -> tuple[Curve, ...]:
-    """A curve per dataset and system, datasets and systems in alphabetical order, controls last.
+    """A curve per dataset and system, datasets in alphabetical order, systems by `system_order`.
 
     Each mean is over all articles that have a summary at that n. Uncut summaries (n = 0) are on no curve.
 
@@ -66,10 +62,11 @@ def _curves(grid: Grid, seed: int) -> list[Curve]:
     on_curve: dict[int, list[CurvePoint]] = {}
     for (s, k), found in zip(cells, mean_intervals(columns, seed), strict=True):
         on_curve.setdefault(s, []).append(
-            CurvePoint(grid.lengths[k], int(counts[s, k]), found.mean, found.low, found.high)
+            CurvePoint(found.mean, found.low, found.high, grid.lengths[k], int(counts[s, k]))
         )
     return [
-        Curve(grid.dataset, system, system in CONTROLS, tuple(on_curve[s])) for s, system in enumerate(grid.systems)
+        Curve(grid.dataset, system, system in CONTROLS, system in UPPER_BOUNDS, tuple(on_curve[s]))
+        for s, system in enumerate(grid.systems)
     ]
 
 
@@ -81,7 +78,9 @@ def uncut_scores(points: Iterable[Point], metric: Metric = "bertscore_f1", *, se
         scores = mean_intervals(grid.values[:, 0].T, seed)
         words = grid.words[:, 0].sum(axis=1) / counts
         found += [
-            Uncut(grid.dataset, system, int(counts[s]), float(words[s]), scores[s])
-            for s, system in enumerate(grid.systems)
+            Uncut(
+                grid.dataset, system, system in CONTROLS, system in UPPER_BOUNDS, int(counts[s]), float(words[s]), score
+            )
+            for s, (system, score) in enumerate(zip(grid.systems, scores, strict=True))
         ]
     return tuple(found)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.bootstrap import Interval, mean_intervals
-from core.analysis.points import CONTROLS, LEAD, RANDOM, Grid, Metric, Point, build_grids
+from core.analysis.points import CONTROLS, LEAD, RANDOM, UPPER_BOUNDS, Grid, Metric, Point, build_grids
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,13 @@ class MagicNumber:
     Bare arg-max: `best_per_article` (n to the share of articles whose F1 is highest there, ties to the
     smaller n), its `median`, and `best_by_mean`; empty or None without articles. `recommended` holds every
     n that beats `random` and is not significantly below the largest gain; `verdict` says it, or why there
-    is none.
+    is none. An upper bound saw the reference: it is never recommended, and not compared with `lead`.
     """
 
     dataset: str
     system: str
     is_control: bool
+    is_upper_bound: bool
     articles: int
     dropped: int
     short: tuple[str, ...]
@@ -86,7 +87,7 @@ class MagicNumber:
 
 
 def magic_numbers(points: Iterable[Point], metric: Metric = "bertscore_f1", *, seed: int) -> tuple[MagicNumber, ...]:
-    """A `MagicNumber` per dataset and system, controls included and last; uncut summaries are left out.
+    """A `MagicNumber` per dataset and system, in the order of `system_order`; uncut summaries are left out.
 
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
@@ -145,7 +146,11 @@ def _over_lead(grid: Grid, seed: int) -> dict[tuple[int, int], Interval]:
     if LEAD not in grid.systems:
         return {}
     differences = grid.values - grid.values[grid.systems.index(LEAD)]
-    cells = [(s, k) for s, k in np.argwhere(~np.isnan(differences).all(axis=2)) if grid.systems[s] not in CONTROLS]
+    cells = [
+        (s, k)
+        for s, k in np.argwhere(~np.isnan(differences).all(axis=2))
+        if grid.systems[s] not in CONTROLS | UPPER_BOUNDS
+    ]
     if not cells:
         return {}
     columns = differences[[s for s, _ in cells], [k for _, k in cells]].T
@@ -189,11 +194,13 @@ def _magic_number(grid: Grid, pairing: _Pairing, gains: tuple[Gain, ...]) -> Mag
         best_by_mean = int(lengths[np.argmax(scores.mean(axis=1))])
     short = (grid.words[pairing.system] < np.array(grid.lengths)[:, None]) & grid.present[pairing.system]
     # One article has no spread to resample: its interval would call any gain certain.
-    recommended = tuple(gain.n for gain in gains if gain.recommended and articles > 1)
+    is_candidate = articles > 1 and system not in UPPER_BOUNDS
+    recommended = tuple(gain.n for gain in gains if gain.recommended and is_candidate)
     return MagicNumber(
         dataset=grid.dataset,
         system=system,
         is_control=system in CONTROLS,
+        is_upper_bound=system in UPPER_BOUNDS,
         articles=articles,
         dropped=pairing.dropped,
         short=tuple(grid.articles[i] for i in np.flatnonzero(short.any(axis=0))),
@@ -207,6 +214,8 @@ def _magic_number(grid: Grid, pairing: _Pairing, gains: tuple[Gain, ...]) -> Mag
 
 
 def _verdict(grid: Grid, system: str, articles: int, gains: tuple[Gain, ...], recommended: tuple[int, ...]) -> str:
+    if system in UPPER_BOUNDS:
+        return "is an upper bound: it saw the reference"
     if recommended:
         return lengths_text(tuple(gain.n for gain in gains), recommended)
     if system == RANDOM:

@@ -15,6 +15,13 @@ RANDOM = "random"
 LEAD = "lead"
 CONTROLS = frozenset({LEAD, RANDOM})
 """Systems that weigh nothing: `random` shows what length alone gains, `lead` what the article's beginning does."""
+UPPER_BOUNDS = frozenset({"oracle", "window-oracle"})
+"""Systems that see the reference: what could be reached, not what anybody can use."""
+
+
+def system_order(system: str) -> tuple[int, str]:
+    """Key to sort systems by: first those one can choose, then upper bounds, then controls, each by name."""
+    return (2 if system in CONTROLS else 1 if system in UPPER_BOUNDS else 0), system
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +46,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """One metric over one dataset. All axes are sorted (controls last), so the input's order leaves no trace.
+    """One metric over one dataset. All axes are sorted (systems by `system_order`): the input's order leaves no trace.
 
     `values` is float64 of shape (systems, lengths, articles), NaN where there is no such summary;
     `words` is int64 of the same shape, 0 where there is none.
@@ -71,7 +78,7 @@ def build_grids(points: Iterable[Point], metric: Metric) -> tuple[Grid, ...]:
 
 
 def _build_grid(dataset: str, points: list[Point], metric: Metric) -> Grid:
-    systems = sorted({point.system for point in points}, key=lambda name: (name in CONTROLS, name))
+    systems = sorted({point.system for point in points}, key=system_order)
     lengths = sorted({point.n for point in points})
     articles = sorted({point.article_id for point in points})
     shape = (len(systems), len(lengths), len(articles))

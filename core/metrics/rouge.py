@@ -9,6 +9,7 @@ Computed by the library `rouge_score`, with any tokenizer.
   `rougeL`. Unlike the others it is not symmetric: precision is not the recall of the arguments swapped.
 """
 
+import functools
 import importlib.metadata
 import re
 from collections import Counter
@@ -19,7 +20,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from core.errors import RecipeError
 from core.metrics.pairs import PairMetric, References, clipped_overlap, over_references
-from core.text.tokenizers import EnglishTokenizer, Tokenizer
+from core.text.tokenizers import EnglishTokenizer, Tokenizer, named_tokenizer
 from core.types import Score
 
 VARIANTS = ("rouge1", "rouge2", "rougeL")
@@ -61,27 +62,53 @@ def _long_ngrams(name: str, n: int, tokenizer: Tokenizer, options: str, referenc
 
 @dataclass(frozen=True, slots=True)
 class RougeConfig:
-    """The ROUGE of the study's tables: with or without Porter's stemmer."""
+    """The ROUGE of the study's tables.
+
+    Attributes:
+        stemmer: Porter's, which works with `rouge_score`'s tokenizer only.
+        tokenizer: one of `TOKENIZERS`.
+    """
 
     stemmer: bool = False
+    tokenizer: str = "rouge_score"
 
     @property
     def signature(self) -> str:
-        """Every option that changes the numbers."""
+        """Every option that changes the numbers.
+
+        Raises:
+            RecipeError: no such tokenizer, or a stemmer for another tokenizer than `rouge_score`'s.
+            TokenizerError: a package or the Java that the tokenizer needs is missing.
+        """
+        tokenizer = named_tokenizer(self.tokenizer, self.stemmer)
         stem = "porter" if self.stemmer else "no"
-        return f"rouge|stem:{stem}|tok:rouge_score|refs:best-f1|version:{_version()}"
+        how = f"stem:{stem}|tok:rouge_score" if self.tokenizer == "rouge_score" else tokenizer.signature
+        return f"rouge|{how}|refs:best-f1|version:{_version()}"
 
 
 class Rouge:
-    """The `VARIANTS` together, each text cut into tokens once for all of them."""
+    """The `VARIANTS` together, each text cut into tokens once for all of them.
+
+    Raises:
+        RecipeError, TokenizerError: see `RougeConfig.signature`.
+    """
 
     def __init__(self, config: RougeConfig) -> None:
-        self._scorer = RougeScorer(list(VARIANTS), tokenizer=EnglishTokenizer(config.stemmer))
+        self._scorer = RougeScorer(
+            list(VARIANTS), tokenizer=_Remembering(named_tokenizer(config.tokenizer, config.stemmer))
+        )
 
     def score(self, candidate: str, references: Sequence[str]) -> dict[str, Score]:
         """Precision, recall and F1 of each of `VARIANTS`, each against the reference with the highest F1."""
         found = [_scores(self._scorer, candidate, reference) for reference in references]
         return {name: over_references([scores[name] for scores in found], "best") for name in VARIANTS}
+
+
+class _Remembering:
+    """A tokenizer that remembers the last texts: the summaries of an article follow each other, with its references."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenize = functools.lru_cache(maxsize=64)(tokenizer.tokenize)
 
 
 def _scores(scorer: RougeScorer, candidate: str, reference: str) -> dict[str, Score]:

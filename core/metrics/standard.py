@@ -1,7 +1,8 @@
 """The standard metrics, those that are columns of the store, of many summaries at once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import torch
 
@@ -9,7 +10,7 @@ from core.metrics.bertscore import BertScoreConfig, BertScorer
 from core.metrics.rouge import Rouge, RougeConfig
 from core.metrics.surface import DENSITY_SIGNATURE, EFFICIENCY_SIGNATURE, density, efficiency
 from core.text.words import count_words
-from core.types import Article, Scores
+from core.types import Article, Score, Scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +38,27 @@ class StandardMetrics:
         self._bertscore = BertScorer(config.bertscore, device)
         self._rouge = Rouge(config.rouge)
 
-    def score(self, summaries: Sequence[tuple[Article, str]]) -> list[Scores]:
-        """Scores of each (article, summary text), all embedded together; equal pairs are scored once."""
+    def bertscore(self, summaries: Sequence[tuple[Article, str]]) -> list[Score]:
+        """The BERTScore of each (article, summary text), all embedded together."""
+        return self._bertscore.score([(text, article.references) for article, text in summaries])
+
+    def score(
+        self,
+        summaries: Sequence[tuple[Article, str]],
+        known: Mapping[tuple[Article, str], Score] = MappingProxyType({}),
+    ) -> list[Scores]:
+        """Scores of each (article, summary text), all embedded together; equal pairs are scored once.
+
+        Args:
+            summaries: what to score.
+            known: BERTScores that were computed before.
+        """
         unique = list(dict.fromkeys(summaries))
-        bertscores = self._bertscore.score([(text, article.references) for article, text in unique])
+        new = [pair for pair in unique if pair not in known]
+        bertscores = {**dict(zip(new, self.bertscore(new), strict=True)), **known}
         scores = {}
-        for (article, text), bertscore in zip(unique, bertscores, strict=True):
+        for article, text in unique:
+            bertscore = bertscores[article, text]
             rouge = self._rouge.score(text, article.references)
             scores[article, text] = Scores(
                 bertscore=bertscore,

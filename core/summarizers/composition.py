@@ -1,6 +1,7 @@
 """From ranked chunks to a summary of exactly n words, in document order."""
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Collection, Iterable
 
 from core.types import SegmentedArticle
 
@@ -24,7 +25,15 @@ def compose(article: SegmentedArticle, ranking: Iterable[int], n: int) -> str:
         if text not in texts:
             texts.add(text)
             taken.update(range(chunk.start, end))
+    return words_at(article, filled(article, taken, n))
+
+
+def filled(article: SegmentedArticle, taken: Collection[int], n: int) -> set[int]:
+    """The word positions `taken` and, where they are fewer than `n`, the article's first others."""
     others = (position for position in range(len(article.words)) if position not in taken)
-    for position, _ in zip(others, range(n - len(taken)), strict=False):
-        taken.add(position)
-    return " ".join(article.words[position] for position in sorted(taken))
+    return {*taken, *itertools.islice(others, max(0, n - len(taken)))}
+
+
+def words_at(article: SegmentedArticle, positions: Collection[int]) -> str:
+    """The words at these positions, in document order."""
+    return " ".join(article.words[position] for position in sorted(positions))

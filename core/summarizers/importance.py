@@ -78,8 +78,18 @@ def chunk_weights(
         chunk_similarity: cosine of each chunk with the document centroid, (chunks,).
         sentence_of_chunk: index of each chunk's sentence, (chunks,).
     """
-    weights = _standardised(importance)[sentence_of_chunk] + _standardised(chunk_similarity)
+    return rounded(_standardised(importance)[sentence_of_chunk] + _standardised(chunk_similarity))
+
+
+def rounded(weights: FloatArray) -> FloatArray:
+    """Weights without the digits that depend on what else was in the batch."""
     return np.round(weights, _WEIGHT_DECIMALS)
+
+
+def ranking(weights: FloatArray) -> list[int]:
+    """Indices by falling weight; of equals the earlier first."""
+    order: list[int] = np.argsort(-weights, kind="stable").tolist()
+    return order
 
 
 def _standardised(values: FloatArray) -> FloatArray:

@@ -1,15 +1,15 @@
-"""The systems of the sweep: each a frozen value with a readable signature that turns a document into n words."""
+"""What a system is: a frozen value with a readable signature that turns a document into drafts of n words."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
-import numpy as np
-
-from core.summarizers.composition import compose
-from core.summarizers.importance import IMPORTANCE, FloatArray, centroid, chunk_weights
+from core.summarizers.importance import FloatArray
 from core.text.words import first_words
 from core.types import SegmentedArticle
+
+UNCUT = 0
+"""The n of a summary that was given no length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,31 @@ class Embeddings:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A segmented article with its embeddings by encoder name."""
+    """A segmented article, its embeddings by encoder name, and what the article's references think of a text.
+
+    `f1` gives the BERTScore F1 of each text against the references: only an oracle may ask it.
+    """
 
     segmented: SegmentedArticle
     embeddings: Mapping[str, Embeddings]
+    f1: Callable[[Sequence[str]], list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A summary before it is scored.
+
+    Attributes:
+        n: the number of words asked for, `UNCUT` for none.
+        text: the summary.
+        redraws: more summaries of a system that draws at random. The scores stored are the means over `text` and these.
+        extra: what else is to be stored with it.
+    """
+
+    n: int
+    text: str
+    redraws: tuple[str, ...] = ()
+    extra: Mapping[str, float | str] = field(default_factory=dict)
 
 
 class System(Protocol):
@@ -35,56 +56,14 @@ class System(Protocol):
     def signature(self) -> str:
         """The name under which its summaries are stored."""
 
-    def summarize(self, document: Document, lengths: Iterable[int]) -> list[str]:
-        """A summary of `document` for each length: exactly that many words, or all if the article has fewer."""
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        """A draft of each length, in this order: exactly that many words, or all if the article has fewer.
+
+        A system with a length of its own gives its uncut draft first.
+        """
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkSystem:
-    """Chunks ranked by the importance of their sentence and by their own similarity to the document."""
-
-    encoder: str
-    importance: str
-
-    @property
-    def signature(self) -> str:
-        return f"{self.encoder}|{self.importance}|chunks"
-
-    def summarize(self, document: Document, lengths: Iterable[int]) -> list[str]:
-        article, embeddings = document.segmented, document.embeddings[self.encoder]
-        weights = chunk_weights(
-            IMPORTANCE[self.importance](embeddings.sentences),
-            embeddings.chunks @ centroid(embeddings.sentences),
-            np.array([chunk.sentence for chunk in article.chunks], dtype=np.int64),
-        )
-        ranking = np.argsort(-weights, kind="stable").tolist()
-        return [compose(article, ranking, n) for n in lengths]
-
-
-@dataclass(frozen=True, slots=True)
-class Lead:
-    """Control: the first n words of the article as they stand. Its curve shows what length alone does."""
-
-    @property
-    def signature(self) -> str:
-        return "lead"
-
-    def summarize(self, document: Document, lengths: Iterable[int]) -> list[str]:
-        return [first_words(document.segmented.article.text, n) for n in lengths]
-
-
-@dataclass(frozen=True, slots=True)
-class Random:
-    """Control: chunks in an order drawn from `seed` and the article, the same on every machine."""
-
-    seed: int
-
-    @property
-    def signature(self) -> str:
-        return "random"
-
-    def summarize(self, document: Document, lengths: Iterable[int]) -> list[str]:
-        article = document.segmented
-        generator = np.random.default_rng([self.seed, int(article.article.id, 16)])
-        ranking = generator.permutation(len(article.chunks)).tolist()
-        return [compose(article, ranking, n) for n in lengths]
+def uncut_and_cut(text: str, lengths: Iterable[int], extra: Mapping[str, float | str] | None = None) -> list[Draft]:
+    """`text` as it is, and its first n words for each length."""
+    extra = extra or {}
+    return [Draft(UNCUT, text, extra=extra), *(Draft(n, first_words(text, n), extra=extra) for n in lengths)]

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from core.errors import TokenizerError
 
@@ -56,8 +57,18 @@ def readable(text: str) -> str:
     return _SPACE.sub(" ", unicodedata.normalize("NFC", text))
 
 
+@functools.cache
+def load_kiwi() -> Any:
+    """The one `kiwipiepy.Kiwi` of this process, of one thread, for morphemes and for sentences.
+
+    Raises:
+        TokenizerError: its package is missing.
+    """
+    return _module("kiwi", "kiwipiepy").Kiwi(num_workers=1)
+
+
 def _load_kiwi() -> Morphs:
-    kiwi = _module("kiwi", "kiwipiepy").Kiwi(num_workers=1)
+    kiwi = load_kiwi()
     return lambda text: [token.form for token in kiwi.tokenize(text)]
 
 

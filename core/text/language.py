@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Iterable
+from typing import Literal
 
 from core.errors import LanguageError
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
 from core.types import Article
 
+# The languages that articles may be in.
+Language = Literal["en", "ko"]
 # Syllables and every block of jamo: conjoining, compatibility, extended A and B, half-width.
 _HANGUL = re.compile("[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\ud7b0-\ud7fb\uffa0-\uffdc]")
 # More Hangul than a quoted name or two: the English tokenizer would score what is left, and the number would look good.
@@ -21,6 +24,11 @@ def hangul_share(text: str) -> float:
     return hangul / len(letters) if letters else 0.0
 
 
+def is_korean(text: str) -> bool:
+    """Whether more than a fifth of the letters of `text` are Hangul."""
+    return hangul_share(text) > _MOST_HANGUL
+
+
 def latin_share(text: str) -> float:
     """Share of the letters of `text` that are a-z or A-Z, in [0, 1]; 1 for a text without letters."""
     letters = [char for char in text.lower() if char.isalpha()]
@@ -33,7 +41,7 @@ def is_mostly_deleted(text: str) -> bool:
     That is more than half of its letters, or more than a fifth if they are Hangul. A text without letters, such as an
     emoji, is fine.
     """
-    return latin_share(text) < 0.5 or hangul_share(text) > _MOST_HANGUL
+    return latin_share(text) < 0.5 or is_korean(text)
 
 
 def check_language(texts: Iterable[str], tokenizer: Tokenizer) -> None:
@@ -52,7 +60,7 @@ def check_language(texts: Iterable[str], tokenizer: Tokenizer) -> None:
 
 def _refusal(text: str) -> str:
     excerpt = text.strip()[:_EXCERPT] + ("…" if len(text.strip()) > _EXCERPT else "")
-    if hangul_share(text) > _MOST_HANGUL:
+    if is_korean(text):
         language, flag = "is Korean", "Use `--lang ko` (or name a tokenizer: `--tokenizer kiwi`)."
     else:
         language, flag = "is not in the Latin alphabet", "Use `--tokenizer char`, which keeps every character."
@@ -62,15 +70,41 @@ def _refusal(text: str) -> str:
     )
 
 
-def require_latin_script(article: Article) -> None:
-    """Refuse an article whose text or reference the English tokenizer would mostly delete.
+def article_language(article: Article) -> Language:
+    """The language that a run needs for `article`, by its text: `ko` if more than a fifth of its letters are Hangul.
 
     Raises:
-        LanguageError: see `is_mostly_deleted`.
+        LanguageError: neither Korean nor in Latin script.
     """
-    for text in (article.text, *article.references):
-        if is_mostly_deleted(text):
+    if is_korean(article.text):
+        return "ko"
+    if is_mostly_deleted(article.text):
+        raise LanguageError(
+            f"Article {article.key!r} of {article.dataset} is neither Korean nor in Latin script: give articles in "
+            "English or Korean."
+        )
+    return "en"
+
+
+def require_language(article: Article, language: Language) -> None:
+    """Refuse an article whose text or a reference is not in the language of the run.
+
+    In `en` that is what the English tokenizer would mostly delete (`is_mostly_deleted`), in `ko` what is not Korean
+    (`is_korean`).
+
+    Raises:
+        LanguageError: names the article.
+    """
+    texts = {"text": article.text} | {f"reference {i}": text for i, text in enumerate(article.references, start=1)}
+    for what, text in texts.items():
+        if language == "en" and is_mostly_deleted(text):
             raise LanguageError(
-                f"Article {article.key!r} of {article.dataset} is not in Latin script (Korean, for example). This job "
-                "scores with English tokenizers, which would delete its text; it takes English articles."
+                f"Article {article.key!r} of {article.dataset}: its {what} is not in Latin script (Korean, for "
+                "example), and English tokenizers would delete it. This run is in English, and a run is in one "
+                "language: give Korean articles a run of their own."
+            )
+        if language == "ko" and not is_korean(text):
+            raise LanguageError(
+                f"Article {article.key!r} of {article.dataset}: its {what} is not in Korean. This run is in Korean, "
+                "and a run is in one language: give English articles a run of their own."
             )

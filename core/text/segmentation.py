@@ -1,66 +1,48 @@
-"""Cut an article into sentences and chunks with spaCy, aligned to whitespace words.
+"""Cut an article into sentences and chunks, aligned to whitespace words.
 
-Two ways, and the run records which one ran:
+Three ways, and the run records which one ran:
 
-* a trained pipeline (`en_core_web_sm`): its sentences; its noun chunks, and verb chunks (the words between
-  noun chunks that hold a verb, with their auxiliaries, particles and adverbs);
-* none (`blank`): `spacy.blank("en")` with the sentencizer, and chunks that end at stop words and punctuation
-  and have at most `MAX_CHUNK_WORDS` words.
+* a trained spaCy pipeline (`en_core_web_sm`): noun and verb chunks (`core/text/spacy_segmentation.py`);
+* `blank`: English without a trained pipeline, chunks between stop words and punctuation (same file);
+* `kiwi`: Korean, chunks that end at particles and endings (`core/text/korean_segmentation.py`).
 """
 
 import importlib.metadata
-import itertools
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import spacy
-from spacy.language import Language
-from spacy.tokens import Doc, Token
 
 from core.errors import EmptyArticleError, SegmentationError
+from core.text import korean_segmentation, spacy_segmentation
+from core.text.cutting import MAX_CHUNK_WORDS, Cutter, CutText
+from core.text.korean import versions
+from core.text.language import Language
 from core.text.words import word_spans
 from core.types import Article, Segment, SegmentedArticle
 
-MAX_CHUNK_WORDS = 5
 # Importance compares every sentence with every other, and a parser's memory grows with the text: beyond these an
 # article would take a worker's memory down with it. News articles have some dozens of sentences.
 MAX_CHARACTERS = 1_000_000
 MAX_SENTENCES = 3_000
 DEFAULT_TRAINED_PIPELINE = "en_core_web_sm"
-# spaCy counts these among the stop words, but a summary that drops them says the opposite.
-_NEGATIONS = frozenset({"no", "not", "n't", "n’t", "never", "cannot"})
-_VERB_CHUNK_POS = frozenset({"VERB", "AUX", "PART", "ADV"})
+KOREAN_PIPELINE = "kiwi"
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
-    """A whitespace word: its core (outer punctuation removed) and what a chunker asks of it."""
+def resolve_pipeline(pipeline: str, language: Language = "en") -> str:
+    """The pipeline that will run on articles in `language`.
 
-    text: str
-    span: tuple[int, int]  # of the whole whitespace word, in characters
-    tokens: tuple[Token, ...]  # the core's
-    opens: bool  # punctuation stands before the core
-    closes: bool  # punctuation stands after it
-
-    @property
-    def is_stop(self) -> bool:
-        return all(_is_stop(token) for token in self.tokens)
-
-
-def _is_stop(token: Token) -> bool:
-    return (token.is_stop and token.lower_ not in _NEGATIONS and not token.like_num) or token.is_punct
-
-
-# From the words of one sentence to (start, end) ranges over those words.
-Chunker = Callable[[list[_Word]], Iterator[tuple[int, int]]]
-
-
-def resolve_pipeline(pipeline: str) -> str:
-    """The pipeline that will run: `auto` is the trained one if it is installed, else `blank`.
+    In English, `auto` is the trained one if it is installed, else `blank`. In Korean, `auto` and `blank` are `kiwi`.
 
     Raises:
-        SegmentationError: a trained pipeline was asked for by name and is not installed.
+        SegmentationError: the pipeline is for the other language, or a trained pipeline was asked for by name and is
+            not installed.
+        TokenizerError: Kiwi is needed and not installed.
     """
+    if language == "ko":
+        return _resolve_korean(pipeline)
+    if pipeline == KOREAN_PIPELINE:
+        raise SegmentationError(
+            f"The pipeline {pipeline!r} cuts Korean, but the language of the run is English. Use `--pipeline auto`."
+        )
     if pipeline == "auto":
         return DEFAULT_TRAINED_PIPELINE if spacy.util.is_package(DEFAULT_TRAINED_PIPELINE) else "blank"
     if pipeline != "blank" and not spacy.util.is_package(pipeline):
@@ -71,8 +53,21 @@ def resolve_pipeline(pipeline: str) -> str:
     return pipeline
 
 
+def _resolve_korean(pipeline: str) -> str:
+    if pipeline not in ("auto", "blank", KOREAN_PIPELINE):
+        raise SegmentationError(
+            f"The pipeline {pipeline!r} cuts English, but the language of the run is Korean. Use `--pipeline auto`, "
+            f"which is {KOREAN_PIPELINE} for Korean."
+        )
+    versions(KOREAN_PIPELINE)
+    return KOREAN_PIPELINE
+
+
 def pipeline_revision(pipeline: str) -> str:
     """What to record of a resolved pipeline: its name and version, and how chunks are made."""
+    if pipeline == KOREAN_PIPELINE:
+        how = f"chunks ending at particles and endings, at most {MAX_CHUNK_WORDS} words"
+        return f"{pipeline}@{versions(pipeline)}|{how}"
     spacy_version = importlib.metadata.version("spacy")
     if pipeline == "blank":
         return f"spacy.blank(en)+sentencizer@{spacy_version}|stop-word chunks of at most {MAX_CHUNK_WORDS} words"
@@ -83,12 +78,15 @@ class Segmenter:
     """Callable that cuts one article.
 
     Args:
-        pipeline: a resolved pipeline: `blank` or the name of an installed trained one.
+        pipeline: a resolved pipeline: `kiwi`, `blank` or the name of an installed trained one.
+
+    Raises:
+        SegmentationError: the pipeline is not installed.
+        TokenizerError: Kiwi is needed and not installed.
     """
 
     def __init__(self, pipeline: str) -> None:
-        self._nlp = _load(pipeline)
-        self._chunker: Chunker = stop_word_chunks if pipeline == "blank" else parsed_chunks
+        self._cut = _load(pipeline)
 
     def __call__(self, article: Article) -> SegmentedArticle:
         """Cut `article`.
@@ -99,128 +97,55 @@ class Segmenter:
         """
         if len(article.text) > MAX_CHARACTERS:
             raise _too_long(article, f"{len(article.text)} characters; at most {MAX_CHARACTERS}")
-        segmented = segment_doc(article, self._nlp(article.text), self._chunker)
+        segmented = assemble(article, self._cut(article.text))
         if len(segmented.sentences) > MAX_SENTENCES:
             raise _too_long(article, f"{len(segmented.sentences)} sentences; at most {MAX_SENTENCES}")
         return segmented
+
+
+def _load(pipeline: str) -> Cutter:
+    if pipeline == KOREAN_PIPELINE:
+        return korean_segmentation.load_cutter()
+    return spacy_segmentation.load_cutter(resolve_pipeline(pipeline))
 
 
 def _too_long(article: Article, what: str) -> SegmentationError:
     return SegmentationError(f"Article {article.key!r} of {article.dataset} has {what} can be summarised. Split it.")
 
 
-def _load(pipeline: str) -> Language:
-    if pipeline == "blank":
-        nlp = spacy.blank("en")
-        nlp.add_pipe("sentencizer")
-    else:
-        nlp = spacy.load(resolve_pipeline(pipeline), exclude=["ner", "lemmatizer"])
-    nlp.add_pipe("line_breaks", first=True)
-    return nlp
-
-
-@Language.component("line_breaks")
-def line_breaks(doc: Doc) -> Doc:
-    """A new line always starts a sentence: headlines and paragraphs often lack the full stop."""
-    for before, token in itertools.pairwise(doc):
-        if before.is_space and "\n" in before.text:
-            token.is_sent_start = True
-    return doc
-
-
-def segment_doc(article: Article, doc: Doc, chunker: Chunker) -> SegmentedArticle:
-    """The sentences and chunks of `article` from its spaCy `doc` (whose text is the article's text).
+def assemble(article: Article, cut: CutText) -> SegmentedArticle:
+    """`article` with the sentences and chunks that were found in its text.
 
     Raises:
         EmptyArticleError: the text holds no word.
     """
-    words = _words(doc)
-    if not words:
-        raise EmptyArticleError(f"Article {article.key!r} of {article.dataset} holds no word.")
+    if not cut.words:
+        raise _empty(article)
+    spans = word_spans(article.text)
     sentences: list[Segment] = []
     chunks: list[Segment] = []
-    for start, end in _sentence_ranges(doc, words):
-        text = doc.text[words[start].span[0] : words[end - 1].span[1]]
-        for first, last in chunker(words[start:end]):
-            chunk = " ".join(word.text for word in words[start + first : start + last])
-            chunks.append(Segment(chunk, start + first, start + last, len(sentences)))
+    for (start, end), ranges in zip(cut.sentences, cut.chunks, strict=True):
+        for first, last in ranges:
+            chunks.append(Segment(" ".join(cut.words[first:last]), first, last, len(sentences)))
+        text = article.text[spans[start][0] : spans[end - 1][1]]
         sentences.append(Segment(" ".join(text.split()), start, end, len(sentences)))
-    return SegmentedArticle(article, tuple(word.text for word in words), tuple(sentences), tuple(chunks))
+    return SegmentedArticle(article, cut.words, tuple(sentences), tuple(chunks))
 
 
-def _words(doc: Doc) -> list[_Word]:
-    words = []
-    first = 0  # of the tokens that may reach into the next word
-    for start, end in word_spans(doc.text):
-        while doc[first].idx + len(doc[first]) <= start:
-            first += 1
-        last = first
-        while last < len(doc) and doc[last].idx < end:
-            last += 1
-        words.append(_word(doc.text, (start, end), list(doc[first:last])))
-        first = last - 1
-    return words
+def _empty(article: Article) -> EmptyArticleError:
+    return EmptyArticleError(f"Article {article.key!r} of {article.dataset} holds no word.")
 
 
-def _word(text: str, span: tuple[int, int], tokens: list[Token]) -> _Word:
-    # "50%" keeps its sign: it is part of the number.
-    content = [i for i, token in enumerate(tokens) if not token.is_punct or token.text == "%"]
-    core = tokens[content[0] : content[-1] + 1] if content else tokens
-    word = text[core[0].idx : core[-1].idx + len(core[-1])] if core else ""
-    if not any(char.isalnum() for char in word):  # an odd tokenisation, e.g. "%)5": keep the word whole
-        core, word = tokens, text[span[0] : span[1]]
-    return _Word(word, span, tuple(core), core[0].i > tokens[0].i, core[-1].i < tokens[-1].i)
+def unsegmented(article: Article) -> SegmentedArticle:
+    """`article` with its words as they stand, and without sentences or chunks: for what reads the text itself.
 
-
-def _sentence_ranges(doc: Doc, words: list[_Word]) -> Iterator[tuple[int, int]]:
-    """Word ranges of the sentences. A word belongs to the sentence in which its core starts."""
-    start = 0
-    for sentence in doc.sents:
-        end = start
-        while end < len(words) and words[end].tokens[0].i < sentence.end:
-            end += 1
-        if end > start:
-            yield start, end
-        start = end
-
-
-def stop_word_chunks(words: list[_Word]) -> Iterator[tuple[int, int]]:
-    """Runs of content words of one sentence, ended by stop words, punctuation and `MAX_CHUNK_WORDS`."""
-    start = 0
-    for i, word in enumerate(words):
-        if word.is_stop or word.opens or i - start == MAX_CHUNK_WORDS:
-            if i > start:
-                yield start, i
-            start = i + 1 if word.is_stop else i
-        if word.closes and not word.is_stop:
-            yield start, i + 1
-            start = i + 1
-    if start < len(words):
-        yield start, len(words)
-
-
-def parsed_chunks(words: list[_Word]) -> Iterator[tuple[int, int]]:
-    """Noun chunks of the parser and the verb chunks between them, of a sentence; none of stop words alone."""
-    sentence = words[0].tokens[0].doc[words[0].tokens[0].i : words[-1].tokens[-1].i + 1]
-    noun_tokens = {token.i: chunk.start for chunk in sentence.noun_chunks for token in chunk}
-    kinds = [_chunk_kind(word, noun_tokens) for word in words]
-    start = 0
-    for i in range(1, len(words) + 1):
-        if i < len(words) and kinds[i] == kinds[start] and not words[i].opens and not words[i - 1].closes:
-            continue
-        run = words[start:i]
-        if kinds[start] is not None and not all(word.is_stop for word in run) and _holds_noun_or_verb(run, noun_tokens):
-            yield start, i
-        start = i
-
-
-def _chunk_kind(word: _Word, noun_tokens: dict[int, int]) -> str | int | None:
-    """The noun chunk the word lies in (by its first token), "verb", or None if it belongs to no chunk."""
-    for token in word.tokens:
-        if token.i in noun_tokens:
-            return noun_tokens[token.i]
-    return "verb" if all(token.pos_ in _VERB_CHUNK_POS for token in word.tokens) else None
-
-
-def _holds_noun_or_verb(run: list[_Word], noun_tokens: dict[int, int]) -> bool:
-    return any(token.i in noun_tokens or token.pos_ in {"VERB", "AUX"} for word in run for token in word.tokens)
+    Raises:
+        EmptyArticleError: the text holds no word.
+        SegmentationError: the text has more than `MAX_CHARACTERS`.
+    """
+    if len(article.text) > MAX_CHARACTERS:
+        raise _too_long(article, f"{len(article.text)} characters; at most {MAX_CHARACTERS}")
+    words = tuple(article.text[start:end] for start, end in word_spans(article.text))
+    if not words:
+        raise _empty(article)
+    return SegmentedArticle(article, words, (), ())

@@ -1,4 +1,4 @@
-"""`nws submit phase1` and `nws resume`: start a run, and go on with one."""
+"""`nws submit` and `nws resume`: start a run, and go on with one."""
 
 import json
 from typing import Annotated, Any
@@ -6,106 +6,91 @@ from typing import Annotated, Any
 import typer
 
 from core.errors import RecipeError
+from jobs.commands import options
 from jobs.commands.shared import DEFAULT_STORE, Json, Store, err, out, shown, store_flag
-
-EngineOption = Annotated[
-    str, typer.Option(envvar="NWS_ENGINE", help="ray: actors on a local Ray. inline: in this process, for debugging.")
-]
-Accelerator = Annotated[
-    str | None,
-    typer.Option(
-        envvar="NWS_ACCELERATOR",
-        help="What each actor pins: auto (a GPU where there is one, else a CPU), cpu, or a Ray accelerator type "
-        "such as T4.",
-    ),
-]
-Actors = Annotated[
-    int | None, typer.Option(envvar="NWS_ACTORS", min=1, help="Number of actors; default: as many as fit.")
-]
 
 
 def submit_phase1(
-    recipe: Annotated[
-        str, typer.Option("--recipe", "-r", envvar="NWS_RECIPE", help="sample, paper, or a YAML file.")
-    ] = "sample",
-    dataset: Annotated[
-        list[str] | None,
-        typer.Option(
-            envvar="NWS_DATASET",
-            help="sample, cnn_dailymail, xsum, a JSONL, CSV or Parquet file, or a Hub id "
-            "(organisation/name[:configuration][@revision]). Repeatable; replaces the recipe's datasets.",
-        ),
-    ] = None,
-    split: Annotated[str | None, typer.Option(envvar="NWS_SPLIT", help="Split of Hub datasets.")] = None,
-    streaming: Annotated[
-        bool | None, typer.Option("--streaming", envvar="NWS_STREAMING", help="Stream Hub datasets row by row.")
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(envvar="NWS_LIMIT", min=1, help="Read at most this many articles of each dataset.")
-    ] = None,
-    text_field: Annotated[str | None, typer.Option(envvar="NWS_TEXT_FIELD", help="Field with the article.")] = None,
-    reference_field: Annotated[
-        str | None,
-        typer.Option(
-            envvar="NWS_REFERENCE_FIELD", help="Field with the reference or references; default: a usual name."
-        ),
-    ] = None,
-    key_field: Annotated[
-        str | None,
-        typer.Option(envvar="NWS_KEY_FIELD", help="Field that names the article; default: id, key, fname, or the row."),
-    ] = None,
-    pipeline: Annotated[
-        str | None,
-        typer.Option(
-            envvar="NWS_PIPELINE",
-            help="spaCy pipeline for sentences and chunks: an installed one such as en_core_web_sm, blank (none "
-            "needed), or auto.",
-        ),
-    ] = None,
-    encoder: Annotated[
-        list[str] | None,
-        typer.Option(
-            envvar="NWS_ENCODER",
-            help="bert-base-uncased, xlnet-base-cased, electra-base-discriminator, all-MiniLM-L6-v2, a folder, or a "
-            "Hub id (organisation/name[@revision]). Repeatable; replaces the recipe's encoders.",
-        ),
-    ] = None,
-    n: Annotated[str | None, typer.Option("--n", envvar="NWS_N", help="Summary lengths in words: 7,9,11,13.")] = None,
-    seed: Annotated[
-        int | None, typer.Option(envvar="NWS_SEED", min=0, help="Seed of the random control and of intervals.")
-    ] = None,
-    accelerator: Accelerator = None,
-    actors: Actors = None,
-    engine: EngineOption = "ray",
+    recipe: options.Recipe = "sample",
+    dataset: options.Dataset = None,
+    split: options.Split = None,
+    streaming: options.Streaming = None,
+    limit: options.Limit = None,
+    text_field: options.TextField = None,
+    reference_field: options.ReferenceField = None,
+    key_field: options.KeyField = None,
+    pipeline: options.Pipeline = None,
+    encoder: options.Encoders = None,
+    n: options.Lengths = None,
+    seed: options.Seed = None,
+    accelerator: options.Accelerator = None,
+    actors: options.Actors = None,
+    engine: options.Engine = "ray",
     store: Store = DEFAULT_STORE,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the newest run of exactly this recipe, if there is one.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would run, and run nothing; loads datasets but no model.")
-    ] = False,
+    resume: options.Resume = False,
+    dry_run: options.DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Sweep the summary length n: every system summarises every article at every n, and each summary is scored."""
-    lengths = _lengths(n)
+    given = {
+        **_articles(dataset, split, streaming, limit, text_field, reference_field, key_field),
+        **{"pipeline": pipeline, "n": _lengths(n), "seed": seed, "accelerator": accelerator, "actors": actors},
+        "encoders": encoder or None,
+    }
+    _submit("phase1", recipe, given, engine, store, resume, dry_run, as_json)
+
+
+def submit_baselines(
+    recipe: options.Recipe = "sample",
+    system: options.Systems = None,
+    dataset: options.Dataset = None,
+    split: options.Split = None,
+    streaming: options.Streaming = None,
+    limit: options.Limit = None,
+    text_field: options.TextField = None,
+    reference_field: options.ReferenceField = None,
+    key_field: options.KeyField = None,
+    pipeline: options.Pipeline = None,
+    encoder: options.Encoder = None,
+    n: options.Lengths = None,
+    seed: options.Seed = None,
+    accelerator: options.Accelerator = None,
+    actors: options.Actors = None,
+    engine: options.Engine = "ray",
+    store: Store = DEFAULT_STORE,
+    resume: options.Resume = False,
+    dry_run: options.DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Run other ways to summarise at the same lengths: lead, TextRank, oracles, and generators such as BART."""
+    given = {
+        **_articles(dataset, split, streaming, limit, text_field, reference_field, key_field),
+        **{"pipeline": pipeline, "n": _lengths(n), "seed": seed, "accelerator": accelerator, "actors": actors},
+        **{"encoder": encoder, "systems": system or None},
+    }
+    _submit("baselines", recipe, given, engine, store, resume, dry_run, as_json)
+
+
+def _articles(dataset: list[str] | None, *fields: object) -> dict[str, Any]:
+    names = ("split", "streaming", "limit", "text_field", "reference_field", "key_field")
+    return {
+        "datasets": [{"name": name} for name in dataset] if dataset else None,
+        **dict(zip(names, fields, strict=True)),
+    }
+
+
+def _submit(
+    job: str, recipe: str, given: dict[str, Any], engine: str, store: str, resume: bool, dry_run: bool, as_json: bool
+) -> None:
     _engine(engine)
     shown(store)  # refuses a store URL that cannot be used, before the heavy imports
 
+    from jobs import driver
     from jobs import dry_run as dry_runs
-    from jobs import phase1
-    from jobs.provenance import pin
     from jobs.recipe import load_recipe
     from jobs.store import open_store
 
-    given = {
-        "datasets": [{"name": name} for name in dataset] if dataset else None,
-        "encoders": encoder or None,
-        "n": lengths,
-        **{"split": split, "streaming": streaming, "limit": limit},
-        **{"text_field": text_field, "reference_field": reference_field, "key_field": key_field},
-        **{"pipeline": pipeline, "seed": seed, "accelerator": accelerator, "actors": actors},
-    }
-    pinned = pin(load_recipe(recipe, {key: value for key, value in given.items() if value is not None}))
+    pinned = driver.PINS[job](load_recipe(job, recipe, {key: v for key, v in given.items() if v is not None}))
     if dry_run:
         plan = dry_runs.describe(pinned)
         print(json.dumps(plan)) if as_json else dry_runs.print_description(plan, out)
@@ -113,17 +98,17 @@ def submit_phase1(
     with open_store(store) as opened:
         known = opened.find_run(pinned.recipe.hash) if resume else None
         if known is not None:
-            outcome = phase1.resume(opened, known, _engine(engine), accelerator, actors, err)
+            outcome = driver.resume(opened, known, _engine(engine), given["accelerator"], given["actors"], err)
         else:
-            outcome = phase1.submit(opened, pinned, _engine(engine), err)
+            outcome = driver.submit(opened, pinned, _engine(engine), err)
     _finish(outcome, store, as_json)
 
 
 def resume(
     run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
-    engine: EngineOption = "ray",
-    accelerator: Accelerator = None,
-    actors: Actors = None,
+    engine: options.Engine = "ray",
+    accelerator: options.Accelerator = None,
+    actors: options.Actors = None,
     store: Store = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -131,11 +116,11 @@ def resume(
 
     A driver that still works on the run is replaced: it stops at its next bundle.
     """
-    from jobs import phase1
+    from jobs import driver
     from jobs.store import open_store
 
     with open_store(store) as opened:
-        outcome = phase1.resume(opened, run, _engine(engine), accelerator, actors, err)
+        outcome = driver.resume(opened, run, _engine(engine), accelerator, actors, err)
     _finish(outcome, store, as_json)
 
 

@@ -105,6 +105,7 @@ def _magic_json(number: MagicNumber) -> dict[str, Any]:
         "dataset": number.dataset,
         "system": number.system,
         "is_control": number.is_control,
+        "is_upper_bound": number.is_upper_bound,
         "articles": number.articles,
         "dropped": number.dropped,
         "short": list(number.short),

@@ -4,21 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, Literal
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from core.analysis import CONTROLS, RANDOM, MagicNumber
+from core.analysis import RANDOM, MagicNumber
+from jobs.report.looks import COLOURS, Look, legend_keys, system_looks
 from jobs.report.numbers import Numbers
-
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
-"""Okabe and Ito (2008) without black and yellow, and a wine red: told apart with any colour vision."""
-_MARKERS = ("o", "s", "D", "^", "v", "<", ">")
-_GREYS = {"lead": "#555555", RANDOM: "#999999"}
 
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "nws",  # without it the ids in an SVG are random
@@ -43,9 +38,10 @@ _STYLE: dict[Any, Any] = {
 }
 
 # Inches: the figure is laid out by hand, so that neither legend nor footer can run into a panel.
-_PANEL_WIDTH, _PANEL_HEIGHT, _NARROWEST = 4.8, 3.0, 7.0
+_PANEL, _NARROWEST = (4.8, 3.0), 7.0
+_CROWDED_PANEL = (7.0, 4.2)
 _LEFT, _RIGHT, _TOP, _BETWEEN = 0.85, 0.2, 0.8, 0.45
-_KEY_HEIGHT = 0.2
+_KEY_HEIGHT = 0.185
 _MOST_TICKS = 15
 
 
@@ -59,13 +55,6 @@ class Series:
     low: tuple[float, ...]
     high: tuple[float, ...]
     recommended: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Look:
-    colour: str
-    marker: str
-    dashes: Literal["-"] | tuple[float, tuple[float, ...]]
 
 
 def score_series(numbers: Numbers, dataset: str) -> tuple[Series, ...]:
@@ -83,7 +72,10 @@ def score_series(numbers: Numbers, dataset: str) -> tuple[Series, ...]:
 
 
 def gain_series(magic: Sequence[MagicNumber]) -> tuple[Series, ...]:
-    """The lines of a lower panel: the mean gain over `random` at equal n, for every system that has one."""
+    """The lines of a lower panel: the mean gain over `random` at equal n, for every system that has one.
+
+    Upper bounds are left out: they gain several times what a system does, and would press all others to the bottom.
+    """
     return tuple(
         Series(
             number.system,
@@ -94,7 +86,7 @@ def gain_series(magic: Sequence[MagicNumber]) -> tuple[Series, ...]:
             number.recommended,
         )
         for number in magic
-        if number.gains
+        if number.gains and not number.is_upper_bound
     )
 
 
@@ -113,16 +105,18 @@ def _draw(numbers: Numbers) -> Figure:
     datasets = tuple(dict.fromkeys(curve.dataset for curve in numbers.curves))
     gains = {dataset: gain_series(numbers.magic_numbers_of(dataset)) for dataset in datasets}
     rows = 2 if any(gains.values()) else 1
-    looks = _looks(numbers)
-    keys = _legend_keys(looks, has_gains=rows == 2)
+    looks = system_looks(curve.system for curve in numbers.curves)
+    crowded = sum(bool(look.marker) for look in looks.values()) > len(COLOURS)
+    keys = legend_keys(looks, has_gains=rows == 2)
 
-    width = max(_NARROWEST, len(datasets) * (_LEFT + _PANEL_WIDTH) + _RIGHT)
+    least_width, panel_height = _CROWDED_PANEL if crowded else _PANEL
+    width = max(_NARROWEST, len(datasets) * (_LEFT + least_width) + _RIGHT)
     key_width = 0.8 + 0.062 * max(len(str(key.get_label())) for key in keys)
     key_columns = max(1, int((width - _LEFT) / key_width))
     footer = wrap(_footer(numbers), int(width * 17))
     legend_top = 0.12 + 0.15 * len(footer) + _KEY_HEIGHT * -(-len(keys) // key_columns)
     below = legend_top + 0.6
-    height = _TOP + rows * _PANEL_HEIGHT + (rows - 1) * _BETWEEN + below
+    height = _TOP + rows * panel_height + (rows - 1) * _BETWEEN + below
 
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
@@ -134,7 +128,7 @@ def _draw(numbers: Numbers) -> Figure:
         top=1 - _TOP / height,
         bottom=below / height,
         wspace=_LEFT / panel_width,
-        hspace=_BETWEEN / _PANEL_HEIGHT,
+        hspace=_BETWEEN / panel_height,
     )
     for column, dataset in enumerate(datasets):
         _draw_scores(panels[0, column], numbers, dataset, looks)
@@ -162,45 +156,15 @@ def _title(numbers: Numbers) -> str:
 
 def _footer(numbers: Numbers) -> str:
     run = numbers.run
+    has_upper_bound = any(curve.is_upper_bound for curve in numbers.curves)
+    ceiling = "upper bounds saw the reference, upper row only · " if has_upper_bound else ""
     return (
-        f"BERTScore F1: {run.bertscore} · bands: 95 % bootstrap intervals over articles · seed {run.seed} · "
+        f"BERTScore F1: {run.bertscore} · bands: 95 % bootstrap intervals over articles · {ceiling}seed {run.seed} · "
         f"run {run.state}, {run.articles} articles, {run.failures} failed · code {run.code_version}"
     )
 
 
-def _looks(numbers: Numbers) -> dict[str, _Look]:
-    """How each system is drawn, the same in every panel: controls grey, dashed and last."""
-    systems = sorted({curve.system for curve in numbers.curves}, key=lambda name: (name in CONTROLS, name))
-    looks = {}
-    for i, system in enumerate(systems):
-        if system in CONTROLS:
-            looks[system] = _Look(_GREYS[system], "", (0, (4, 2)))
-        else:
-            # Past the seventh system the colours return, each with another marker.
-            turn = i // len(_COLOURS)
-            looks[system] = _Look(_COLOURS[i % len(_COLOURS)], _MARKERS[(i + turn) % len(_MARKERS)], "-")
-    return looks
-
-
-def _legend_keys(looks: Mapping[str, _Look], *, has_gains: bool) -> list[Line2D]:
-    keys = [
-        Line2D(
-            [],
-            [],
-            label=f"{system} (control)" if system in CONTROLS else system,
-            color=look.colour,
-            marker=look.marker,
-            linestyle=look.dashes,
-        )
-        for system, look in looks.items()
-    ]
-    if has_gains:
-        for label, face in (("recommended n", "#333333"), ("other n (lower row)", "white")):
-            keys.append(Line2D([], [], label=label, color="#333333", marker="o", ls="", markerfacecolor=face))
-    return keys
-
-
-def _draw_scores(panel: Axes, numbers: Numbers, dataset: str, looks: Mapping[str, _Look]) -> None:
+def _draw_scores(panel: Axes, numbers: Numbers, dataset: str, looks: Mapping[str, Look]) -> None:
     curves = numbers.curves_of(dataset)
     _draw_lines(panel, score_series(numbers, dataset), looks, hollow=False)
     articles = max(point.articles for curve in curves for point in curve.lengths)
@@ -212,10 +176,10 @@ def _draw_scores(panel: Axes, numbers: Numbers, dataset: str, looks: Mapping[str
     panel.tick_params(labelbottom=True)
 
 
-def _draw_gains(panel: Axes, gains: Sequence[Series], looks: Mapping[str, _Look]) -> None:
+def _draw_gains(panel: Axes, gains: Sequence[Series], looks: Mapping[str, Look]) -> None:
     panel.set_ylabel(f"F1 gain over {RANDOM} at equal n")
     if not gains:
-        note = f"no {RANDOM} control here to compare with"
+        note = f"no system here beside a {RANDOM} control"
         panel.text(0.5, 0.5, note, transform=panel.transAxes, ha="center", color="#666666")
         panel.set_yticks([])
         return
@@ -224,9 +188,10 @@ def _draw_gains(panel: Axes, gains: Sequence[Series], looks: Mapping[str, _Look]
     _draw_lines(panel, gains, looks, hollow=True)
 
 
-def _draw_lines(panel: Axes, lines: Sequence[Series], looks: Mapping[str, _Look], *, hollow: bool) -> None:
+def _draw_lines(panel: Axes, lines: Sequence[Series], looks: Mapping[str, Look], *, hollow: bool) -> None:
     """Each line with its band. With `hollow`, only the markers of recommended n are solid."""
     lengths = {n for series in lines for n in series.n}
+    opacity = 0.1 if len(lines) <= len(COLOURS) else 0.04
     for i, series in enumerate(lines):
         look = looks[series.system]
         if len(lengths) == 1:
@@ -236,7 +201,7 @@ def _draw_lines(panel: Axes, lines: Sequence[Series], looks: Mapping[str, _Look]
             panel.set_xlim(series.n[0] - 1, series.n[0] + 1)
         else:
             x = list(series.n)
-            panel.fill_between(x, series.low, series.high, color=look.colour, alpha=0.1, linewidth=0)
+            panel.fill_between(x, series.low, series.high, color=look.colour, alpha=opacity, linewidth=0)
             panel.plot(x, series.mean, color=look.colour, linestyle=look.dashes, linewidth=1.6)
         marker = look.marker or ("_" if len(x) == 1 else "")
         for at, n, mean in zip(x, series.n, series.mean, strict=True):

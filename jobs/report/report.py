@@ -15,7 +15,7 @@ from jobs.report.plot import plot_sweep
 from jobs.report.table import print_tables
 
 _COLUMNS = (
-    *("run", "dataset", "system", "is_control", "n", "articles"),
+    *("run", "dataset", "system", "is_control", "is_upper_bound", "n", "articles"),
     *("mean", "low", "high", "gain_mean", "gain_low", "gain_high"),
 )
 
@@ -70,7 +70,7 @@ def _write_curves(numbers: Numbers, path: Path) -> None:
         for curve in numbers.curves:
             for at in curve.lengths:
                 gain = gains.get((curve.dataset, curve.system, at.n))
-                row = [numbers.run.id, curve.dataset, curve.system, int(curve.is_control), at.n, at.articles]
-                row += [at.mean, at.low, at.high]
+                row = [numbers.run.id, curve.dataset, curve.system, int(curve.is_control), int(curve.is_upper_bound)]
+                row += [at.n, at.articles, at.mean, at.low, at.high]
                 row += [gain.mean, gain.low, gain.high] if gain else ["", "", ""]
                 table.writerow(row)

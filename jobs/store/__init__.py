@@ -2,7 +2,9 @@
 
 from jobs.store.address import DEFAULT_STORE as DEFAULT_STORE
 from jobs.store.query import Answer as Answer
+from jobs.store.results import SWEEP as SWEEP
 from jobs.store.results import FailureInfo as FailureInfo
+from jobs.store.results import Stage as Stage
 from jobs.store.runs import RunInfo as RunInfo
 from jobs.store.runs import RunSpec as RunSpec
 from jobs.store.schema import current_revision as current_revision

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from core.analysis import Point
@@ -17,12 +17,33 @@ from jobs.store.tables import ArticleRow, Base, FailureRow, SummaryRow
 
 
 @dataclass(frozen=True, slots=True)
+class Stage:
+    """Part of a run that goes over all of its articles with some of its systems: an article is done stage by stage.
+
+    `systems` are signatures; a stage without any has all systems of its run.
+    """
+
+    name: str = "sweep"
+    systems: tuple[str, ...] = ()
+
+    def holds(self, run_id: str) -> ColumnElement[bool]:
+        """The condition for summaries of this stage."""
+        of_run = SummaryRow.run_id == run_id
+        return and_(of_run, SummaryRow.system.in_(self.systems)) if self.systems else of_run
+
+
+SWEEP = Stage()
+"""The only stage of a run that has one."""
+
+
+@dataclass(frozen=True, slots=True)
 class FailureInfo:
-    """An article a run could not finish, with the name it has in its dataset; `failed_at` is aware, in UTC."""
+    """An article a stage of a run could not finish, with its name in its dataset; `failed_at` is aware, in UTC."""
 
     dataset: str
     key: str
     article_id: str
+    stage: str
     error_class: str
     message: str
     attempts: int
@@ -48,7 +69,7 @@ def check(articles: Sequence[Article], result: BundleResult) -> None:
         where = f"the summary of article {summary.article_id} by {summary.system!r} at n={summary.n}"
         numbers = {"seconds": summary.seconds} | summary.scores.columns() | dict(summary.extra)
         for name, value in numbers.items():
-            if not math.isfinite(value):
+            if not isinstance(value, str) and not math.isfinite(value):
                 raise StoreError(f"{where} has {name} = {value}: only finite numbers are stored")
         if not (_is_storable(summary.text) and _is_storable(summary.system)):
             raise StoreError(f"{where} holds a NUL or half a surrogate pair, which a database cannot keep")
@@ -57,7 +78,9 @@ def check(articles: Sequence[Article], result: BundleResult) -> None:
         raise StoreError(f"the results are of articles that are not in their bundle: {', '.join(sorted(strangers))}")
 
 
-def record(connection: Connection, run_id: str, epoch: int, articles: Sequence[Article], result: BundleResult) -> None:
+def record(
+    connection: Connection, run_id: str, epoch: int, articles: Sequence[Article], result: BundleResult, stage: Stage
+) -> None:
     write_fenced(connection, run_id, epoch)
     # In the order of their ids: two runs that store the same articles at once could deadlock on Postgres otherwise.
     _insert_new(connection, ArticleRow, [_article_row(article) for article in sorted(articles, key=lambda a: a.id)])
@@ -65,14 +88,18 @@ def record(connection: Connection, run_id: str, epoch: int, articles: Sequence[A
     done = {summary.article_id for summary in result.summaries}
     if done:
         connection.execute(
-            delete(FailureRow).where(FailureRow.run_id == run_id, FailureRow.article_id == bindparam("done")),
+            delete(FailureRow).where(
+                FailureRow.run_id == run_id,
+                FailureRow.article_id == bindparam("done"),
+                FailureRow.stage == stage.name,
+            ),
             [{"done": article_id} for article_id in done],
         )
-    _upsert_failures(connection, run_id, result.failures)
+    _upsert_failures(connection, run_id, result.failures, stage)
 
 
-def finished_article_ids(connection: Connection, run_id: str) -> set[str]:
-    query = select(SummaryRow.article_id).distinct().where(SummaryRow.run_id == run_id)
+def finished_article_ids(connection: Connection, run_id: str, stage: Stage) -> set[str]:
+    query = select(SummaryRow.article_id).distinct().where(stage.holds(run_id))
     return set(connection.execute(query).scalars())
 
 
@@ -87,7 +114,7 @@ def failures(connection: Connection, run_id: str) -> list[FailureInfo]:
         .where(FailureRow.run_id == run_id)
     )
     found = [FailureInfo(**row._mapping) for row in connection.execute(query)]
-    return sorted(found, key=lambda failure: (failure.dataset, failure.key, failure.article_id))
+    return sorted(found, key=lambda failure: (failure.dataset, failure.key, failure.article_id, failure.stage))
 
 
 def points(connection: Connection, run_id: str) -> list[Point]:
@@ -119,12 +146,12 @@ def _insert_new(connection: Connection, table: type[Base], rows: list[dict[str, 
         connection.execute(_insert(connection, table).on_conflict_do_nothing(), rows)
 
 
-def _upsert_failures(connection: Connection, run_id: str, failed: Sequence[Failure]) -> None:
+def _upsert_failures(connection: Connection, run_id: str, failed: Sequence[Failure], stage: Stage) -> None:
     # A late failure says nothing about an article that has its summaries by now.
     ids = [failure.article_id for failure in failed]
-    query = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id, SummaryRow.article_id.in_(ids))
+    query = select(SummaryRow.article_id).where(stage.holds(run_id), SummaryRow.article_id.in_(ids))
     done = set(connection.execute(query).scalars()) if ids else set()
-    rows = [_failure_row(run_id, failure) for failure in failed if failure.article_id not in done]
+    rows = [_failure_row(run_id, stage, failure) for failure in failed if failure.article_id not in done]
     if not rows:
         return
     statement = _insert(connection, FailureRow)
@@ -132,7 +159,7 @@ def _upsert_failures(connection: Connection, run_id: str, failed: Sequence[Failu
     replaced = {name: new[name] for name in ("error_class", "message", "node", "failed_at")}
     connection.execute(
         statement.on_conflict_do_update(
-            index_elements=["run_id", "article_id"],
+            index_elements=["run_id", "article_id", "stage"],
             set_=replaced | {"attempts": FailureRow.attempts + new["attempts"]},
         ),
         rows,
@@ -170,10 +197,11 @@ def _summary_row(run_id: str, summary: Summary) -> dict[str, Any]:
     }
 
 
-def _failure_row(run_id: str, failure: Failure) -> dict[str, Any]:
+def _failure_row(run_id: str, stage: Stage, failure: Failure) -> dict[str, Any]:
     return {
         "run_id": run_id,
         "article_id": failure.article_id,
+        "stage": stage.name,
         "error_class": failure.error_class,
         # An exception may quote whatever bytes it tripped over; losing the failure for that would be worse.
         "message": failure.message.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode(),

@@ -20,7 +20,8 @@ FinalState = Literal["done", "failed", "interrupted"]
 class RunSpec:
     """What a run is made of, all of it JSON-able: enough to run it again and to name what made each number.
 
-    `revisions` names libraries, models, datasets and the segmentation; `signatures` gives each metric's options.
+    `revisions` names libraries, models, datasets and the segmentation; `signatures` gives each metric's options;
+    `systems` says how many systems it has: an article is done when it has summaries by as many.
     """
 
     job: str
@@ -30,13 +31,15 @@ class RunSpec:
     code_version: str
     revisions: Mapping[str, Any]
     signatures: Mapping[str, str]
+    systems: int
 
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
     """A run as it stands. Times are aware, in UTC; the last three fields are counts of what it has stored.
 
-    `articles_done` counts articles with summaries, `summaries` those summaries, `failures` articles without.
+    `articles_done` counts articles with summaries by every system, `summaries` those of any article, `failures`
+    articles that some stage could not finish.
     """
 
     id: str
@@ -54,6 +57,7 @@ class RunInfo:
     driver_pid: int | None
     heartbeat_at: datetime | None
     total_articles: int | None
+    systems: int
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
@@ -92,6 +96,7 @@ def create(connection: Connection, spec: RunSpec) -> str:
             code_version=spec.code_version,
             revisions=dict(spec.revisions),
             signatures=dict(spec.signatures),
+            systems=spec.systems,
             driver_epoch=0,
             created_at=now,
         )
@@ -180,12 +185,23 @@ def list_all(connection: Connection) -> list[RunInfo]:
 
 def _with_counts() -> Select[Any]:
     of_run = SummaryRow.run_id == RunRow.id
-    articles = select(func.count(SummaryRow.article_id.distinct())).where(of_run).scalar_subquery()
+    # A window function runs after HAVING: on each row the number of groups that are left, that is, of articles.
+    done = (
+        select(func.count().over())
+        .select_from(SummaryRow)
+        .where(of_run)
+        .group_by(SummaryRow.article_id)
+        .having(func.count(SummaryRow.system.distinct()) >= RunRow.systems)
+        .limit(1)
+        .correlate(RunRow)
+        .scalar_subquery()
+    )
     summaries = select(func.count()).select_from(SummaryRow).where(of_run).scalar_subquery()
-    failures = select(func.count()).select_from(FailureRow).where(FailureRow.run_id == RunRow.id).scalar_subquery()
+    failed = FailureRow.article_id.distinct()
+    failures = select(func.count(failed)).where(FailureRow.run_id == RunRow.id).scalar_subquery()
     return select(
         *RunRow.__table__.columns,
-        articles.label("articles_done"),
+        func.coalesce(done, 0).label("articles_done"),
         summaries.label("summaries"),
         failures.label("failures"),
     )

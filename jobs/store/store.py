@@ -14,7 +14,7 @@ from jobs.store import results, runs
 from jobs.store.address import Address, parse_address
 from jobs.store.engine import reader_engine, transaction, writer_engine
 from jobs.store.query import Answer, run_query
-from jobs.store.results import FailureInfo
+from jobs.store.results import SWEEP, FailureInfo, Stage
 from jobs.store.runs import FinalState, RunInfo, RunSpec
 from jobs.store.schema import check_schema, create_if_fresh
 
@@ -103,8 +103,10 @@ class Store:
         with self._write() as connection:
             runs.start(connection, run_id, epoch, total, device, code_version)
 
-    def record(self, run_id: str, epoch: int, articles: Sequence[Article], result: BundleResult) -> None:
-        """Store what a bundle became, all of it or nothing, and the driver's heartbeat.
+    def record(
+        self, run_id: str, epoch: int, articles: Sequence[Article], result: BundleResult, stage: Stage = SWEEP
+    ) -> None:
+        """Store what a bundle became in a stage, all of it or nothing, and the driver's heartbeat.
 
         A summary that is there already stays as it is. An article that now has summaries loses its failure; an
         article that fails again adds its attempts; a failure of an article that has summaries is dropped.
@@ -115,7 +117,7 @@ class Store:
         """
         results.check(articles, result)
         with self._write() as connection:
-            results.record(connection, run_id, epoch, articles, result)
+            results.record(connection, run_id, epoch, articles, result, stage)
 
     def finish_run(self, run_id: str, epoch: int, state: FinalState, error: str | None = None) -> None:
         """End a run; its driver can write no more until somebody claims the run again.
@@ -126,10 +128,10 @@ class Store:
         with self._write() as connection:
             runs.finish(connection, run_id, epoch, state, error)
 
-    def finished_article_ids(self, run_id: str) -> set[str]:
-        """The articles that have summaries in this run: those that a resumed run leaves out."""
+    def finished_article_ids(self, run_id: str, stage: Stage = SWEEP) -> set[str]:
+        """The articles that have their summaries of a stage: those that a resumed run leaves out there."""
         with self._read() as connection:
-            return results.finished_article_ids(connection, run_id)
+            return results.finished_article_ids(connection, run_id, stage)
 
     def find_run(self, recipe_hash: str) -> str | None:
         """The newest run of this recipe, None where there is none."""

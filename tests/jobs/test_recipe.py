@@ -4,17 +4,20 @@ import pytest
 import yaml
 
 from core.errors import ModelError, RecipeError
-from jobs.recipe import RECIPES, Recipe, load_recipe
+from core.summarizers.baselines import BASELINES
+from core.summarizers.generators import KNOWN_GENERATORS
+from jobs.recipe import RECIPE_OF_JOB, RECIPES, Phase1Recipe, load_recipe
 
 
-def test_bundled_recipes_are_valid_and_differ() -> None:
-    recipes = {path.stem: load_recipe(path.stem, {}) for path in RECIPES.glob("*.yaml")}
+@pytest.mark.parametrize("job", RECIPE_OF_JOB)
+def test_bundled_recipes_are_valid_and_differ(job: str) -> None:
+    recipes = {path.stem: load_recipe(job, path.stem, {}) for path in (RECIPES / job).glob("*.yaml")}
     assert set(recipes) == {"sample", "paper"}
     assert recipes["sample"].hash != recipes["paper"].hash
 
 
 def test_the_paper_recipe_is_the_study() -> None:
-    paper = load_recipe("paper", {})
+    paper = load_recipe("phase1", "paper", {})
     assert [(d.name, d.split, d.limit) for d in paper.datasets] == [
         ("cnn_dailymail", "test", 2000),
         ("xsum", "test", 2000),
@@ -28,10 +31,10 @@ def test_the_paper_recipe_is_the_study() -> None:
 def test_flags_win_over_the_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump({"datasets": [{"name": "a.jsonl"}, {"name": "b.jsonl"}], "seed": 1, "n": [9, 3]}))
-    recipe = load_recipe(str(path), {"seed": 2, "limit": 5})
+    recipe = load_recipe("phase1", str(path), {"seed": 2, "limit": 5})
     assert (recipe.seed, recipe.n) == (2, (3, 9))
     assert [(d.name, d.limit) for d in recipe.datasets] == [("a.jsonl", 5), ("b.jsonl", 5)]
-    replaced = load_recipe(str(path), {"datasets": [{"name": "c.csv"}], "text_field": "body"})
+    replaced = load_recipe("phase1", str(path), {"datasets": [{"name": "c.csv"}], "text_field": "body"})
     assert [(d.name, d.text_field) for d in replaced.datasets] == [("c.csv", "body")]
 
 
@@ -53,19 +56,36 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, content: str, message: str
     path = tmp_path / "bad.yaml"
     path.write_text(content)
     with pytest.raises(RecipeError, match=message):
-        load_recipe(str(path), {})
+        load_recipe("phase1", str(path), {})
+
+
+def test_the_baselines_are_all_there() -> None:
+    assert load_recipe("baselines", "sample", {}).systems == tuple(BASELINES)
+    paper, sweep = load_recipe("baselines", "paper", {}), load_recipe("phase1", "paper", {})
+    assert set(paper.systems) == {*BASELINES, *KNOWN_GENERATORS}
+    for name in ("datasets", "pipeline", "n", "bertscore", "rouge", "seed", "accelerator", "bundle_size"):
+        assert getattr(paper, name) == getattr(sweep, name), name
+
+
+def test_systems_that_cannot_be_used_are_named() -> None:
+    with pytest.raises(RecipeError, match=r"there is no system 'lexrank': the baselines are lead3, .*bart-large-cnn"):
+        load_recipe("baselines", "sample", {"systems": ["lead", "lexrank"]})
+    with pytest.raises(RecipeError, match="two systems are called 'lead'"):
+        load_recipe("baselines", "sample", {"systems": ["lead", "lead"]})
+    with pytest.raises(RecipeError, match=r"unknown key; a recipe has: .*encoder, systems"):
+        load_recipe("baselines", "sample", {"importance": ["textrank"]})
 
 
 def test_unknown_recipes_and_models() -> None:
     with pytest.raises(RecipeError, match="one of paper, sample"):
-        load_recipe("papre", {})
+        load_recipe("phase1", "papre", {})
     with pytest.raises(ModelError, match="nonsense"):
-        load_recipe("sample", {"encoders": ["nonsense"]})
+        load_recipe("phase1", "sample", {"encoders": ["nonsense"]})
 
 
 def test_the_hash_is_of_what_decides_the_numbers() -> None:
-    base = load_recipe("sample", {})
-    assert base.hash == load_recipe("sample", {"actors": 3, "accelerator": "cpu"}).hash
+    base = load_recipe("phase1", "sample", {})
+    assert base.hash == load_recipe("phase1", "sample", {"actors": 3, "accelerator": "cpu"}).hash
     for change in ({"seed": 1}, {"n": [1]}, {"limit": 2}, {"encoders": ["bert-base-uncased"]}, {"pipeline": "auto"}):
-        assert base.hash != load_recipe("sample", change).hash, change
-    assert Recipe.model_validate(base.model_dump(mode="json")) == base
+        assert base.hash != load_recipe("phase1", "sample", change).hash, change
+    assert Phase1Recipe.model_validate(base.model_dump(mode="json")) == base

@@ -5,6 +5,9 @@ from pathlib import Path
 import torch
 from tokenizers.pre_tokenizers import ByteLevel
 from transformers import (
+    BartConfig,
+    BartForConditionalGeneration,
+    BartTokenizer,
     BertConfig,
     BertModel,
     BertTokenizer,
@@ -12,13 +15,20 @@ from transformers import (
     ElectraModel,
     ElectraTokenizer,
     GPT2Config,
+    GPT2LMHeadModel,
     GPT2Model,
     GPT2Tokenizer,
+    PegasusConfig,
+    PegasusForConditionalGeneration,
+    PegasusTokenizer,
     PreTrainedModel,
     PreTrainedTokenizerBase,
     RobertaConfig,
     RobertaModel,
     RobertaTokenizer,
+    T5Config,
+    T5ForConditionalGeneration,
+    T5Tokenizer,
     XLNetConfig,
     XLNetModel,
     XLNetTokenizer,
@@ -26,6 +36,16 @@ from transformers import (
 
 _PIECES = [*"abcdefghijklmnopqrstuvwxyz0123456789.,'-", "the", "of", "to", "in", "said", "news", "cat", "city"]
 _SIZE = {"num_hidden_layers": 2, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}
+
+_ENCODER_DECODER = {
+    "d_model": 32,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 2,
+    "decoder_attention_heads": 2,
+    "encoder_ffn_dim": 64,
+    "decoder_ffn_dim": 64,
+}
 
 
 def make_bert(folder: Path) -> Path:
@@ -54,6 +74,77 @@ def make_gpt2(folder: Path) -> Path:
     return _save(folder, GPT2Model(_seeded(config)), tokenizer)
 
 
+def make_gpt2_lm(folder: Path) -> Path:
+    """With its language-model head; the end of a text is its only special token."""
+    tokenizer = _byte_level(GPT2Tokenizer)
+    config = GPT2Config(
+        vocab_size=len(tokenizer),
+        n_positions=192,
+        n_embd=32,
+        n_layer=2,
+        n_head=2,
+        initializer_range=0.5,
+        bos_token_id=tokenizer.eos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+    )
+    return _save(folder, GPT2LMHeadModel(_seeded(config)), tokenizer)
+
+
+def make_bart(folder: Path) -> Path:
+    """States its own generation settings, as facebook/bart-large-cnn does."""
+    tokenizer = _byte_level(BartTokenizer)
+    config = BartConfig(
+        vocab_size=len(tokenizer),
+        max_position_embeddings=128,
+        bos_token_id=0,
+        pad_token_id=1,
+        eos_token_id=2,
+        decoder_start_token_id=2,
+        forced_eos_token_id=2,
+        init_std=0.5,
+        **_ENCODER_DECODER,
+    )
+    model = BartForConditionalGeneration(_seeded(config))
+    model.generation_config.update(
+        num_beams=3, min_length=8, max_length=24, length_penalty=2.0, no_repeat_ngram_size=3, early_stopping=True
+    )
+    return _save(folder, model, tokenizer)
+
+
+def make_pegasus(folder: Path) -> Path:
+    """Positions are sinusoids, `<n>` is a piece like any other, and the checkpoint states no generation settings."""
+    pieces = [*_sentencepieces(["<pad>", "</s>", "<unk>"]), ("<n>", -4.0)]
+    tokenizer = PegasusTokenizer(vocab=pieces, mask_token="<pad>", mask_token_sent=None, offset=2)
+    config = PegasusConfig(
+        vocab_size=len(tokenizer),
+        max_position_embeddings=96,
+        pad_token_id=0,
+        eos_token_id=1,
+        decoder_start_token_id=0,
+        forced_eos_token_id=1,
+        init_std=0.5,
+        **_ENCODER_DECODER,
+    )
+    return _save(folder, PegasusForConditionalGeneration(_seeded(config)), tokenizer)
+
+
+def make_t5(folder: Path) -> Path:
+    """Positions are relative: only the tokenizer states a window."""
+    pieces = [*_sentencepieces(["<pad>", "</s>", "<unk>"]), ("▁summarize", -4.0), (":", -4.0)]
+    tokenizer = T5Tokenizer(vocab=pieces, extra_ids=0, model_max_length=128)
+    config = T5Config(
+        vocab_size=len(tokenizer),
+        d_model=32,
+        d_kv=16,
+        d_ff=64,
+        num_layers=2,
+        num_heads=2,
+        decoder_start_token_id=0,
+        initializer_factor=3.0,
+    )
+    return _save(folder, T5ForConditionalGeneration(_seeded(config)), tokenizer)
+
+
 def _byte_level(tokenizer: type[PreTrainedTokenizerBase], **options: str) -> PreTrainedTokenizerBase:
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", "<|endoftext|>"]
     pieces = [*special, *sorted(ByteLevel.alphabet())]
@@ -62,11 +153,14 @@ def _byte_level(tokenizer: type[PreTrainedTokenizerBase], **options: str) -> Pre
 
 def make_xlnet(folder: Path) -> Path:
     special = ["<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>"]
-    pieces = [(piece, 0.0) for piece in special] + [("▁", -3.0)]
-    pieces += [(piece, -4.0) for piece in _PIECES] + [(f"▁{piece}", -5.0) for piece in _PIECES]
-    tokenizer = XLNetTokenizer(vocab=pieces)
+    tokenizer = XLNetTokenizer(vocab=_sentencepieces(special))
     config = XLNetConfig(vocab_size=len(tokenizer), d_model=32, n_layer=2, n_head=2, d_inner=64)
     return _save(folder, XLNetModel(_seeded(config)), tokenizer)
+
+
+def _sentencepieces(special: list[str]) -> list[tuple[str, float]]:
+    pieces = [(piece, 0.0) for piece in special] + [("▁", -3.0)]
+    return pieces + [(piece, -4.0) for piece in _PIECES] + [(f"▁{piece}", -5.0) for piece in _PIECES]
 
 
 def _wordpieces() -> dict[str, int]:

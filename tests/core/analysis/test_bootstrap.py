@@ -31,7 +31,7 @@ def test_agrees_with_scipy(articles, confidence):
 def test_drawing_in_parts_changes_nothing(monkeypatch):
     values = np.random.default_rng(0).normal(size=(101, 3))
     whole = mean_intervals(values, seed=5, resamples=500)
-    monkeypatch.setattr(bootstrap, "_CELLS_AT_ONCE", 1000)
+    monkeypatch.setattr(bootstrap, "CELLS_AT_ONCE", 1000)
     in_parts = mean_intervals(values, seed=5, resamples=500)
     for one, other in zip(whole, in_parts, strict=True):
         assert (one.mean, one.low, one.high) == pytest.approx((other.mean, other.low, other.high), abs=1e-12)

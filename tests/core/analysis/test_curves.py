@@ -19,6 +19,23 @@ def test_a_curve_per_dataset_and_system_controls_last(make_points):
     assert [p.n for p in curves[0].lengths] == [1, 3, 5, 7, 9]
 
 
+def test_upper_bounds_stand_apart(make_points):
+    points = make_points(rising, ("lead", "window-oracle", "a", "oracle"))
+    kinds = [(c.system, c.is_upper_bound, c.is_control) for c in sweep_curves(points, seed=1)]
+    assert kinds == [
+        ("a", False, False),
+        ("oracle", True, False),
+        ("window-oracle", True, False),
+        ("lead", False, True),
+    ]
+    uncut = uncut_scores(make_points(rising, ("oracle", "a", "lead"), (0,)), seed=1)
+    assert [(u.system, u.is_upper_bound, u.is_control) for u in uncut] == [
+        ("a", False, False),
+        ("oracle", True, False),
+        ("lead", False, True),
+    ]
+
+
 def test_the_numbers_of_a_point(make_points):
     noise = np.random.default_rng(0).normal(0, 0.1, 10)
     points = make_points(lambda s, n, article: float(noise[article]) + n, articles=10, lengths=(2, 4))

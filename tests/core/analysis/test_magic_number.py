@@ -185,3 +185,22 @@ def test_a_system_is_compared_with_lead_at_equal_n(make_points):
     assert all(gain.over_lead is None for gain in found["lead"].gains)
     alone = by_system(magic_numbers(make_points(f1), seed=1))["a|textrank|chunks"]
     assert (alone.better_than_lead, alone.worse_than_lead) == ((), ())
+
+
+def test_an_upper_bound_is_never_recommended_nor_put_beside_lead(make_points):
+    points = make_points(
+        lambda s, n, a: 0.3 + a / 1000 + 0.1 * (s not in ("lead", "random")),
+        ("a", "oracle", "window-oracle", "lead", "random"),
+    )
+    found = by_system(magic_numbers(points, seed=1))
+    assert list(found) == ["a", "oracle", "window-oracle", "lead", "random"]
+    # The same scores recommend a system.
+    assert (found["a"].recommended, found["a"].better_than_lead) == ((1, 3, 5, 7, 9), (1, 3, 5, 7, 9))
+    for name in ("oracle", "window-oracle"):
+        bound = found[name]
+        assert (bound.is_upper_bound, bound.is_control) == (True, False)
+        assert (bound.recommended, bound.better_than_lead, bound.worse_than_lead) == ((), (), ())
+        assert bound.verdict == "is an upper bound: it saw the reference"
+        assert bound.largest_gain.gain.mean == pytest.approx(0.1)
+    alone = by_system(magic_numbers(make_points(lambda *_: 0.5, ("oracle",)), seed=1))["oracle"]
+    assert alone.verdict == "is an upper bound: it saw the reference"

@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.analysis.points import build_grids
+from core.analysis.points import CONTROLS, UPPER_BOUNDS, build_grids
 from core.errors import StoreError
 
 
@@ -15,6 +15,13 @@ def test_every_score_has_its_place(make_points):
     np.testing.assert_allclose(grid.values[1], [[1, 1.01, 1.02, 1.03], [3, 3.01, 3.02, 3.03]])
     np.testing.assert_array_equal(grid.words[0], [[1, 1, 0, 1], [3, 3, 2, 3]])
     assert grid.present.all()
+
+
+def test_systems_then_upper_bounds_then_controls(make_points):
+    names = ("random", "oracle", "zeta", "lead", "window-oracle", "alpha")
+    (grid,) = build_grids(make_points(lambda *_: 0.5, names, (3,), 2), "bertscore_f1")
+    assert grid.systems == ("alpha", "zeta", "oracle", "window-oracle", "lead", "random")
+    assert not CONTROLS & UPPER_BOUNDS
 
 
 def test_what_is_missing_is_nan(make_points):

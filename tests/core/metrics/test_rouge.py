@@ -11,7 +11,9 @@ from rouge_score.rouge_scorer import RougeScorer
 from core.errors import RecipeError
 from core.metrics.metric import Row
 from core.metrics.rouge import VARIANTS, Rouge, RougeConfig, rouge
+from core.text.corpus import DatasetSpec, open_corpus
 from core.text.tokenizers import CharTokenizer, EnglishTokenizer
+from core.text.words import first_words
 from core.types import Score
 
 ALL = ("rouge1", "rouge2", "rouge3", "rouge9", "rouge10", "rougeL", "rougeLsum")
@@ -140,6 +142,52 @@ def test_signatures_name_every_option() -> None:
     assert rouge("rouge12", CharTokenizer()).signature == (
         f"rouge12|tok:char,nfc|stem:no|version:rouge_score-{version}|refs:best-f1"
     )
+
+
+def test_the_signature_of_the_studys_rouge_names_its_tokenizer() -> None:
+    version = importlib.metadata.version("rouge_score")
+    assert RougeConfig(tokenizer="rouge_score").signature == (
+        f"rouge|stem:no|tok:rouge_score|refs:best-f1|version:rouge_score-{version}"
+    )
+    assert RougeConfig(tokenizer="char").signature == (
+        f"rouge|tok:char,nfc|stem:no|refs:best-f1|version:rouge_score-{version}"
+    )
+    kiwi = korean_tokenizer("kiwi")
+    assert f"|{kiwi.signature}|" in RougeConfig(tokenizer="kiwi").signature
+
+
+@pytest.mark.parametrize(("config", "why"), [(RougeConfig(True, "char"), "stemmer"), (RougeConfig(False, "x"), "'x'")])
+def test_a_config_that_does_not_work_is_refused(config: RougeConfig, why: str) -> None:
+    with pytest.raises(RecipeError, match=why):
+        Rouge(config)
+    with pytest.raises(RecipeError, match=why):
+        _ = config.signature
+
+
+def test_korean_articles_by_morphemes() -> None:
+    kiwi = korean_tokenizer("kiwi")
+    standard = Rouge(RougeConfig(tokenizer="kiwi"))
+    for article in open_corpus(DatasetSpec("sample-ko")):
+        summary = first_words(article.text, 30)
+        found = standard.score(summary, article.references)
+        assert found == {name: rouge(name, kiwi).score_row(Row(summary, article.references)) for name in VARIANTS}
+    # Other particles on the same nouns, so no word in common: 버스 + 가, 정류장 + 을 and 버스 + 는, 정류장 + 이.
+    assert standard.score("버스가 정류장을", ["버스는 정류장이"])["rouge1"] == Score(0.5, 0.5, 0.5)
+
+
+def test_no_text_is_cut_into_tokens_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+
+    def tokenize(_: CharTokenizer, text: str) -> list[str]:
+        texts.append(text)
+        return list(text)
+
+    monkeypatch.setattr(CharTokenizer, "tokenize", tokenize)
+    standard = Rouge(RougeConfig(tokenizer="char"))
+    candidates = [f"요약 {n}" for n in range(100)]
+    for candidate in candidates:
+        standard.score(candidate, ["참조 하나", "참조 둘"])
+    assert sorted(texts) == sorted([*candidates, "참조 하나", "참조 둘"])
 
 
 @pytest.mark.parametrize("variant", ["rouge0", "rouge", "rougel", "rouge01", "rouge-1", "rougeW", "rouge1\n"])

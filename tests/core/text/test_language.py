@@ -4,7 +4,13 @@ from hypothesis import strategies as st
 
 from core.errors import LanguageError
 from core.text.corpus import DatasetSpec, open_corpus
-from core.text.language import check_language, hangul_share, latin_share, require_latin_script
+from core.text.language import (
+    article_language,
+    check_language,
+    hangul_share,
+    latin_share,
+    require_language,
+)
 from core.text.tokenizers import CharTokenizer, EnglishTokenizer, KoreanTokenizer
 from core.types import Article
 
@@ -20,23 +26,61 @@ def test_share_of_letters() -> None:
     assert latin_share("123 ...") == 1.0
 
 
-@pytest.mark.parametrize("text", ["Новости дня", "新闻摘要", "أخبار اليوم", "νέα της ημέρας"])
-def test_other_scripts_are_refused(text: str) -> None:
-    with pytest.raises(LanguageError, match="Latin"):
-        require_latin_script(Article("d", "all", "k", text, ("Reference.",)))
+OTHER_SCRIPTS = ["Новости дня", "新闻摘要", "أخبار اليوم", "νέα της ημέρας"]
 
 
-def test_korean_articles_are_refused_and_english_ones_are_not() -> None:
-    for article in open_corpus(DatasetSpec("sample-ko")):
-        with pytest.raises(LanguageError, match=article.key):
-            require_latin_script(article)
-    for article in open_corpus(DatasetSpec("sample")):
-        require_latin_script(article)
+def article(text: str, *references: str) -> Article:
+    return Article("d", "all", "k", text, references)
 
 
-def test_a_korean_reference_is_refused_too() -> None:
-    with pytest.raises(LanguageError):
-        require_latin_script(Article("d", "all", "k", "An English text.", ("한국어 요약",)))
+@pytest.mark.parametrize("text", OTHER_SCRIPTS)
+def test_other_scripts_are_refused_in_every_language(text: str) -> None:
+    with pytest.raises(LanguageError, match=r"'k' of d: its text is not in Latin script"):
+        require_language(article(text, "Reference."), "en")
+    with pytest.raises(LanguageError, match=r"'k' of d: its text is not in Korean"):
+        require_language(article(text, "요약"), "ko")
+    with pytest.raises(LanguageError, match=r"'k' of d is neither Korean nor in Latin script"):
+        article_language(article(text, "Reference."))
+
+
+def test_the_bundled_articles_are_in_their_language() -> None:
+    for name, language, other in (("sample", "en", "ko"), ("sample-ko", "ko", "en")):
+        for item in open_corpus(DatasetSpec(name)):
+            assert article_language(item) == language
+            require_language(item, language)
+            with pytest.raises(LanguageError, match=f"{item.key}.*a run of their own"):
+                require_language(item, other)
+
+
+def test_a_reference_in_another_language_is_refused_too() -> None:
+    with pytest.raises(LanguageError, match="its reference 2 is not in Latin"):
+        require_language(article("An English text.", "A summary.", "한국어 요약"), "en")
+    with pytest.raises(LanguageError, match="its reference 1 is not in Korean"):
+        require_language(article("한국어 기사", "A summary.", "한국어 요약"), "ko")
+
+
+def test_the_text_alone_decides_the_language() -> None:
+    assert article_language(article("한국어 기사", "A summary.")) == "ko"
+    assert article_language(article("An English text.", "한국어 요약")) == "en"
+    assert article_language(article("삼성은 iPhone 17 Pro Max보다 Galaxy S26 Ultra를 먼저 냈다", "요약")) == "ko"
+    assert article_language(article("Samsung (삼성) rose 3% in Seoul today", "요약")) == "en"
+    assert article_language(article("123", "요약")) == "en"
+
+
+@given(st.text())
+def test_a_text_is_in_one_language_or_in_none(text: str) -> None:
+    accepted = []
+    for language in ("en", "ko"):
+        try:
+            require_language(article(text, text), language)
+        except LanguageError:
+            continue
+        accepted.append(language)
+    if accepted:
+        assert accepted == [article_language(article(text))]
+    else:
+        with pytest.raises(LanguageError):
+            article_language(article(text))
 
 
 @pytest.mark.parametrize(

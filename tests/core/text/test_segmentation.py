@@ -1,19 +1,18 @@
+import importlib.metadata
+
 import pytest
 import spacy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from korean_tokenizers import korean_tokenizer
 from spacy.tokens import Doc
 
-from core.errors import EmptyArticleError, SegmentationError
+from core.errors import EmptyArticleError, SegmentationError, TokenizerError
+from core.text import korean
 from core.text.corpus import DatasetSpec, open_corpus
-from core.text.segmentation import (
-    MAX_CHUNK_WORDS,
-    Segmenter,
-    parsed_chunks,
-    pipeline_revision,
-    resolve_pipeline,
-    segment_doc,
-)
+from core.text.cutting import MAX_CHUNK_WORDS
+from core.text.segmentation import Segmenter, assemble, pipeline_revision, resolve_pipeline, unsegmented
+from core.text.spacy_segmentation import cut_doc, parsed_chunks
 from core.text.words import count_words
 from core.types import Article, SegmentedArticle
 
@@ -80,16 +79,45 @@ def check_invariants(segmented: SegmentedArticle) -> None:
         end = chunk.end
 
 
-@given(st.text(st.characters(codec="utf-8")) | st.text("ab .,\"'-$%()\n\t5é한"))
-def test_any_text_is_cut_consistently(text: str) -> None:
+# Any text without lone surrogates, which a corpus replaces, and English and Korean with what stands around words.
+TEXTS = st.one_of(
+    st.text(st.characters(codec="utf-8")),
+    st.text("ab .,\"'-$%()\n\t5é한"),
+    st.text("가했다.그는이\u1112\u1161\u11ab\u0338<ㅋaB1%/,'\"()😀\u3000\ufeff\0\x1f \r\n\t", max_size=40),
+)
+
+
+@pytest.fixture(scope="module", params=["blank", "kiwi"])
+def segment(request: pytest.FixtureRequest) -> Segmenter:
+    """A segmenter of each language."""
+    if request.param == "kiwi":
+        korean_tokenizer("kiwi")
+    return Segmenter(request.param)
+
+
+@settings(deadline=None)
+@given(text=TEXTS)
+def test_any_text_is_cut_consistently(segment: Segmenter, text: str) -> None:
     if count_words(text):
-        check_invariants(SEGMENT(article(text)))
+        check_invariants(segment(article(text)))
+    else:
+        with pytest.raises(EmptyArticleError):
+            segment(article(text))
 
 
-def test_sample_articles_are_cut_consistently() -> None:
+def test_sample_articles_are_cut_consistently(segment: Segmenter) -> None:
     for name in ("sample", "sample-ko"):
         for item in open_corpus(DatasetSpec(name)):
-            check_invariants(SEGMENT(item))
+            check_invariants(segment(item))
+
+
+def test_what_needs_no_segments_has_words_all_the_same() -> None:
+    segmented = unsegmented(article("He said: -- no."))
+    assert (segmented.words, segmented.sentences, segmented.chunks) == (("He", "said:", "no."), (), ())
+    with pytest.raises(EmptyArticleError, match="'k' of d"):
+        unsegmented(article("--"))
+    with pytest.raises(SegmentationError, match="1000001 characters; at most 1000000"):
+        unsegmented(article("a" * 1_000_001))
 
 
 # "The quick fox has jumped over two lazy dogs . She is well" as a parser would annotate it.
@@ -119,7 +147,7 @@ PARSED = {
 def test_a_parsed_document_gives_noun_and_verb_chunks() -> None:
     doc = Doc(spacy.blank("en").vocab, **PARSED)
     assert [c.text for c in doc.noun_chunks] == ["The quick fox", "two lazy dogs", "She"]
-    segmented = segment_doc(article(doc.text), doc, parsed_chunks)
+    segmented = assemble(article(doc.text), cut_doc(doc, parsed_chunks))
     assert chunk_texts(segmented) == ["The quick fox", "has jumped", "two lazy dogs"]
     assert [s.text for s in segmented.sentences] == ["The quick fox has jumped over two lazy dogs.", "She is well"]
     assert [chunk.sentence for chunk in segmented.chunks] == [0, 0, 0]
@@ -133,7 +161,7 @@ def test_adjacent_noun_chunks_stay_apart() -> None:
         deps=["nsubj", "ROOT", "dative", "dobj"],
         heads=[1, 1, 1, 1],
     )
-    assert chunk_texts(segment_doc(article(doc.text), doc, parsed_chunks)) == ["gave", "Mary", "books"]
+    assert chunk_texts(assemble(article(doc.text), cut_doc(doc, parsed_chunks))) == ["gave", "Mary", "books"]
 
 
 def test_a_pipeline_that_is_not_installed() -> None:
@@ -146,6 +174,33 @@ def test_auto_takes_the_trained_pipeline_only_where_it_is() -> None:
     assert resolve_pipeline("auto") == ("en_core_web_sm" if installed else "blank")
     assert resolve_pipeline("blank") == "blank"
     assert "sentencizer" in pipeline_revision("blank")
+
+
+@pytest.mark.parametrize("pipeline", ["auto", "blank", "kiwi"])
+def test_korean_is_cut_by_kiwi(pipeline: str) -> None:
+    korean_tokenizer("kiwi")
+    assert resolve_pipeline(pipeline, "ko") == "kiwi"
+
+
+def test_a_pipeline_of_the_other_language_is_refused() -> None:
+    with pytest.raises(SegmentationError, match=r"'en_core_web_sm' cuts English, but .* Korean.*`--pipeline auto`"):
+        resolve_pipeline("en_core_web_sm", "ko")
+    with pytest.raises(SegmentationError, match=r"'kiwi' cuts Korean, but .* English.*`--pipeline auto`"):
+        resolve_pipeline("kiwi")
+
+
+def test_the_revision_of_kiwi_names_the_package_and_its_model() -> None:
+    korean_tokenizer("kiwi")
+    versions = [f"{package}-{importlib.metadata.version(package)}" for package in ("kiwipiepy", "kiwipiepy_model")]
+    assert pipeline_revision("kiwi") == (
+        f"kiwi@{','.join(versions)}|chunks ending at particles and endings, at most 5 words"
+    )
+
+
+def test_korean_needs_kiwi(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(korean.PACKAGES, "kiwi", ("no-such-package",))
+    with pytest.raises(TokenizerError, match="needs the package no-such-package"):
+        resolve_pipeline("auto", "ko")
 
 
 def test_an_article_that_would_take_the_memory_down_is_refused() -> None:

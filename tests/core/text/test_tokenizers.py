@@ -158,6 +158,7 @@ def test_tokenizers_travel_to_other_processes(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "module"), [("kiwi", "kiwipiepy"), ("mecab", "mecab"), ("okt", "jpype")])
 def test_a_missing_package_is_named(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    korean.load_kiwi.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(NwsError, match=rf"'{name}' needs the package {module}.*pip install kiwipiepy"):
         korean.analyser.__wrapped__(name)

@@ -4,7 +4,9 @@ import matplotlib as mpl
 import pytest
 from matplotlib.image import imread
 
+from core.analysis import CONTROLS, UPPER_BOUNDS
 from jobs.report import analyse
+from jobs.report.looks import system_looks
 from jobs.report.plot import gain_series, plot_sweep, score_series
 
 
@@ -29,6 +31,29 @@ def test_the_series_are_the_numbers(run, make_points):
     assert [series.system for series in gains] == ["m|textrank|chunks", "m|textrank|sentences", "lead"]
     assert gains[0].recommended == numbers.magic_numbers[0].recommended
     assert gains[0].mean[4] == numbers.magic_numbers[0].gains[4].gain.mean
+
+
+def test_upper_bounds_are_in_the_upper_row_only(run, draw, make_points):
+    points = make_points(("good|x", "oracle", "window-oracle", "lead", "random"))
+    numbers = analyse(run, points)
+    assert [series.system for series in score_series(numbers, "news")][1:3] == ["oracle", "window-oracle"]
+    assert [series.system for series in gain_series(numbers.magic_numbers)] == ["good|x", "lead"]
+    _, svg = draw(points)
+    text = svg.read_text()
+    for shown in ("oracle (upper bound)", "window-oracle (upper bound)", "upper bounds saw"):
+        assert shown in text, shown
+    _, svg = draw(make_points())
+    assert "upper bound" not in svg.read_text()
+
+
+def test_fourteen_systems_look_different_from_each_other_and_from_the_rest():
+    systems = [f"s{i:02}" for i in range(14)]
+    looks = system_looks([*systems, *UPPER_BOUNDS, *CONTROLS])
+    assert list(looks) == [*systems, "oracle", "window-oracle", "lead", "random"]
+    assert len(set(looks.values())) == 18
+    assert len({(look.colour, look.marker) for look in looks.values() if look.marker}) == 14
+    assert len({(look.colour, look.dashes) for look in looks.values()}) == 18
+    assert {name for name, look in looks.items() if not look.marker} == UPPER_BOUNDS | CONTROLS
 
 
 def test_files_are_pictures_with_text(draw, make_points):
@@ -67,7 +92,9 @@ def test_global_settings_are_left_alone(draw, make_points):
         {"lengths": (9,)},
         {"lengths": (9,), "systems": ("a",), "articles": 1},
         {"systems": ("a", "lead")},
-        {"systems": tuple(f"s{i}|textrank|chunks" for i in range(16)), "articles": 3},
+        {"systems": ("oracle", "random"), "articles": 3},
+        {"systems": ("oracle", "window-oracle", "a", "random"), "articles": 3, "lengths": (9,)},
+        {"systems": (*(f"s{i}|textrank|chunks" for i in range(16)), "oracle", "lead", "random"), "articles": 3},
         {"systems": ("cost $5$", "random"), "articles": 3, "dataset": "a_b^c"},
     ],
 )
@@ -79,4 +106,4 @@ def test_small_and_odd_sweeps_draw_without_warnings(draw, make_points, make):
 
 def test_a_dataset_without_random_beside_one_with_it(draw, make_points):
     _, svg = draw(make_points() + make_points(("a", "lead"), dataset="other"))
-    assert "no random control here to compare with" in svg.read_text()
+    assert "no system here beside a random control" in svg.read_text()

@@ -40,6 +40,21 @@ def test_the_csv_holds_curves_and_gains(run, make_points, console, tmp_path):
     assert (row["dataset"], row["is_control"], row["articles"]) == ("news", "0", "40")
     control = next(row for row in rows if row["system"] == "random")
     assert (control["is_control"], control["gain_mean"]) == ("1", "")
+    assert {row["is_upper_bound"] for row in rows} == {"0"}
+
+
+def test_the_files_say_what_an_upper_bound_is(run, make_points, console, tmp_path):
+    files = write_report(run, make_points(("a", "oracle", "random")), tmp_path, console)
+    rows = csv.DictReader(files.csv.read_text("utf-8").splitlines())
+    assert {(row["system"], row["is_control"], row["is_upper_bound"]) for row in rows} == {
+        ("a", "0", "0"),
+        ("oracle", "0", "1"),
+        ("random", "1", "0"),
+    }
+    report = json.loads(files.json.read_text("utf-8"))
+    for found in (report["curves"], report["magic_numbers"]):
+        assert [of["is_upper_bound"] for of in found] == [False, True, False]
+    assert report["magic_numbers"][1]["recommended"] == []
 
 
 def test_again_in_any_order_gives_the_same_files(run, make_points, console, tmp_path):

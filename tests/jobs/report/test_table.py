@@ -57,6 +57,41 @@ def test_controls_are_marked(show, make_points):
     assert "(control)" not in text[text.index("which n?") :]
 
 
+def test_upper_bounds_are_marked_get_no_star_and_are_not_recommended(show, make_points):
+    points = make_points(("good|x", "oracle", "window-oracle", "lead", "random"))
+    text = show(points)
+    assert max(len(line) for line in text.splitlines()) <= 80
+    first, second = text[text.index("mean F1 by n") :].split("which n?")
+    rows = first.splitlines()
+    oracle = next(i for i, line in enumerate(rows) if line.startswith("oracle (upper bound)"))
+    assert "*" not in rows[oracle] + rows[oracle + 2]
+    assert rows[oracle + 2].startswith("window-oracle ")
+    assert rows[oracle + 3].startswith(" (upper bound)")
+    assert len(re.findall(r"\d\*", first)) >= 11  # others have one at every n
+    assert "An upper bound saw the reference" in first
+    said = " ".join(line[64:].strip() for line in second.splitlines())
+    assert said.count("is an upper bound: it saw the reference") == 2
+    assert re.findall(r"^  (.*): better at", second, flags=re.MULTILINE) == ["good|x"]
+    assert "upper bound" not in show(make_points()).lower()
+
+
+def test_an_upper_bound_as_good_as_the_best_gets_no_star(show, make_points):
+    points = [dataclasses.replace(point, bertscore_f1=0.5) for point in make_points(("a", "oracle"), (7,))]
+    rows = [line.split() for line in show(points).splitlines()]
+    assert ["a", ".500*"] in rows
+    assert ["oracle", "(upper", "bound)", ".500"] in rows
+
+
+def test_only_upper_bounds(show, make_points):
+    text = show(make_points(("oracle",), articles=3))
+    assert "* highest" in text
+    assert not re.search(r"\d\*", text)
+
+
+def test_an_uncut_upper_bound_is_marked(show, make_points):
+    assert "oracle (upper bound)" in show(make_points(("oracle", "bart"), (0,)))
+
+
 def test_which_n(run, show, make_points):
     text = show(make_points())
     number = analyse(run, make_points()).magic_numbers[0]
@@ -94,11 +129,14 @@ def test_long_names_fold_inside_their_column(show, make_points):
     assert names.startswith(LONG)
 
 
-@pytest.mark.parametrize("systems", [1, 10])
+@pytest.mark.parametrize("systems", [1, 14])
 def test_few_and_many_systems(show, make_points, systems):
     names = [f"encoder-{i}|textrank|chunks" for i in range(systems)]
-    text = show(make_points((*names, "random"), articles=5))
-    assert all(text.count(f"encoder-{i}|") == 2 for i in range(systems))
+    text = show(make_points((*names, "oracle", "window-oracle", "lead", "random"), articles=5))
+    # In both tables and beside lead.
+    assert all(text.count(f"encoder-{i}|") == 3 for i in range(systems))
+    header = next(line for line in text.splitlines() if line.startswith("n "))
+    assert len(header.split()) == 1 + 11
     assert max(len(line) for line in text.splitlines()) <= 80
 
 

@@ -100,6 +100,7 @@ def spec() -> RunSpec:
         code_version="0.1.0+abc",
         revisions={"libraries": {"torch": "2.6.0"}, "models": {"minilm": "sha"}},
         signatures={"rouge1": "rouge1|stem:no"},
+        systems=2,
     )
 
 

@@ -1,10 +1,12 @@
 import dataclasses
+import json
 
 import pytest
 
 from core.analysis import Point
 from core.errors import StoreError
 from core.types import Article, BundleResult, Failure
+from jobs.store import Stage
 from jobs.store.tables import SummaryRow
 
 
@@ -166,4 +168,45 @@ def test_large_bundles(store, run, summary):
     failed = tuple(Failure(a.id, "ValueError", "x", 1, "node") for a in many[:1400])
     store.record(*run, many, BundleResult(tuple(summary(a) for a in many[1400:]), failed))
     info = store.run_info(run[0])
-    assert (info.articles_done, info.failures) == (100, 1400)
+    assert (info.summaries, info.failures) == (100, 1400)
+
+
+EXTRACTIVE, BART = Stage("extractive", ("lead", "mini|centroid")), Stage("bart", ("bart",))
+
+
+def test_an_article_is_done_when_every_stage_has_its_summaries(store, spec, articles, summary, failure):
+    run_id = store.create_run(dataclasses.replace(spec, systems=3))
+    epoch = store.claim_run(run_id, "host", 1)
+    first = BundleResult(tuple(summary(a, system, 3) for a in articles for system in EXTRACTIVE.systems), ())
+    store.record(run_id, epoch, articles, first, EXTRACTIVE)
+    store.record(run_id, epoch, articles, failure(articles[3]), BART)
+    second = BundleResult(tuple(summary(a, "bart", n) for a in articles[:2] for n in (0, 3)), ())
+    store.record(run_id, epoch, articles, second, BART)
+    info = store.run_info(run_id)
+    assert (info.articles_done, info.summaries, info.failures) == (2, 12, 1)
+    assert store.finished_article_ids(run_id, EXTRACTIVE) == {article.id for article in articles}
+    assert store.finished_article_ids(run_id, BART) == {article.id for article in articles[:2]}
+    assert [(found.key, found.stage) for found in store.failures(run_id)] == [("a3", "bart")]
+
+
+def test_a_failure_is_its_stages_own(store, run, articles, summary, failure):
+    run_id, epoch = run
+    for stage in (EXTRACTIVE, BART):
+        store.record(run_id, epoch, articles, failure(articles[0], stage.name), stage)
+    assert store.run_info(run_id).failures == 1
+    assert [(found.stage, found.message) for found in store.failures(run_id)] == [
+        ("bart", "bart"),
+        ("extractive", "extractive"),
+    ]
+    store.record(run_id, epoch, articles, BundleResult((summary(articles[0], "bart", 0),), ()), BART)
+    assert [found.stage for found in store.failures(run_id)] == ["extractive"]
+    store.record(run_id, epoch, articles, failure(articles[0], "late"), BART)
+    assert [found.stage for found in store.failures(run_id)] == ["extractive"]
+
+
+def test_what_a_system_tells_besides_its_scores_is_kept(store, run, articles, summary):
+    told = dataclasses.replace(summary(articles[0]), extra={"dtype": "float16", "truncated_tokens": 12})
+    store.record(*run, articles, BundleResult((told,), ()))
+    with store.query("select extra from summaries") as answer:
+        ((extra,),) = answer.rows
+    assert (json.loads(extra) if isinstance(extra, str) else extra) == {"dtype": "float16", "truncated_tokens": 12}

@@ -128,6 +128,33 @@ def test_alembic_check_notices_a_difference(sqlite_url):
     assert alembic(sqlite_url, "check").returncode != 0
 
 
+def test_revision_2_keeps_the_runs_of_revision_1(empty_postgres_url, tmp_path):
+    run = "'r', 'phase1', 'done', '{}', 'cafe', 0, 'v', '{}', '{}', 1, 1, '2026-01-01 00:00:00'"
+    names = "id, job, state, recipe, recipe_hash, seed, code_version, revisions, signatures, driver_epoch, "
+    scores = ", ".join(["0.5"] * 14)
+    for url in (f"sqlite:///{tmp_path / 'old.db'}", empty_postgres_url):
+        assert alembic(url, "upgrade", "0001").returncode == 0
+        execute(
+            url,
+            f"INSERT INTO runs ({names} total_articles, created_at) VALUES ({run})",
+            "INSERT INTO articles VALUES ('a', 'd', 's', 'k', 'text', '[]', 'h')",
+            "INSERT INTO articles VALUES ('b', 'd', 's', 'l', 'text', '[]', 'i')",
+            f"INSERT INTO summaries VALUES ('r', 'a', 'oracle', 3, 'text', 1, 0.1, {scores}, '{{}}')",
+            "INSERT INTO failures VALUES ('r', 'b', 'E', 'm', 1, 'node', '2026-01-01 00:00:00')",
+        )
+        assert upgrade_schema(url) == ("0001", head_revision())
+        with open_store(url) as store:
+            info = store.run_info("r")
+            assert (info.articles_done, info.summaries, info.failures) == (1, 1, 1)
+            assert [found.stage for found in store.failures("r")] == ["sweep"]
+            for view in ("sweep_curve", "best_n", "leaderboard"):
+                with store.query(f"SELECT kind FROM {view}") as answer:
+                    assert list(answer.rows) == [("upper bound",)]
+        downgraded = alembic(url, "downgrade", "0001")
+        assert downgraded.returncode == 0, downgraded.stderr
+        assert upgrade_schema(url) == ("0001", head_revision())
+
+
 def test_downgrade_removes_everything(empty_postgres_url, tmp_path):
     for url in (f"sqlite:///{tmp_path / 'down.db'}", empty_postgres_url):
         upgrade_schema(url)

@@ -10,9 +10,10 @@ from rich.console import Console
 from core.errors import FencedError, HubError, RecipeError, StoreError
 from core.sweep import Sweeper
 from core.types import SegmentedArticle, Summary
-from jobs import phase1
-from jobs.phase1 import unfinished_bundles
-from jobs.provenance import Pinned, pin
+from jobs import driver
+from jobs.driver import unfinished_bundles
+from jobs.phase1 import pin
+from jobs.provenance import Pinned
 from jobs.recipe import load_recipe
 from jobs.store import Store, open_store
 
@@ -29,7 +30,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def pinned() -> Pinned:
-    return pin(load_recipe("sample", SMALL))
+    return pin(load_recipe("phase1", "sample", SMALL))
 
 
 def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
@@ -41,7 +42,7 @@ def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
 
 
 def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
-    outcome = phase1.submit(store, pinned, "inline", QUIET)
+    outcome = driver.submit(store, pinned, "inline", QUIET)
     assert outcome.as_dict() == {
         "run_id": outcome.run_id,
         "state": "done",
@@ -53,7 +54,7 @@ def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
     assert (info.total_articles, info.seed, info.error) == (5, 0, None)
     assert info.device.startswith("inline")
     assert info.revisions == pinned.revisions
-    assert info.signatures == pinned.plan.metrics.signatures
+    assert info.signatures == pinned.metrics.signatures
     with store.query("select count(*) from articles") as answer:
         assert list(answer.rows) == [(5,)]
 
@@ -61,16 +62,16 @@ def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
 def test_a_second_run_gives_the_same_rows_and_resuming_a_finished_one_does_nothing(
     store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = (phase1.submit(store, pinned, "inline", QUIET) for _ in range(2))
+    first, second = (driver.submit(store, pinned, "inline", QUIET) for _ in range(2))
     assert rows(store, first.run_id) == rows(store, second.run_id)
-    monkeypatch.setattr(phase1, "open_pool", None)  # would fail if it were opened
-    assert phase1.resume(store, first.run_id, "inline", None, None, QUIET) == first
+    monkeypatch.setattr(driver, "open_workers", None)  # would fail if it were opened
+    assert driver.resume(store, first.run_id, "inline", None, None, QUIET) == first
 
 
 def test_an_interrupted_run_is_resumed_where_it_stopped(
     store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = phase1.submit(store, pinned, "inline", QUIET)
+    whole = driver.submit(store, pinned, "inline", QUIET)
     sweep, calls = Sweeper.__call__, []
 
     def interrupted(self: Sweeper, bundle: Sequence[SegmentedArticle]) -> list[Summary]:
@@ -80,9 +81,9 @@ def test_an_interrupted_run_is_resumed_where_it_stopped(
         return sweep(self, bundle)
 
     monkeypatch.setattr(Sweeper, "__call__", interrupted)
-    outcome = phase1.submit(store, pinned, "inline", QUIET)
+    outcome = driver.submit(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.articles) == ("interrupted", 2)
-    resumed = phase1.resume(store, outcome.run_id, "inline", None, None, QUIET)
+    resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     assert (resumed.run_id, resumed.state, resumed.articles) == (outcome.run_id, "done", 5)
     assert calls == [2, 2, 2, 1]  # the first bundle was not computed again
     assert rows(store, resumed.run_id) == rows(store, whole.run_id)
@@ -94,17 +95,17 @@ def test_a_failing_article_is_recorded_and_tried_again_on_resume(
     file = tmp_path / "news.jsonl"
     good = '{"id": "%d", "article": "The mayor of the town opened a new bridge today.", "summary": "New bridge."}\n'
     file.write_text(good % 1 + '{"id": "2", "article": "...", "summary": "Nothing."}\n' + good % 3)
-    pinned = pin(load_recipe("sample", {"datasets": [{"name": str(file)}], "n": [1, 7]}))
-    outcome = phase1.submit(store, pinned, "inline", QUIET)
+    pinned = pin(load_recipe("phase1", "sample", {"datasets": [{"name": str(file)}], "n": [1, 7]}))
+    outcome = driver.submit(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 1)
     (failure,) = store.failures(outcome.run_id)
     assert (failure.key, failure.error_class, failure.attempts) == ("2", "EmptyArticleError", 1)
-    again = phase1.resume(store, outcome.run_id, "inline", None, None, QUIET)
+    again = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     assert (again.articles, again.failures) == (2, 1)
     assert store.failures(outcome.run_id)[0].attempts == 2
     file.write_text(good % 1)
     with pytest.raises(RecipeError, match="datasets"):
-        phase1.resume(store, outcome.run_id, "inline", None, None, QUIET)
+        driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
 
 
 def test_a_driver_that_was_replaced_stops_and_leaves_the_run_alone(
@@ -119,7 +120,7 @@ def test_a_driver_that_was_replaced_stops_and_leaves_the_run_alone(
 
     monkeypatch.setattr(Store, "record", taken_over)
     with pytest.raises(FencedError, match="elsewhere"):
-        phase1.submit(store, pinned, "inline", QUIET)
+        driver.submit(store, pinned, "inline", QUIET)
     (run,) = store.list_runs()
     assert (run.state, run.driver_host, run.summaries) == ("running", "elsewhere", 0)
 
@@ -132,15 +133,15 @@ def test_an_error_that_stops_the_run_is_kept_with_it(
 
     monkeypatch.setattr(Store, "record", full)
     with pytest.raises(StoreError, match="disk full"):
-        phase1.submit(store, pinned, "inline", QUIET)
+        driver.submit(store, pinned, "inline", QUIET)
     (run,) = store.list_runs()
     assert (run.state, run.error) == ("failed", "StoreError: disk full")
 
 
 def test_a_model_that_is_not_there_is_found_before_there_is_a_run(store: Store) -> None:
-    pinned = pin(load_recipe("sample", {**SMALL, "encoders": ["bert-base-uncased"]}))
+    pinned = pin(load_recipe("phase1", "sample", {**SMALL, "encoders": ["bert-base-uncased"]}))
     with pytest.raises(HubError, match="bert-base-uncased"):
-        phase1.submit(store, pinned, "ray", QUIET)
+        driver.submit(store, pinned, "ray", QUIET)
     assert store.list_runs() == []
 
 

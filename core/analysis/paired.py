@@ -1,0 +1,174 @@
+"""Is one system better than another at equal n? Paired by article: an interval, a test, and Holm's correction.
+
+The interval is the percentile bootstrap of the mean per-article difference (bootstrap.py), the test flips its signs
+(sign_flip.py).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.bootstrap import Interval, mean_intervals
+from core.analysis.points import Grid, Metric, Point, build_grids
+from core.analysis.sign_flip import holm, sign_flip_p
+
+ALPHA = 0.05
+TIE = 1e-6
+"""Scores no further apart are equal: the same text in another batch may differ in the seventh decimal."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairedLength:
+    """A minus B at n words, over the `articles` that have both; `only_a` and `only_b` count those left out.
+
+    `exact` says that every sign pattern was counted. `p_holm` is corrected over the n of one pair on one dataset. A win
+    is an article on which A is higher, a tie one on which they are within `TIE` (and their difference counts as 0).
+    """
+
+    n: int
+    articles: int
+    only_a: int
+    only_b: int
+    mean_a: float
+    mean_b: float
+    difference: Interval
+    p: float
+    p_holm: float
+    exact: bool
+    wins: int
+    ties: int
+    losses: int
+
+    @property
+    def significant(self) -> bool:
+        return self.p_holm < ALPHA
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """System `a` minus system `b` on one dataset; `lengths` in rising n.
+
+    `left_out` are the n at which one of them has summaries, but they share no article.
+    """
+
+    dataset: str
+    a: str
+    b: str
+    lengths: tuple[PairedLength, ...]
+    left_out: tuple[int, ...]
+
+
+def compare_systems(
+    a: Iterable[Point],
+    b: Iterable[Point],
+    pairs: Sequence[tuple[str, str]],
+    metric: Metric = "bertscore_f1",
+    *,
+    seed: int,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+) -> tuple[Comparison, ...]:
+    """Each pair of systems on each dataset, the first system from `a`, the second from `b`.
+
+    Args:
+        a: the points of one run.
+        b: those of another run, or of the same.
+        pairs: names of systems. A pair that shares no article at any n of a dataset has no comparison there.
+        metric: what is compared.
+        seed: of every bootstrap and every drawn sign.
+        confidence: of the intervals.
+        resamples: of the bootstrap, and the most sign patterns that are looked at.
+
+    Raises:
+        StoreError: `a` or `b` are not the points of one run (see `build_grids`).
+    """
+    grids = {grid.dataset: grid for grid in build_grids((point for point in b if point.n > 0), metric)}
+    return tuple(
+        comparison
+        for grid in build_grids((point for point in a if point.n > 0), metric)
+        if grid.dataset in grids
+        for comparison in _compare(grid, grids[grid.dataset], pairs, seed, confidence, resamples)
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cell:
+    """Two systems at n words: the scores of each, (articles that both runs have,), and how many stand alone."""
+
+    pair: tuple[str, str]
+    n: int
+    a: NDArray[np.float64]
+    b: NDArray[np.float64]
+    only_a: int
+    only_b: int
+
+    @property
+    def both(self) -> NDArray[np.bool_]:
+        return ~np.isnan(self.a - self.b)
+
+
+def _compare(
+    a: Grid, b: Grid, pairs: Sequence[tuple[str, str]], seed: int, confidence: float, resamples: int
+) -> list[Comparison]:
+    found: dict[tuple[str, str], list[int]] = {}
+    cells = [cell for cell in _cells(a, b, pairs) if cell.both.any()]
+    for i, cell in enumerate(cells):
+        found.setdefault(cell.pair, []).append(i)
+    if not cells:
+        return []
+    # One matrix for all pairs: the same resampled articles and signs for each, and most of the time saved.
+    raw = np.stack([cell.a - cell.b for cell in cells], axis=1)
+    differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
+    intervals = mean_intervals(differences, seed, confidence, resamples)
+    tests = sign_flip_p(differences, seed, resamples)
+    comparisons = []
+    for pair, columns in found.items():
+        corrected = holm([tests[i][0] for i in columns])
+        lengths = tuple(
+            _paired_length(cells[i], differences[:, i], intervals[i], tests[i], p_holm)
+            for i, p_holm in zip(columns, corrected, strict=True)
+        )
+        unpaired = (_lengths(a, pair[0]) | _lengths(b, pair[1])) - {at.n for at in lengths}
+        comparisons.append(Comparison(a.dataset, *pair, lengths, tuple(sorted(unpaired))))
+    return comparisons
+
+
+def _cells(a: Grid, b: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator[_Cell]:
+    _, in_a, in_b = np.intersect1d(a.articles, b.articles, return_indices=True)
+    for pair in pairs:
+        if pair[0] not in a.systems or pair[1] not in b.systems:
+            continue
+        for n in sorted(set(a.lengths) & set(b.lengths)):
+            of_a = a.values[a.systems.index(pair[0]), a.lengths.index(n)]
+            of_b = b.values[b.systems.index(pair[1]), b.lengths.index(n)]
+            both = int((~np.isnan(of_a[in_a] - of_b[in_b])).sum())
+            only_a, only_b = (int((~np.isnan(scores)).sum()) - both for scores in (of_a, of_b))
+            yield _Cell(pair, n, of_a[in_a], of_b[in_b], only_a, only_b)
+
+
+def _lengths(grid: Grid, system: str) -> set[int]:
+    has_any = grid.present[grid.systems.index(system)].any(axis=1)
+    return {n for n, has in zip(grid.lengths, has_any, strict=True) if has}
+
+
+def _paired_length(
+    cell: _Cell, differences: NDArray[np.float64], interval: Interval, test: tuple[float, bool], p_holm: float
+) -> PairedLength:
+    both = cell.both
+    return PairedLength(
+        n=cell.n,
+        articles=int(both.sum()),
+        only_a=cell.only_a,
+        only_b=cell.only_b,
+        mean_a=float(cell.a[both].mean()),
+        mean_b=float(cell.b[both].mean()),
+        difference=interval,
+        p=test[0],
+        p_holm=p_holm,
+        exact=test[1],
+        wins=int((differences > 0).sum()),
+        ties=int((differences == 0).sum()),
+        losses=int((differences < 0).sum()),
+    )

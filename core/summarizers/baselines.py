@@ -1,0 +1,26 @@
+"""The extractive baselines by name. A name stands for the same method in every run; the run records its encoder."""
+
+from collections.abc import Callable
+
+from core.summarizers.chunk_systems import ChunkSystem, LeadChunks, Random
+from core.summarizers.lead import Lead, Lead3
+from core.summarizers.oracles import Oracle, WindowOracle
+from core.summarizers.systems import System
+
+
+def _oracle(encoder: str, seed: int) -> Oracle:
+    # All the others, whether the run has them or not: the oracle's numbers must not depend on that.
+    return Oracle(tuple(make(encoder, seed) for name, make in BASELINES.items() if name != "oracle"))
+
+
+# From the encoder's name and the seed to the system.
+BASELINES: dict[str, Callable[[str, int], System]] = {
+    "lead3": lambda encoder, seed: Lead3(),
+    "lead2+chunks": lambda encoder, seed: LeadChunks(encoder),
+    "textrank": lambda encoder, seed: ChunkSystem(encoder, "textrank", "textrank"),
+    "centroid": lambda encoder, seed: ChunkSystem(encoder, "centroid", "centroid"),
+    "window-oracle": lambda encoder, seed: WindowOracle(),
+    "oracle": _oracle,
+    "lead": lambda encoder, seed: Lead(),
+    "random": lambda encoder, seed: Random(seed),
+}

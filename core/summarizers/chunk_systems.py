@@ -1,0 +1,83 @@
+"""Systems that rank chunks and take the best of them until there are n words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.summarizers.composition import compose
+from core.summarizers.importance import IMPORTANCE, FloatArray, centroid, chunk_weights, ranking, rounded
+from core.summarizers.systems import Document, Draft
+
+DRAWS = 5
+"""How often `random` draws. One draw alone would carry its own luck into everything that is compared with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSystem:
+    """Chunks ranked by the importance of their sentence and by their own similarity to the document.
+
+    `name` is the signature where one encoder is all there is, e.g. `textrank`.
+    """
+
+    encoder: str
+    importance: str
+    name: str | None = None
+
+    @property
+    def signature(self) -> str:
+        return self.name or f"{self.encoder}|{self.importance}|chunks"
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        article, embeddings = document.segmented, document.embeddings[self.encoder]
+        weights = chunk_weights(
+            IMPORTANCE[self.importance](embeddings.sentences),
+            embeddings.chunks @ centroid(embeddings.sentences),
+            np.array([chunk.sentence for chunk in article.chunks], dtype=np.int64),
+        )
+        order = ranking(weights)
+        return [Draft(n, compose(article, order, n)) for n in lengths]
+
+
+@dataclass(frozen=True, slots=True)
+class LeadChunks:
+    """The chunks of the first two sentences, by their similarity to the document.
+
+    It joins the two strongest cues there are without learning: where news says what matters, and the document's centre.
+    """
+
+    encoder: str
+
+    @property
+    def signature(self) -> str:
+        return "lead2+chunks"
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        article, embeddings = document.segmented, document.embeddings[self.encoder]
+        similarity: FloatArray = rounded(embeddings.chunks @ centroid(embeddings.sentences))
+        order = [index for index in ranking(similarity) if article.chunks[index].sentence < 2]
+        return [Draft(n, compose(article, order, n)) for n in lengths]
+
+
+@dataclass(frozen=True, slots=True)
+class Random:
+    """Control: chunks in orders drawn from `seed` and the article, the same on every machine.
+
+    The text stored is the first draw's; the scores are the means over `DRAWS` draws.
+    """
+
+    seed: int
+
+    @property
+    def signature(self) -> str:
+        return "random"
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        article = document.segmented
+        generator = np.random.default_rng([self.seed, int(article.article.id, 16)])
+        orders = [generator.permutation(len(article.chunks)).tolist() for _ in range(DRAWS)]
+        drafts = []
+        for n in lengths:
+            text, *redraws = [compose(article, order, n) for order in orders]
+            drafts.append(Draft(n, text, tuple(redraws), {"draws": DRAWS}))
+        return drafts

@@ -1,0 +1,164 @@
+"""The abstractive generators: each a frozen value that says what a model reads, how it writes, and what is kept of it.
+
+How they are loaded and run is in `core/summarizers/generation.py`.
+"""
+
+import json
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Literal
+
+from core.errors import ModelError
+from core.models import ModelRef, is_folder, parse_model
+
+# The architectures (`model_type` in a checkpoint's config.json) whose prompt and settings are known here.
+ARCHITECTURES = ("bart", "gpt2", "pegasus", "t5")
+Half = Literal["float16", "bfloat16"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a model writes, named as in transformers' `GenerationConfig`. None: as the checkpoint states it.
+
+    `min_length` and `max_length` count the tokens of a summary with its special ones, `max_new_tokens` what is added to
+    a prompt. `top_k`: each token is drawn among the k most probable ones; None: beam search.
+    """
+
+    num_beams: int | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    max_new_tokens: int | None = None
+    length_penalty: float | None = None
+    no_repeat_ngram_size: int | None = None
+    early_stopping: bool | None = None
+    top_k: int | None = None
+
+    def stated(self) -> dict[str, int | float | bool]:
+        """The values that are not None, by name."""
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return {name: value for name, value in values if value is not None}
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={value}" for name, value in self.stated().items())
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """A system that writes summaries of its own.
+
+    Attributes:
+        model: which weights; its name is the signature.
+        architecture: one of `ARCHITECTURES`; "" while it is not known, which is until a model from the Hub is loaded.
+            The attributes below then have no meaning yet.
+        prefix: stands before the article.
+        suffix: stands after the article; never cut away.
+        settings: how the model writes.
+        checkpoint_first: a checkpoint that states how long its summaries may be is used with its own settings, not
+            with `settings`.
+        sentences: how many sentences of the output are the summary; None: all.
+        line_mark: what the model writes for a new line; "" if it has nothing of its own.
+        half: the 16-bit type that the model can run in, where the device has it.
+    """
+
+    model: ModelRef
+    architecture: str = ""
+    prefix: str = ""
+    suffix: str = ""
+    settings: Settings = Settings()
+    checkpoint_first: bool = False
+    sentences: int | None = None
+    line_mark: str = ""
+    half: Half = "float16"
+
+    @property
+    def signature(self) -> str:
+        """The name under which its summaries are stored."""
+        return self.model.name
+
+    @property
+    def options(self) -> str:
+        """What a run records beside the revision of the model: every option that changes the summaries."""
+        if not self.architecture:
+            return "prompt and settings of its architecture"
+        first = "settings of the checkpoint, or if it states no length " if self.checkpoint_first else ""
+        parts = [self.architecture, f"prefix={self.prefix!r}", f"suffix={self.suffix!r}", f"{first}{self.settings}"]
+        parts += [f"first {self.sentences} sentences"] if self.sentences else []
+        parts += [f"{self.line_mark} is a new line"] if self.line_mark else []
+        return "|".join([*parts, f"{self.half} where the device has it"])
+
+
+def for_architecture(model: ModelRef, architecture: str) -> Generator:
+    """`model` with the prompt and the settings that its architecture was published with (sources: docs/generators.md).
+
+    Raises:
+        ModelError: the architecture is not one of `ARCHITECTURES`.
+    """
+    match architecture:
+        case "bart":
+            # Lewis et al. 2020, for CNN/DailyMail. The space is the `prefix` in the configuration of both checkpoints.
+            settings = Settings(4, 56, 142, None, 2.0, 3, early_stopping=True)
+            return Generator(model, "bart", prefix=" ", settings=settings, checkpoint_first=True)
+        case "pegasus":
+            # Zhang et al. 2020, for CNN/DailyMail; the length of at least 32 is the published checkpoint's.
+            settings = Settings(8, 32, 128, None, 0.8)
+            return Generator(
+                model, "pegasus", settings=settings, checkpoint_first=True, line_mark="<n>", half="bfloat16"
+            )
+        case "t5":
+            # `task_specific_params.summarization` in the configuration of google-t5/t5-large.
+            settings = Settings(4, 30, 200, None, 2.0, 3, early_stopping=True)
+            return Generator(model, "t5", prefix="summarize: ", settings=settings, half="bfloat16")
+        case "gpt2":
+            # Radford et al. 2019, section 3.6.
+            settings = Settings(num_beams=1, max_new_tokens=100, top_k=2)
+            return Generator(model, "gpt2", suffix="\nTL;DR:", settings=settings, sentences=3)
+    raise ModelError(
+        f"{model.source} has the architecture {architecture!r}, which is no generator that is known here: give a "
+        f"checkpoint of {', '.join(ARCHITECTURES)}, e.g. one of {', '.join(KNOWN_GENERATORS)}."
+    )
+
+
+# No commits could be verified when this was written: they are looked up at submission and recorded.
+KNOWN_GENERATORS = {
+    generator.signature: generator
+    for generator in (
+        for_architecture(ModelRef("bart-large-xsum", "facebook/bart-large-xsum", "main"), "bart"),
+        for_architecture(ModelRef("bart-large-cnn", "facebook/bart-large-cnn", "main"), "bart"),
+        for_architecture(ModelRef("t5-large", "google-t5/t5-large", "main"), "t5"),
+        for_architecture(ModelRef("pegasus-cnn_dailymail", "google/pegasus-cnn_dailymail", "main"), "pegasus"),
+        for_architecture(ModelRef("gpt2-xl", "openai-community/gpt2-xl", "main"), "gpt2"),
+    )
+}
+
+
+def parse_generator(text: str) -> Generator:
+    """The generator that a recipe or flag names: a known name, a local folder, or a Hub id (`org/name[@revision]`).
+
+    Raises:
+        ModelError: there is no such thing, or the folder holds no generator.
+    """
+    model = parse_model(text, {name: generator.model for name, generator in KNOWN_GENERATORS.items()})
+    known = KNOWN_GENERATORS.get(model.name)
+    if known is not None and known.model.source == model.source:
+        return replace(known, model=model)
+    generator = Generator(model)
+    return complete(generator, Path(model.source)) if is_folder(model) else generator
+
+
+def complete(generator: Generator, folder: Path) -> Generator:
+    """`generator` with what follows from the architecture of the checkpoint in `folder`.
+
+    Raises:
+        ModelError: the folder states no architecture, or one that is not known.
+    """
+    if generator.architecture:
+        return generator
+    try:
+        configuration = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        architecture = str(configuration["model_type"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            f"The folder {folder} holds no generator: its config.json states no model_type ({error!r}). Give a folder "
+            f"that transformers' `save_pretrained` wrote, or one of {', '.join(KNOWN_GENERATORS)}."
+        ) from error
+    return for_architecture(generator.model, architecture)

@@ -1,0 +1,135 @@
+"""KR-WordRank (Kim, Cho & Kang 2014): keywords and key sentences of Korean texts, without a morpheme analyser.
+
+The package krwordrank computes them; this file calls it so that its answers can be used as they are:
+
+* `KRWordRank(min_count=5, max_length=10).extract(documents, beta=0.85, max_iter=10)` ranks the keywords. They are
+  left parts of words, without the endings that follow them.
+* `make_vocab_score` (without the stop words, square roots of ranks), `MaxScoreTokenizer` and `keysentence` choose the
+  sentences whose keywords are nearest to the vector of the 100 best ones: what `summarize_with_sentences` does with its
+  defaults, but for `diversity` and `penalty`. The keywords are found once, not once for each number of them.
+"""
+
+import hashlib
+import importlib.metadata
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.errors import CorpusError, TokenizerError
+from core.summarizers.korean_key_sentences import LONGEST, SHORTEST, check_selection, distinct, length_penalty, spread
+
+INSTALL = "pip install krwordrank"
+# The defaults of the package.
+MIN_COUNT = 5
+MAX_LENGTH = 10
+BETA = 0.85
+MAX_ITER = 10
+VECTOR_KEYWORDS = 100
+
+
+def signature(stopwords: Collection[str], diversity: float) -> str:
+    """The method with every option that changes its keywords or sentences.
+
+    Raises:
+        TokenizerError: the package is missing.
+    """
+    return (
+        f"kr-wordrank|krwordrank-{_version()}|min_count:{MIN_COUNT}|max_length:{MAX_LENGTH}|beta:{BETA}"
+        f"|max_iter:{MAX_ITER}|stopwords:{_shown(stopwords)}|vector:{VECTOR_KEYWORDS}|scaling:sqrt"
+        f"|tok:MaxScoreTokenizer|diversity:{diversity}|length:{SHORTEST}-{LONGEST}|recall:left-parts"
+    )
+
+
+def rank_keywords(documents: Sequence[str], stopwords: Collection[str] = frozenset()) -> dict[str, float]:
+    """The keywords with their ranks, the highest first, without the stop words.
+
+    A repeated document counts each time.
+
+    Raises:
+        CorpusError: no subword occurs often enough, or all keywords are stop words.
+        TokenizerError: the package is missing.
+    """
+    _version()
+    from krwordrank.word import KRWordRank
+
+    ranker = KRWordRank(min_count=MIN_COUNT, max_length=MAX_LENGTH, verbose=False)
+    try:
+        ranks: dict[str, float] = ranker.extract(documents, beta=BETA, max_iter=MAX_ITER)[0]
+    except ValueError:  # a graph of fewer than two subwords
+        ranks = {}
+    if not ranks:
+        raise CorpusError(
+            f"KR-WordRank finds no keyword in {len(documents)} documents: a part of a word with two or more characters "
+            f"has to occur {MIN_COUNT} times, beside other words. Give it more text."
+        )
+    kept = {word: rank for word, rank in sorted(ranks.items(), key=lambda item: -item[1]) if word not in stopwords}
+    if not kept:
+        raise CorpusError(f"All {len(ranks)} keywords are stop words: give fewer of them, or more text.")
+    return kept
+
+
+def key_sentences(keywords: Mapping[str, float], documents: Sequence[str], count: int, diversity: float) -> list[str]:
+    """The documents whose keywords are most like the 100 best keywords as a whole, the best first.
+
+    The similarity is the cosine between a document's binary keyword vector and that of the square roots of the ranks. A
+    document is taken once, and only if it holds a keyword and its cosine distance to all that are taken before is at
+    least `diversity`. (Where there are no such documents any more, the package would go on with those that are not.)
+    Those that are too long or too short come last. Ties go to the earlier document.
+
+    Args:
+        keywords: those of `rank_keywords`.
+        documents: one sentence or short text each.
+        count: how many to return; fewer where there are no more.
+        diversity: in [0, 1].
+
+    Raises:
+        RecipeError: `count` or `diversity` is out of range.
+        TokenizerError: the package is missing.
+    """
+    check_selection(count, diversity)
+    _version()
+    from krwordrank.sentence import KeywordVectorizer, MaxScoreTokenizer, keysentence, make_vocab_score
+
+    scores = make_vocab_score(keywords, {}, scaling=np.sqrt, topk=VECTOR_KEYWORDS)
+    tokenize = MaxScoreTokenizer(scores=scores).tokenize
+    vectorizer = KeywordVectorizer(tokenize, scores)
+    candidates = distinct(documents)
+    holds_keyword = vectorizer.vectorize(candidates).getnnz(axis=1) > 0
+    candidates = [document for document, holds in zip(candidates, holds_keyword, strict=True) if holds]
+    if not candidates:  # all keywords are longer than the tokenizer's 10 characters
+        return []
+    found = keysentence(scores, candidates, tokenize, min(count, len(candidates)), diversity, length_penalty)
+    return [found[row] for row in spread(vectorizer.vectorize(found), range(len(found)), count, diversity)]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftParts:
+    """Tokenizer for the recall of `keywords`: a word's token is the keyword with which it begins, if there is one.
+
+    That is what a keyword of KR-WordRank is. A morpheme analyser would cut the keywords themselves, and count their
+    pieces. No two keywords have their first two characters in common, so a word begins with one at most.
+    """
+
+    keywords: frozenset[str]
+
+    @property
+    def signature(self) -> str:
+        return "tok:left-parts|stem:no"
+
+    def tokenize(self, text: str) -> list[str]:
+        return [keyword for word in text.split() for keyword in self.keywords if word.startswith(keyword)]
+
+
+def _shown(stopwords: Collection[str]) -> str:
+    """Their number, and what tells one list of them from another."""
+    if not stopwords:
+        return "no"
+    return f"{len(stopwords)},sha256-{hashlib.sha256(','.join(sorted(stopwords)).encode()).hexdigest()[:12]}"
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("krwordrank")
+    except importlib.metadata.PackageNotFoundError as error:
+        raise TokenizerError(f"KR-WordRank needs the package krwordrank. Install it with `{INSTALL}`.") from error

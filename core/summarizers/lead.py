@@ -1,0 +1,37 @@
+"""The beginning of the article as it stands: in news, where the most important comes first, a strong baseline."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.summarizers.systems import UNCUT, Document, Draft
+from core.text.words import first_words
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """Control: the first n words. Its curve shows what length alone does."""
+
+    @property
+    def signature(self) -> str:
+        return "lead"
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        text = document.segmented.article.text
+        return [Draft(n, first_words(text, n)) for n in lengths]
+
+
+@dataclass(frozen=True, slots=True)
+class Lead3:
+    """The first three sentences, uncut and cut to n (See et al. 2017, section 5).
+
+    Where they have fewer than n words, the words that follow them make up for it.
+    """
+
+    @property
+    def signature(self) -> str:
+        return "lead3"
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        text = document.segmented.article.text
+        words = document.segmented.sentences[:3][-1].end
+        return [Draft(UNCUT, first_words(text, words)), *(Draft(n, first_words(text, n)) for n in lengths)]

@@ -1,0 +1,114 @@
+"""TextRank key sentences (Mihalcea & Tarau 2004) of Korean texts, on morphemes and a sparse graph."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import sparse
+
+from core.summarizers.importance import DAMPING, FloatArray
+from core.summarizers.korean_key_sentences import LONGEST, SHORTEST, check_selection, distinct, length_penalty, spread
+from core.text.tokenizers import Tokenizer
+
+MIN_COUNT = 2
+MIN_SIMILARITY = 0.3
+# A morpheme of so many documents joins all of them: an edge for each pair, and hardly any difference between the ranks.
+MAX_SHARE = 0.1
+# In few documents nothing is too frequent.
+ALWAYS_ALLOWED = 50
+_ROWS = 512
+_TOLERANCE = 1e-12
+_MAX_ITERATIONS = 1000
+# Ranks (times the number of sentences) that differ by less are equal.
+_RANK_DECIMALS = 9
+
+
+def signature(tokenizer: Tokenizer, diversity: float) -> str:
+    """The method with every option that changes its sentences."""
+    return (
+        f"textrank|{tokenizer.signature}|min_count:{MIN_COUNT}|max_share:{MAX_SHARE}"
+        f"|min_sim:{MIN_SIMILARITY}|damping:{DAMPING}|diversity:{diversity}|length:{SHORTEST}-{LONGEST}"
+        "|recall:left-parts"
+    )
+
+
+def key_sentences(documents: Sequence[str], tokenizer: Tokenizer, count: int, diversity: float) -> list[str]:
+    """The documents of the highest rank in the graph of all distinct ones, the best first.
+
+    A document is taken only if it has an edge, and its cosine distance (of sets of morphemes) to all that are taken
+    before is at least `diversity`. Those that are too long or too short come last. Ties go to the earlier document.
+
+    Args:
+        documents: one sentence or short text each.
+        tokenizer: cuts them into morphemes.
+        count: how many to return; fewer where there are no more.
+        diversity: in [0, 1].
+
+    Raises:
+        RecipeError: `count` or `diversity` is out of range.
+    """
+    check_selection(count, diversity)
+    candidates = distinct(documents)
+    if not candidates:
+        return []
+    vectors = term_vectors([tokenizer.tokenize(document) for document in candidates])
+    graph = similarity_graph(vectors)
+    ranks = np.round(pagerank(graph) * len(candidates), _RANK_DECIMALS)
+    penalties = np.array([length_penalty(document) for document in candidates])
+    has_edge = graph.getnnz(axis=1) > 0
+    # lexsort is stable: the earlier document first among equals.
+    order = [row for row in np.lexsort((-ranks, penalties)).tolist() if has_edge[row]]
+    return [candidates[row] for row in spread(vectors, order, count, diversity)]
+
+
+def term_vectors(documents: Sequence[Sequence[str]]) -> sparse.csr_matrix:
+    """Which token occurs in which document, (documents, tokens) of 0 and 1 in float64.
+
+    Tokens of fewer than 2 documents are left out, which join none, and those of more than a tenth of the documents and
+    more than 50.
+    """
+    occurs_in = Counter(token for document in documents for token in set(document))
+    most = max(ALWAYS_ALLOWED, MAX_SHARE * len(documents))
+    kept = (token for token in sorted(occurs_in) if MIN_COUNT <= occurs_in[token] <= most)
+    index = {token: column for column, token in enumerate(kept)}
+    rows = [sorted({index[token] for token in document if token in index}) for document in documents]
+    starts = np.cumsum([0, *map(len, rows)])
+    found = np.array([column for row in rows for column in row], dtype=np.int64)
+    return sparse.csr_matrix((np.ones(len(found)), found, starts), shape=(len(rows), len(index)))
+
+
+def similarity_graph(vectors: sparse.csr_matrix) -> sparse.csr_matrix:
+    """The tokens two documents share, over the sum of the logs of their numbers of tokens: (documents, documents).
+
+    Without loops, and without edges below 0.3. A document with one token has no edge (the log is 0).
+    """
+    sizes = np.diff(vectors.indptr)
+    logs = np.log(np.maximum(sizes, 2))
+    usable = sparse.diags_array((sizes > 1).astype(np.float64)).tocsr() @ vectors
+    blocks = []
+    for first in range(0, vectors.shape[0], _ROWS):
+        shared = (usable[first : first + _ROWS] @ usable.T).tocoo()
+        rows = shared.row + first
+        weights = shared.data / (logs[rows] + logs[shared.col])
+        kept = (weights >= MIN_SIMILARITY) & (rows != shared.col)
+        place = (shared.row[kept], shared.col[kept])
+        blocks.append(sparse.csr_matrix((weights[kept], place), shape=shared.shape))
+    return sparse.vstack(blocks, format="csr")
+
+
+def pagerank(graph: sparse.csr_matrix) -> FloatArray:
+    """The rank of each node of a symmetric weighted graph, (nodes,), summing to 1; damping 0.85.
+
+    A node without edges spreads its rank evenly.
+    """
+    count = graph.shape[0]
+    strength = np.asarray(graph.sum(axis=1)).ravel()
+    inverse = np.divide(1.0, strength, out=np.zeros(count), where=strength > 0)
+    ranks: FloatArray = np.full(count, 1.0 / count)
+    for _ in range(_MAX_ITERATIONS):
+        spare = ranks[strength == 0].sum()
+        updated: FloatArray = (1.0 - DAMPING + DAMPING * spare) / count + DAMPING * (graph @ (ranks * inverse))
+        if np.abs(updated - ranks).sum() < _TOLERANCE:
+            return updated
+        ranks = updated
+    return ranks

@@ -1,0 +1,51 @@
+"""What every way of cutting a text gives, English or Korean, and the rule by which runs of words become chunks."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+MAX_CHUNK_WORDS = 5
+# First word (included) and last (excluded).
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class CutText:
+    """A text's words, and where its sentences and chunks lie.
+
+    Attributes:
+        words: each word of `word_spans` without the punctuation around it, in order.
+        sentences: ranges of words in order, which cover every word once.
+        chunks: of each sentence, ranges of words inside it, in order and not overlapping.
+    """
+
+    words: tuple[str, ...]
+    sentences: tuple[Range, ...]
+    chunks: tuple[tuple[Range, ...], ...]
+
+
+# From any text, without words too.
+Cutter = Callable[[str], CutText]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a word is to `runs`: no part of any chunk (`is_stop`), the first of one (`opens`), the last (`closes`)."""
+
+    is_stop: bool
+    opens: bool
+    closes: bool
+
+
+def runs(marks: Sequence[Mark]) -> Iterator[Range]:
+    """Runs of the words of one sentence, ended by stop words, by marks and after `MAX_CHUNK_WORDS`."""
+    start = 0
+    for i, mark in enumerate(marks):
+        if mark.is_stop or mark.opens or i - start == MAX_CHUNK_WORDS:
+            if i > start:
+                yield start, i
+            start = i + 1 if mark.is_stop else i
+        if mark.closes and not mark.is_stop:
+            yield start, i + 1
+            start = i + 1
+    if start < len(marks):
+        yield start, len(marks)

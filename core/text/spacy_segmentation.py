@@ -1,0 +1,148 @@
+"""Cut an English text into sentences and chunks with spaCy.
+
+Two ways:
+
+* a trained pipeline (`en_core_web_sm`): its sentences; its noun chunks, and verb chunks (the words between
+  noun chunks that hold a verb, with their auxiliaries, particles and adverbs);
+* none (`blank`): `spacy.blank("en")` with the sentencizer, and chunks that end at stop words and punctuation
+  and have at most `MAX_CHUNK_WORDS` words.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, Token
+
+from core.text.cutting import Cutter, CutText, Mark, Range, runs
+from core.text.words import word_spans
+
+# spaCy counts these among the stop words, but a summary that drops them says the opposite.
+_NEGATIONS = frozenset({"no", "not", "n't", "n’t", "never", "cannot"})
+_VERB_CHUNK_POS = frozenset({"VERB", "AUX", "PART", "ADV"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A whitespace word: its core (outer punctuation removed) and what a chunker asks of it."""
+
+    text: str
+    span: tuple[int, int]  # of the whole whitespace word, in characters
+    tokens: tuple[Token, ...]  # the core's
+    opens: bool  # punctuation stands before the core
+    closes: bool  # punctuation stands after it
+
+    @property
+    def is_stop(self) -> bool:
+        return all(_is_stop(token) for token in self.tokens)
+
+
+def _is_stop(token: Token) -> bool:
+    return (token.is_stop and token.lower_ not in _NEGATIONS and not token.like_num) or token.is_punct
+
+
+# From the words of one sentence to (start, end) ranges over those words.
+Chunker = Callable[[list[_Word]], Iterator[Range]]
+
+
+def load_cutter(pipeline: str) -> Cutter:
+    """What cuts a text with `blank` or an installed trained pipeline."""
+    chunker: Chunker
+    if pipeline == "blank":
+        nlp = spacy.blank("en")
+        nlp.add_pipe("sentencizer")
+        chunker = stop_word_chunks
+    else:
+        nlp = spacy.load(pipeline, exclude=["ner", "lemmatizer"])
+        chunker = parsed_chunks
+    nlp.add_pipe("line_breaks", first=True)
+    return lambda text: cut_doc(nlp(text), chunker)
+
+
+@Language.component("line_breaks")
+def line_breaks(doc: Doc) -> Doc:
+    """A new line always starts a sentence: headlines and paragraphs often lack the full stop."""
+    for before, token in itertools.pairwise(doc):
+        if before.is_space and "\n" in before.text:
+            token.is_sent_start = True
+    return doc
+
+
+def cut_doc(doc: Doc, chunker: Chunker) -> CutText:
+    """The words, sentences and chunks of the text of `doc`."""
+    words = _words(doc)
+    sentences = tuple(_sentence_ranges(doc, words))
+    chunks = tuple(
+        tuple((start + first, start + last) for first, last in chunker(words[start:end])) for start, end in sentences
+    )
+    return CutText(tuple(word.text for word in words), sentences, chunks)
+
+
+def _words(doc: Doc) -> list[_Word]:
+    words = []
+    first = 0  # of the tokens that may reach into the next word
+    for start, end in word_spans(doc.text):
+        while doc[first].idx + len(doc[first]) <= start:
+            first += 1
+        last = first
+        while last < len(doc) and doc[last].idx < end:
+            last += 1
+        words.append(_word(doc.text, (start, end), list(doc[first:last])))
+        first = last - 1
+    return words
+
+
+def _word(text: str, span: tuple[int, int], tokens: list[Token]) -> _Word:
+    # "50%" keeps its sign: it is part of the number.
+    content = [i for i, token in enumerate(tokens) if not token.is_punct or token.text == "%"]
+    core = tokens[content[0] : content[-1] + 1] if content else tokens
+    word = text[core[0].idx : core[-1].idx + len(core[-1])] if core else ""
+    if not any(char.isalnum() for char in word):  # an odd tokenisation, e.g. "%)5": keep the word whole
+        core, word = tokens, text[span[0] : span[1]]
+    return _Word(word, span, tuple(core), core[0].i > tokens[0].i, core[-1].i < tokens[-1].i)
+
+
+def _sentence_ranges(doc: Doc, words: list[_Word]) -> Iterator[Range]:
+    """Word ranges of the sentences. A word belongs to the sentence in which its core starts."""
+    start = 0
+    for sentence in doc.sents:
+        end = start
+        while end < len(words) and words[end].tokens[0].i < sentence.end:
+            end += 1
+        if end > start:
+            yield start, end
+        start = end
+
+
+def stop_word_chunks(words: list[_Word]) -> Iterator[Range]:
+    """Runs of content words of one sentence, ended by stop words, punctuation and `MAX_CHUNK_WORDS`."""
+    return runs([Mark(word.is_stop, word.opens, word.closes) for word in words])
+
+
+def parsed_chunks(words: list[_Word]) -> Iterator[Range]:
+    """Noun chunks of the parser and the verb chunks between them, of a sentence; none of stop words alone."""
+    sentence = words[0].tokens[0].doc[words[0].tokens[0].i : words[-1].tokens[-1].i + 1]
+    noun_tokens = {token.i: chunk.start for chunk in sentence.noun_chunks for token in chunk}
+    kinds = [_chunk_kind(word, noun_tokens) for word in words]
+    start = 0
+    for i in range(1, len(words) + 1):
+        if i < len(words) and kinds[i] == kinds[start] and not words[i].opens and not words[i - 1].closes:
+            continue
+        run = words[start:i]
+        if kinds[start] is not None and not all(word.is_stop for word in run) and _holds_noun_or_verb(run, noun_tokens):
+            yield start, i
+        start = i
+
+
+def _chunk_kind(word: _Word, noun_tokens: dict[int, int]) -> str | int | None:
+    """The noun chunk the word lies in (by its first token), "verb", or None if it belongs to no chunk."""
+    for token in word.tokens:
+        if token.i in noun_tokens:
+            return noun_tokens[token.i]
+    return "verb" if all(token.pos_ in _VERB_CHUNK_POS for token in word.tokens) else None
+
+
+def _holds_noun_or_verb(run: list[_Word], noun_tokens: dict[int, int]) -> bool:
+    return any(token.i in noun_tokens or token.pos_ in {"VERB", "AUX"} for word in run for token in word.tokens)

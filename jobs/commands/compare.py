@@ -1,0 +1,57 @@
+"""`nws compare`: which of two systems is better at equal n, and how sure that is."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from core.errors import RecipeError
+from jobs.commands.shared import DEFAULT_STORE, Json, Store, reading
+
+
+def compare(
+    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
+    run2: Annotated[str | None, typer.Argument(help="Another run, to compare the first one with.")] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--system",
+            help="Name of a system, as `nws report` prints it. Twice: A and B of A minus B. Once: that system with "
+            "every other, or with itself in RUN2. Default: every system with lead, or with itself in RUN2.",
+        ),
+    ] = None,
+    n: Annotated[
+        str | None, typer.Option("--n", help="Summary lengths in words: 7,9. Default: all they share.")
+    ] = None,
+    metric: Annotated[
+        str, typer.Option(help="bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, efficiency, or density.")
+    ] = "bertscore_f1",
+    store: Store = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Compare systems at equal n, paired by article: mean difference, 95 % interval, test, and wins.
+
+    The p of a pair on one dataset are corrected over its n (Holm).
+    """
+    lengths = _lengths(n)
+
+    from rich.console import Console
+
+    from jobs.compare import compare_runs
+    from jobs.compare_view import print_comparison
+
+    with reading(store) as opened:
+        found = compare_runs(opened, run, run2, system or [], lengths, metric)
+    if as_json:
+        print(json.dumps(found.as_dict(), ensure_ascii=False, allow_nan=False))
+    else:
+        print_comparison(found, Console(highlight=False))
+
+
+def _lengths(text: str | None) -> list[int] | None:
+    if text is None:
+        return None
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise RecipeError(f"--n takes whole numbers with commas between them, such as 7,9, not {text!r}.") from error

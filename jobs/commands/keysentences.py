@@ -1,0 +1,36 @@
+"""`nws keysentences`: keywords and key sentences of a file of Korean texts."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jobs.commands.shared import Json, err, out
+
+
+def keysentences(
+    file: Annotated[
+        Path, typer.Argument(help="UTF-8 text, one document (a sentence, a comment) a line; a tab ends the document.")
+    ],
+    top: Annotated[int, typer.Option(help="How many keywords and how many sentences to print.")] = 30,
+    stopwords: Annotated[
+        str | None,
+        typer.Option(help="What no keyword may be: a file with one word a line, or words with commas between them."),
+    ] = None,
+    diversity: Annotated[
+        float, typer.Option(help="The least cosine distance between two key sentences, from 0 to 1.")
+    ] = 0.7,
+    as_json: Json = False,
+) -> None:
+    """Find keywords and key sentences of Korean texts with KR-WordRank, beside those of TextRank, with their recall."""
+    from core.summarizers.korean_key_sentences import check_selection
+    from jobs import keysentences as found_in
+    from jobs.keysentences_view import print_key_sentences
+
+    check_selection(top, diversity)
+    without = found_in.read_stopwords(stopwords) if stopwords is not None else frozenset()
+    documents = found_in.read_documents(file)
+    err.print(f"{file}: {len(documents)} documents", markup=False)
+    found = found_in.find_key_sentences(documents, top, without, diversity)
+    print(json.dumps(found.as_dict())) if as_json else print_key_sentences(found, out)

@@ -1,0 +1,85 @@
+"""The options of `nws submit` and `nws resume`, each named once. All have an environment variable, NWS_<OPTION>."""
+
+from typing import Annotated
+
+import typer
+
+Recipe = Annotated[str, typer.Option("--recipe", "-r", envvar="NWS_RECIPE", help="sample, paper, or a YAML file.")]
+Dataset = Annotated[
+    list[str] | None,
+    typer.Option(
+        envvar="NWS_DATASET",
+        help="sample, sample-ko, cnn_dailymail, xsum, a JSONL, CSV or Parquet file, or a Hub id "
+        "(organisation/name[:configuration][@revision]). Repeatable; replaces the recipe's datasets.",
+    ),
+]
+Split = Annotated[str | None, typer.Option(envvar="NWS_SPLIT", help="Split of Hub datasets.")]
+Streaming = Annotated[
+    bool | None, typer.Option("--streaming", envvar="NWS_STREAMING", help="Stream Hub datasets row by row.")
+]
+Limit = Annotated[
+    int | None, typer.Option(envvar="NWS_LIMIT", min=1, help="Read at most this many articles of each dataset.")
+]
+TextField = Annotated[str | None, typer.Option(envvar="NWS_TEXT_FIELD", help="Field with the article.")]
+ReferenceField = Annotated[
+    str | None,
+    typer.Option(envvar="NWS_REFERENCE_FIELD", help="Field with the reference or references; default: a usual name."),
+]
+KeyField = Annotated[
+    str | None,
+    typer.Option(envvar="NWS_KEY_FIELD", help="Field that names the article; default: id, key, fname, or the row."),
+]
+Pipeline = Annotated[
+    str | None,
+    typer.Option(
+        envvar="NWS_PIPELINE",
+        help="Sentences and chunks of English articles: an installed spaCy pipeline such as en_core_web_sm, blank "
+        "(none needed), or auto. Korean articles are always cut by Kiwi.",
+    ),
+]
+Encoders = Annotated[
+    list[str] | None,
+    typer.Option(
+        envvar="NWS_ENCODER",
+        help="bert-base-uncased, xlnet-base-cased, electra-base-discriminator, all-MiniLM-L6-v2, a folder, or a "
+        "Hub id (organisation/name[@revision]). Repeatable; replaces the recipe's encoders.",
+    ),
+]
+Encoder = Annotated[
+    str | None,
+    typer.Option(envvar="NWS_ENCODER", help="What embeds sentences and chunks: a known name, a folder, or a Hub id."),
+]
+Systems = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--system",
+        envvar="NWS_SYSTEM",
+        help="lead3, lead2+chunks, textrank, centroid, window-oracle, oracle, lead, random; a generator: "
+        "bart-large-cnn, bart-large-xsum, pegasus-cnn_dailymail, t5-large, gpt2-xl, a folder, or a Hub id. "
+        "Repeatable; replaces the recipe's systems.",
+    ),
+]
+Lengths = Annotated[str | None, typer.Option("--n", envvar="NWS_N", help="Summary lengths in words: 7,9,11,13.")]
+Seed = Annotated[
+    int | None, typer.Option(envvar="NWS_SEED", min=0, help="Seed of the random control, of sampling and of intervals.")
+]
+Engine = Annotated[
+    str, typer.Option(envvar="NWS_ENGINE", help="ray: actors on a local Ray. inline: in this process, for debugging.")
+]
+Accelerator = Annotated[
+    str | None,
+    typer.Option(
+        envvar="NWS_ACCELERATOR",
+        help="What each actor pins: auto (a GPU where there is one, else a CPU), cpu, or a Ray accelerator type "
+        "such as T4.",
+    ),
+]
+Actors = Annotated[
+    int | None, typer.Option(envvar="NWS_ACTORS", min=1, help="Number of actors; default: as many as fit.")
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with the newest run of exactly this recipe, if there is one.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Print what would run, and run nothing; loads datasets but no model.")
+]

@@ -1,0 +1,195 @@
+"""`nws compare`: systems of one run, or of two, against each other at equal n, paired by article."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, cast, get_args
+
+from core.analysis import CONTROLS, LEAD, UPPER_BOUNDS, Comparison, Metric, Point, compare_systems, system_order
+from core.analysis.paired import ALPHA, TIE
+from core.errors import RecipeError, StoreError
+from jobs.store import RunInfo, Store
+
+CONFIDENCE = 0.95
+RESAMPLES = 10_000
+_SIGNATURES = {"bertscore_f1": ("bertscore",), "efficiency": ("efficiency", "bertscore"), "density": ("density",)} | {
+    name: ("rouge",) for name in ("rouge1_f1", "rouge2_f1", "rougel_f1")
+}
+"""Which of a run's signatures tell how each metric was computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """Comparisons of systems of run `a` with systems of run `b`, which may be the same run.
+
+    `signatures` tell how the metric was computed in either run; two runs have equal ones. `seed`, that of run `a`, made
+    the intervals and the tests. `not_compared` are pairs that share no article at any n.
+    """
+
+    a: RunInfo
+    b: RunInfo
+    metric: Metric
+    signatures: tuple[str, str]
+    seed: int
+    comparisons: tuple[Comparison, ...]
+    not_compared: tuple[tuple[str, str], ...]
+
+    @property
+    def two_runs(self) -> bool:
+        return self.a.id != self.b.id
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every number, and what made it, as plain JSON values."""
+        return {
+            "runs": {"a": _run_json(self.a), "b": _run_json(self.b)},
+            "metric": self.metric,
+            "signatures": dict(zip("ab", self.signatures, strict=True)),
+            "seed": self.seed,
+            "confidence": CONFIDENCE,
+            "resamples": RESAMPLES,
+            "alpha": ALPHA,
+            "tie": TIE,
+            "holm_family": "the n of one pair on one dataset",
+            "comparisons": [_comparison_json(found) for found in self.comparisons],
+            "not_compared": [list(pair) for pair in self.not_compared],
+        }
+
+
+def compare_runs(
+    store: Store, run: str, other: str | None, systems: Sequence[str], lengths: Sequence[int] | None, metric: str
+) -> RunComparison:
+    """Compare systems of `run`, or of `run` and `other`, at every n they share or at `lengths`.
+
+    With one run, two `systems` are compared with each other, one with every other system, and where none is named
+    every system is compared with `lead`. With two runs, two `systems` are the one of the first and the one of the
+    second run, one is compared with itself, and where none is named so is every system that both runs have.
+
+    Raises:
+        RecipeError: the metric, a system or an n is not there, or the runs computed the metric differently.
+        StoreError: there is no such run, or it has no summaries.
+    """
+    checked = _metric(metric)
+    a = store.run_info(run)
+    b = store.run_info(other) if other else a
+    signatures = _signatures(a, b, checked)
+    points_a = _points(store, a)
+    points_b = _points(store, b) if other else points_a
+    has_a, has_b = _lengths_by_system(points_a), _lengths_by_system(points_b)
+    _check_systems(systems, a, has_a, b if other else None, has_b)
+    pairs = _pairs_of_two(list(has_a), list(has_b), systems) if other else _pairs_of_one(a, list(has_a), systems)
+    if lengths is not None:
+        _check_lengths(lengths, set().union(*(has_a[one] & has_b[two] for one, two in pairs)))
+        points_a = [point for point in points_a if point.n in lengths]
+        points_b = [point for point in points_b if point.n in lengths]
+    found = compare_systems(points_a, points_b, pairs, checked, seed=a.seed, confidence=CONFIDENCE, resamples=RESAMPLES)
+    if not found:
+        raise RecipeError(f"Nothing to compare: {_names(a, b)} have no article and n for which both have a summary.")
+    compared = {(comparison.a, comparison.b) for comparison in found}
+    return RunComparison(a, b, checked, signatures, a.seed, found, tuple(p for p in pairs if p not in compared))
+
+
+def _names(a: RunInfo, b: RunInfo) -> str:
+    return f"the systems of run {a.id}" if a.id == b.id else f"run {a.id} and run {b.id}"
+
+
+def _metric(name: str) -> Metric:
+    known = get_args(Metric)
+    if name not in known:
+        raise RecipeError(f"There is no metric {name!r} to compare by. The metrics are {', '.join(known)}.")
+    return cast(Metric, name)
+
+
+def _signatures(a: RunInfo, b: RunInfo, metric: Metric) -> tuple[str, str]:
+    """How either run computed the metric; refuses two runs of which nothing says that they did it alike."""
+    parts = [[run.signatures.get(name) for name in _SIGNATURES[metric]] for run in (a, b)]
+    one, two = ("|".join(filter(None, found)) if all(found) else "not recorded" for found in parts)
+    if a.id != b.id and (one != two or one == "not recorded"):
+        raise RecipeError(
+            f"{metric} of run {a.id} and of run {b.id} must not be compared, they are not known to be the same "
+            f"metric. The first is {one}; the second is {two}. Choose another --metric, or run one of them again with "
+            "the other's options."
+        )
+    return one, two
+
+
+def _points(store: Store, run: RunInfo) -> list[Point]:
+    points = [point for point in store.points(run.id) if point.n > 0]
+    if not points:
+        raise StoreError(
+            f"Run {run.id!r} ({run.state}) has no summaries of n words to compare. See `nws status {run.id}`; "
+            f"continue it with `nws resume {run.id}`."
+        )
+    return points
+
+
+def _lengths_by_system(points: Sequence[Point]) -> dict[str, set[int]]:
+    """The n of every system, systems in the order of `system_order`."""
+    found: dict[str, set[int]] = {system: set() for system in sorted({p.system for p in points}, key=system_order)}
+    for point in points:
+        found[point.system].add(point.n)
+    return found
+
+
+def _check_systems(
+    systems: Sequence[str], a: RunInfo, has_a: dict[str, set[int]], b: RunInfo | None, has_b: dict[str, set[int]]
+) -> None:
+    if len(systems) > 2:
+        raise RecipeError(f"A comparison has two sides: give --system once or twice, not {len(systems)} times.")
+    sides = [(systems, a, has_a)] if b is None else [(systems[:1], a, has_a), (systems[-1:], b, has_b)]
+    for named, run, has in sides:
+        for system in named:
+            if system not in has:
+                raise RecipeError(f"Run {run.id} has no system {system!r}. Its systems are {', '.join(has)}.")
+
+
+def _pairs_of_one(run: RunInfo, known: list[str], systems: Sequence[str]) -> list[tuple[str, str]]:
+    if len(systems) == 2:
+        return [(systems[0], systems[1])]
+    others = [name for name in known if name not in (systems or (LEAD,))]
+    if not others:
+        raise RecipeError(f"Run {run.id} has no other system than {known[0]!r} to compare it with.")
+    if systems:
+        return [(systems[0], other) for other in others]
+    if LEAD not in known:
+        raise RecipeError(
+            f"Run {run.id} has no {LEAD!r} to compare every system with. Name one or two with --system; its systems "
+            f"are {', '.join(known)}."
+        )
+    return [(other, LEAD) for other in others]
+
+
+def _pairs_of_two(known_a: list[str], known_b: list[str], systems: Sequence[str]) -> list[tuple[str, str]]:
+    if systems:
+        return [(systems[0], systems[-1])]
+    shared = [name for name in known_a if name in known_b]
+    if not shared:
+        raise RecipeError(
+            "The runs share no system. Name one of each with --system twice: the first has "
+            f"{', '.join(known_a)}; the second has {', '.join(known_b)}."
+        )
+    return [(name, name) for name in shared]
+
+
+def _check_lengths(lengths: Sequence[int], shared: set[int]) -> None:
+    if missing := sorted(set(lengths) - shared):
+        raise RecipeError(
+            f"There are no summaries by both systems at n = {', '.join(map(str, missing))}. They share n = "
+            f"{', '.join(map(str, sorted(shared))) or 'none'}."
+        )
+
+
+def _run_json(run: RunInfo) -> dict[str, Any]:
+    return {"id": run.id, "job": run.job, "state": run.state, "seed": run.seed, "code_version": run.code_version}
+
+
+def _system_json(system: str) -> dict[str, Any]:
+    return {"system": system, "is_control": system in CONTROLS, "is_upper_bound": system in UPPER_BOUNDS}
+
+
+def _comparison_json(found: Comparison) -> dict[str, Any]:
+    return {
+        "dataset": found.dataset,
+        "a": _system_json(found.a),
+        "b": _system_json(found.b),
+        "lengths": [asdict(at) | {"significant": at.significant} for at in found.lengths],
+        "left_out": list(found.left_out),
+    }

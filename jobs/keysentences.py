@@ -1,0 +1,154 @@
+"""`nws keysentences`: keywords and key sentences of a file of Korean texts, by KR-WordRank and by TextRank."""
+
+import errno
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import CorpusError, RecipeError
+from core.metrics.keyword_recall import keyword_recall
+from core.summarizers import kr_wordrank, textrank_sentences
+from core.summarizers.korean_key_sentences import check_selection
+from core.text.korean import readable
+from core.text.tokenizers import named_tokenizer
+
+N_KEYWORDS = (10, 20, 30, 50, 100)
+N_KEYSENTS = (3, 5, 10, 20, 30)
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The share of the `n_keywords` best keywords that the `n_keysents` best sentences hold, in [0, 1]."""
+
+    n_keywords: int
+    n_keysents: int
+    recall: float
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """What one method found.
+
+    Attributes:
+        signature: every option that changes the sentences.
+        sentences: the best first, as many as are printed or evaluated, or all that there are.
+        recalls: for all of `N_KEYWORDS` x `N_KEYSENTS`, in that order.
+    """
+
+    signature: str
+    sentences: tuple[str, ...]
+    recalls: tuple[Recall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeySentences:
+    """The keywords of a file with their ranks, and the key sentences of both methods."""
+
+    documents: int
+    keywords: dict[str, float]
+    wordrank: Method
+    textrank: Method
+    top: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """What `nws keysentences --json` prints."""
+        return {
+            "keywords": [[word, rank] for word, rank in list(self.keywords.items())[: self.top]],
+            **self._method(self.wordrank),
+            "textrank": {**self._method(self.textrank), "signature": self.textrank.signature},
+            "signature": self.wordrank.signature,
+        }
+
+    def _method(self, method: Method) -> dict[str, Any]:
+        return {
+            "sentences": list(method.sentences[: self.top]),
+            "keyword_recall": [asdict(recall) for recall in method.recalls],
+        }
+
+
+def find_key_sentences(documents: Sequence[str], top: int, stopwords: frozenset[str], diversity: float) -> KeySentences:
+    """Find and evaluate the keywords and key sentences of `documents`.
+
+    Args:
+        documents: one sentence or short text each.
+        top: how many keywords and sentences will be printed.
+        stopwords: what no keyword may be.
+        diversity: the least cosine distance between key sentences, in [0, 1].
+
+    Raises:
+        RecipeError: `top` or `diversity` is out of range.
+        CorpusError: there is no keyword.
+        TokenizerError: krwordrank or kiwipiepy is not installed.
+    """
+    check_selection(top, diversity)
+    tokenizer = named_tokenizer("kiwi")
+    keywords = kr_wordrank.rank_keywords(documents, stopwords)
+    count = max(top, *N_KEYSENTS)
+    by_wordrank = kr_wordrank.key_sentences(keywords, documents, count, diversity)
+    by_textrank = textrank_sentences.key_sentences(documents, tokenizer, count, diversity)
+    return KeySentences(
+        len(documents),
+        keywords,
+        _evaluated(kr_wordrank.signature(stopwords, diversity), by_wordrank, list(keywords)),
+        _evaluated(textrank_sentences.signature(tokenizer, diversity), by_textrank, list(keywords)),
+        top,
+    )
+
+
+def _evaluated(signature: str, sentences: Sequence[str], keywords: Sequence[str]) -> Method:
+    recalls = []
+    for n_keywords in N_KEYWORDS:
+        wanted = keywords[:n_keywords]
+        tokenizer = kr_wordrank.LeftParts(frozenset(wanted))
+        for n_keysents in N_KEYSENTS:
+            recall = keyword_recall(wanted, sentences[:n_keysents], tokenizer)
+            recalls.append(Recall(n_keywords, n_keysents, recall))
+    return Method(signature, tuple(sentences), tuple(recalls))
+
+
+def read_documents(path: Path) -> list[str]:
+    """The documents of a UTF-8 text file, one a line: what stands before a tab, if that is not blank.
+
+    Raises:
+        CorpusError: the file does not exist, is not UTF-8, or holds no document.
+    """
+    if not path.is_file():
+        raise CorpusError(f"There is no file {path}.")
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read: {error}.") from error
+    documents = (_decoded(path, number, line) for number, line in enumerate(lines, start=1))
+    found = [text for document in documents if (text := readable(document.partition("\t")[0]).strip())]
+    if not found:
+        raise CorpusError(f"{path} holds no document: write one on each line (what follows a tab is not read).")
+    return found
+
+
+def _decoded(path: Path, number: int, line: bytes) -> str:
+    try:
+        return line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise CorpusError(f"{path}, line {number}: not valid UTF-8 ({error}). Convert the file to UTF-8.") from error
+
+
+def read_stopwords(given: str) -> frozenset[str]:
+    """Stop words: those of the file `given`, one a line; or where there is no such file, the words between its commas.
+
+    Raises:
+        RecipeError: the file cannot be read, or there is no word.
+    """
+    try:
+        words = Path(given).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        # A long list is no name of a file either.
+        if not isinstance(error, OSError) or error.errno not in (errno.ENOENT, errno.ENAMETOOLONG):
+            raise RecipeError(f"--stopwords {given}: the file cannot be read as UTF-8 text ({error}).") from error
+        if "," not in given and ("/" in given or given.endswith(".txt")):
+            raise RecipeError(f"--stopwords {given}: there is no such file.") from error
+        words = given.split(",")
+    found = frozenset(stripped for word in words if (stripped := readable(word).strip()))
+    if not found:
+        raise RecipeError(f"--stopwords {given!r} holds no word.")
+    return found

@@ -1,0 +1,125 @@
+import random
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.analysis import compare_systems, mean_interval
+from core.analysis.paired import TIE
+from core.analysis.sign_flip import holm, sign_flip_p
+
+ANY_FIXTURE = [HealthCheck.function_scoped_fixture]
+
+
+def compare(points, *pairs, **options):
+    return compare_systems(points, points, pairs, **({"seed": 3} | options))
+
+
+def test_the_numbers_of_a_comparison(make_points):
+    noise = np.random.default_rng(0).normal(0, 0.02, (2, 10, 60))
+    points = make_points(lambda s, n, a: float(0.4 + 0.01 * (s == "a") + noise[int(s == "a"), n, a]), ("a", "b"))
+    (found,) = compare(points, ("a", "b"), resamples=2000)
+    assert (found.dataset, found.a, found.b, [at.n for at in found.lengths]) == ("news", "a", "b", [1, 3, 5, 7, 9])
+    at = found.lengths[2]
+    differences = 0.01 + noise[1, 5] - noise[0, 5]
+    expected = mean_interval(differences, 3, resamples=2000)
+    assert (at.articles, at.only_a, at.only_b, at.exact) == (60, 0, 0, False)
+    assert at.mean_a - at.mean_b == pytest.approx(at.difference.mean)
+    assert (at.difference.mean, at.difference.low, at.difference.high) == pytest.approx(
+        (expected.mean, expected.low, expected.high), abs=1e-12
+    )
+    assert at.p == sign_flip_p(differences[:, None], 3, 2000)[0][0]
+    assert (at.wins, at.ties, at.losses) == ((differences > 0).sum(), 0, (differences < 0).sum())
+    assert [at.p_holm for at in found.lengths] == holm([at.p for at in found.lengths])
+    assert [at.significant for at in found.lengths] == [at.p_holm < 0.05 for at in found.lengths]
+
+
+def test_a_system_with_itself_ties_everywhere(make_points):
+    (found,) = compare(make_points(lambda s, n, a: a / 77), ("random", "random"))
+    for at in found.lengths:
+        assert (at.difference.mean, at.difference.low, at.difference.high) == (0, 0, 0)
+        assert (at.p, at.p_holm, at.significant) == (1, 1, False)
+        assert (at.wins, at.ties, at.losses) == (0, 60, 0)
+
+
+def test_what_rounding_does_is_a_tie_everywhere(make_points):
+    points = make_points(lambda s, n, a: 0.4 + (s == "a") * TIE * 0.9, ("a", "b"), (1,))
+    at = compare(points, ("a", "b"))[0].lengths[0]
+    assert (at.difference.mean, at.p, at.wins, at.ties) == (0, 1, 0, 60)
+    points = make_points(lambda s, n, a: 0.4 + (s == "a") * TIE * 2, ("a", "b"), (1,))
+    at = compare(points, ("a", "b"))[0].lengths[0]
+    assert (at.p, at.wins, at.ties) == (1 / 10_001, 60, 0)
+
+
+def test_one_article_decides_nothing(make_points):
+    (found,) = compare(
+        make_points(lambda s, n, a: 0.9 if s == "random" else 0.1, articles=1), ("random", "a|textrank|chunks")
+    )
+    assert {(at.articles, at.p, at.exact, at.wins) for at in found.lengths} == {(1, 1.0, True, 1)}
+
+
+def test_only_articles_that_both_have_are_paired(make_points):
+    lacks = {("a", 3, 4), ("b", 3, 5), ("b", 3, 6), ("a", 9, 0)}
+    points = make_points(
+        lambda s, n, a: 9.0 if a in (4, 5, 6) and n == 3 else 0.1 * (s == "a"),
+        ("a", "b"),
+        skip=lambda *at: at in lacks,
+    )
+    (found,) = compare(points, ("a", "b"))
+    counts = {at.n: (at.articles, at.only_a, at.only_b) for at in found.lengths}
+    assert counts == {1: (60, 0, 0), 3: (57, 2, 1), 5: (60, 0, 0), 7: (60, 0, 0), 9: (59, 0, 1)}
+    assert [at.difference.mean for at in found.lengths] == pytest.approx([0.1] * 5)
+
+
+def test_two_runs_are_paired_by_article_and_n(make_points):
+    first = make_points(lambda s, n, a: 0.5, ("a",), (3, 5, 7), 10, skip=lambda s, n, a: a < 2)
+    second = make_points(lambda s, n, a: 0.4, ("a", "b"), (5, 7, 9), 8)
+    (found,) = compare_systems(first, second, [("a", "b"), ("absent", "b")], seed=1)
+    assert [(at.n, at.articles, at.only_a, at.only_b) for at in found.lengths] == [(5, 6, 2, 2), (7, 6, 2, 2)]
+    assert found.left_out == (3, 9)
+    assert [at.difference.mean for at in found.lengths] == pytest.approx([0.1, 0.1])
+
+
+def test_datasets_are_apart_and_strangers_are_left_out(make_points):
+    first = make_points(lambda *_: 0.5, dataset="cnn") + make_points(lambda *_: 0.5, dataset="xsum")
+    second = make_points(lambda *_: 0.4, dataset="xsum") + make_points(lambda *_: 0.4, dataset="other")
+    assert [found.dataset for found in compare_systems(first, second, [("random", "random")], seed=1)] == ["xsum"]
+    others = make_points(lambda *_: 0.5, articles=3, skip=lambda s, n, a: a > 1)
+    strangers = make_points(lambda *_: 0.5, articles=3, skip=lambda s, n, a: a < 2)
+    assert compare_systems(others, strangers, [("random", "random")], seed=1) == ()
+    assert compare([], ("a", "b")) == ()
+
+
+def test_uncut_summaries_take_no_part(make_points):
+    points = make_points(lambda *_: 0.5, ("a", "b"), (0, 7))
+    assert [at.n for at in compare(points, ("a", "b"))[0].lengths] == [7]
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=ANY_FIXTURE)
+@given(seed=st.integers(0, 1000), shuffle=st.randoms(use_true_random=False))
+def test_neither_order_nor_side_changes_the_test(make_points, seed, shuffle: random.Random):
+    noise = np.random.default_rng(seed).normal(0, 0.05, (2, 6, 20))
+    points = make_points(
+        lambda s, n, a: float(noise[int(s == "b"), n, a]), ("a", "b"), (1, 3, 5), 20, skip=lambda s, n, a: n == a
+    )
+    (found,) = compare(points, ("a", "b"), seed=seed, resamples=500)
+    mixed = list(points)
+    shuffle.shuffle(mixed)
+    assert compare(mixed, ("a", "b"), seed=seed, resamples=500) == (found,)
+    (swapped,) = compare(points, ("b", "a"), seed=seed, resamples=500)
+    for one, other in zip(found.lengths, swapped.lengths, strict=True):
+        assert (one.p, one.p_holm, one.wins, one.losses) == (other.p, other.p_holm, other.losses, other.wins)
+        assert (one.difference.low, one.difference.high) == pytest.approx(
+            (-other.difference.high, -other.difference.low)
+        )
+
+
+def test_more_pairs_at_once_change_nothing(make_points):
+    noise = np.random.default_rng(1).normal(0.01, 0.05, (3, 10, 60))
+    points = make_points(lambda s, n, a: float(noise["abc".index(s), n, a]), ("a", "b", "c"))
+    both = compare(points, ("a", "b"), ("c", "b"), resamples=500)
+    alone = [compare(points, pair, resamples=500)[0] for pair in (("a", "b"), ("c", "b"))]
+    for one, other in zip(both, alone, strict=True):
+        assert [(at.p, at.p_holm) for at in one.lengths] == [(at.p, at.p_holm) for at in other.lengths]
+        assert [at.difference.low for at in one.lengths] == pytest.approx([at.difference.low for at in other.lengths])

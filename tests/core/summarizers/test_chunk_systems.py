@@ -1,0 +1,52 @@
+import numpy as np
+from documents import document, segmented
+
+from core.summarizers.chunk_systems import DRAWS, ChunkSystem, LeadChunks, Random
+
+
+def test_chunks_nearest_the_document_come_first() -> None:
+    article = segmented()
+    assert [chunk.text for chunk in article.chunks] == [
+        "Alpha beta met gamma",
+        "delta epsilon saw zeta",
+        "eta theta left",
+    ]
+    vectors = np.array([[0, 0, 1.0], [1, 0, 0], [0.7, 0.7, 0]])
+    system = ChunkSystem("enc", "centroid")
+    assert system.signature == "enc|centroid|chunks"
+    texts = [draft.text for draft in system.summarize(document(article, vectors), [3, 7])]
+    assert texts == ["eta theta left", "delta epsilon saw zeta eta theta left"]
+    named = ChunkSystem("enc", "centroid", "centroid")
+    assert named.signature == "centroid"
+    assert [draft.text for draft in named.summarize(document(article, vectors), [3, 7])] == texts
+
+
+def test_lead2_chunks_takes_no_chunk_of_the_third_sentence_while_there_are_others() -> None:
+    article = segmented("Alpha beta met gamma. Delta saw epsilon. The best chunk is here.")
+    nearest_last = np.eye(3) + np.array([[0.0], [0.1], [5.0]])
+    system = LeadChunks("enc")
+    assert system.signature == "lead2+chunks"
+    texts = [
+        draft.text for draft in system.summarize(document(article, nearest_last[: len(article.chunks)]), [3, 7, 9])
+    ]
+    assert texts == ["Delta saw epsilon", "Alpha beta met gamma Delta saw epsilon", texts[2]]
+    assert texts[2].startswith(texts[1])
+    assert len(texts[2].split()) == 9
+
+
+def test_equal_chunks_are_taken_in_document_order() -> None:
+    equal = np.ones((3, 3))
+    (draft,) = LeadChunks("enc").summarize(document(None, equal), [4])
+    assert draft.text == "Alpha beta met gamma"
+
+
+def test_random_draws_several_times_and_is_seeded_by_run_and_article() -> None:
+    drafts = [Random(seed).summarize(document(), [4])[0] for seed in range(20)]
+    assert drafts == [Random(seed).summarize(document(), [4])[0] for seed in range(20)]
+    assert len({draft.text for draft in drafts}) > 1
+    assert {len(draft.redraws) for draft in drafts} == {DRAWS - 1}
+    assert all(draft.extra == {"draws": DRAWS} for draft in drafts)
+    # A chunk of four words, or the one of three and the first word of another.
+    assert len({text for draft in drafts for text in (draft.text, *draft.redraws)}) == 4
+    others = [Random(seed).summarize(document(segmented(key="other")), [4])[0] for seed in range(20)]
+    assert others != drafts

@@ -1,0 +1,279 @@
+import json
+import logging
+import shutil
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, T5EncoderModel
+
+from core.errors import ModelError
+from core.models import resolve_model
+from core.summarizers.generation import LoadedGenerator, choose_dtype, load_generator
+from core.summarizers.generators import Generator, Settings, parse_generator
+
+CPU = torch.device("cpu")
+ARCHITECTURES = ["bart", "gpt2-lm", "pegasus", "t5"]
+TEXTS = [
+    "the cat said news",
+    "a",
+    "in the city of the cat there is one long sentence, which is the longest of all the sentences. " * 4,
+    "",
+    "  the cat\nof 5 news \n",
+    "news of the city",
+]
+KEYS = [3, 1, 4, 1, 5, 2**64 - 1]
+
+
+def resolved(folder: Path) -> Generator:
+    generator = parse_generator(str(folder))
+    return replace(generator, model=resolve_model(generator.model))
+
+
+@cache
+def load(folder: Path, seed: int = 0) -> LoadedGenerator:
+    return load_generator(resolved(folder), CPU, seed)
+
+
+def prompt_text(loaded: LoadedGenerator, text: str) -> str:
+    return str(loaded._tokenizer.decode(loaded.prompt(text).ids))
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_summary_does_not_depend_on_its_batch(tiny_models: dict[str, Path], architecture: str) -> None:
+    loaded = load(tiny_models[architecture])
+    together = loaded(TEXTS, KEYS)
+    assert together == [loaded([text], [key])[0] for text, key in zip(TEXTS, KEYS, strict=True)]
+    assert together[::-1] == loaded(TEXTS[::-1], KEYS[::-1])
+    assert len({output.text for output in together}) > 4
+    assert {output.dtype for output in together} == {"float32"}
+
+
+def test_a_batch_holds_more_than_one_article(tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = load(tiny_models["pegasus"])
+    batches: list[int] = []
+    generate = loaded._model.generate
+
+    def counted(input_ids: torch.Tensor, **options: object) -> torch.Tensor:
+        batches.append(len(input_ids))
+        output: torch.Tensor = generate(input_ids=input_ids, **options)
+        return output
+
+    monkeypatch.setattr(loaded._model, "generate", counted)
+    loaded(TEXTS * 2, KEYS * 2)
+    assert sum(batches) == 12
+    assert 2 < max(batches) < 12  # 8,192 tokens are 10 summaries of 8 beams and 96 tokens, without the articles
+
+
+@pytest.mark.parametrize("architecture", ["bart", "pegasus", "t5"])
+def test_beam_search_equals_transformers_own(tiny_models: dict[str, Path], architecture: str) -> None:
+    folder = tiny_models[architecture]
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForSeq2SeqLM.from_pretrained(folder)
+    options = {
+        "bart": {},  # it states its own
+        "pegasus": {"num_beams": 8, "min_length": 32, "max_length": 96, "length_penalty": 0.8},
+        "t5": {"num_beams": 4, "min_length": 30, "max_length": 128, "length_penalty": 2.0, "no_repeat_ngram_size": 3}
+        | {"early_stopping": True},
+    }[architecture]
+    prefix = {"bart": " ", "pegasus": "", "t5": "summarize: "}[architecture]
+    for text in (TEXTS[0], TEXTS[1], TEXTS[5]):
+        output = model.generate(**tokenizer(prefix + text, return_tensors="pt"), **options)
+        expected = tokenizer.decode(output[0], skip_special_tokens=True).replace("<n>", " ")
+        assert load(folder)([text], [0])[0].text == " ".join(expected.split())
+
+
+def test_what_each_architecture_reads(tiny_models: dict[str, Path]) -> None:
+    assert prompt_text(load(tiny_models["t5"]), "the cat") == "summarize: the cat</s>"
+    assert prompt_text(load(tiny_models["bart"]), "the cat") == "<s> the cat</s>"
+    assert prompt_text(load(tiny_models["pegasus"]), "the cat") == "the cat</s>"
+    assert prompt_text(load(tiny_models["gpt2-lm"]), "the cat\n") == "the cat\nTL;DR:"
+
+
+# Window of 128, 192, 96 and 128 tokens; GPT-2 shares its own with a summary of 96 tokens.
+@pytest.mark.parametrize(
+    ("architecture", "fixed", "room"),
+    [("bart", 2, 126), ("gpt2-lm", 7, 89), ("pegasus", 1, 95), ("t5", 1, 127)],
+)
+def test_truncation_is_counted_and_spares_the_prompt(
+    tiny_models: dict[str, Path], architecture: str, fixed: int, room: int
+) -> None:
+    loaded = load(tiny_models[architecture])
+    beginning, end = {
+        "bart": ("<s> a.a.a", ".a</s>"),
+        "gpt2-lm": ("a.a.a", ".a\nTL;DR:"),
+        "pegasus": ("a.a.a", ".a</s>"),
+        "t5": ("summarize: a.a.a", ".a</s>"),
+    }[architecture]
+    before = {"bart": 1, "gpt2-lm": 0, "pegasus": 0, "t5": 2}[architecture]  # tokens of the prefix
+    # In these vocabularies every character of "a.a." is a token.
+    for characters in (2, room - before, room - before + 1, room - before + 2, 100_000):
+        text = ("a." * characters)[:characters]
+        prompt = loaded.prompt(text)
+        assert len(prompt.ids) + prompt.truncated == fixed + before + characters
+        assert prompt.truncated == max(0, before + characters - room)
+        if characters > 10:
+            assert prompt_text(loaded, text).startswith(beginning)
+    assert prompt_text(loaded, "a." * 50_000).endswith(end)
+    output = loaded(["a." * 50_000], [0])[0]
+    assert (output.input_tokens, output.truncated_tokens) == (fixed + before + 100_000, before + 100_000 - room)
+    assert output.extra == {
+        "input_tokens": output.input_tokens,
+        "truncated_tokens": output.truncated_tokens,
+        "dtype": "float32",
+    }
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@given(text=st.text("the cat,\n 5é", max_size=40))
+def test_the_parts_of_a_prompt_are_the_tokens_of_the_whole(
+    tiny_models: dict[str, Path], architecture: str, text: str
+) -> None:
+    loaded = load(tiny_models[architecture])
+    whole = loaded.generator.prefix + text.strip() + loaded.generator.suffix
+    assert loaded.prompt(text).ids == loaded._tokenizer(whole)["input_ids"]
+
+
+def test_what_the_checkpoint_states_comes_first(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    bart, pegasus, t5 = (load(tiny_models[name])._config for name in ("bart", "pegasus", "t5"))
+    assert (bart.num_beams, bart.min_length, bart.max_length, bart.no_repeat_ngram_size) == (3, 8, 24, 3)
+    # The tiny PEGASUS states none. Its settings are those for PEGASUS, inside its window.
+    assert (pegasus.num_beams, pegasus.min_length, pegasus.max_length, pegasus.length_penalty) == (8, 32, 96, 0.8)
+    assert (t5.num_beams, t5.min_length, t5.max_length, t5.early_stopping) == (4, 30, 128, True)
+
+    folder = tmp_path / "bart"
+    shutil.copytree(tiny_models["bart"], folder)
+    stated = json.loads((folder / "generation_config.json").read_text())
+    stated |= {"max_length": None, "max_new_tokens": 5, "min_new_tokens": 9, "do_sample": True, "top_k": 7}
+    (folder / "generation_config.json").write_text(json.dumps(stated))
+    config = load(folder)._config
+    assert (config.max_length, config.max_new_tokens, config.min_length, config.min_new_tokens) == (6, None, 6, None)
+    assert (config.num_beams, config.do_sample, config.top_k) == (3, False, None)
+    load(folder)(TEXTS, KEYS)
+
+
+def test_settings_in_an_old_checkpoints_configuration_hold(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "old"
+    shutil.copytree(tiny_models["pegasus"], folder)
+    (folder / "generation_config.json").unlink()
+    config = json.loads((folder / "config.json").read_text()) | {"num_beams": 2, "max_length": 9, "length_penalty": 0.5}
+    (folder / "config.json").write_text(json.dumps(config))
+    loaded = load(folder)
+    assert (loaded._config.num_beams, loaded._config.max_length, loaded._config.length_penalty) == (2, 9, 0.5)
+    assert loaded(TEXTS, KEYS) != load(tiny_models["pegasus"])(TEXTS, KEYS)
+
+
+def test_the_window_limits_the_summary(tiny_models: dict[str, Path]) -> None:
+    generator = replace(
+        resolved(tiny_models["bart"]), settings=Settings(2, 5_000, 10_000), checkpoint_first=False, suffix=""
+    )
+    loaded = load_generator(generator, CPU, 0)
+    assert (loaded._config.min_length, loaded._config.max_length) == (128, 128)
+    assert loaded(["the cat"], [0])[0].text
+
+
+def test_a_prompt_as_long_as_the_window(tiny_models: dict[str, Path]) -> None:
+    with pytest.raises(ModelError, match="192 tokens, has no room"):
+        load_generator(replace(resolved(tiny_models["gpt2-lm"]), suffix="a" * 96), CPU, 0)
+
+
+def test_an_empty_summary(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    """A model that ends every summary at once."""
+    folder = tmp_path / "silent"
+    shutil.copytree(tiny_models["bart"], folder)
+    weights = load_file(folder / "model.safetensors")
+    weights["final_logits_bias"][0, 2] = 1e6
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    stated = json.loads((folder / "generation_config.json").read_text()) | {"min_length": 0}
+    (folder / "generation_config.json").write_text(json.dumps(stated))
+    assert [output.text for output in load(folder)(TEXTS[:2], KEYS[:2])] == ["", ""]
+    assert load(folder)([], []) == []
+
+
+def test_the_seed_and_the_key_of_an_article_decide_what_is_drawn(tiny_models: dict[str, Path]) -> None:
+    folder = tiny_models["gpt2-lm"]
+    text = "the cat said news"
+    first, other_key = load(folder)([text, text], [1, 2])
+    assert load(folder)([text], [1]) == [first] != [other_key]
+    again = load_generator(resolved(folder), CPU, 0)([text], [1])
+    other_seed = load_generator(resolved(folder), CPU, 1)([text], [1])
+    assert again == [first] != other_seed
+    # Beam search draws nothing.
+    assert load(tiny_models["bart"], 0)([text], [1]) == load(tiny_models["bart"], 1)([text], [2])
+
+
+def test_gpt2_writes_no_more_than_three_sentences_of_a_hundred_tokens(
+    tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = load(tiny_models["gpt2-lm"])
+    ids = loaded._tokenizer(" One two.\nThree\n\nfour? Five! Six.")["input_ids"]
+
+    def generate(input_ids: torch.Tensor, **options: object) -> torch.Tensor:
+        return torch.cat([input_ids, torch.tensor([ids])], dim=1)
+
+    monkeypatch.setattr(loaded._model, "generate", generate)
+    assert loaded(["the cat"], [0])[0].text == "One two. Three four?"
+
+
+@pytest.mark.parametrize(
+    ("half", "device", "has_bfloat16", "expected"),
+    [
+        ("float16", "cpu", False, torch.float32),
+        ("bfloat16", "cpu", True, torch.float32),
+        ("float16", "cuda", False, torch.float16),
+        ("float16", "cuda", True, torch.float16),
+        ("bfloat16", "cuda", True, torch.bfloat16),
+        ("bfloat16", "cuda", False, torch.float32),  # a T4
+        ("float16", "mps", False, torch.float32),
+    ],
+)
+def test_the_type_a_model_runs_in(half: str, device: str, has_bfloat16: bool, expected: torch.dtype) -> None:
+    assert choose_dtype("float16" if half == "float16" else "bfloat16", device, has_bfloat16) is expected
+
+
+def test_nothing_is_written_to_the_terminal(
+    tiny_models: dict[str, Path], capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    # What transformers logs does not reach the root logger, and its own handler writes to the stderr of its import.
+    logger = logging.getLogger("transformers")
+    logger.addHandler(caplog.handler)
+    try:
+        for architecture in ARCHITECTURES:
+            loaded = load_generator(resolved(tiny_models[architecture]), CPU, 0)
+            loaded([*TEXTS, "a." * 5_000], [*KEYS, 0])
+    finally:
+        logger.removeHandler(caplog.handler)
+    assert caplog.messages == []
+    assert capfd.readouterr() == ("", "")
+
+
+def test_checkpoints_that_cannot_write(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    encoder = tmp_path / "encoder"
+    shutil.copytree(tiny_models["t5"], encoder)
+    T5EncoderModel.from_pretrained(tiny_models["t5"]).save_pretrained(encoder)
+    with pytest.raises(ModelError, match=r"encoder cannot write: it lacks \d+ of the weights of a t5 generator, such"):
+        load(encoder)
+
+    renamed = tmp_path / "bert"
+    shutil.copytree(tiny_models["bert"], renamed)
+    generator = replace(parse_generator("bart-large-cnn"), model=resolved(tiny_models["bart"]).model)
+    generator = replace(generator, model=resolve_model(replace(generator.model, source=str(renamed), revision="")))
+    with pytest.raises(ModelError, match=f"{renamed} cannot be loaded"):
+        load_generator(generator, CPU, 0)
+
+
+def test_code_that_comes_with_a_model_is_not_run(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "evil"
+    shutil.copytree(tiny_models["bart"], folder)
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"auto_map": {"AutoModelForSeq2SeqLM": "evil.Model", "AutoTokenizer": ["evil.Tokenizer", None]}}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "custom_generate").mkdir()
+    for path in ("evil.py", "custom_generate/generate.py"):
+        (folder / path).write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    load(folder)(TEXTS[:1], KEYS[:1])
+    assert not (tmp_path / "ran").exists()

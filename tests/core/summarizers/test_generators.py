@@ -1,0 +1,101 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.errors import ModelError
+from core.models import ModelRef, parse_model
+from core.summarizers.generators import ARCHITECTURES, KNOWN_GENERATORS, Settings, for_architecture, parse_generator
+
+
+def test_known_names_hub_ids_and_revisions_are_the_same_generator() -> None:
+    assert list(KNOWN_GENERATORS) == [
+        "bart-large-xsum",
+        "bart-large-cnn",
+        "t5-large",
+        "pegasus-cnn_dailymail",
+        "gpt2-xl",
+    ]
+    for name, known in KNOWN_GENERATORS.items():
+        assert name == known.signature
+        assert parse_generator(name) == parse_generator(known.model.source) == known
+        pinned = parse_generator(f"{name}@{'a' * 40}")
+        assert pinned == replace(known, model=replace(known.model, revision="a" * 40))
+
+
+def test_encoders_and_generators_are_not_confused() -> None:
+    with pytest.raises(ModelError, match=r"no model 'bert-base-uncased': give one of bart-large-xsum, bart-large-cnn"):
+        parse_generator("bert-base-uncased")
+    with pytest.raises(ModelError, match="give one of bert-base-uncased"):
+        parse_model("t5-large")
+
+
+@pytest.mark.parametrize("text", ["nonsense", "/absent/folder", "a/b/c"])
+def test_what_is_no_generator(text: str) -> None:
+    with pytest.raises(ModelError, match="pegasus-cnn_dailymail, gpt2-xl, an existing folder"):
+        parse_generator(text)
+
+
+def test_any_other_hub_id_waits_for_its_architecture() -> None:
+    generator = parse_generator("org/model@v1")
+    assert generator.model == ModelRef("model", "org/model", "v1")
+    assert generator.architecture == ""
+    assert generator.options == "prompt and settings of its architecture"
+    # Another organisation's model of a known name is another model.
+    assert parse_generator("org/t5-large").architecture == ""
+
+
+@pytest.mark.parametrize(("name", "architecture"), [("bart", "bart"), ("t5", "t5"), ("gpt2-lm", "gpt2")])
+def test_a_folder_has_the_prompt_of_its_architecture(
+    tiny_models: dict[str, Path], name: str, architecture: str
+) -> None:
+    generator = parse_generator(str(tiny_models[name]))
+    assert generator == for_architecture(generator.model, architecture)
+    assert generator.signature == tiny_models[name].name
+
+
+def test_prompts() -> None:
+    prompts = {name: (generator.prefix, generator.suffix) for name, generator in KNOWN_GENERATORS.items()}
+    assert prompts == {
+        "bart-large-xsum": (" ", ""),
+        "bart-large-cnn": (" ", ""),
+        "t5-large": ("summarize: ", ""),
+        "pegasus-cnn_dailymail": ("", ""),
+        "gpt2-xl": ("", "\nTL;DR:"),
+    }
+
+
+def test_options_name_everything_that_changes_a_summary() -> None:
+    assert KNOWN_GENERATORS["gpt2-xl"].options == (
+        r"gpt2|prefix=''|suffix='\nTL;DR:'|num_beams=1, max_new_tokens=100, top_k=2|first 3 sentences|"
+        "float16 where the device has it"
+    )
+    known = KNOWN_GENERATORS["pegasus-cnn_dailymail"]
+    changes = [
+        replace(known, architecture="bart"),
+        replace(known, prefix="x"),
+        replace(known, suffix="x"),
+        replace(known, settings=Settings(num_beams=2)),
+        replace(known, checkpoint_first=False),
+        replace(known, sentences=1),
+        replace(known, line_mark=""),
+        replace(known, half="float16"),
+    ]
+    assert len({known.options, *(changed.options for changed in changes)}) == len(changes) + 1
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_every_architecture_says_how_long_a_summary_may_be(architecture: str) -> None:
+    settings = for_architecture(ModelRef("m", "/m", ""), architecture).settings
+    assert (settings.max_length is None) != (settings.max_new_tokens is None)
+
+
+def test_a_folder_with_something_else(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"tiny-bert has the architecture 'bert'.* checkpoint of bart, gpt2, pegasus"):
+        parse_generator(str(tiny_models["bert"]))
+    with pytest.raises(ModelError, match="states no model_type"):
+        parse_generator(str(tmp_path))
+    (tmp_path / "config.json").write_text(json.dumps(["bart"]))
+    with pytest.raises(ModelError, match=f"{tmp_path} holds no generator"):
+        parse_generator(str(tmp_path))

@@ -1,0 +1,183 @@
+"""KR-WordRank, against direct calls of the package krwordrank."""
+
+import importlib.metadata
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import CorpusError, RecipeError, TokenizerError
+from core.summarizers.korean_key_sentences import length_penalty
+from core.summarizers.kr_wordrank import LeftParts, key_sentences, rank_keywords, signature
+
+pytest.importorskip("krwordrank", reason="the package krwordrank is not installed")
+
+WORDS = ("도서관", "정원", "아이들", "자리", "주말", "그림책", "골목", "산책", "창가", "햇살", "음악회", "자전거")
+ENDINGS = ("이", "에서", "을", "은", "에는", "도", "")
+
+
+def made_up(seed: int, documents: int) -> list[str]:
+    generator = random.Random(seed)
+    return [
+        " ".join(generator.choice(WORDS) + generator.choice(ENDINGS) for _ in range(generator.randint(1, 14)))
+        for _ in range(documents)
+    ]
+
+
+@pytest.fixture(scope="module")
+def comments(shared_data: Path) -> list[str]:
+    lines = (shared_data / "korean_movie_comments.txt").read_text(encoding="utf-8").split("\n")
+    return [text for line in lines if (text := line.split("\t")[0].strip())]
+
+
+def directly(documents: list[str], count: int, **options: object) -> tuple[list[tuple[str, float]], list[str]]:
+    from krwordrank.sentence import summarize_with_sentences
+
+    keywords, sentences = summarize_with_sentences(documents, num_keysents=count, penalty=length_penalty, **options)
+    return list(keywords.items()), sentences
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("stopwords", [frozenset(), frozenset({"도서관", "산책", "없는말"})])
+def test_equals_the_package(seed: int, stopwords: frozenset[str]) -> None:
+    documents = made_up(seed, 80)
+    keywords = rank_keywords(documents, stopwords)
+    expected, sentences = directly(documents, 5, diversity=0.3, stopwords=stopwords)
+    assert list(keywords.items())[:100] == expected
+    assert not stopwords & set(keywords)
+    assert key_sentences(keywords, documents, 5, 0.3) == sentences
+
+
+def test_equals_the_package_on_real_comments(comments: list[str]) -> None:
+    from krwordrank.word import KRWordRank
+
+    ranks, *_ = KRWordRank(min_count=5, max_length=10).extract(comments, beta=0.85, max_iter=10)
+    keywords = rank_keywords(comments)
+    assert list(keywords.items()) == list(ranks.items())
+    assert list(keywords.values()) == sorted(keywords.values(), reverse=True)
+    expected, sentences = directly(comments, 30, diversity=0.7)
+    assert list(keywords.items())[:100] == expected
+    found = key_sentences(keywords, comments, 30, 0.7)
+    assert found == sentences
+    assert key_sentences(keywords, comments, 7, 0.7) == found[:7]
+    assert all(25 <= len(sentence) <= 80 for sentence in found)
+
+
+def test_no_sentence_is_repeated_or_too_near_where_the_package_runs_out() -> None:
+    documents = made_up(1, 60) * 3
+    keywords = rank_keywords(documents)
+    found = key_sentences(keywords, documents, 40, 0.5)
+    _, filled = directly(documents, 40, diversity=0.5)
+    assert filled[: len(found)] == found
+    assert len(found) < 40
+    assert len(set(filled)) < 40
+    everything = key_sentences(keywords, documents, 1000, 0.0)
+    assert len(everything) == len(set(everything)) == len(set(documents))
+
+
+def test_sentences_without_a_keyword_or_of_another_length_come_last_or_never() -> None:
+    documents = [*made_up(2, 60), "아무 낱말도 여기 없으므로 절대로 뽑히지 않는 글입니다", "정원"]
+    found = key_sentences(rank_keywords(documents), documents, 1000, 0.0)
+    assert documents[-2] not in found
+    penalties = [length_penalty(sentence) for sentence in found]
+    assert penalties == sorted(penalties)
+    assert sum(penalties) > 0
+
+
+def test_of_equally_good_documents_the_earlier_is_first() -> None:
+    filler = made_up(3, 60)
+    one, other = (
+        "정원에서 도서관까지 자리를 찾아다니는 하루였습니다",
+        "도서관이 정원보다 자리가 더 넉넉해 보이는 것 같네요",
+    )
+    for pair in ([one, other], [other, one]):
+        documents = pair + filler
+        found = key_sentences(rank_keywords(documents), documents, 1000, 0.0)
+        assert found.index(pair[0]) < found.index(pair[1])
+
+
+SCRIPT = """
+from test_kr_wordrank import made_up
+from core.summarizers.kr_wordrank import key_sentences, rank_keywords
+documents = made_up(4, 90)
+keywords = rank_keywords(documents)
+found = key_sentences(keywords, documents, 20, 0.2)
+print(*(documents.index(sentence) for sentence in found), *keywords.values())
+"""
+
+
+def test_is_the_same_in_every_process_and_prints_nothing_else() -> None:
+    folders = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[3])])
+
+    def output(hash_seed: str) -> str:
+        environment = {**os.environ, "PYTHONPATH": folders, "PYTHONHASHSEED": hash_seed}
+        command = [sys.executable, "-c", SCRIPT]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    outputs = {output(seed) for seed in "123"}
+    assert len(outputs) == 1
+    assert len(outputs.pop().splitlines()) == 1
+
+
+@pytest.mark.parametrize("documents", [["도서관에 갑니다"], ["가"] * 9, ["도서관"] * 4, ["?"], []])
+def test_too_little_text_is_an_error(documents: list[str]) -> None:
+    with pytest.raises(CorpusError, match=r"finds no keyword in \d documents.*more text"):
+        rank_keywords(documents)
+
+
+def test_stop_words_may_not_be_all_keywords() -> None:
+    documents = made_up(5, 40)
+    with pytest.raises(CorpusError, match=r"All \d+ keywords are stop words"):
+        rank_keywords(documents, frozenset(rank_keywords(documents)))
+
+
+def test_bad_options_are_refused() -> None:
+    documents = made_up(6, 40)
+    with pytest.raises(RecipeError, match=r"--diversity 2"):
+        key_sentences(rank_keywords(documents), documents, 3, 2)
+
+
+def test_keywords_too_long_for_the_packages_tokenizer_choose_nothing() -> None:
+    assert key_sentences({"도서관정원아이들자리주말": 1.0}, ["도서관정원아이들자리주말"], 3, 0.5) == []
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> NoReturn:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.version", missing)
+    with pytest.raises(TokenizerError, match=r"pip install krwordrank"):
+        rank_keywords(made_up(7, 40))
+
+
+def test_signature_tells_stop_words_apart() -> None:
+    assert "|krwordrank-1.0.3|" in signature((), 0.7)
+    assert "|stopwords:no|" in signature((), 0.7)
+    assert signature(("나", "가"), 0.7) == signature({"가", "나"}, 0.7) != signature({"가", "다"}, 0.7)
+
+
+def test_a_keyword_is_found_at_the_left_of_a_word() -> None:
+    tokenizer = LeftParts(frozenset({"영화", "음악이"}))
+    assert tokenizer.tokenize("영화가 음악 음악이랑 재즈영화") == ["영화", "음악이"]
+    assert tokenizer.tokenize("음악이") == ["음악이"]
+
+
+syllables = st.text(st.sampled_from("가나다 "), max_size=14)
+
+
+@settings(max_examples=50)
+@given(st.lists(syllables, min_size=20, max_size=60))
+def test_no_two_keywords_begin_a_word(documents: list[str]) -> None:
+    try:
+        keywords = rank_keywords(documents)
+    except CorpusError:
+        return
+    assert len({keyword[:2] for keyword in keywords}) == len(keywords)
+    tokenizer = LeftParts(frozenset(keywords))
+    assert all(tokenizer.tokenize(keyword) == [keyword] for keyword in keywords)

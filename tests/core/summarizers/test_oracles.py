@@ -1,0 +1,75 @@
+from collections.abc import Sequence
+
+import pytest
+from documents import document, segmented
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.summarizers.baselines import BASELINES
+from core.summarizers.lead import Lead
+from core.summarizers.oracles import Oracle, WindowOracle, best
+from core.summarizers.systems import UNCUT, Document
+from core.text.words import count_words, first_words
+
+ARTICLE = segmented(
+    "The council met on Monday. A bridge in Alder will open in May, the mayor said. It cost two million. "
+    "Trains will cross the bridge every hour. Nobody spoke against it."
+)
+
+
+def overlap_with(*wanted: str):
+    """Dice overlap with a bag of words: an objective whose best summary is known."""
+
+    def f1(texts: Sequence[str]) -> list[float]:
+        bags = [set(text.lower().replace(".", "").replace(",", "").split()) for text in texts]
+        return [2 * len(bag & set(wanted)) / (len(bag) + len(wanted)) if bag else 0.0 for bag in bags]
+
+    return f1
+
+
+def test_the_best_window_is_found_by_trying_all() -> None:
+    f1 = overlap_with("trains", "bridge", "hour")
+    words = ARTICLE.article.text.split()
+    for n in (1, 3, 5, 8, 999):
+        windows = [" ".join(words[i : i + n]) for i in range(max(1, len(words) - n + 1))]
+        (draft,) = WindowOracle().summarize(document(ARTICLE, f1=f1), [n])
+        assert f1([draft.text])[0] == max(f1(windows))
+        assert draft.text in windows
+
+
+def test_greedy_search_finds_words_from_all_over_the_article() -> None:
+    (draft,) = Oracle(()).summarize(document(ARTICLE, f1=overlap_with("bridge", "alder", "trains", "cross")), [4])
+    assert draft.text == "bridge Alder Trains cross"  # chunks "bridge", "Alder" and "Trains", then "cross"
+
+
+@pytest.mark.parametrize("wanted", [("monday",), ("it", "cost", "two"), ("nothing",), ("may", "every", "spoke")])
+def test_the_oracle_is_never_below_a_rival(wanted: tuple[str, ...]) -> None:
+    seen = document(ARTICLE, f1=overlap_with(*wanted))
+    lengths = [1, 2, 3, 5, 9, 20]
+    oracle = {d.n: d.text for d in BASELINES["oracle"]("enc", 0).summarize(seen, lengths)}
+    for name in BASELINES:
+        for draft in BASELINES[name]("enc", 0).summarize(seen, lengths):
+            if draft.n != UNCUT:
+                mine, *theirs = seen.f1([oracle[draft.n], draft.text, *draft.redraws])
+                assert mine >= max(theirs), (name, draft)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 60), st.sets(st.sampled_from(ARTICLE.article.text.lower().split()), min_size=1))
+def test_exactly_n_words_or_all(n: int, wanted: set[str]) -> None:
+    seen = document(ARTICLE, f1=overlap_with(*wanted))
+    for system in (Oracle(()), Oracle((Lead(),)), WindowOracle()):
+        (draft,) = system.summarize(seen, [n])
+        assert count_words(draft.text) == min(n, len(ARTICLE.words))
+
+
+def test_an_article_without_chunks_has_an_oracle() -> None:
+    seen = document(segmented("It was as it is and then they were there."), f1=overlap_with("they"))
+    (draft,) = Oracle((WindowOracle(),)).summarize(seen, [1])
+    assert draft.text == "they"
+
+
+def test_of_equals_the_first() -> None:
+    seen: Document = document(f1=lambda texts: [0.5 for _ in texts])
+    assert best(seen, ["a", "b"]) == "a"
+    assert WindowOracle().summarize(seen, [2])[0].text == first_words(seen.segmented.article.text, 2)

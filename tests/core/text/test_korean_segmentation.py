@@ -1,0 +1,228 @@
+import itertools
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from korean_tokenizers import korean_tokenizer
+
+from core.errors import EmptyArticleError, SegmentationError, TokenizerError
+from core.metrics.surface import density
+from core.text import korean
+from core.text.corpus import DatasetSpec, open_corpus
+from core.text.cutting import MAX_CHUNK_WORDS
+from core.text.korean import load_kiwi
+from core.text.segmentation import Segmenter
+from core.text.words import count_words, word_spans
+from core.types import Article, SegmentedArticle
+
+Segment = Callable[[str], SegmentedArticle]
+PUNCTUATION = {"SF", "SP", "SS", "SSO", "SSC", "SE", "SO"}
+# Any text, and Hangul in all its forms with what breaks offsets more often than chance would have it.
+TEXTS = st.one_of(
+    st.text(),
+    st.lists(
+        st.sampled_from(
+            ["다솔시가", "열었다.", "그러나", "않았다", "'개편안'을", "(45)", "U.S.", "수", "-", "\n", "😀"]
+        )
+    ).map(" ".join),
+    st.text("가했다.그는이\u1112\u1161\u11ab\u0338<ㅋaB1%/,'\"()😀\u3000\ufeff\ud83d\udc00\0\x1f \r\n\t", max_size=40),
+)
+
+
+@pytest.fixture(scope="module")
+def segment() -> Segment:
+    korean_tokenizer("kiwi")
+    segmenter = Segmenter("kiwi")
+    return lambda text: segmenter(Article("d", "all", "k", text, ("요약",)))
+
+
+@pytest.fixture(scope="module")
+def sample(segment: Segment) -> list[SegmentedArticle]:
+    return [segment(article.text) for article in open_corpus(DatasetSpec("sample-ko"))]
+
+
+def chunk_texts(segmented: SegmentedArticle) -> list[str]:
+    return [chunk.text for chunk in segmented.chunks]
+
+
+def sentence_texts(segmented: SegmentedArticle) -> list[str]:
+    return [sentence.text for sentence in segmented.sentences]
+
+
+def test_chunks_are_phrases(segment: Segment) -> None:
+    segmented = segment("다솔시 교통국은 12일 시청에서 이 같은 내용의 '도심 순환버스 개편안'을 확정했다고 밝혔다.")
+    assert chunk_texts(segmented) == [
+        "다솔시 교통국은",
+        "12일 시청에서",
+        "이 같은 내용의",  # the quotation mark ends it, though an adnominal goes on
+        "도심 순환버스 개편안'을",
+        "확정했다고",
+        "밝혔다",
+    ]
+    assert segmented.words[-1] == "밝혔다"
+
+
+@pytest.mark.parametrize(
+    ("text", "chunks"),
+    [
+        ("반발도 적지 않다.", ["반발도", "적지 않다"]),
+        ("그것은 물고기가 아니라 풀이다.", ["그것은", "물고기가 아니라", "풀이다"]),
+        ("노선을 줄일 수 있다고 말했다.", ["노선을", "줄일 수 있다고", "말했다"]),
+        ('"무릎을 굽히지, 않았다', ["무릎을", "굽히지", "않았다"]),  # punctuation ends it all the same
+    ],
+)
+def test_auxiliaries_and_negations_stay_with_their_word(segment: Segment, text: str, chunks: list[str]) -> None:
+    assert chunk_texts(segment(text)) == chunks
+
+
+def test_conjunctions_are_stop_words(segment: Segment) -> None:
+    segmented = segment("그러나 해양 및 대기 자료를 모았다.")
+    assert chunk_texts(segmented) == ["해양 및 대기 자료를", "모았다"]
+    assert segmented.words[0] == "그러나"
+    assert chunk_texts(segment("그러나")) == []
+
+
+def test_what_is_no_word_ends_a_chunk(segment: Segment) -> None:
+    assert chunk_texts(segment("해양 자료 - 대기 자료")) == ["해양 자료", "대기 자료"]
+    assert chunk_texts(segment("해양, 대기")) == ["해양", "대기"]
+
+
+def test_long_runs_are_cut(segment: Segment) -> None:
+    chunks = segment("서울 부산 대구 인천 광주 대전 울산").chunks
+    assert [chunk.end - chunk.start for chunk in chunks] == [MAX_CHUNK_WORDS, 2]
+
+
+def test_words_have_no_punctuation_around_them(segment: Segment) -> None:
+    text = (
+        "「서울」 《별》, '가' “나”… ▲마포구 <영화> 30% 18.6㎞ $1.2 김한결(45) \"한국은행(한은)\" (50%), 씨(68)는 ~다~"
+    )
+    assert segment(text).words == (
+        *("서울", "별", "가", "나", "마포구", "영화", "30%", "18.6㎞", "$1.2"),
+        *("김한결(45)", "한국은행(한은)", "50%", "씨(68)는", "다"),
+    )
+
+
+def test_a_line_break_ends_a_sentence(segment: Segment) -> None:
+    segmented = segment("다솔시 순환버스 통합\n시가 노선을 줄인다\r\n\n그래서 간다. 나도 간다")
+    assert sentence_texts(segmented) == ["다솔시 순환버스 통합", "시가 노선을 줄인다", "그래서 간다.", "나도 간다"]
+
+
+def test_a_word_over_two_sentences_belongs_to_the_first(segment: Segment) -> None:
+    assert sentence_texts(segment("나는 했다.그래서 너도 갔다.")) == ["나는 했다.그래서", "너도 갔다."]
+
+
+def test_a_particle_without_a_syllable_ends_a_phrase(segment: Segment) -> None:
+    # The object particle of 이걸 is its last consonant: a morpheme without a character of its own.
+    assert chunk_texts(segment("이걸 분리했다")) == ["이걸", "분리했다"]
+
+
+@pytest.mark.parametrize("before", ["😀🎉 ", "\U00020000\U0001f1f0 ", "\ud800 ", "\0\0\0 ", "각각 "])
+def test_offsets_hold_behind_what_kiwi_counts_otherwise(segment: Segment, before: str) -> None:
+    for form in ("NFC", "NFD"):
+        start = unicodedata.normalize(form, before)
+        text = unicodedata.normalize(form, "다솔시 교통국은 설명회를 열고 노선을 줄인다. 나는 간다.")
+        segmented = segment(f"{start * 5}\n{start * 5}{text}")
+        chunks = [unicodedata.normalize("NFC", chunk) for chunk in chunk_texts(segmented)]
+        assert chunks[-7:] == ["다솔시 교통국은", "설명회를", "열고", "노선을", "줄인다", "나는", "간다"]
+        assert unicodedata.normalize("NFC", segmented.sentences[-1].text) == "나는 간다."
+        # Words are cut from the article as it is: another normalisation would be no extract of it.
+        assert all(word in segmented.article.text for word in segmented.words)
+
+
+@pytest.mark.parametrize("text", ["가" * 20_000, "가." * 10_000, "a" + ")" * 100_000, "(" * 100_000 + "가"])
+def test_a_long_text_without_spaces_is_one_word(segment: Segment, text: str) -> None:
+    segmented = segment(text)
+    assert (len(segmented.words), len(segmented.chunks), len(segmented.sentences)) == (1, 1, 1)
+    assert segmented.sentences[0].text == text
+
+
+@pytest.mark.parametrize("text", ["", "   \n ", "-- ... !", "😀", "「」"])
+def test_an_article_without_words_is_refused(segment: Segment, text: str) -> None:
+    with pytest.raises(EmptyArticleError, match="'k' of d"):
+        segment(text)
+
+
+def test_the_limits_are_those_of_every_pipeline(segment: Segment) -> None:
+    with pytest.raises(SegmentationError, match="3001 sentences; at most 3000"):
+        segment("나는 간다.\n" * 3001)
+    with pytest.raises(SegmentationError, match="1000001 characters; at most 1000000"):
+        segment("가" * 1_000_001)
+
+
+def test_kiwi_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    korean.load_kiwi.cache_clear()
+    monkeypatch.setitem(sys.modules, "kiwipiepy", None)
+    with pytest.raises(TokenizerError, match="needs the package kiwipiepy"):
+        Segmenter("kiwi")
+
+
+@settings(deadline=None)
+@given(text=TEXTS)
+def test_any_text_is_cut_the_same_way_each_time_and_at_every_new_line(segment: Segment, text: str) -> None:
+    if not count_words(text):
+        with pytest.raises(EmptyArticleError):
+            segment(text)
+        return
+    segmented = segment(text)
+    assert segment(text) == segmented
+    for (start, end), word in zip(word_spans(text), segmented.words, strict=True):
+        assert word in text[start:end]
+    ends = {sentence.end for sentence in segmented.sentences}
+    assert {count_words(text[:i]) for i, char in enumerate(text) if char == "\n"} - {0} <= ends
+
+
+@settings(deadline=None)
+@given(text=st.text("가나했다는그 .,'\"(“”)「」·%-1\n", min_size=1))
+def test_every_summary_of_chunks_is_an_extract(segment: Segment, text: str) -> None:
+    if count_words(text):
+        segmented = segment(text)
+        for words in (segmented.words, chunk_texts(segmented)):
+            assert density(" ".join(words), text) == (1.0 if words else 0.0)
+
+
+def test_a_summary_of_all_chunks_leaves_out_little(sample: list[SegmentedArticle]) -> None:
+    for segmented in sample:
+        assert density(" ".join(chunk_texts(segmented)), segmented.article.text) == 1.0
+        in_chunks = sum(chunk.end - chunk.start for chunk in segmented.chunks)
+        assert in_chunks > 0.98 * len(segmented.words)
+
+
+def test_sentences_are_those_of_kiwi(sample: list[SegmentedArticle]) -> None:
+    for segmented in sample:
+        lines = segmented.article.text.split("\n")
+        expected = [sentence.text for line in lines for sentence in load_kiwi().split_into_sents(line)]
+        assert sentence_texts(segmented) == expected
+
+
+def test_chunks_end_where_kiwi_says(sample: list[SegmentedArticle]) -> None:
+    """By `Kiwi.tokenize` of a whole sentence: particles and endings end a chunk, adnominals do not."""
+    ended = continued = 0
+    for segmented in sample:
+        last = {chunk.end - 1 for chunk in segmented.chunks}
+        full = {chunk.end - 1 for chunk in segmented.chunks if chunk.end - chunk.start == MAX_CHUNK_WORDS}
+        for position, tags, following in _neighbours(segmented):
+            if tags[-1][0] in "JE" and tags[-1] not in {"JKG", "ETM", "ETN"}:
+                if following[0] not in {"VX", "VCN"}:
+                    assert position in last, segmented.words[position]
+                    ended += 1
+            elif following != ["MAJ"]:
+                assert position not in last or position in full, segmented.words[position]
+                continued += 1
+    assert min(ended, continued) > 400
+
+
+def _neighbours(segmented: SegmentedArticle) -> Iterator[tuple[int, list[str], list[str]]]:
+    """Words without punctuation between them and the next of their sentence: position, and Kiwi's tags of both."""
+    for sentence in segmented.sentences:
+        found = [token for token in load_kiwi().tokenize(sentence.text) if token.tag not in PUNCTUATION]
+        spans = word_spans(sentence.text)
+        tags = [
+            [token.tag.split("-")[0] for token in found if start <= token.start < end + (token.len == 0)]
+            for start, end in spans
+        ]
+        for i, ((_, end), (start, _)) in enumerate(itertools.pairwise(spans)):
+            if sentence.text[end - 1].isalnum() and sentence.text[start].isalnum():
+                yield sentence.start + i, tags[i], tags[i + 1]
