@@ -3,24 +3,19 @@
 The recipe is the paper's with tiny checkpoints for its encoders and backbone, which takes the same code.
 """
 
-import json
-import os
 import signal
 import sqlite3
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 import yaml
+from nws_process import assert_equal, finish, rows, start, wait_for_rows
 
 from core.text.corpus import BUNDLED
 from jobs.recipe import load_recipe
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
 
-ROOT = Path(__file__).parents[2]
 ARTICLES = 12
 SYSTEMS, LENGTHS = 3 * 2 + 2, 3
 
@@ -42,53 +37,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory, tiny_models: dict[str, Path
     }
     (path / "mine.yaml").write_text(yaml.safe_dump(recipe))
     return path
-
-
-def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "jobs.cli", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-
-
-def finish(process: subprocess.Popen[str], code: int) -> dict[str, object]:
-    out, err = process.communicate(timeout=400)
-    assert process.returncode == code, err
-    assert "Traceback" not in err
-    found = json.loads(out.splitlines()[-1])
-    assert isinstance(found, dict)
-    return found
-
-
-Rows = dict[tuple[object, ...], tuple[object, ...]]
-
-
-def rows(folder: Path, store: str) -> Rows:
-    """Every summary by article, system and n."""
-    with sqlite3.connect(folder / store) as connection:
-        cursor = connection.execute("select * from summaries")
-        names = [column[0] for column in cursor.description]
-        found = [dict(zip(names, row, strict=True)) for row in cursor]
-    keys = ("article_id", "system", "n")
-    drop = {*keys, "run_id", "seconds"}
-    by_key = {tuple(row[key] for key in keys): tuple(row[name] for name in names if name not in drop) for row in found}
-    assert len(by_key) == len(found)
-    return by_key
-
-
-def assert_equal(
-    one: dict[tuple[object, ...], tuple[object, ...]], other: dict[tuple[object, ...], tuple[object, ...]]
-) -> None:
-    """Same keys, texts equal byte for byte, metrics to 1e-6."""
-    assert one.keys() == other.keys()
-    for key, values in one.items():
-        for mine, theirs in zip(values, other[key], strict=True):
-            assert mine == (pytest.approx(theirs, abs=1e-6) if isinstance(theirs, float) else theirs), key
 
 
 SUBMIT = ("submit", "phase1", "--recipe", "mine.yaml", "--accelerator", "cpu", "--json")
@@ -117,21 +65,6 @@ def test_two_actors_one_actor_and_an_interrupted_run_give_the_same_rows(folder: 
     resumed = finish(start(folder, "resume", run_id, "--actors", "1", "--store", "sqlite:///one.db", "--json"), 0)
     assert resumed == {**outcome, "run_id": run_id}
     assert_equal(rows(folder, "one.db"), two)
-
-
-def wait_for_rows(store: Path, process: subprocess.Popen[str]) -> None:
-    """Wait until the run has stored something."""
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline and process.poll() is None:
-        if store.exists():
-            with sqlite3.connect(store) as connection:
-                try:
-                    if connection.execute("select count(*) from summaries").fetchone()[0]:
-                        return
-                except sqlite3.OperationalError:  # no tables yet
-                    pass
-        time.sleep(0.05)
-    raise AssertionError(f"no row was stored: {process.poll()}")
 
 
 def test_an_accelerator_that_is_not_there_is_an_error_in_seconds(folder: Path) -> None:
