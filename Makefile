@@ -36,6 +36,7 @@ check: setup
 
 bench: setup
 	$(BIN)/python -m bench.sweep
+	$(BIN)/python -m bench.overhead
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo.db demo.db-shm demo.db-wal reports

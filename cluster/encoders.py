@@ -3,49 +3,38 @@
 Import it inside a session: it imports ray, whose switches the session sets first.
 """
 
+import functools
 import itertools
 import logging
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import ray
 from ray import cloudpickle
-from ray.exceptions import (
-    ActorDiedError,
-    ActorUnavailableError,
-    GetTimeoutError,
-    LocalRayletDiedError,
-    NodeDiedError,
-    ObjectLostError,
-    OutOfMemoryError,
-    RayError,
-    RayTaskError,
-    WorkerCrashedError,
-)
+from ray.exceptions import ActorAlreadyExistsError, GetTimeoutError, RayError, RayTaskError
 
+from cluster.faults import FAULTS, loss, lost_its_node, one_line, segments_loss
 from cluster.loss import Loss
 from cluster.pool import Work
+from cluster.progress_metrics import Progress
 from cluster.remote import Encoder, segment
 from cluster.resources import ActorResources
-from core.errors import ClusterError, NwsError
-from core.types import Article, BundleResult
+from cluster.worker import Worker
+from core.errors import ClusterError
+from core.types import Article, BundleResult, Landed
 
 logger = logging.getLogger(__name__)
 
-_LOSSES = (
-    ActorDiedError,
-    ActorUnavailableError,
-    LocalRayletDiedError,
-    NodeDiedError,
-    ObjectLostError,
-    OutOfMemoryError,
-    WorkerCrashedError,
-)
 _MAX_STILLBORN = 3
+# How long a caller waits at most before it can look around, and after how long a silence is worth a word.
+_POLL_SECONDS = 5.0
 _PATIENCE_SECONDS = 60.0
 _BURIAL_SECONDS = 30.0
-_LONGEST_MESSAGE = 600
+
+# Of the actors of this process: no name is used twice, though an actor may be gone before its name is.
+_NUMBERS = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +47,18 @@ class _Call:
 class _Seat:
     """One actor as the driver sees it.
 
-    `node` is None until its models are loaded. `calls` are in order of sending. `taken` while it works for a bundle
+    `worker` is None until its models are loaded. `calls` are in order of sending. `taken` while it works for a bundle
     that wants it for itself.
     """
 
     actor: Any
     building: Any
-    node: str | None = None
+    worker: Worker | None = None
     calls: dict[Any, _Call] = field(default_factory=dict)
     taken: bool = False
 
     def has_room(self, alone: bool, bundles: int) -> bool:
-        if self.node is None:
+        if self.worker is None:
             return False
         return not self.calls or not (alone or self.taken or len(self.calls) >= bundles)
 
@@ -82,6 +71,8 @@ class Encoders:
         self._resources = resources
         self._bundles_per_actor = bundles_per_actor
         self._stillborn = 0
+        self._silent_since = time.monotonic()
+        self._progress = Progress()
         self._tickets = itertools.count()
         self._pickled_factory: bytes = cloudpickle.dumps(work.make_segmenter)  # type: ignore[no-untyped-call]
         # Retries are counted by the pool, so Ray makes none. Task events would cost the driver 2 KB a task.
@@ -94,7 +85,8 @@ class Encoders:
             enable_task_events=False,
         )
         accelerator = {"accelerator_type": resources.accelerator_type} if resources.accelerator_type else {}
-        self._encoder = ray.remote(Encoder).options(
+        self._encoder = functools.partial(
+            ray.remote(Encoder).options,
             num_gpus=resources.num_gpus,
             num_cpus=resources.num_cpus,
             max_restarts=0,
@@ -106,10 +98,28 @@ class Encoders:
         self._seats = [self._seat() for _ in range(actors)]
 
     def _seat(self) -> _Seat:
-        actor: Any = self._encoder.remote(self._work.make_sweeper)
+        actor = self._named_actor()
         seat = _Seat(actor, actor.build.remote())
         self._seat_of[seat.building] = seat
         return seat
+
+    def _named_actor(self) -> Any:
+        for number in _NUMBERS:
+            name = f"encoder-{number}"
+            try:
+                return self._encoder(name=name).remote(name, self._work.make_sweeper)
+            except ActorAlreadyExistsError:  # of an earlier driver of this run, whose end Ray has not seen yet
+                continue
+        raise AssertionError("numbers do not end")
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """See `Pool.workers`."""
+        return tuple(sorted({str(seat.worker) for seat in self._seats if seat.worker}))
+
+    def count(self, landed: Sequence[Landed]) -> None:
+        """Add what landed to the metrics of the run."""
+        self._progress.count(landed)
 
     def _least_loaded(self, alone: bool) -> _Seat | None:
         free = (seat for seat in self._seats if seat.has_room(alone, self._bundles_per_actor))
@@ -125,29 +135,35 @@ class Encoders:
         assert seat is not None, "send needs room"
         seat.taken = alone
         segments = self._segment.remote(self._pickled_factory, bundle)
-        ref = seat.actor.sweep.remote(segments)
+        ref = seat.actor.sweep.options(name="sweep").remote(segments)
         ticket = next(self._tickets)
         seat.calls[ref] = _Call(ticket, segments)
         self._seat_of[ref] = seat
         return ticket
 
     def wait(self) -> list[tuple[int, BundleResult | Loss]]:
-        """Wait until something happens: bundles that landed or were lost, or none if only an actor got ready.
+        """Wait until something happens: bundles that landed or were lost.
+
+        None if only an actor got ready, or if nothing happens for a few seconds.
 
         Raises:
             NwsError: a factory of the work failed (its own error, where it is an NwsError), or actors keep dying
                 before their models are loaded.
         """
         refs = list(self._seat_of)
-        ready, _ = ray.wait(refs, num_returns=1, timeout=_PATIENCE_SECONDS)
+        ready, _ = ray.wait(refs, num_returns=1, timeout=_POLL_SECONDS)
         if not ready:
-            self._explain_waiting()
+            self._explain_silence()
             return []
+        self._silent_since = time.monotonic()
         ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
         return [outcome for ref in ready for outcome in self._land(ref)]
 
-    def _explain_waiting(self) -> None:
-        unready = sum(seat.node is None for seat in self._seats)
+    def _explain_silence(self) -> None:
+        if time.monotonic() - self._silent_since < _PATIENCE_SECONDS:
+            return
+        self._silent_since = time.monotonic()
+        unready = sum(seat.worker is None for seat in self._seats)
         if unready:
             logger.warning(
                 "Nothing has happened for %.0f s: %d of %d actors wait for %s each, or still load their models.",
@@ -161,44 +177,54 @@ class Encoders:
         try:
             value = ray.get(ref)
         except RayTaskError as error:  # first: Ray makes it an instance of its cause, too
-            loss = _segments_loss(error)
-            return [(seat.calls.pop(ref).ticket, loss)]
-        except _LOSSES as fault:
+            lost = segments_loss(error)
+            return [(seat.calls.pop(ref).ticket, lost)]
+        except FAULTS as fault:
             return self._bury(seat, fault) if ref in seat.calls else self._replace_stillborn(seat, fault)
         except RayError as error:
-            raise ClusterError(f"Ray cannot go on: {_one_line(error)}") from error
+            raise ClusterError(f"Ray cannot go on: {one_line(error)}") from error
         if ref in seat.calls:
             return [(seat.calls.pop(ref).ticket, value)]
-        seat.node = value
+        seat.worker = value
         self._stillborn = 0
         return []
 
     def _bury(self, seat: _Seat, fault: RayError) -> list[tuple[int, BundleResult | Loss]]:
         """Replace a dead actor and settle its bundles: those that were done, the one it died of, those behind it."""
         self._replace(seat)
-        ray.wait(list(seat.calls), num_returns=len(seat.calls), timeout=_BURIAL_SECONDS)
+        node = seat.worker.node if seat.worker else "unknown"
+        reached = self._reached(seat)
+        if reached:
+            ray.wait(reached, num_returns=len(reached), timeout=_BURIAL_SECONDS)
         outcomes: list[tuple[int, BundleResult | Loss]] = []
-        charged = True
+        first = True
         for ref, call in seat.calls.items():
             self._seat_of.pop(ref, None)
             try:
                 outcomes.append((call.ticket, ray.get(ref, timeout=0)))
             except RayTaskError as error:
-                outcomes.append((call.ticket, _segments_loss(error)))
-            except (*_LOSSES, GetTimeoutError):
+                outcomes.append((call.ticket, segments_loss(error)))
+            except (*FAULTS, GetTimeoutError):
                 # Actors work in the order of sending, so it died of the first that is missing, unless a result was
                 # still on its way: only a bundle that had the actor for itself is charged beyond doubt.
-                outcomes.append((call.ticket, _loss(fault, seat.node or "unknown", charged)))
-                charged = False
+                outcomes.append((call.ticket, loss(fault, node, charged=first and ref in reached)))
+                first = False
         return outcomes
 
+    def _reached(self, seat: _Seat) -> list[Any]:
+        """The calls that may have begun: a bundle that is still being segmented is not worth waiting for."""
+        segments = [call.segments for call in seat.calls.values()]
+        ready = set(ray.wait(segments, num_returns=len(segments), timeout=0, fetch_local=False)[0])
+        return [ref for ref, call in seat.calls.items() if call.segments in ready]
+
     def _replace_stillborn(self, seat: _Seat, fault: RayError) -> list[tuple[int, BundleResult | Loss]]:
-        self._stillborn += 1
-        if self._stillborn == _MAX_STILLBORN or getattr(fault, "actor_init_failed", False):
+        # A machine may take any number of them with it.
+        self._stillborn += not lost_its_node(fault)
+        if self._stillborn >= _MAX_STILLBORN or getattr(fault, "actor_init_failed", False):
             raise ClusterError(
                 f"{self._stillborn} actors in a row died while they loaded their models, with "
                 f"{self._resources.describe()} each. If memory is short, ask for fewer (`--actors`). "
-                f"Ray says: {_one_line(fault)}"
+                f"Ray says: {one_line(fault)}"
             ) from fault
         self._replace(seat)
         return []
@@ -217,21 +243,3 @@ class Encoders:
                 for call in seat.calls.values():
                     ray.cancel(call.segments, force=True)
         self._seats, self._seat_of = [], {}
-
-
-def _segments_loss(error: RayTaskError) -> Loss:
-    """What a living actor reports: that the segments never came, or else an error no article is to blame for."""
-    if isinstance(error.cause, _LOSSES):
-        return _loss(error.cause, "unknown", charged=True)
-    if isinstance(error.cause, NwsError):
-        raise error.cause from error
-    raise ClusterError(f"The work cannot be run: {type(error.cause).__name__}: {error.cause}") from error
-
-
-def _loss(fault: RayError, node: str, charged: bool) -> Loss:
-    prefix = "out of memory: " if isinstance(fault, OutOfMemoryError) else ""
-    return Loss(type(fault).__name__, prefix + _one_line(fault), node, charged)
-
-
-def _one_line(error: RayError) -> str:
-    return " ".join(str(error).split())[:_LONGEST_MESSAGE]

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, TypeAlias
 
-from core.types import Article, BundleResult, Failure, SegmentedArticle, Summary
+from cluster.worker import this_worker
+from core.types import Article, BundleResult, Failure, Landed, SegmentedArticle, Summary
 
 Segmenter: TypeAlias = Callable[[Article], SegmentedArticle]
 Sweeper: TypeAlias = Callable[[Sequence[SegmentedArticle]], list[Summary]]
@@ -71,10 +72,17 @@ def _failure(article: Article, error: Exception) -> Failure:
 class Pool(Protocol):
     """Runs bundles. Leaving its `with` block, or closing the iterator of `map` early, ends what still runs."""
 
-    def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[tuple[Sequence[Article], BundleResult]]:
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """The processes that have loaded their models, e.g. `Tesla T4 on ip-10-0-0-3`: sorted, equal ones once."""
+        ...
+
+    def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
         """Yield finished bundles with their results, as they land, in any order; one `map` at a time.
 
-        `bundles` is pulled lazily. A bundle whose processes keep dying lands article by article, as bundles of one.
+        All that landed while the caller was busy come together. Now and then an empty list comes, so that the caller
+        can look around. `bundles` is pulled lazily. A bundle whose processes keep dying lands article by article, as
+        bundles of one.
 
         Raises:
             NwsError: a factory of the work failed, or the machines cannot run it.
@@ -96,10 +104,15 @@ class InlinePool:
         self._segment = work.make_segmenter()
         self._sweep = work.make_sweeper()
 
-    def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[tuple[Sequence[Article], BundleResult]]:
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """See `Pool.workers`."""
+        return (str(this_worker()),)
+
+    def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
         """See `Pool.map`."""
         for bundle in bundles:
-            yield bundle, sweep_bundle(self._sweep, segment_bundle(self._segment, bundle))
+            yield [(bundle, sweep_bundle(self._sweep, segment_bundle(self._segment, bundle)))]
 
     def close(self) -> None:
         """See `Pool.close`; an inline pool holds no process."""

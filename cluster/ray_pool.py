@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from cluster.loss import Loss
 from cluster.pool import Work
 from cluster.resources import ActorResources
-from core.types import Article, BundleResult, Failure
+from core.types import Article, BundleResult, Failure, Landed
 
 if TYPE_CHECKING:
     from cluster.encoders import Encoders
@@ -92,7 +92,12 @@ class RayPool:
             self._encoders = Encoders(self._work, self._resources, self._actors, self._bundles_per_actor)
         return self._encoders
 
-    def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[tuple[Sequence[Article], BundleResult]]:
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """See `Pool.workers`."""
+        return self._encoders.workers if self._encoders else ()
+
+    def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
         """See `Pool.map`. Ended early, by `close` or by an error, it kills the actors."""
         backlog = _Backlog(bundles, self._max_attempts)
         if backlog.peek() is None:  # a run with nothing to do loads no model
@@ -105,12 +110,12 @@ class RayPool:
             if not finished:
                 self.close()
 
-    def _drive(self, backlog: _Backlog, encoders: "Encoders") -> Iterator[tuple[Sequence[Article], BundleResult]]:
+    def _drive(self, backlog: _Backlog, encoders: "Encoders") -> Iterator[list[Landed]]:
         in_flight: dict[int, _Parcel] = {}
-        landed: list[tuple[Sequence[Article], BundleResult]] = []
+        landed: list[Landed] = []
         while True:
             self._fill(encoders, backlog, in_flight)
-            yield from landed  # now that the actors have something to do meanwhile
+            yield landed  # now that the actors have something to do meanwhile
             if not in_flight and backlog.peek() is None:
                 return
             landed = []
@@ -119,6 +124,7 @@ class RayPool:
                 result = outcome if isinstance(outcome, BundleResult) else backlog.lost(parcel, outcome)
                 if result is not None:
                     landed.append((parcel.bundle, result))
+            encoders.count(landed)
 
     def _fill(self, encoders: "Encoders", backlog: _Backlog, in_flight: dict[int, _Parcel]) -> None:
         # An article on trial at the head of the backlog holds up the others until an actor is free for it: rare,

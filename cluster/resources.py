@@ -1,12 +1,25 @@
 """What each actor pins, and how many actors fit: decided before the first one is asked for."""
 
-from collections.abc import Mapping
+import importlib
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
+from cluster.session import Session
 from core.errors import ClusterError
 
 # Ray counts the nodes that have an accelerator of type X as a resource of this name with X behind it.
 _TYPE_PREFIX = "accelerator_type:"
+
+# What Ray takes of that resource for each actor that names X.
+_TYPE_SHARE = 0.001
+
+# Parts of a GPU that divide it: others would strand what is left of each.
+_PARTS = {1.0: "1", 0.5: "1/2", 0.25: "1/4"}
+
+_POLL_SECONDS = 1.0
+_TELL_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,15 +31,19 @@ class ActorResources:
     accelerator_type: str | None
 
     def describe(self) -> str:
-        """The device as people read it and runs record it, e.g. `1 T4 GPU` or `1 CPU`."""
+        """The device as people read it and runs record it, e.g. `1/2 T4 GPU` or `1 CPU`."""
         if self.num_gpus:
-            return f"{self.num_gpus:g} {self.accelerator_type + ' ' if self.accelerator_type else ''}GPU"
+            return f"{_PARTS[self.num_gpus]} {self.accelerator_type + ' ' if self.accelerator_type else ''}GPU"
         return f"{self.num_cpus:g} CPU"
 
 
+# What each actor pins, and how many there are.
+ActorPlan: TypeAlias = tuple[ActorResources, int]
+
+
 def plan_actors(
-    cluster_resources: Mapping[str, float], accelerator: str | None, actors: int | None
-) -> tuple[ActorResources, int]:
+    cluster_resources: Mapping[str, float], accelerator: str | None, actors: int | None, gpus_per_actor: float = 1.0
+) -> ActorPlan:
     """Choose what each actor pins and how many there are.
 
     Ray itself would wait for ever for what a cluster does not have, so this looks first.
@@ -37,10 +54,13 @@ def plan_actors(
             accelerator type, e.g. `"T4"`. Where GPUs of several types are mixed, Ray does not tell how many there
             are of each, so the actors of a type are then only bounded by all GPUs.
         actors: How many, or None for as many as fit.
+        gpus_per_actor: 1, 0.5 or 0.25: how much of a GPU each actor has, if it has one. Ray divides only the count;
+            memory is the actors' own affair.
 
     Raises:
-        ClusterError: the cluster has not what is asked for.
+        ClusterError: the cluster has not what is asked for, or nobody could have it.
     """
+    _require_possible(actors, gpus_per_actor)
     cpus, gpus = int(cluster_resources.get("CPU", 0)), int(cluster_resources.get("GPU", 0))
     has = f"the cluster has {gpus} GPU{_types(cluster_resources)} and {cpus} CPU"
     if cpus < 1:
@@ -54,15 +74,95 @@ def plan_actors(
                 "accelerator: `--accelerator cpu`, or one of the types that are there."
             )
         # No CPU for these: the CPUs are left to the segmenting tasks.
-        resources, fit = ActorResources(num_gpus=1, num_cpus=0, accelerator_type=accelerator), gpus
+        resources, fit = (
+            ActorResources(gpus_per_actor, num_cpus=0, accelerator_type=accelerator),
+            int(gpus / gpus_per_actor),
+        )
     if actors is None:
         actors = fit
-    if not 1 <= actors <= fit:
+    if actors > fit:
         raise ClusterError(
             f"The run asks for {actors} actors with {resources.describe()} each, but {has}. "
             f"Ask for 1 to {fit} (`--actors`)."
         )
     return resources, actors
+
+
+def await_actors(
+    session: Session,
+    accelerator: str | None,
+    actors: int | None,
+    gpus_per_actor: float,
+    seconds: float,
+    tell: Callable[[str], None],
+) -> ActorPlan:
+    """`plan_actors` on what the cluster has, or comes to have within `seconds` of being asked for it.
+
+    Args:
+        session: the Ray that is joined.
+        accelerator: as for `plan_actors`. None takes what there is at once: name the accelerator to wait for it.
+        actors: as for `plan_actors`. None asks for one, and takes as many as fit when it is there.
+        gpus_per_actor: as for `plan_actors`.
+        seconds: how long to wait; 0 for not at all.
+        tell: is told now and then what is waited for.
+
+    Raises:
+        ClusterError: as `plan_actors`, after `seconds`; at once for what no cluster could give.
+    """
+    _require_possible(actors, gpus_per_actor)
+    try:
+        return plan_actors(session.resources, accelerator, actors, gpus_per_actor)
+    except ClusterError:
+        if seconds <= 0:
+            raise
+    ray: Any = importlib.import_module("ray")
+    autoscaler: Any = importlib.import_module("ray.autoscaler.sdk")
+    autoscaler.request_resources(bundles=_bundles(accelerator, actors or 1, gpus_per_actor))
+    try:
+        return _poll(ray, seconds, tell, lambda has: plan_actors(has, accelerator, actors, gpus_per_actor))
+    finally:
+        # The actors themselves hold the machines from here on.
+        autoscaler.request_resources(bundles=[])
+
+
+def _bundles(accelerator: str | None, actors: int, gpus_per_actor: float) -> list[dict[str, float]]:
+    """What the run needs in all, whatever is there already: the autoscaler takes that off. One CPU is to segment on."""
+    cpu: dict[str, float] = {"CPU": 1}
+    if accelerator is None or accelerator == "cpu":
+        return [cpu] * actors
+    return [cpu] + [{"GPU": gpus_per_actor, _TYPE_PREFIX + accelerator: _TYPE_SHARE}] * actors
+
+
+def _poll(
+    ray: Any,
+    seconds: float,
+    tell: Callable[[str], None],
+    plan: Callable[[dict[str, float]], ActorPlan],
+) -> ActorPlan:
+    started = told = time.monotonic()
+    while True:
+        try:
+            return plan(ray.cluster_resources())
+        except ClusterError as error:
+            now = time.monotonic()
+            if now - started >= seconds:
+                raise ClusterError(f"{error} Waited {seconds:g} s for more machines.") from error
+            if now - told >= _TELL_SECONDS:
+                told = now
+                tell(f"Waiting for machines, for {now - started:.0f} s of at most {seconds:g} s. {error}")
+        time.sleep(min(_POLL_SECONDS, max(seconds - (now - started), 0.01)))
+
+
+def _require_possible(actors: int | None, gpus_per_actor: float) -> None:
+    """Refuse what no cluster could give, see `plan_actors`.
+
+    Raises:
+        ClusterError: it is less than one actor, or another part of a GPU than those that divide it.
+    """
+    if actors is not None and actors < 1:
+        raise ClusterError(f"The run asks for {actors} actors. Ask for 1 or more (`--actors`).")
+    if gpus_per_actor not in _PARTS:
+        raise ClusterError(f"The run asks for {gpus_per_actor:g} GPU for each actor. Ask for 1, 0.5 or 0.25.")
 
 
 def _types(cluster_resources: Mapping[str, float]) -> str:

@@ -1,4 +1,4 @@
-"""A Ray of one's own on this machine, closed to everybody else: the only `ray.init` for local runs.
+"""A Ray of one's own on this machine, closed to everybody else, or a cluster that is there: the only `ray.init`.
 
 Ray reads its switches while it is imported, so nothing here, and nothing this imports, imports it at the top.
 """
@@ -7,7 +7,6 @@ import contextlib
 import importlib
 import logging
 import os
-import secrets
 import signal
 import socket
 import sys
@@ -17,11 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cluster.auth_token import known_token, private_token
 from core.errors import ClusterError
 
+# Without this, Ray rewrites 127.0.0.1 to the machine's outside address and listens on every interface.
+_ON_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 _ENVIRONMENT = {
-    # Without this, Ray rewrites 127.0.0.1 to the machine's outside address and listens on every interface.
-    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
     # Autoscaler lines on stderr.
     "RAY_SCHEDULER_EVENTS": "0",
@@ -32,6 +32,7 @@ _ENVIRONMENT = {
 _LONGEST_TEMP_DIR = 39
 
 _PATIENCE_SECONDS = 2.0
+_CONNECT_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Session:
     """A running Ray.
 
     Attributes:
-        dashboard_url: Where its dashboard answers, on this machine only; None if it has none.
+        dashboard_url: Where its dashboard answers (a local session's on this machine only); None if it has none.
         auth_token_path: The file with the token that the dashboard asks for; None if it asks for none, or for the
             one in RAY_AUTH_TOKEN.
         resources: What there is, by Ray's names, e.g. `{"CPU": 4.0, "GPU": 1.0}`.
@@ -54,7 +55,10 @@ class Session:
 
 @contextlib.contextmanager
 def local_session(
-    num_cpus: int | None = None, num_gpus: int | None = None, resources: Mapping[str, float] | None = None
+    num_cpus: int | None = None,
+    num_gpus: int | None = None,
+    resources: Mapping[str, float] | None = None,
+    namespace: str = "nws",
 ) -> Iterator[Session]:
     """Start Ray on this machine, bound to loopback, and end it with the block, however the block ends.
 
@@ -65,14 +69,14 @@ def local_session(
         num_cpus: CPUs to count with; None for those of the machine.
         num_gpus: GPUs to count with; None for those of the machine.
         resources: More resources by Ray's names, e.g. accelerator types.
+        namespace: See `joined_session`; the metrics are tagged with it.
 
     Raises:
         ClusterError: Ray cannot start, or cannot be kept on loopback.
     """
-    os.environ.update(_ENVIRONMENT)
-    os.environ.setdefault("RAY_AUTH_MODE", "token")
+    os.environ.update(_ENVIRONMENT | _ON_LOOPBACK)
     _shorten_temp_dir()
-    token_path = _private_token()
+    token_path = private_token()
 
     on_sigterm = signal.getsignal(signal.SIGTERM)
     ray: Any = importlib.import_module("ray")
@@ -92,24 +96,90 @@ def local_session(
                 dashboard_host="127.0.0.1",
                 log_to_driver=False,
                 logging_level=logging.ERROR,
-                namespace="nws",
+                namespace=namespace,
                 runtime_env={"worker_process_setup_hook": _import_from(Path(__file__).parents[1])},
             )
         except (OSError, RuntimeError) as error:
             raise ClusterError(f"Ray cannot start on this machine: {error}") from error
-        if threading.current_thread() is threading.main_thread():
-            # Ray's own handler dumps a stack and ends the process before anything can be put in order.
-            signal.signal(signal.SIGTERM, _exit if on_sigterm in (signal.SIG_DFL, None) else on_sigterm)
+        _give_back_sigterm(on_sigterm)
         if context.address_info["node_ip_address"] != "127.0.0.1":
             raise ClusterError(f"Ray listens on {context.address_info['node_ip_address']}, not on 127.0.0.1.")
-        yield Session(
-            dashboard_url=f"http://{context.dashboard_url}" if context.dashboard_url else None,
-            auth_token_path=token_path,
-            resources=ray.cluster_resources(),
-            node=socket.gethostname(),
-        )
+        yield _session(ray, context, token_path)
     finally:
         _shut_down(ray)
+
+
+@contextlib.contextmanager
+def joined_session(namespace: str, address: str | None = None) -> Iterator[Session]:
+    """Join a Ray cluster that is there, and leave it with the block: the cluster goes on.
+
+    What this process started there ends when it leaves. SIGTERM is treated as by `local_session`. Workers import our
+    packages from where this process has them if that folder is there on their machine, or else from the
+    `working_dir` that a submitted job ships.
+
+    Args:
+        namespace: Keeps the names of the actors and the metrics apart from those of other runs: the id of the run.
+        address: `host:port` of the cluster's GCS; None for RAY_ADDRESS, which Ray sets for the driver of a job.
+
+    Raises:
+        ClusterError: there is no address, nothing answers there, or the cluster does not let this process in.
+    """
+    address = address or os.environ.get("RAY_ADDRESS", "")
+    _require_answer(address)
+    os.environ.update(_ENVIRONMENT)
+    token_path = known_token()
+    on_sigterm = signal.getsignal(signal.SIGTERM)
+    ray: Any = importlib.import_module("ray")
+    try:
+        try:
+            context = ray.init(
+                address=address,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                namespace=namespace,
+                # No working_dir: Ray adds the one of a submitted job.
+                runtime_env={"worker_process_setup_hook": _import_from(Path(__file__).parents[1])},
+            )
+        except (OSError, RuntimeError, ray.exceptions.RayError) as error:
+            raise ClusterError(
+                f"The Ray cluster at {address} cannot be joined: {error} Its Ray and Python must be of the versions "
+                "that are here, and so must its token, if it asks for one (RAY_AUTH_MODE, RAY_AUTH_TOKEN_PATH)."
+            ) from error
+        _give_back_sigterm(on_sigterm)
+        yield _session(ray, context, token_path)
+    finally:
+        ray.shutdown()
+
+
+def _require_answer(address: str) -> None:
+    """Ray itself would ask a dead address again and again for a minute."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdecimal() or "/" in host:
+        raise ClusterError(
+            f"{address!r} is no address of a Ray cluster. Give the host:port of its GCS (port 6379 unless it was "
+            "started with another), or set RAY_ADDRESS to it."
+        )
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise ClusterError(
+            f"No Ray cluster answers at {address}: {error}. Is its head running, and is this the host:port of its GCS?"
+        ) from error
+
+
+def _session(ray: Any, context: Any, token_path: Path | None) -> Session:
+    return Session(
+        dashboard_url=f"http://{context.dashboard_url}" if context.dashboard_url else None,
+        auth_token_path=token_path,
+        resources=ray.cluster_resources(),
+        node=socket.gethostname(),
+    )
+
+
+def _give_back_sigterm(handler: Any) -> None:
+    """Ray's own handler dumps a stack and ends the process before anything can be put in order."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _exit if handler in (signal.SIG_DFL, None) else handler)
 
 
 def _exit(signum: int, frame: object) -> None:
@@ -133,13 +203,15 @@ def _shut_down(ray: Any) -> None:
 def _import_from(checkout: Path) -> Callable[[], None]:
     """What a worker process does first: import our packages from where this process has them.
 
-    Ray puts the folder the user is in at the front of the workers' path, where a `core` of the user's would win.
+    Ray puts the folder the user is in at the front of the workers' path, where a `core` of the user's would win. On
+    another machine the folder may not exist: there a job's `working_dir` has the packages.
     """
     folder = str(checkout)
 
     # Inside, so that it is pickled by value: a worker cannot import it before it has run.
     def import_packages() -> None:
-        sys.path.insert(0, folder)
+        if Path(folder).is_dir():
+            sys.path.insert(0, folder)
         importlib.import_module("core")
         importlib.import_module("cluster")
 
@@ -156,28 +228,3 @@ def _shorten_temp_dir() -> None:
     if len(os.fsencode(os.environ.get("TMPDIR", ""))) > _LONGEST_TEMP_DIR:
         # RAY_TMPDIR would not do: the processes of the dashboard have sockets in TMPDIR.
         os.environ["TMPDIR"] = "/tmp"
-
-
-def _private_token() -> Path | None:
-    """The file of Ray's token, readable by its owner alone: Ray itself would write it readable by everybody."""
-    if os.environ["RAY_AUTH_MODE"].lower() != "token" or "RAY_AUTH_TOKEN" in os.environ:
-        return None
-    path = Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token")
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft = path.with_name(f"{path.name}.{os.getpid()}")
-        draft.touch(mode=0o600, exist_ok=False)
-        draft.write_text(secrets.token_hex(32))
-        try:
-            # Unlike a rename, this leaves the token of a session that was faster by a moment.
-            path.hardlink_to(draft)
-        except FileExistsError:
-            path.chmod(0o600)
-        finally:
-            draft.unlink()
-    except OSError as error:
-        raise ClusterError(
-            f"The token of the Ray dashboard cannot be kept in {path}: {error}. "
-            "Name another file with RAY_AUTH_TOKEN_PATH."
-        ) from error
-    return path

@@ -41,8 +41,16 @@ class StoreError(NwsError):
     """The store cannot be opened, has another schema, or does not hold what was asked for."""
 
 
+class StoreUnavailableError(StoreError):
+    """The store's database cannot be reached now, and may come back."""
+
+
 class FencedError(StoreError):
     """Another driver took over the run, so this one may no longer write to it."""
+
+
+class CancelledError(NwsError):
+    """Somebody asked for the end of a run."""
 
 
 class ClusterError(NwsError):

@@ -53,7 +53,7 @@ def parse_model(text: str, known: Mapping[str, ModelRef] = KNOWN_MODELS) -> Mode
     """The model that a recipe or flag names: a name in `known`, a local folder, or a Hub id (`org/name[@revision]`)."""
     if text in known:
         return known[text]
-    if Path(text).is_dir():
+    if text and Path(text).is_dir():
         return ModelRef(Path(text).resolve().name, str(Path(text).resolve()), "")
     source, _, revision = text.partition("@")
     for ref in known.values():

@@ -15,10 +15,12 @@ from core.summarizers.encoders import FloatArray, load_encoder
 from core.summarizers.generation import Generated, load_generator
 from core.summarizers.generators import Generator
 from core.summarizers.importance import unit_rows
+from core.summarizers.lead import Lead3
 from core.summarizers.systems import Document, Draft, Embeddings, System, uncut_and_cut
 from core.text.language import Language, require_language
 from core.text.segmentation import Segmenter, unsegmented
 from core.text.words import count_words
+from core.transformer import Precision
 from core.types import Article, Score, Scores, SegmentedArticle, Summary
 
 # From texts to one vector each, (texts, dimensions).
@@ -42,6 +44,7 @@ class SweepPlan:
         lengths: the values of n.
         metrics: options of the standard metrics.
         seed: of whatever is drawn at random.
+        precision: what encoders compute in. The BERTScore backbone has its own in `metrics`; generators choose theirs.
     """
 
     language: Language
@@ -52,12 +55,19 @@ class SweepPlan:
     metrics: MetricsConfig
     seed: int
     generator: Generator | None = None
+    precision: Precision = "float32"
 
     @property
     def signatures(self) -> tuple[str, ...]:
         """Of every system, the generator's last."""
         generated = () if self.generator is None else (self.generator.signature,)
         return (*(system.signature for system in self.systems), *generated)
+
+    @property
+    def summaries_per_article(self) -> int:
+        """How many there are: one of each length by every system, and one of its own length by some."""
+        uncut = sum(isinstance(system, Lead3) for system in self.systems) + (self.generator is not None)
+        return len(self.signatures) * len(self.lengths) + uncut
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
@@ -89,10 +99,16 @@ class Sweeper:
 
     def __init__(self, plan: SweepPlan, device: torch.device) -> None:
         self._plan = plan
-        encoders = [load_encoder(ref, device) for ref in plan.encoders]
-        self._encoders: dict[str, Encode] = {encoder.name: encoder.encode for encoder in encoders}
+        self._loaded = [load_encoder(ref, device, plan.precision) for ref in plan.encoders]
+        self._encoders: dict[str, Encode] = {encoder.name: encoder.encode for encoder in self._loaded}
         self._generate = None if plan.generator is None else load_generator(plan.generator, device, plan.seed)
         self._metrics = StandardMetrics(plan.metrics, device)
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the models have read and written, without padding."""
+        generated = 0 if self._generate is None else self._generate.tokens
+        return sum(encoder.tokens for encoder in self._loaded) + generated + self._metrics.tokens
 
     def __call__(self, bundle: Sequence[SegmentedArticle]) -> list[Summary]:
         """Summaries of every article by every system at every length, by article, then system, then n.
@@ -126,13 +142,18 @@ class Sweeper:
         return f1
 
 
-def make_sweeper(plan: SweepPlan, device: str) -> Sweeper:
+def make_sweeper(plan: SweepPlan, device: str, memory_fraction: float | None = None) -> Sweeper:
     """A sweeper on `device` (`cuda`: the accelerator this process pins, or `cpu`: one thread of it).
 
     One thread, because sums split over several threads round differently, and the numbers must not depend on how
     many cores a worker has: more cores are used by more workers.
+
+    `memory_fraction` is how much of the accelerator's memory this process may take at most, in (0, 1]: beyond it, it is
+    out of memory, and not the others on the same accelerator.
     """
     torch.set_num_threads(1)
+    if device == "cuda" and memory_fraction is not None:
+        torch.cuda.set_per_process_memory_fraction(memory_fraction)
     return Sweeper(plan, torch.device(device))
 
 

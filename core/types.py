@@ -1,8 +1,9 @@
 """What flows through NWS, one way: Article, SegmentedArticle, Summary with Scores, or Failure."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,3 +144,7 @@ class BundleResult:
 
     summaries: tuple[Summary, ...]
     failures: tuple[Failure, ...]
+
+
+# A bundle of articles and what became of it.
+Landed: TypeAlias = tuple[Sequence[Article], BundleResult]

@@ -31,6 +31,7 @@ def pin(recipe: BaselinesRecipe) -> Pinned:
         lengths=recipe.n,
         metrics=setting.metrics,
         seed=recipe.seed,
+        precision=recipe.precision,
     )
     extractive = [PlannedStage(Stage("extractive", plan.signatures), plan)] if names else []
     generative = [

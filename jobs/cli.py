@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from core.errors import NwsError, RecipeError
-from jobs.commands import compare, keysentences, machine, runs, score, submit
+from jobs.commands import compare, keysentences, machine, remote, runs, score, submit, watch
 from jobs.commands.shared import err, out
 
 app = typer.Typer(
@@ -26,6 +26,9 @@ db_app = typer.Typer(no_args_is_help=True, help="The store's schema.")
 submit_app.command("phase1")(submit.submit_phase1)
 submit_app.command("baselines")(submit.submit_baselines)
 app.command("resume")(submit.resume)
+app.command("logs")(watch.logs)
+app.command("cancel")(watch.cancel)
+app.command("drive", hidden=True)(remote.drive)
 app.command("ls")(runs.list_runs)
 app.command("status")(runs.status)
 app.command("report")(runs.report)

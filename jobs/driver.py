@@ -9,31 +9,27 @@ import itertools
 import os
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
-import torch
 from rich.console import Console
 
-from cluster.pool import InlinePool, Pool, Work
-from cluster.ray_pool import RayPool
-from cluster.resources import plan_actors
-from cluster.session import local_session
-from core.errors import FencedError
+from core.errors import CancelledError, FencedError
 from core.models import model_folder
-from core.sweep import SweepPlan, make_segmenter, make_sweeper
-from core.types import Article
+from core.sweep import SweepPlan
+from core.types import Article, Landed
 from jobs import baselines, phase1
-from jobs.progress import run_progress
+from jobs.heartbeat import Heart
+from jobs.patience import Result, patiently
+from jobs.progress import Advance, run_progress
 from jobs.provenance import Pinned, PlannedStage, code_version, require_same_revisions
-from jobs.recipe import RunRecipe, parse_recipe
-from jobs.store import RunSpec, Store
+from jobs.recipe import parse_recipe
+from jobs.store import FinalState, RunSpec, Store, new_run_id
+from jobs.workers import Engine, Workers, open_workers
 
 # How each job looks up what its recipe leaves open. A recipe is of the class that its job has in `RECIPE_OF_JOB`.
 PINS: dict[str, Callable[[Any], Pinned]] = {"phase1": phase1.pin, "baselines": baselines.pin}
-Engine = Literal["ray", "inline"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +46,6 @@ class Outcome:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Workers:
-    """What runs a run: its `device`, in words, and what opens the pool of a stage on it."""
-
-    device: str | None
-    open: Callable[[SweepPlan], Pool]
-
-
 def submit(store: Store, pinned: Pinned, engine: Engine, console: Console) -> Outcome:
     """Create a run and drive it to its end. There is no run before its models and machines are known to be there.
 
@@ -65,33 +53,46 @@ def submit(store: Store, pinned: Pinned, engine: Engine, console: Console) -> Ou
         NwsError: a model or a machine is missing, or the store refuses. A run that exists by then can be resumed.
     """
     fetch_models(pinned.stages)
-    with open_workers(pinned.recipe, engine, console) as workers:
-        run_id = store.create_run(
-            RunSpec(
-                job=pinned.job,
-                recipe=pinned.recipe.model_dump(mode="json"),
-                recipe_hash=pinned.recipe.hash,
-                seed=pinned.recipe.seed,
-                code_version=code_version(),
-                revisions=pinned.revisions,
-                signatures=pinned.metrics.signatures,
-                systems=len(pinned.systems),
-            )
-        )
+    run_id = new_run_id(pinned.job)
+    with open_workers(pinned.recipe, engine, run_id, console) as workers:
+        store.create_run(run_spec(pinned), run_id)
         return _drive(store, run_id, pinned, workers, console)
 
 
+def run_spec(pinned: Pinned, address: str | None = None) -> RunSpec:
+    """What the store keeps of a run before it begins; `address`: the Ray dashboard it is submitted to."""
+    return RunSpec(
+        job=pinned.job,
+        recipe=pinned.recipe.model_dump(mode="json"),
+        recipe_hash=pinned.recipe.hash,
+        seed=pinned.recipe.seed,
+        code_version=code_version(),
+        revisions=pinned.revisions,
+        signatures=pinned.metrics.signatures,
+        systems=len(pinned.systems),
+        address=address,
+    )
+
+
 def resume(
-    store: Store, run_id: str, engine: Engine, accelerator: str | None, actors: int | None, console: Console
+    store: Store,
+    run_id: str,
+    engine: Engine,
+    accelerator: str | None,
+    actors: int | None,
+    console: Console,
+    take_over: bool = False,
 ) -> Outcome:
     """Go on with a run: only articles without summaries are computed, failed ones again.
 
-    `accelerator` and `actors` replace the recipe's: they do not change the numbers.
+    `accelerator` and `actors` replace the recipe's: they do not change the numbers. `take_over` replaces a driver that
+    seems to be alive.
 
     Raises:
-        NwsError: there is no such run, or its models, articles or segmentation have changed since it began.
+        NwsError: another driver works on it, there is no such run, or its models, articles or segmentation have
+            changed since it began.
     """
-    run = store.run_info(run_id)
+    run = store.require_free(run_id, socket.gethostname(), take_over)
     where = {"accelerator": accelerator, "actors": actors}
     recipe = parse_recipe(run.job, {**run.recipe, **{k: v for k, v in where.items() if v is not None}}, run_id)
     pinned = PINS[run.job](recipe)
@@ -102,15 +103,10 @@ def resume(
         console.print(f"Warning: since this run began, {change}; its new numbers may differ from its old ones.")
     unfinished = [planned for planned in pinned.stages if _is_unfinished(store, run_id, pinned, planned)]
     if not unfinished:
-        return _drive(store, run_id, pinned, Workers(run.device, _no_pool), console)
-    if run.state == "running":
-        console.print(
-            f"Warning: taking run {run_id} over from pid {run.driver_pid} on {run.driver_host}, last heard of at "
-            f"{run.heartbeat_at}. If that driver still lives, it will stop at its next bundle."
-        )
+        return _drive(store, run_id, pinned, Workers(run.device, _no_pool), console, take_over)
     fetch_models(unfinished)
-    with open_workers(pinned.recipe, engine, console) as workers:
-        return _drive(store, run_id, pinned, workers, console)
+    with open_workers(pinned.recipe, engine, run_id, console) as workers:
+        return _drive(store, run_id, pinned, workers, console, take_over)
 
 
 def _is_unfinished(store: Store, run_id: str, pinned: Pinned, planned: PlannedStage) -> bool:
@@ -128,47 +124,87 @@ def fetch_models(stages: Iterable[PlannedStage]) -> None:
         model_folder(ref)
 
 
-def _drive(store: Store, run_id: str, pinned: Pinned, workers: Workers, console: Console) -> Outcome:
+def _drive(
+    store: Store, run_id: str, pinned: Pinned, workers: Workers, console: Console, take_over: bool = False
+) -> Outcome:
     """Compute what is missing."""
-    epoch = store.claim_run(run_id, socket.gethostname(), os.getpid())
-    console.print(f"Run {run_id} in {store.shown_url}", highlight=False, soft_wrap=True)
-    state: Literal["done", "failed", "interrupted"] = "failed"
+    host, pid = socket.gethostname(), os.getpid()
+    epoch = store.claim_run(run_id, host, pid, take_over=take_over)
+    state: FinalState = "failed"
     try:
-        store.start_run(run_id, epoch, pinned.articles, workers.device, code_version())
-        for planned in pinned.stages:
-            _run_stage(store, run_id, epoch, pinned, planned, workers, console)
-        if pinned.articles is None:
-            run = store.run_info(run_id)
-            store.start_run(run_id, epoch, run.articles_done + run.failures, workers.device, code_version())
+        with Heart(store, run_id, epoch, console) as heart:
+            heart.say(f"Run {run_id} in {store.shown_url}")
+            heart.note(f"Driver {epoch}, pid {pid} on {host}, code {code_version()}, {workers.device}")
+            driven = _Driven(store, run_id, epoch, pinned, heart)
+            driven.start(pinned.articles, workers.device)
+            for planned in pinned.stages:
+                _run_stage(driven, planned, workers, console)
+            if pinned.articles is None:
+                run = store.run_info(run_id)
+                driven.start(run.articles_done + run.failures, None)
         state = "done"
-    except (KeyboardInterrupt, SystemExit):  # Ctrl-C, SIGTERM
+    except (KeyboardInterrupt, SystemExit, CancelledError):  # Ctrl-C, SIGTERM, nws cancel
         state = "interrupted"
     finally:
         error = sys.exception()
         if not isinstance(error, FencedError):  # a run that another driver has is not ours to end
-            store.finish_run(run_id, epoch, state, f"{type(error).__name__}: {error}" if error else None)
+            text = f"{type(error).__name__}: {error}" if error else None
+            patiently(lambda: store.finish_run(run_id, epoch, state, text), console.print)
     run = store.run_info(run_id)
     return Outcome(run_id, state, run.articles_done, run.summaries, run.failures)
 
 
-def _run_stage(
-    store: Store, run_id: str, epoch: int, pinned: Pinned, planned: PlannedStage, workers: Workers, console: Console
-) -> None:
-    finished = store.finished_article_ids(run_id, planned.stage)
+@dataclass(frozen=True, slots=True)
+class _Driven:
+    """A run that is this driver's."""
+
+    store: Store
+    run_id: str
+    epoch: int
+    pinned: Pinned
+    heart: Heart
+
+    def patiently(self, call: Callable[[], Result]) -> Result:
+        """See `jobs.patience.patiently`."""
+        return patiently(call, self.heart.say)
+
+    def start(self, total: int | None, device: str | None) -> None:
+        """See `Store.start_run`."""
+        self.patiently(lambda: self.store.start_run(self.run_id, self.epoch, total, device, code_version()))
+
+
+def _run_stage(driven: _Driven, planned: PlannedStage, workers: Workers, console: Console) -> None:
+    pinned, stage, heart = driven.pinned, planned.stage, driven.heart
+    finished = driven.patiently(lambda: driven.store.finished_article_ids(driven.run_id, stage))
     bundles = unfinished_bundles(pinned, finished)
     first = next(bundles, None)
     if first is None:
         return
-    stage = f"{planned.stage.name}: " if len(pinned.stages) > 1 else ""
-    console.print(f"{stage}Loading models; the first articles take the longest.", highlight=False)
+    name = f"{stage.name}: " if len(pinned.stages) > 1 else ""
+    heart.say(f"{name}Loading models; the first articles take the longest.")
     with (
         workers.open(planned.plan) as pool,
-        run_progress(console, pinned.articles, len(finished)) as advance,
+        run_progress(console, pinned.articles, len(finished), heart.note) as advance,
     ):
-        for bundle, result in pool.map(itertools.chain([first], bundles)):
-            store.record(run_id, epoch, bundle, result, planned.stage)
-            new = {summary.article_id for summary in result.summaries} - finished
-            advance(len(new), len(result.failures))
+        known: tuple[str, ...] = ()
+        for landed in pool.map(itertools.chain([first], bundles)):
+            heart.check()
+            if pool.workers != known:
+                known = pool.workers
+                driven.start(None, f"{workers.device}: {', '.join(known)}")
+            if landed:
+                record = functools.partial(driven.store.record, driven.run_id, driven.epoch, landed, stage)
+                driven.patiently(record)
+                _tell(driven, landed, finished, advance)
+
+
+def _tell(driven: _Driven, landed: Sequence[Landed], finished: set[str], advance: Advance) -> None:
+    """Say what has been stored."""
+    done = {summary.article_id for _, result in landed for summary in result.summaries} - finished
+    failed = [failure for _, result in landed for failure in result.failures]
+    for failure in failed:
+        driven.heart.note(f"Article {failure.article_id} failed: {failure.error_class}: {failure.message}")
+    advance(len(done), len(failed))
 
 
 def unfinished_bundles(pinned: Pinned, finished: set[str]) -> Iterator[tuple[Article, ...]]:
@@ -184,34 +220,5 @@ def unfinished_bundles(pinned: Pinned, finished: set[str]) -> Iterator[tuple[Art
                 yield bundle
 
 
-@contextmanager
-def open_workers(recipe: RunRecipe, engine: Engine, console: Console) -> Iterator[Workers]:
-    """The machines that a recipe asks for.
-
-    Raises:
-        ClusterError: Ray cannot start, or has not what the recipe asks for.
-    """
-    if engine == "inline":
-        device = "cuda" if recipe.accelerator != "cpu" and torch.cuda.is_available() else "cpu"
-        name = torch.cuda.get_device_name() if device == "cuda" else "1 CPU thread"
-        yield Workers(f"inline, {name}", lambda plan: InlinePool(_work(plan, device)))
-        return
-    console.print("Starting Ray on this machine …")
-    with local_session() as session:
-        if session.dashboard_url:
-            token = f" (its token is in {session.auth_token_path})" if session.auth_token_path else ""
-            console.print(f"Ray dashboard: {session.dashboard_url}{token}", highlight=False, soft_wrap=True)
-        accelerator = None if recipe.accelerator == "auto" else recipe.accelerator
-        resources, actors = plan_actors(session.resources, accelerator, recipe.actors)
-        # Ray does not hide the GPUs from an actor that pins none.
-        device = "cuda" if resources.num_gpus else "cpu"
-        name = f"{actors} x {resources.describe()} on {session.node}"
-        yield Workers(name, lambda plan: RayPool(_work(plan, device), resources, actors))
-
-
 def _no_pool(plan: SweepPlan) -> NoReturn:
     raise AssertionError("a run that has everything needs no pool")
-
-
-def _work(plan: SweepPlan, device: str) -> Work:
-    return Work(functools.partial(make_segmenter, plan), functools.partial(make_sweeper, plan, device))

@@ -7,6 +7,7 @@ import torch
 from rich.console import Console
 
 from cluster.resources import plan_actors
+from core.analysis.points import UPPER_BOUNDS
 from core.errors import ClusterError
 from jobs.provenance import Pinned
 
@@ -14,11 +15,12 @@ from jobs.provenance import Pinned
 def describe(pinned: Pinned) -> dict[str, Any]:
     """Articles, systems, rows, models with revisions, metrics and device of a run, as plain values.
 
-    `rows` counts the summaries of n words; systems with a length of their own add an uncut one for each article.
+    `rows` counts the summaries: one of each length by every system, and one uncut by those with a length of their own.
     `articles` and `rows` are None where a streamed dataset does not tell its size.
     """
     articles = pinned.articles
     systems = pinned.systems
+    per_article = sum(planned.plan.summaries_per_article for planned in pinned.stages)
     return {
         "datasets": [
             {"name": c.name, "split": c.split, "revision": c.revision, "articles": c.size} for c in pinned.corpora
@@ -26,7 +28,7 @@ def describe(pinned: Pinned) -> dict[str, Any]:
         "articles": articles,
         "n": list(pinned.recipe.n),
         "systems": list(systems),
-        "rows": None if articles is None else articles * len(systems) * len(pinned.recipe.n),
+        "rows": None if articles is None else articles * per_article,
         "encoders": pinned.revisions["encoders"],
         "generators": pinned.revisions.get("generators", {}),
         "bertscore": pinned.revisions["bertscore"],
@@ -67,10 +69,10 @@ def print_description(plan: dict[str, Any], console: Console) -> None:
         line("generator", generator)
     line("bertscore", plan["bertscore"])
     for system in plan["systems"]:
-        line("system", system)
+        line("system", f"{system} (upper bound)" if system in UPPER_BOUNDS else system)
     line("n", ", ".join(map(str, plan["n"])))
     rows = "unknown" if plan["rows"] is None else plan["rows"]
-    line("rows", f"{rows} (articles x systems x n)")
+    line("rows", f"{rows} (articles x systems x n, and uncut summaries)")
     for signature in plan["metrics"].values():
         line("metric", signature)
     line("seed", plan["seed"])

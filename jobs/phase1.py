@@ -31,6 +31,7 @@ def pin(recipe: Phase1Recipe) -> Pinned:
         lengths=recipe.n,
         metrics=setting.metrics,
         seed=recipe.seed,
+        precision=recipe.precision,
     )
     return Pinned(
         job="phase1",

@@ -9,22 +9,41 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 _SECONDS_BETWEEN_LINES = 5.0
+_SECONDS_BETWEEN_NOTES = 60.0
 
 # Called with the number of articles that have just been finished, and of those that have just failed.
 Advance = Callable[[int, int], None]
 
 
 @contextmanager
-def run_progress(console: Console, total: int | None, already_done: int) -> Iterator[Advance]:
+def run_progress(
+    console: Console, total: int | None, already_done: int, note: Callable[[str], None]
+) -> Iterator[Advance]:
     """Show progress while the block runs.
 
     Args:
         console: where to.
         total: articles of the run, None if unknown.
         already_done: articles that an earlier driver finished.
+        note: called with a line every minute, and at the end.
     """
+    at, failed, noted = already_done, 0, time.monotonic()
+
+    def line() -> str:
+        return f"{at}/{'?' if total is None else total} articles" + (f", {failed} failed" if failed else "")
+
     with _bar(console, total, already_done) if sys.stderr.isatty() else _lines(console, total, already_done) as advance:
-        yield advance
+
+        def advance_and_note(done: int, failures: int) -> None:
+            nonlocal at, failed, noted
+            at, failed = at + done + failures, failed + failures
+            advance(done, failures)
+            if time.monotonic() - noted >= _SECONDS_BETWEEN_NOTES:
+                noted = time.monotonic()
+                note(line())
+
+        yield advance_and_note
+    note(line())
 
 
 @contextmanager

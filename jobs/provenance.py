@@ -1,5 +1,6 @@
 """What made the numbers: a recipe with every revision pinned, and the versions of code and libraries."""
 
+import contextlib
 import importlib.metadata
 import subprocess
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from core.metrics.bertscore import BertScoreConfig
 from core.metrics.rouge import RougeConfig
 from core.metrics.standard import MetricsConfig
 from core.models import ModelRef, is_folder, parse_model, resolve_model
+from core.summarizers.chunk_systems import DRAWS
 from core.sweep import SweepPlan
 from core.text.corpus import Corpus, open_corpus
 from core.text.language import Language, article_language
@@ -19,6 +21,9 @@ from core.text.segmentation import pipeline_revision, resolve_pipeline
 from core.text.tokenizers import DEFAULT_TOKENIZERS
 from jobs.recipe import RunRecipe
 from jobs.store import Stage
+
+VERSION_FILE = ".nws_code_version"
+"""Beside the packages of a checkout that was shipped without its git: the version of its code."""
 
 _LIBRARIES = (
     "torch",
@@ -88,6 +93,7 @@ class PinnedSetting:
             "bertscore": str(self.metrics.bertscore.model),
             "datasets": {corpus.name: f"{corpus.split}@{corpus.revision}" for corpus in self.corpora},
             "segmentation": pipeline_revision(self.pipeline),
+            "random": f"mean of {DRAWS} draws",
             "libraries": {name: importlib.metadata.version(name) for name in _LIBRARIES},
         }
 
@@ -125,7 +131,7 @@ def pin_setting(recipe: RunRecipe) -> PinnedSetting:
             "rouge_score's tokenizer deletes Korean text: leave rouge.tokenizer at auto, or name another."
         )
     metrics = MetricsConfig(
-        BertScoreConfig(backbone, recipe.bertscore.num_layers, recipe.bertscore.rescale),
+        BertScoreConfig(backbone, recipe.bertscore.num_layers, recipe.bertscore.rescale, recipe.precision),
         RougeConfig(rouge.stemmer, tokenizer),
     )
     return PinnedSetting(language, resolve_pipeline(recipe.pipeline, language), metrics, corpora)
@@ -145,19 +151,30 @@ def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], 
     Raises:
         RecipeError: a model, dataset or pipeline is not what it was.
     """
-    for kind in now.keys() - {"libraries"}:
-        if recorded[kind] != now[kind]:
+    for kind in sorted(now.keys() - {"libraries"}):
+        was, is_now = _differing(recorded.get(kind), now[kind])
+        if was != is_now:
             raise RecipeError(
-                f"Run {run_id} cannot go on: its {kind} was {recorded[kind]} and is now {now[kind]}. "
-                "Restore them, or submit a new run."
+                f"Run {run_id} cannot go on: its {kind} was {was} and is now {is_now}. "
+                "Restore that, or submit a new run."
             )
     old, new = recorded["libraries"], now["libraries"]
     return [f"{name} {old.get(name)} -> {new[name]}" for name in new if old.get(name) != new[name]]
 
 
+def _differing(was: Any, is_now: Any) -> tuple[Any, Any]:
+    """Both, or of two mappings only the entries that differ."""
+    if not isinstance(was, Mapping) or not isinstance(is_now, Mapping):
+        return was, is_now
+    names = [name for name in {**was, **is_now} if was.get(name) != is_now.get(name)]
+    return {name: was.get(name) for name in names}, {name: is_now.get(name) for name in names}
+
+
 def code_version() -> str:
     """The commit of this checkout, with `-dirty` if files differ from it; the package version outside of git."""
     root = Path(__file__).parents[1]
+    with contextlib.suppress(FileNotFoundError):
+        return (root / VERSION_FILE).read_text(encoding="utf-8").strip()
     try:
         described = subprocess.run(
             ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],

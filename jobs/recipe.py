@@ -15,6 +15,7 @@ from core.summarizers.baselines import BASELINES
 from core.summarizers.generators import parse_generator
 from core.summarizers.importance import IMPORTANCE
 from core.text.corpus import DatasetSpec
+from core.transformer import Precision
 
 RECIPES = Path(__file__).parent / "recipes"
 PositiveInt = Annotated[int, Field(ge=1)]
@@ -54,6 +55,12 @@ class RougeRecipe(_Strict):
     tokenizer: Literal["auto", "rouge_score", "kiwi", "mecab", "okt", "char"] = "auto"
 
 
+# Parts of a GPU that an actor can pin: others would strand what is left of each.
+SHARES = (1, 0.5, 0.25)
+# What decides where a run runs, and not its numbers.
+WHERE = {"accelerator", "actors", "gpus_per_actor", "gpu_memory_fraction", "wait_for_machines"}
+
+
 class RunRecipe(_Strict):
     """What every job that writes and scores summaries is told.
 
@@ -64,9 +71,14 @@ class RunRecipe(_Strict):
         n: the summary lengths, in words.
         bertscore, rouge: the metrics' options.
         seed: of the random control, of sampling and of the bootstrap.
+        precision: what encoders and the BERTScore backbone compute in. Less than float32 is faster on a GPU, gives
+            other numbers, and is part of the metrics' signatures. Generators choose their own (docs/generators.md).
         bundle_size: articles sent to an actor together.
         accelerator: `auto` (a GPU for each actor where there is one, else a CPU), `cpu`, or a Ray accelerator type.
         actors: how many; as many as there are accelerators if not given.
+        gpus_per_actor: 1, or 0.5 or 0.25 where several actors share a GPU.
+        gpu_memory_fraction: how much of a GPU's memory an actor may take; its share of the GPU unless given.
+        wait_for_machines: seconds to wait for an autoscaled cluster to have what the actors need.
     """
 
     datasets: Annotated[tuple[DatasetRecipe, ...], Field(min_length=1)]
@@ -75,9 +87,20 @@ class RunRecipe(_Strict):
     bertscore: BertScoreRecipe = BertScoreRecipe()
     rouge: RougeRecipe = RougeRecipe()
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    precision: Precision = "float32"
     bundle_size: PositiveInt = 16
     accelerator: str = "auto"
     actors: PositiveInt | None = None
+    gpus_per_actor: float = 1
+    gpu_memory_fraction: Annotated[float, Field(gt=0, le=1)] | None = None
+    wait_for_machines: Annotated[float, Field(ge=0)] = 0
+
+    @field_validator("gpus_per_actor")
+    @classmethod
+    def _divides_a_gpu(cls, share: float) -> float:
+        if share not in SHARES:
+            raise ValueError(f"must be one of {', '.join(f'{value:g}' for value in SHARES)}, not {share:g}")
+        return share
 
     @field_validator("n")
     @classmethod
@@ -87,7 +110,7 @@ class RunRecipe(_Strict):
     @property
     def hash(self) -> str:
         """SHA-256 of all that decides the numbers: everything but where it runs."""
-        decisive = self.model_dump(mode="json", exclude={"accelerator", "actors"})
+        decisive = self.model_dump(mode="json", exclude=WHERE)
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
 
@@ -112,7 +135,7 @@ class Phase1Recipe(RunRecipe):
 
     @model_validator(mode="after")
     def _encoders_have_different_names(self) -> Self:
-        _require_different([parse_model(encoder).name for encoder in self.encoders], "encoders")
+        _require_different([_model_name(encoder) for encoder in self.encoders], "encoders")
         return self
 
 
@@ -129,9 +152,16 @@ class BaselinesRecipe(RunRecipe):
 
     @model_validator(mode="after")
     def _systems_are_known_and_differ(self) -> Self:
-        parse_model(self.encoder)
+        _model_name(self.encoder)
         _require_different([_signature(system) for system in self.systems], "systems")
         return self
+
+
+def _model_name(model: str) -> str:
+    try:
+        return parse_model(model).name
+    except ModelError as error:
+        raise ValueError(str(error)) from error
 
 
 def _signature(system: str) -> str:

@@ -69,6 +69,8 @@ def print_status(run: RunInfo, failures: Sequence[FailureInfo], console: Console
     line("time", f"{_duration(run)} since {_plain(run.started_at)}" if run.started_at else "not started")
     if run.state == "running":
         line("driver", f"pid {run.driver_pid} on {run.driver_host}, last heard of {_plain(run.heartbeat_at)}")
+    if run.address:
+        line("submitted to", run.address)
     line("device", run.device or "-")
     line("code", run.code_version)
     line("seed", run.seed)

@@ -23,7 +23,7 @@ from core.batching import max_tokens, padded, token_batches, tokenized
 from core.errors import ModelError
 from core.fast_linear import speed_up_linear_layers
 from core.models import ModelRef, is_folder, model_folder
-from core.transformer import load_transformer
+from core.transformer import DTYPES, Precision, load_transformer
 from core.types import Score
 
 EMPTY = Score(0.0, 0.0, 0.0)
@@ -41,12 +41,14 @@ class BertScoreConfig:
     Attributes:
         model: the resolved backbone.
         num_layers: the layer whose output is matched (bert-base-uncased: 9, as tuned by the authors).
+        precision: what the backbone computes in; matching is always in float32.
         rescale: rescale with bert-score's own English baseline of that backbone and layer.
     """
 
     model: ModelRef
     num_layers: int
     rescale: bool = False
+    precision: Precision = "float32"
 
     @property
     def signature(self) -> str:
@@ -62,6 +64,7 @@ class BertScoreConfig:
                 "refs:best-f1",
                 f"like:bert-score-{importlib.metadata.version('bert-score')}",
                 f"transformers:{importlib.metadata.version('transformers')}",
+                *([] if self.precision == "float32" else [f"precision:{self.precision}"]),
             )
         )
 
@@ -77,15 +80,19 @@ class _Tokens:
 class BertScorer:
     """BERTScore with one backbone, loaded once.
 
+    Attributes:
+        tokens: how many tokens the backbone has read, without padding.
+
     Raises:
         ModelError: the backbone has fewer layers, or no baseline to rescale with.
     """
 
     def __init__(self, config: BertScoreConfig, device: torch.device) -> None:
+        self.tokens = 0
         folder = model_folder(config.model)
         self._tokenizer, model = load_transformer(folder)
         self._max_length = max_tokens(self._tokenizer, model)
-        self._model = _truncated(model, config).to(device)
+        self._model = _truncated(model, config).to(device, DTYPES[config.precision])
         speed_up_linear_layers(self._model)
         self._baseline = _baseline(config) if config.rescale else (0.0, 0.0, 0.0)
         self._device = device
@@ -122,6 +129,7 @@ class BertScorer:
         # As bert_score does: byte-level BPE reads a word without the space before it as another word.
         options = {"add_prefix_space": True} if isinstance(self._tokenizer, GPT2Tokenizer | RobertaTokenizer) else {}
         rows = tokenized(self._tokenizer, [texts[i] for i in filled], self._max_length, **options) if filled else []
+        self.tokens += sum(len(row["input_ids"]) for row in rows)
         found: list[_Tokens | None] = [None] * len(texts)
         with torch.inference_mode():
             for batch in token_batches([len(row["input_ids"]) for row in rows]):

@@ -38,6 +38,11 @@ class StandardMetrics:
         self._bertscore = BertScorer(config.bertscore, device)
         self._rouge = Rouge(config.rouge)
 
+    @property
+    def tokens(self) -> int:
+        """How many tokens the BERTScore backbone has read, without padding."""
+        return self._bertscore.tokens
+
     def bertscore(self, summaries: Sequence[tuple[Article, str]]) -> list[Score]:
         """The BERTScore of each (article, summary text), all embedded together."""
         return self._bertscore.score([(text, article.references) for article, text in summaries])

@@ -16,7 +16,7 @@ from sentence_transformers import SentenceTransformer
 from core.batching import max_tokens, padded, token_batches, tokenized
 from core.fast_linear import speed_up_linear_layers
 from core.models import ModelRef, model_folder
-from core.transformer import hide_progress_bars, load_transformer
+from core.transformer import DTYPES, Precision, hide_progress_bars, load_transformer
 
 FloatArray = npt.NDArray[np.float32]
 # From model inputs, each (batch, tokens), to vectors (batch, dimensions).
@@ -24,10 +24,16 @@ Forward = Callable[[dict[str, torch.Tensor]], torch.Tensor]
 
 
 class Encoder:
-    """One loaded encoder. `encode` never runs one text at a time."""
+    """One loaded encoder. `encode` never runs one text at a time.
+
+    Attributes:
+        name: of the model.
+        tokens: how many tokens it has read, without padding.
+    """
 
     def __init__(self, name: str, tokenizer: Any, forward: Forward, max_length: int, device: torch.device) -> None:
         self.name = name
+        self.tokens = 0
         self._tokenizer = tokenizer
         self._forward = forward
         self._max_length = max_length
@@ -41,6 +47,7 @@ class Encoder:
         """
         unique = list(dict.fromkeys(texts))
         rows = tokenized(self._tokenizer, unique, self._max_length)
+        self.tokens += sum(len(row["input_ids"]) for row in rows)
         vectors: list[FloatArray] = [np.empty(0, np.float32)] * len(unique)
         with torch.inference_mode():
             for batch in token_batches([len(row["input_ids"]) for row in rows]):
@@ -51,8 +58,8 @@ class Encoder:
         return np.stack([vectors[position[text]] for text in texts])
 
 
-def load_encoder(ref: ModelRef, device: torch.device) -> Encoder:
-    """Load a resolved model in float32, without running code from its repository.
+def load_encoder(ref: ModelRef, device: torch.device, precision: Precision = "float32") -> Encoder:
+    """Load a resolved model, without running code from its repository.
 
     Raises:
         ModelError: the files are not those of the recorded revision.
@@ -60,13 +67,13 @@ def load_encoder(ref: ModelRef, device: torch.device) -> Encoder:
     """
     folder = model_folder(ref)
     if (folder / "modules.json").exists():
-        return _sentence_transformer(ref.name, folder, device)
-    return _mean_pooled(ref.name, folder, device)
+        return _sentence_transformer(ref.name, folder, device, DTYPES[precision])
+    return _mean_pooled(ref.name, folder, device, DTYPES[precision])
 
 
-def _sentence_transformer(name: str, folder: Path, device: torch.device) -> Encoder:
+def _sentence_transformer(name: str, folder: Path, device: torch.device, dtype: torch.dtype) -> Encoder:
     hide_progress_bars()
-    model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).float().eval()
+    model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).to(dtype).eval()
     speed_up_linear_layers(model)
 
     def forward(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -76,14 +83,14 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device) -> Enco
     return Encoder(name, model.tokenizer, forward, max_tokens(model.tokenizer, model, model.max_seq_length), device)
 
 
-def _mean_pooled(name: str, folder: Path, device: torch.device) -> Encoder:
+def _mean_pooled(name: str, folder: Path, device: torch.device, dtype: torch.dtype) -> Encoder:
     tokenizer, model = load_transformer(folder)
     max_length = max_tokens(tokenizer, model)
-    model.to(device)
+    model.to(device, dtype)
     speed_up_linear_layers(model)
 
     def forward(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
-        hidden = model(**inputs).last_hidden_state
+        hidden = model(**inputs).last_hidden_state.float()  # sums of many tokens go beyond half precision
         mask = inputs["attention_mask"].unsqueeze(-1).to(hidden.dtype)
         pooled: torch.Tensor = (hidden * mask).sum(dim=1) / mask.sum(dim=1)
         return pooled

@@ -52,10 +52,16 @@ class Prompt:
 
 
 class LoadedGenerator:
-    """A generator with its model. Call it with articles; it never writes them one at a time."""
+    """A generator with its model. Call it with articles; it never writes them one at a time.
+
+    Attributes:
+        generator: what it was loaded from.
+        tokens: how many tokens it has read and written, without padding; of several beams, the one that was chosen.
+    """
 
     def __init__(self, generator: Generator, tokenizer: Any, model: Any, device: torch.device, seed: int) -> None:
         self.generator = generator
+        self.tokens = 0
         self._tokenizer = tokenizer
         self._model = model
         self._device = device
@@ -112,6 +118,7 @@ class LoadedGenerator:
                 logits_processor=draws,
             )
         start = 0 if self._encodes else inputs["input_ids"].shape[1]
+        self.tokens += sum(map(len, rows)) + int((output[:, start:] != self._config.pad_token_id).sum())
         written = self._tokenizer.batch_decode(output[:, start:], skip_special_tokens=True)
         return [clean(text, self.generator) for text in written]
 

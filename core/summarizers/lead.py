@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.summarizers.systems import UNCUT, Document, Draft
-from core.text.words import first_words
+from core.text.words import first_words, word_spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,5 +33,5 @@ class Lead3:
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         text = document.segmented.article.text
-        words = document.segmented.sentences[:3][-1].end
-        return [Draft(UNCUT, first_words(text, words)), *(Draft(n, first_words(text, n)) for n in lengths)]
+        _, end = word_spans(text)[document.segmented.sentences[:3][-1].end - 1]
+        return [Draft(UNCUT, " ".join(text[:end].split())), *(Draft(n, first_words(text, n)) for n in lengths)]

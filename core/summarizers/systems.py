@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from core.summarizers.importance import FloatArray
-from core.text.words import first_words
+from core.text.words import count_words, first_words
 from core.types import SegmentedArticle
 
 UNCUT = 0
@@ -64,6 +64,7 @@ class System(Protocol):
 
 
 def uncut_and_cut(text: str, lengths: Iterable[int], extra: Mapping[str, float | str] | None = None) -> list[Draft]:
-    """`text` as it is, and its first n words for each length."""
-    extra = extra or {}
-    return [Draft(UNCUT, text, extra=extra), *(Draft(n, first_words(text, n), extra=extra) for n in lengths)]
+    """`text` as it is, and its first n words for each length; as it is, too, where it has no more."""
+    extra, words = extra or {}, count_words(text)
+    cut = [Draft(n, text if words <= n else first_words(text, n), extra=extra) for n in lengths]
+    return [Draft(UNCUT, text, extra=extra), *cut]

@@ -83,3 +83,21 @@ Resume = Annotated[
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Print what would run, and run nothing; loads datasets but no model.")
 ]
+WaitForMachines = Annotated[
+    float | None,
+    typer.Option(
+        envvar="NWS_WAIT_FOR_MACHINES",
+        min=0,
+        help="Seconds to wait for an autoscaled cluster to have what the actors need; say how many with --actors.",
+    ),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        envvar="RAY_ADDRESS",
+        help="Dashboard of a Ray cluster, http://HEAD:8265: the run is driven there. Default: on this machine.",
+    ),
+]
+NoWait = Annotated[
+    bool, typer.Option("--no-wait", help="With --address: return once the run is submitted, and do not follow it.")
+]

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from core.errors import RecipeError
-from jobs.commands import options
+from jobs.commands import options, remote
+from jobs.commands.remote import Target
 from jobs.commands.shared import DEFAULT_STORE, Json, Store, err, out, shown, store_flag
 
 
@@ -25,7 +26,10 @@ def submit_phase1(
     seed: options.Seed = None,
     accelerator: options.Accelerator = None,
     actors: options.Actors = None,
+    wait_for_machines: options.WaitForMachines = None,
     engine: options.Engine = "ray",
+    address: options.Address = None,
+    no_wait: options.NoWait = False,
     store: Store = DEFAULT_STORE,
     resume: options.Resume = False,
     dry_run: options.DryRun = False,
@@ -35,9 +39,10 @@ def submit_phase1(
     given = {
         **_articles(dataset, split, streaming, limit, text_field, reference_field, key_field),
         **{"pipeline": pipeline, "n": _lengths(n), "seed": seed, "accelerator": accelerator, "actors": actors},
+        "wait_for_machines": wait_for_machines,
         "encoders": encoder or None,
     }
-    _submit("phase1", recipe, given, engine, store, resume, dry_run, as_json)
+    _submit("phase1", recipe, given, Target(engine, address, no_wait), store, resume, dry_run, as_json)
 
 
 def submit_baselines(
@@ -56,7 +61,10 @@ def submit_baselines(
     seed: options.Seed = None,
     accelerator: options.Accelerator = None,
     actors: options.Actors = None,
+    wait_for_machines: options.WaitForMachines = None,
     engine: options.Engine = "ray",
+    address: options.Address = None,
+    no_wait: options.NoWait = False,
     store: Store = DEFAULT_STORE,
     resume: options.Resume = False,
     dry_run: options.DryRun = False,
@@ -66,9 +74,10 @@ def submit_baselines(
     given = {
         **_articles(dataset, split, streaming, limit, text_field, reference_field, key_field),
         **{"pipeline": pipeline, "n": _lengths(n), "seed": seed, "accelerator": accelerator, "actors": actors},
+        "wait_for_machines": wait_for_machines,
         **{"encoder": encoder, "systems": system or None},
     }
-    _submit("baselines", recipe, given, engine, store, resume, dry_run, as_json)
+    _submit("baselines", recipe, given, Target(engine, address, no_wait), store, resume, dry_run, as_json)
 
 
 def _articles(dataset: list[str] | None, *fields: object) -> dict[str, Any]:
@@ -80,9 +89,16 @@ def _articles(dataset: list[str] | None, *fields: object) -> dict[str, Any]:
 
 
 def _submit(
-    job: str, recipe: str, given: dict[str, Any], engine: str, store: str, resume: bool, dry_run: bool, as_json: bool
+    job: str,
+    recipe: str,
+    given: dict[str, Any],
+    target: Target,
+    store: str,
+    resume: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
-    _engine(engine)
+    target.check()
     shown(store)  # refuses a store URL that cannot be used, before the heavy imports
 
     from jobs import driver
@@ -98,10 +114,12 @@ def _submit(
     with open_store(store) as opened:
         known = opened.find_run(pinned.recipe.hash) if resume else None
         if known is not None:
-            outcome = driver.resume(opened, known, _engine(engine), given["accelerator"], given["actors"], err)
+            outcome = _go_on(opened, store, known, target, given["accelerator"], given["actors"], take_over=False)
+        elif target.address:
+            outcome = remote.submit(opened, store, pinned, target)
         else:
-            outcome = driver.submit(opened, pinned, _engine(engine), err)
-    _finish(outcome, store, as_json)
+            outcome = driver.submit(opened, pinned, target.engine, err)
+    finish(outcome, store, as_json)
 
 
 def resume(
@@ -109,19 +127,48 @@ def resume(
     engine: options.Engine = "ray",
     accelerator: options.Accelerator = None,
     actors: options.Actors = None,
+    take_over: Annotated[
+        bool, typer.Option("--take-over", help="Replace a driver that seems to be alive: it stops within seconds.")
+    ] = False,
+    address: options.Address = None,
+    local: Annotated[
+        bool, typer.Option("--local", help="On this machine, also a run that was submitted to a cluster.")
+    ] = False,
+    no_wait: options.NoWait = False,
     store: Store = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
     """Go on with a run: only what is missing is computed, and articles that failed are tried again.
 
-    A driver that still works on the run is replaced: it stops at its next bundle.
+    A run that was submitted to a Ray cluster goes there again, unless --address or --local says otherwise.
     """
-    from jobs import driver
+    target = Target(engine, None if local else address, no_wait)
+    target.check()
+
     from jobs.store import open_store
 
     with open_store(store) as opened:
-        outcome = driver.resume(opened, run, _engine(engine), accelerator, actors, err)
-    _finish(outcome, store, as_json)
+        if not local and engine != "inline":
+            target = Target(engine, target.address or opened.run_info(run).address, no_wait)
+        outcome = _go_on(opened, store, run, target, accelerator, actors, take_over)
+    finish(outcome, store, as_json)
+
+
+def _go_on(
+    opened: Any,
+    store: str,
+    run: str,
+    target: Target,
+    accelerator: str | None,
+    actors: int | None,
+    take_over: bool,
+) -> Any:
+    if target.address:
+        return remote.resubmit(opened, store, run, target, accelerator, actors, take_over)
+
+    from jobs import driver
+
+    return driver.resume(opened, run, target.engine, accelerator, actors, err, take_over)
 
 
 def _lengths(text: str | None) -> list[int] | None:
@@ -135,13 +182,8 @@ def _lengths(text: str | None) -> list[int] | None:
         ) from error
 
 
-def _engine(name: str) -> Any:
-    if name not in ("ray", "inline"):
-        raise RecipeError(f"There is no engine {name!r}: use ray or inline.")
-    return name
-
-
-def _finish(outcome: Any, store: str, as_json: bool) -> None:
+def finish(outcome: Any, store: str, as_json: bool) -> None:
+    """Print how a run stands, and exit as its state asks for."""
     where = store_flag(store)
     if as_json:
         print(json.dumps(outcome.as_dict()))
@@ -150,6 +192,8 @@ def _finish(outcome: Any, store: str, as_json: bool) -> None:
             f"Run {outcome.run_id} is {outcome.state}: {outcome.articles} articles, {outcome.summaries} summaries, "
             f"{outcome.failures} failures."
         )
+    if outcome.state == "submitted":
+        return
     if outcome.state == "interrupted":
         err.print(f"Interrupted; what was finished is stored. Go on with: nws resume {outcome.run_id}{where}")
         raise typer.Exit(130)

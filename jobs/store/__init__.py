@@ -5,8 +5,11 @@ from jobs.store.query import Answer as Answer
 from jobs.store.results import SWEEP as SWEEP
 from jobs.store.results import FailureInfo as FailureInfo
 from jobs.store.results import Stage as Stage
+from jobs.store.runs import FinalState as FinalState
+from jobs.store.runs import LogLine as LogLine
 from jobs.store.runs import RunInfo as RunInfo
 from jobs.store.runs import RunSpec as RunSpec
+from jobs.store.runs import new_run_id as new_run_id
 from jobs.store.schema import current_revision as current_revision
 from jobs.store.schema import head_revision as head_revision
 from jobs.store.schema import upgrade_schema as upgrade_schema

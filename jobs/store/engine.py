@@ -13,10 +13,10 @@ from functools import partial
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import SQLAlchemyError, StatementError
+from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError, StatementError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from core.errors import StoreError
+from core.errors import StoreError, StoreUnavailableError
 from jobs.store.address import Address
 
 BUSY_SECONDS = 30
@@ -74,13 +74,27 @@ def transaction(engine: Engine, address: Address) -> Iterator[Connection]:
     """One transaction: commits at the end, rolls back when anything is raised.
 
     Raises:
+        StoreUnavailableError: The database cannot be reached now.
         StoreError: The database refused; the message is the database's own, on one line, without the password.
     """
     try:
         with engine.begin() as connection:
             yield connection
     except SQLAlchemyError as error:
-        raise StoreError(f"store {address.shown}: {database_message(error, address)}") from error
+        kind = StoreUnavailableError if _is_away(error) else StoreError
+        raise kind(f"store {address.shown}: {database_message(error, address)}") from error
+
+
+def _is_away(error: SQLAlchemyError) -> bool:
+    """Whether the database may do the same later: it is being restarted, cannot be reached, or is busy."""
+    if not isinstance(error, OperationalError | InterfaceError):
+        return False
+    if isinstance(error.orig, sqlite3.Error):
+        return error.orig.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+    # No SQLSTATE: the connection failed. The classes are those of Postgres's appendix A: connection exceptions, too few
+    # resources, and intervention by an operator (a restart).
+    state = getattr(error.orig, "sqlstate", None)
+    return state is None or state[:2] in ("08", "53", "57")
 
 
 def database_message(error: SQLAlchemyError, address: Address) -> str:

@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from core.analysis import Point
 from core.errors import StoreError
-from core.types import Article, BundleResult, Failure, Summary
+from core.types import Article, BundleResult, Failure, Landed, Summary
 from jobs.store.runs import write_fenced
 from jobs.store.tables import ArticleRow, Base, FailureRow, SummaryRow
 
@@ -78,14 +78,14 @@ def check(articles: Sequence[Article], result: BundleResult) -> None:
         raise StoreError(f"the results are of articles that are not in their bundle: {', '.join(sorted(strangers))}")
 
 
-def record(
-    connection: Connection, run_id: str, epoch: int, articles: Sequence[Article], result: BundleResult, stage: Stage
-) -> None:
+def record(connection: Connection, run_id: str, epoch: int, landed: Sequence[Landed], stage: Stage) -> None:
     write_fenced(connection, run_id, epoch)
     # In the order of their ids: two runs that store the same articles at once could deadlock on Postgres otherwise.
-    _insert_new(connection, ArticleRow, [_article_row(article) for article in sorted(articles, key=lambda a: a.id)])
-    _insert_new(connection, SummaryRow, [_summary_row(run_id, summary) for summary in result.summaries])
-    done = {summary.article_id for summary in result.summaries}
+    articles = sorted({article.id: article for bundle, _ in landed for article in bundle}.items())
+    summaries = [summary for _, result in landed for summary in result.summaries]
+    _insert_new(connection, ArticleRow, [_article_row(article) for _, article in articles])
+    _insert_new(connection, SummaryRow, [_summary_row(run_id, summary) for summary in summaries])
+    done = {summary.article_id for summary in summaries}
     if done:
         connection.execute(
             delete(FailureRow).where(
@@ -95,7 +95,7 @@ def record(
             ),
             [{"done": article_id} for article_id in done],
         )
-    _upsert_failures(connection, run_id, result.failures, stage)
+    _upsert_failures(connection, run_id, [failure for _, result in landed for failure in result.failures], stage)
 
 
 def finished_article_ids(connection: Connection, run_id: str, stage: Stage) -> set[str]:

@@ -1,8 +1,9 @@
 """Runs: made once, taken by one driver at a time, finished once. Each function works inside one transaction."""
 
 import json
+import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -10,7 +11,10 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Select, func, insert, select, update
 
 from core.errors import FencedError, StoreError
-from jobs.store.tables import FailureRow, RunRow, SummaryRow
+from jobs.store.tables import FailureRow, LogLineRow, RunRow, SummaryRow
+
+SILENT_SECONDS = 60.0
+"""A driver that was not heard of for so long is taken for dead; it is heard of every few seconds."""
 
 RunState = Literal["pending", "running", "done", "failed", "interrupted"]
 FinalState = Literal["done", "failed", "interrupted"]
@@ -21,7 +25,8 @@ class RunSpec:
     """What a run is made of, all of it JSON-able: enough to run it again and to name what made each number.
 
     `revisions` names libraries, models, datasets and the segmentation; `signatures` gives each metric's options;
-    `systems` says how many systems it has: an article is done when it has summaries by as many.
+    `systems` says how many systems it has: an article is done when it has summaries by as many. `address` is that of
+    the Ray dashboard it was submitted to, None for a run that its own machine drives.
     """
 
     job: str
@@ -32,6 +37,15 @@ class RunSpec:
     revisions: Mapping[str, Any]
     signatures: Mapping[str, str]
     systems: int
+    address: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """Something a driver said; `said_at` is aware, in UTC."""
+
+    said_at: datetime
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +76,8 @@ class RunInfo:
     started_at: datetime | None
     finished_at: datetime | None
     error: str | None
+    address: str | None
+    cancel_requested_at: datetime | None
     articles_done: int
     summaries: int
     failures: int
@@ -82,9 +98,12 @@ def check(spec: RunSpec) -> None:
         raise StoreError(f"the seed {spec.seed} cannot be stored: it needs more than 64 bits")
 
 
-def create(connection: Connection, spec: RunSpec) -> str:
-    now = datetime.now(UTC)
-    run_id = f"{spec.job}-{now:%Y%m%d}-{secrets.token_hex(3)}"
+def new_run_id(job: str) -> str:
+    """`<job>-<yyyymmdd>-<6 hex digits>`."""
+    return f"{job}-{datetime.now(UTC):%Y%m%d}-{secrets.token_hex(3)}"
+
+
+def create(connection: Connection, spec: RunSpec, run_id: str) -> None:
     connection.execute(
         insert(RunRow).values(
             id=run_id,
@@ -98,14 +117,18 @@ def create(connection: Connection, spec: RunSpec) -> str:
             signatures=dict(spec.signatures),
             systems=spec.systems,
             driver_epoch=0,
-            created_at=now,
+            created_at=datetime.now(UTC),
+            address=spec.address,
         )
     )
-    return run_id
 
 
-def claim(connection: Connection, run_id: str, host: str, pid: int) -> int:
+def claim(connection: Connection, run_id: str, host: str, pid: int, take_over: bool) -> int:
     now = datetime.now(UTC)
+    # Locked first, so that of two drivers that come at once the second sees the first.
+    connection.execute(update(RunRow).where(RunRow.id == run_id).values(driver_epoch=RunRow.driver_epoch))
+    if not take_over:
+        require_free(connection, run_id, host)
     epoch = connection.execute(
         update(RunRow)
         .where(RunRow.id == run_id)
@@ -118,12 +141,92 @@ def claim(connection: Connection, run_id: str, host: str, pid: int) -> int:
             started_at=func.coalesce(RunRow.started_at, now),
             finished_at=None,
             error=None,
+            cancel_requested_at=None,
         )
         .returning(RunRow.driver_epoch)
     ).scalar_one_or_none()
     if epoch is None:
         raise _unknown(connection, run_id)
     return epoch
+
+
+def require_free(connection: Connection, run_id: str, host: str) -> RunInfo:
+    """The run, if no driver works on it.
+
+    Raises:
+        StoreError: One does, or there is no such run.
+    """
+    run = info(connection, run_id)
+    if is_driven(run, host, datetime.now(UTC)):
+        raise StoreError(
+            f"run {run_id!r} is being driven by pid {run.driver_pid} on {run.driver_host}, last heard of at "
+            f"{run.heartbeat_at:%Y-%m-%d %H:%M:%S} UTC: wait for it, stop it with `nws cancel {run_id}`, or replace it "
+            f"with `nws resume {run_id} --take-over`"
+        )
+    return run
+
+
+def is_driven(run: RunInfo, host: str, now: datetime) -> bool:
+    """Whether the run has a driver that seems to be alive, as seen from `host`.
+
+    It is not if it was silent for `SILENT_SECONDS` (clocks of several machines must agree better than that), or if it
+    ran on this very host and its process is gone. A driver that only seems dead is fenced off by its epoch.
+    """
+    if run.state != "running" or run.heartbeat_at is None or run.driver_pid is None:
+        return False
+    if (now - run.heartbeat_at).total_seconds() > SILENT_SECONDS:
+        return False
+    return run.driver_host != host or _exists(run.driver_pid)
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def heartbeat(connection: Connection, run_id: str, epoch: int, lines: Sequence[LogLine]) -> bool:
+    write_fenced(connection, run_id, epoch)
+    if lines:
+        of_run = LogLineRow.run_id == run_id
+        last = connection.execute(select(func.coalesce(func.max(LogLineRow.number), 0)).where(of_run)).scalar_one()
+        rows = [
+            {"run_id": run_id, "number": number, "driver_epoch": epoch, "said_at": line.said_at, "text": line.text}
+            for number, line in enumerate(lines, start=last + 1)
+        ]
+        connection.execute(insert(LogLineRow), rows)
+    asked = select(RunRow.cancel_requested_at).where(RunRow.id == run_id)
+    return connection.execute(asked).scalar_one() is not None
+
+
+def log(connection: Connection, run_id: str, after: int) -> list[tuple[int, LogLine]]:
+    query = select(LogLineRow).where(LogLineRow.run_id == run_id, LogLineRow.number > after)
+    found = connection.execute(query.order_by(LogLineRow.number))
+    return [(row.number, LogLine(row.said_at, row.text)) for row in found]
+
+
+def set_address(connection: Connection, run_id: str, address: str) -> None:
+    connection.execute(update(RunRow).where(RunRow.id == run_id).values(address=address))
+
+
+def cancel(connection: Connection, run_id: str, host: str) -> bool:
+    """Ask the run's driver to stop, or end a run that has none; whether there is a driver to wait for."""
+    now = datetime.now(UTC)
+    changed = connection.execute(update(RunRow).where(RunRow.id == run_id).values(cancel_requested_at=now))
+    if changed.rowcount == 0:
+        raise _unknown(connection, run_id)
+    run = info(connection, run_id)
+    if is_driven(run, host, now):
+        return True
+    if run.state in ("pending", "running"):
+        # The next epoch, so that a driver that was only silent cannot write any more.
+        values = {"state": "interrupted", "finished_at": now, "driver_epoch": run.driver_epoch + 1}
+        connection.execute(update(RunRow).where(RunRow.id == run_id).values(**values, error="cancelled"))
+    return False
 
 
 def write_fenced(connection: Connection, run_id: str, epoch: int, **values: object) -> None:
@@ -159,7 +262,10 @@ def start(
 ) -> None:
     known = info(connection, run_id).code_version
     versions = known if code_version in known.split(", ") else f"{known}, {code_version}"
-    write_fenced(connection, run_id, epoch, total_articles=total, device=device, code_version=versions)
+    values: dict[str, object] = {"code_version": versions}
+    values |= {"total_articles": total} if total is not None else {}
+    values |= {"device": device} if device is not None else {}
+    write_fenced(connection, run_id, epoch, **values)
 
 
 def finish(connection: Connection, run_id: str, epoch: int, state: FinalState, error: str | None) -> None:

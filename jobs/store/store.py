@@ -9,13 +9,13 @@ from sqlalchemy import Connection, Engine
 
 from core.analysis import Point
 from core.errors import StoreError
-from core.types import Article, BundleResult
+from core.types import Landed
 from jobs.store import results, runs
 from jobs.store.address import Address, parse_address
 from jobs.store.engine import reader_engine, transaction, writer_engine
 from jobs.store.query import Answer, run_query
 from jobs.store.results import SWEEP, FailureInfo, Stage
-from jobs.store.runs import FinalState, RunInfo, RunSpec
+from jobs.store.runs import FinalState, LogLine, RunInfo, RunSpec
 from jobs.store.schema import check_schema, create_if_fresh
 
 
@@ -70,30 +70,78 @@ class Store:
         if self._writer is not None:
             self._writer.dispose()
 
-    def create_run(self, spec: RunSpec) -> str:
-        """Add a pending run and return its id, `<job>-<yyyymmdd>-<6 hex digits>`.
+    def create_run(self, spec: RunSpec, run_id: str | None = None) -> str:
+        """Add a pending run and return its id: `run_id`, or a new one (see `new_run_id`).
 
         Raises:
             StoreError: A part of it is not JSON.
         """
         runs.check(spec)
+        run_id = run_id or runs.new_run_id(spec.job)
         with self._write() as connection:
-            return runs.create(connection, spec)
+            runs.create(connection, spec, run_id)
+        return run_id
 
-    def claim_run(self, run_id: str, host: str, pid: int) -> int:
-        """Take a run, in whatever state it is, for the driver at `host` and `pid`; it is 'running' from now on.
+    def claim_run(self, run_id: str, host: str, pid: int, *, take_over: bool = False) -> int:
+        """Take a run for the driver at `host` and `pid`; it is 'running' from now on, and no longer to be cancelled.
+
+        Args:
+            run_id: which.
+            host: name of the driver's machine.
+            pid: the driver's process there.
+            take_over: take it from a driver that seems to be alive, too.
 
         Returns:
             The driver's epoch, to be given with every write. Every earlier epoch of the run is fenced off.
 
         Raises:
+            StoreError: There is no such run (the message lists the newest ones), or another driver works on it.
+        """
+        with self._write() as connection:
+            return runs.claim(connection, run_id, host, pid, take_over)
+
+    def require_free(self, run_id: str, host: str, take_over: bool = False) -> RunInfo:
+        """A run that no driver works on, as far as `host` can tell; with `take_over`, any run.
+
+        Raises:
+            StoreError: A driver works on it, or there is no such run.
+        """
+        with self._read() as connection:
+            return runs.info(connection, run_id) if take_over else runs.require_free(connection, run_id, host)
+
+    def heartbeat(self, run_id: str, epoch: int, lines: Sequence[LogLine] = ()) -> bool:
+        """Say that the driver is alive, and what it has to tell; whether it was asked to stop.
+
+        Raises:
+            FencedError: The run is no longer this driver's.
+        """
+        with self._write() as connection:
+            return runs.heartbeat(connection, run_id, epoch, lines)
+
+    def cancel_run(self, run_id: str, host: str) -> bool:
+        """Ask a run's driver to stop. A run without one is 'interrupted' at once, unless it has ended already.
+
+        Returns:
+            Whether there is a driver, as far as `host` can tell, that will stop in a moment.
+
+        Raises:
             StoreError: There is no such run; the message lists the newest ones.
         """
         with self._write() as connection:
-            return runs.claim(connection, run_id, host, pid)
+            return runs.cancel(connection, run_id, host)
+
+    def set_address(self, run_id: str, address: str) -> None:
+        """Say at which Ray dashboard a run was submitted last."""
+        with self._write() as connection:
+            runs.set_address(connection, run_id, address)
+
+    def log(self, run_id: str, after: int = 0) -> list[tuple[int, LogLine]]:
+        """What the drivers of a run said, numbered from 1; only what came after number `after`."""
+        with self._read() as connection:
+            return runs.log(connection, run_id, after)
 
     def start_run(self, run_id: str, epoch: int, total: int | None, device: str | None, code_version: str) -> None:
-        """Say how many articles the run is about (None: not known yet), what it runs on, and with which code.
+        """Say how many articles the run is about, what it runs on (None: not known yet), and with which code.
 
         A code version that is not the run's first is added to it: its rows come from both.
 
@@ -103,10 +151,8 @@ class Store:
         with self._write() as connection:
             runs.start(connection, run_id, epoch, total, device, code_version)
 
-    def record(
-        self, run_id: str, epoch: int, articles: Sequence[Article], result: BundleResult, stage: Stage = SWEEP
-    ) -> None:
-        """Store what a bundle became in a stage, all of it or nothing, and the driver's heartbeat.
+    def record(self, run_id: str, epoch: int, landed: Sequence[Landed], stage: Stage = SWEEP) -> None:
+        """Store what bundles became in a stage, all of it or nothing, and the driver's heartbeat.
 
         A summary that is there already stays as it is. An article that now has summaries loses its failure; an
         article that fails again adds its attempts; a failure of an article that has summaries is dropped.
@@ -115,9 +161,10 @@ class Store:
             FencedError: The run is no longer this driver's.
             StoreError: A number is not finite, a text cannot be stored, or a result is of none of the articles.
         """
-        results.check(articles, result)
+        for articles, result in landed:
+            results.check(articles, result)
         with self._write() as connection:
-            results.record(connection, run_id, epoch, articles, result, stage)
+            results.record(connection, run_id, epoch, landed, stage)
 
     def finish_run(self, run_id: str, epoch: int, state: FinalState, error: str | None = None) -> None:
         """End a run; its driver can write no more until somebody claims the run again.

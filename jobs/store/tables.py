@@ -85,6 +85,8 @@ class RunRow(Base):
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
     error: Mapped[str | None]
+    address: Mapped[str | None]
+    cancel_requested_at: Mapped[datetime | None]
 
 
 class ArticleRow(Base):
@@ -144,3 +146,15 @@ class FailureRow(Base):
     attempts: Mapped[int]
     node: Mapped[str]
     failed_at: Mapped[datetime]
+
+
+class LogLineRow(Base):
+    """Something a driver said about its run, in the order of `number`."""
+
+    __tablename__ = "log_lines"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    driver_epoch: Mapped[int]
+    said_at: Mapped[datetime]
+    text: Mapped[str]

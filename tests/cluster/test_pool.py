@@ -1,11 +1,14 @@
 import pickle
+import socket
 import weakref
 from collections.abc import Iterator, Sequence
 
 import fakes
 import pytest
+import torch
 
 from cluster.pool import InlinePool, SegmentedBundle, Work, segment_bundle, sweep_bundle
+from cluster.worker import this_worker
 from core.errors import ModelError
 from core.types import Article, SegmentedArticle, Summary
 
@@ -90,10 +93,10 @@ def test_inline_pool_builds_once_and_pulls_bundles_lazily() -> None:
 
     with InlinePool(fakes.WORK) as pool:
         results = pool.map(source())
-        bundle, result = next(results)
+        ((bundle, result),) = next(results)
         assert pulled == [0]
         assert {s.article_id for s in result.summaries} == {a.id for a in bundle}
-        assert len(list(results)) == 2
+        assert [len(group) for group in results] == [1, 1]
 
 
 def test_inline_pool_lets_a_factory_error_through() -> None:
@@ -103,3 +106,18 @@ def test_inline_pool_lets_a_factory_error_through() -> None:
 
 def test_work_can_be_pickled() -> None:
     assert pickle.loads(pickle.dumps(fakes.WORK)) == fakes.WORK
+
+
+def test_inline_pool_is_one_worker() -> None:
+    with InlinePool(fakes.WORK) as pool:
+        (worker,) = pool.workers
+    device, _, node = worker.partition(" on ")
+    assert device
+    assert node == socket.gethostname()
+
+
+def test_a_worker_with_a_model_on_a_gpu_is_told_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert this_worker().device != "Tesla T4"
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Tesla T4")
+    assert str(this_worker()) == f"Tesla T4 on {socket.gethostname()}"

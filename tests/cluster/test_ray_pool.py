@@ -2,6 +2,7 @@ import contextlib
 import itertools
 import json
 import os
+import re
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -16,16 +17,16 @@ from cluster.pool import InlinePool, Work
 from cluster.ray_pool import RayPool
 from cluster.resources import ActorResources, plan_actors
 from cluster.session import Session
+from cluster.worker import this_worker
 from core.errors import ClusterError, ModelError
-from core.types import Article, BundleResult, Failure, Summary
+from core.types import Article, Failure, Landed, Summary
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("session")]
 
 CPU = ActorResources(num_gpus=0, num_cpus=1, accelerator_type=None)
-Landed = list[tuple[Sequence[Article], BundleResult]]
 
 
-def by_article(landed: Landed) -> dict[str, tuple[Summary | Failure, ...]]:
+def by_article(landed: Sequence[Landed]) -> dict[str, tuple[Summary | Failure, ...]]:
     """Everything that came back for each article; fails if an article landed twice."""
     found: dict[str, tuple[Summary | Failure, ...]] = {}
     for bundle, result in landed:
@@ -36,22 +37,22 @@ def by_article(landed: Landed) -> dict[str, tuple[Summary | Failure, ...]]:
     return found
 
 
-def texts(landed: Landed) -> set[str]:
+def texts(landed: Sequence[Landed]) -> set[str]:
     return {summary.text for _, result in landed for summary in result.summaries}
 
 
 def run(
     bundles: Sequence[Sequence[Article]], work: Work = fakes.WORK, actors: int = 1, max_attempts: int = 3
-) -> Landed:
+) -> list[Landed]:
     with RayPool(work, CPU, actors, max_attempts=max_attempts) as pool:
-        return list(pool.map(bundles))
+        return fakes.together(pool.map(bundles))
 
 
 @pytest.mark.parametrize("actors", [1, 2])
 def test_results_equal_those_of_the_inline_pool(actors: int) -> None:
     bundles = fakes.bundles(6, 3, {4: "segment-raises", 10: "sweep-raises"})
     landed = run(bundles, actors=actors)
-    assert by_article(landed) == by_article(list(InlinePool(fakes.WORK).map(bundles)))
+    assert by_article(landed) == by_article(fakes.together(InlinePool(fakes.WORK).map(bundles)))
     assert {tuple(bundle) for bundle, _ in landed} == {tuple(bundle) for bundle in bundles}
     assert sorted(f.message for _, r in landed for f in r.failures) == ["cannot be cut", "cannot be swept"]
 
@@ -67,14 +68,16 @@ def test_window_is_bounded() -> None:
 
     window = 2 * 2
     with RayPool(fakes.WORK, CPU, actors=2, bundles_per_actor=2) as pool:
-        for done, _ in enumerate(pool.map(source())):
-            assert pulled <= done + 2 * window, "at most a window in flight, and one landed but not yet taken"
+        done = 0
+        for landed in pool.map(source()):
+            done += len(landed)
+            assert pulled <= done + window, "more than a window was in flight"
     assert pulled == 40
 
 
 def test_actors_survive_from_one_map_to_the_next() -> None:
     with RayPool(Work(fakes.make_segmenter, partial(fakes.make_sweeper, "pid")), CPU, 1) as pool:
-        first, second = (texts(list(pool.map(fakes.bundles(2, 1)))) for _ in range(2))
+        first, second = (texts(fakes.together(pool.map(fakes.bundles(2, 1)))) for _ in range(2))
     assert first == second
     assert str(os.getpid()) not in first
 
@@ -101,13 +104,14 @@ def test_an_actor_works_in_the_order_of_sending() -> None:
     assert [results[bundle[0].id][0].text for bundle in bundles] == ["1", "2"]  # type: ignore[union-attr]
 
 
-def test_gpu_actors_see_one_gpu_each(session: Session, tmp_path: Path) -> None:
-    resources, actors = plan_actors(session.resources, "T4", None)
-    assert (resources.describe(), actors) == ("1 T4 GPU", 4)
+@pytest.mark.parametrize(("gpus_per_actor", "pinned"), [(1, "0123"), (0.5, "00112233")])
+def test_gpu_actors_see_the_gpu_they_pin(session: Session, tmp_path: Path, gpus_per_actor: float, pinned: str) -> None:
+    resources, actors = plan_actors(session.resources, "T4", len(pinned), gpus_per_actor)
     work = Work(fakes.make_segmenter, partial(fakes.make_sweeper, "gpu"))
-    bundles = fakes.bundles(4, 1, dict.fromkeys(range(4), f"sweep-meets=4={tmp_path}"))
+    bundles = fakes.bundles(actors, 1, dict.fromkeys(range(actors), f"sweep-meets={actors}={tmp_path}"))
     with RayPool(work, resources, actors, bundles_per_actor=1) as pool:
-        assert texts(list(pool.map(bundles))) == {"0", "1", "2", "3"}
+        seen = [summary.text for _, r in fakes.together(pool.map(bundles)) for summary in r.summaries if summary.n == 1]
+    assert sorted(seen) == list(pinned)
 
 
 def test_asking_for_more_than_there_is_fails_at_once(session: Session) -> None:
@@ -121,14 +125,14 @@ def test_actors_that_fill_the_cpus_do_not_starve_segmenting(session: Session) ->
     resources, actors = plan_actors(session.resources, "cpu", None)
     assert actors == 2
     with RayPool(fakes.WORK, resources, actors) as pool:
-        assert len(by_article(list(pool.map(fakes.bundles(8, 1))))) == 8
+        assert len(by_article(fakes.together(pool.map(fakes.bundles(8, 1))))) == 8
 
 
 def test_bundles_of_a_killed_actor_are_done_once_by_another(tmp_path: Path) -> None:
     bundles = fakes.bundles(5, 2, {2: f"sweep-dies-once={tmp_path / 'died'}"})
     landed = run(bundles)
     assert (tmp_path / "died").exists()
-    assert by_article(landed) == by_article(list(InlinePool(fakes.WORK).map(bundles)))
+    assert by_article(landed) == by_article(fakes.together(InlinePool(fakes.WORK).map(bundles)))
     assert len(landed) == 5, "no bundle had to be split"
 
 
@@ -167,35 +171,80 @@ def test_an_error_of_the_source_ends_the_run() -> None:
         raise ModelError("the source broke")
 
     with RayPool(fakes.WORK, CPU, 1) as pool, pytest.raises(ModelError, match="the source broke"):
-        list(pool.map(source()))
+        fakes.together(pool.map(source()))
 
 
 def test_closing_the_iterator_kills_the_actors_quickly() -> None:
     pids = Work(fakes.make_segmenter, partial(fakes.make_sweeper, "pid"))
     bundles = fakes.bundles(4, 1, {2: "sweep-slow", 3: "sweep-slow"})
     other = RayPool(pids, CPU, 1)
-    (others_pid,) = texts(list(other.map(fakes.bundles(1, 1))))
+    (others_pid,) = texts(fakes.together(other.map(fakes.bundles(1, 1))))
     with RayPool(pids, CPU, 1) as pool:
         landed = pool.map(bundles)
-        (pid,) = texts(list(itertools.islice(landed, 2)))
+        (pid,) = texts(next(group for group in landed if group))
         started = time.monotonic()
         landed.close()  # type: ignore[attr-defined]
         assert time.monotonic() - started < 2
         with contextlib.suppress(psutil.NoSuchProcess):
             psutil.Process(int(pid)).wait(timeout=5)
         assert psutil.pid_exists(int(others_pid)), "another pool's actor was killed"
-        assert len(list(pool.map(fakes.bundles(2, 1)))) == 2, "a closed pool can be used again"
+        assert len(fakes.together(pool.map(fakes.bundles(2, 1)))) == 2, "a closed pool can be used again"
     other.close()
 
 
-def test_dashboard_shows_the_actors(session: Session) -> None:
+def test_the_pool_tells_where_its_actors_are() -> None:
+    with RayPool(fakes.WORK, CPU, 2) as pool:
+        assert pool.workers == ()
+        fakes.together(pool.map(fakes.bundles(8, 1)))
+        assert pool.workers == (str(this_worker()),), "two actors on one machine are told once"
+    assert pool.workers == ()
+
+
+def test_the_caller_is_not_left_alone(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    from cluster import encoders
+
+    monkeypatch.setattr(encoders, "_POLL_SECONDS", 0.1)
+    monkeypatch.setattr(encoders, "_PATIENCE_SECONDS", 1.0)
+    # Nobody has this GPU, so nothing happens.
+    with RayPool(fakes.WORK, ActorResources(1, 0, "none-such"), 1) as pool:
+        groups = pool.map(fakes.bundles(1, 1))
+        started = time.monotonic()
+        told = []
+        while time.monotonic() - started < 2.5:
+            assert next(groups) == []
+            told.append(len(caplog.records))
+    assert len(told) > 15
+    assert told[-1] == 2, "a warning for each second of silence"
+    assert "1 of 1 actors wait for 1 none-such GPU each" in caplog.text
+
+
+def test_a_name_that_is_still_taken_is_passed_over(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cluster import encoders
+
+    with RayPool(fakes.WORK, CPU, 1) as first, RayPool(fakes.WORK, CPU, 1) as second:
+        fakes.together(first.map(fakes.bundles(1, 1)))
+        # As for another process with the same run.
+        monkeypatch.setattr(encoders, "_NUMBERS", itertools.count())
+        fakes.together(second.map(fakes.bundles(1, 1)))
+        names = [actor["name"] for actor in alive_actors(session)]
+    assert len(set(names)) == 2
+    assert "encoder-0" in names
+    assert all(re.fullmatch(r"encoder-\d+", name) for name in names)
+
+
+def alive_actors(session: Session) -> list[dict[str, str]]:
+    """What the dashboard shows of them."""
     assert session.auth_token_path is not None
+    request = urllib.request.Request(
+        f"{session.dashboard_url}/logical/actors",
+        headers={"Authorization": f"Bearer {session.auth_token_path.read_text().strip()}"},
+    )
+    with urllib.request.urlopen(request, timeout=10) as response:
+        return [a for a in json.load(response)["data"]["actors"].values() if a["state"] == "ALIVE"]
+
+
+def test_people_see_names_they_know(session: Session, tmp_path: Path) -> None:
     with RayPool(fakes.WORK, CPU, 1) as pool:
-        list(pool.map(fakes.bundles(1, 1)))
-        request = urllib.request.Request(
-            f"{session.dashboard_url}/logical/actors",
-            headers={"Authorization": f"Bearer {session.auth_token_path.read_text().strip()}"},
-        )
-        with urllib.request.urlopen(request, timeout=10) as response:
-            actors = json.load(response)["data"]["actors"].values()
-        assert "Encoder" in {actor["actorClass"] for actor in actors if actor["state"] == "ALIVE"}
+        fakes.together(pool.map(fakes.bundles(1, 1, {0: f"sweep-titles={tmp_path / 'title'}"})))
+        assert {actor["actorClass"] for actor in alive_actors(session)} == {"Encoder"}
+    assert (tmp_path / "title").read_text().strip("\0 ") == "ray::sweep"

@@ -14,7 +14,7 @@ from cluster.loss import Loss
 from cluster.pool import InlinePool
 from cluster.ray_pool import RayPool
 from cluster.resources import ActorResources
-from core.types import Article, BundleResult
+from core.types import Article, BundleResult, Landed
 
 
 class ScriptedEncoders:
@@ -28,6 +28,7 @@ class ScriptedEncoders:
         self.random = random.Random(seed)
         self.tickets = itertools.count()
         self.sent: Counter[str] = Counter()
+        self.counted: list[Landed] = []
 
     def _free(self, alone: bool) -> list[list[tuple[int, Sequence[Article], bool]]]:
         return [q for q in self.queues if not q or not (alone or q[0][2] or len(q) >= self.per_actor)]
@@ -51,8 +52,11 @@ class ScriptedEncoders:
             queue.clear()
             return list(losses)
         del queue[0]
-        (result,) = [result for _, result in InlinePool(fakes.WORK).map([bundle])]
+        ((_, result),) = fakes.together(InlinePool(fakes.WORK).map([bundle]))
         return [(ticket, result)]
+
+    def count(self, landed: Sequence[Landed]) -> None:
+        self.counted += landed
 
     def close(self) -> None:
         self.queues = []
@@ -65,7 +69,8 @@ def run(
     pool = RayPool(fakes.WORK, ActorResources(0, 1, None), 1, max_attempts=max_attempts)
     with monkeypatch.context() as patch:
         patch.setattr(pool, "_started", lambda: encoders)
-        landed = list(pool.map(bundles))
+        landed = fakes.together(pool.map(bundles))
+    assert encoders.counted == landed
     keys = {article.id: article.key for bundle in bundles for article in bundle}
     done = Counter(keys[s.article_id] for _, result in landed for s in result.summaries if s.n == 1)
     failed = [(keys[f.article_id], f.attempts) for _, result in landed for f in result.failures]

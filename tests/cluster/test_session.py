@@ -14,7 +14,7 @@ import pytest
 
 from cluster.ray_pool import RayPool
 from cluster.resources import ActorResources
-from cluster.session import Session
+from cluster.session import Session, _import_from
 
 pytestmark = pytest.mark.ray
 
@@ -34,7 +34,7 @@ def status(url: str, token: str | None = None) -> int:
 def test_every_socket_of_a_session_is_on_loopback(session: Session) -> None:
     listening = []
     with RayPool(fakes.WORK, ActorResources(0, 1, None), actors=1) as pool:
-        list(pool.map(fakes.bundles(1, 1)))  # so that there are workers, too
+        fakes.together(pool.map(fakes.bundles(1, 1)))  # so that there are workers, too
         own = psutil.Process()
         for process in [own, *own.children(recursive=True)]:
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -88,9 +88,10 @@ with local_session(num_cpus=1) as session:
     print(session.dashboard_url, flush=True)
     input()
     with RayPool(fakes.WORK, *plan_actors(session.resources, None, None)) as pool:
-        print(sum(len(result.summaries) for _, result in pool.map(fakes.bundles(4, 2))), flush=True)
-        for _ in pool.map(fakes.bundles(3, 1, {1: "sweep-slow"})):
-            print("one landed", flush=True)
+        print(sum(len(result.summaries) for _, result in fakes.together(pool.map(fakes.bundles(4, 2)))), flush=True)
+        for landed in pool.map(fakes.bundles(3, 1, {1: "sweep-slow"})):
+            for _ in landed:
+                print("one landed", flush=True)
 """
 
 
@@ -167,3 +168,14 @@ def test_a_session_that_cannot_be_kept_private_does_not_start(
 ) -> None:
     with start(REFUSED.format(before=before), tmp_path, **environment) as process:
         assert message in process.communicate(timeout=30)[0]
+
+
+def test_a_worker_without_our_folder_imports_what_the_job_shipped(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    before = list(sys.path)
+    monkeypatch.setattr(sys, "path", list(before))
+    _import_from(tmp_path / "elsewhere")()
+    assert sys.path == before
+    _import_from(tmp_path)()
+    assert sys.path == [str(tmp_path), *before]

@@ -73,7 +73,7 @@ def add_run(store: Store) -> Callable[..., str]:
             for system in systems
             for n in lengths
         ]
-        store.record(run_id, epoch, texts, BundleResult(tuple(found), ()))
+        store.record(run_id, epoch, [(texts, BundleResult(tuple(found), ()))])
         store.finish_run(run_id, epoch, "done")
         return run_id
 
@@ -142,7 +142,7 @@ def test_articles_that_are_left_out_at_some_n_are_said_with_them(store, add_run)
     epoch = store.claim_run(run, "host", 2)
     late = article(90)
     rows = (summary(late, "random", 7, 0.4), summary(late, "lead", 9, 0.4), summary(late, "random", 9, 0.5))
-    store.record(run, epoch, [late], BundleResult(rows, ()))
+    store.record(run, epoch, [([late], BundleResult(rows, ()))])
     assert "Left out at n = 7: 1 article only A has, 0 articles only B has." in shown(compare(store, run))
 
 
@@ -167,7 +167,7 @@ def test_a_pair_without_a_common_article_is_named(store, add_run):
     first = add_run(("lead", "random"), articles=range(5))
     second_epoch = store.claim_run(first, "host", 2)
     late = article(90)
-    store.record(first, second_epoch, [late], BundleResult((summary(late, "good|chunks", 7, 0.4),), ()))
+    store.record(first, second_epoch, [([late], BundleResult((summary(late, "good|chunks", 7, 0.4),), ()))])
     found = compare(store, first)
     assert found.not_compared == (("good|chunks", "lead"),)
     assert "Not compared: good|chunks and lead share no article at any n." in shown(found)
@@ -253,7 +253,7 @@ def test_datasets_have_their_own_tables(store, add_run):
     epoch = store.claim_run(run, "host", 2)
     others = [article(i, "xsum") for i in range(6)]
     rows = [summary(text, system, 7, 0.4) for text in others for system in ("lead", "random")]
-    store.record(run, epoch, others, BundleResult(tuple(rows), ()))
+    store.record(run, epoch, [(others, BundleResult(tuple(rows), ()))])
     text = shown(compare(store, run))
     assert text.index("news: A − B") < text.index("xsum: A − B")
 

@@ -115,7 +115,7 @@ def test_a_driver_that_was_replaced_stops_and_leaves_the_run_alone(
     taken = []
 
     def taken_over(self: Store, run_id: str, epoch: int, *rest: object) -> None:
-        taken.append(self.claim_run(run_id, "elsewhere", 1))
+        taken.append(self.claim_run(run_id, "elsewhere", 1, take_over=True))
         record(self, run_id, epoch, *rest)
 
     monkeypatch.setattr(Store, "record", taken_over)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from core.errors import ModelError, RecipeError
+from core.errors import RecipeError
 from core.summarizers.baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS
 from jobs.recipe import RECIPE_OF_JOB, RECIPES, Phase1Recipe, load_recipe
@@ -79,7 +79,7 @@ def test_systems_that_cannot_be_used_are_named() -> None:
 def test_unknown_recipes_and_models() -> None:
     with pytest.raises(RecipeError, match="one of paper, sample"):
         load_recipe("phase1", "papre", {})
-    with pytest.raises(ModelError, match="nonsense"):
+    with pytest.raises(RecipeError, match="no model 'nonsense'"):
         load_recipe("phase1", "sample", {"encoders": ["nonsense"]})
 
 

@@ -2,19 +2,19 @@
 
 Words they obey: `segment-raises`, `segment-dies`, `segment-slow`, `sweep-raises`, `sweep-dies`, `sweep-slow`, and
 `sweep-dies-once=FILE`, which dies unless FILE exists and leaves it behind, and `sweep-meets=N=FOLDER`, which waits
-until N articles are being swept.
+until N articles are being swept, and `sweep-titles=FILE`, which writes there how this process is called.
 """
 
 import os
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
 from cluster.pool import Segmenter, Sweeper, Work
 from core.errors import ModelError
-from core.types import Article, Score, Scores, Segment, SegmentedArticle, Summary
+from core.types import Article, Landed, Score, Scores, Segment, SegmentedArticle, Summary
 
 
 def article(number: int, extra_words: str = "") -> Article:
@@ -25,6 +25,11 @@ def bundles(count: int, size: int, words: dict[int, str] | None = None) -> list[
     """`count` bundles of `size` articles, numbered from 0; `words[i]` are added to the i-th article."""
     articles = [article(i, (words or {}).get(i, "")) for i in range(count * size)]
     return [articles[i : i + size] for i in range(0, count * size, size)]
+
+
+def together(groups: Iterable[list[Landed]]) -> list[Landed]:
+    """All that a pool yields."""
+    return [landed for group in groups for landed in group]
 
 
 def summary(article_id: str, n: int, text: str) -> Summary:
@@ -73,6 +78,8 @@ def sweep(report: str, swept: list[str], articles: Sequence[SegmentedArticle]) -
                 if not marker.exists():
                     marker.touch()
                     os.kill(os.getpid(), signal.SIGKILL)
+            if word.startswith("sweep-titles="):
+                Path(word.partition("=")[2]).write_bytes(Path("/proc/self/cmdline").read_bytes())
             if word.startswith("sweep-meets="):
                 _, count, folder = word.split("=")
                 (Path(folder) / segmented.article.key).touch()
@@ -89,6 +96,23 @@ def sweep(report: str, swept: list[str], articles: Sequence[SegmentedArticle]) -
         }[report]
         summaries += [summary(segmented.article.id, n, told) for n in (1, 3)]
     return summaries
+
+
+class TokenSweeper:
+    """Counts tokens, as real models do: the words of the articles."""
+
+    def __init__(self) -> None:
+        self.tokens = 0
+
+    def __call__(self, articles: Sequence[SegmentedArticle]) -> list[Summary]:
+        self.tokens += sum(len(segmented.words) for segmented in articles)
+        return make_sweeper()(articles)
+
+
+def make_slowly() -> Sweeper:
+    """Takes as long as models do."""
+    time.sleep(6)
+    return make_sweeper()
 
 
 def make_nothing() -> Sweeper:

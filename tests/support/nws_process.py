@@ -13,11 +13,16 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+NWS = (sys.executable, "-m", "jobs.cli")
+STUB = (sys.executable, str(Path(__file__).parent / "stub_work.py"))
+"""The same with work that costs next to nothing."""
+
+
+def start(folder: Path, *arguments: str, program: tuple[str, ...] = NWS, **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "jobs.cli", *arguments],
+        [*program, *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{Path(__file__).parent}", **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -1,5 +1,6 @@
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import bert_score
@@ -126,3 +127,12 @@ def test_the_signature_names_every_option() -> None:
     for part in ("all-MiniLM-L6-v2@1110a243", "layer:6", "idf:no", "rescale:no", "refs:best-f1", "one-at-a-time"):
         assert part in signature
     assert signature != config(layers=5).signature
+
+
+def test_precision_is_in_the_signature_and_changes_little() -> None:
+    pairs = [("A bridge opens in May.", ["The new bridge will open in May."])]
+    full, half = (replace(config("all-MiniLM-L6-v2", 6), precision=p) for p in ("float32", "bfloat16"))
+    assert half.signature == f"{full.signature}|precision:bfloat16"
+    (exact,), (near,) = (BertScorer(c, torch.device("cpu")).score(pairs) for c in (full, half))
+    assert near.f1 == pytest.approx(exact.f1, abs=0.01)
+    assert near.f1 != exact.f1

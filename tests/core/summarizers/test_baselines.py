@@ -4,6 +4,8 @@ from core.analysis.points import CONTROLS, UPPER_BOUNDS
 from core.summarizers.baselines import BASELINES
 from core.text.words import count_words
 
+TEXT_WITH_DASHES = "– Alpha beta -- met gamma. Then delta – epsilon saw zeta, and eta theta left -- -- ."
+
 
 def test_a_system_is_stored_under_the_name_it_is_asked_for() -> None:
     assert {name: make("enc", 3).signature for name, make in BASELINES.items()} == {name: name for name in BASELINES}
@@ -20,7 +22,7 @@ def test_what_the_analysis_marks_is_what_there_is() -> None:
 
 
 def test_every_baseline_writes_exactly_n_words() -> None:
-    seen = document(segmented(), f1=lambda texts: [float(len(text)) for text in texts])
+    seen = document(segmented(TEXT_WITH_DASHES), f1=lambda texts: [float(len(text)) for text in texts])
     for name, make in BASELINES.items():
         drafts = make("enc", 0).summarize(seen, [1, 4, 9])
         assert [draft.n for draft in drafts if draft.n] == [1, 4, 9], name

@@ -77,3 +77,13 @@ def test_code_that_comes_with_a_model_is_not_run(tiny_models: dict[str, Path], t
     with pytest.raises(ModelError, match="cannot be loaded"):
         BertScorer(BertScoreConfig(resolve_model(parse_model(str(folder))), 1), CPU)
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("model", ["all-MiniLM-L6-v2", "bert"])
+def test_half_precision_is_near(tiny_models: dict[str, Path], model: str) -> None:
+    ref = resolve_model(parse_model(str(tiny_models.get(model, model))))
+    texts = ["The cat sat.", "News from the city."]
+    full = load_encoder(ref, CPU).encode(texts)
+    half = load_encoder(ref, CPU, "bfloat16").encode(texts)
+    assert half.dtype == np.float32
+    assert 0 < np.abs(half - full).max() < 0.05 * np.abs(full).max()

@@ -115,7 +115,7 @@ def test_writers_take_turns(store, spec, articles, sweep):
             epoch = store.claim_run(runs[position], "host", position)
             turned = articles[position:] + articles[:position]
             for _ in range(10):
-                store.record(runs[position], epoch, turned, sweep(turned))
+                store.record(runs[position], epoch, [(turned, sweep(turned))])
         except StoreError as error:
             errors.append(error)
 
@@ -138,7 +138,7 @@ def test_two_runs_that_store_the_same_new_articles_do_not_deadlock(store, spec):
     def drive(position: int, articles: list[Article]) -> None:
         together.wait()
         try:
-            store.record(runs[position], epochs[position], articles, BundleResult((), ()))
+            store.record(runs[position], epochs[position], [(articles, BundleResult((), ()))])
         except StoreError as error:
             errors.append(error)
 

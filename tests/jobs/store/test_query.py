@@ -11,7 +11,7 @@ def ask(store, sql):
 
 @pytest.fixture
 def filled(store, run, articles, sweep):
-    store.record(*run, articles, sweep(articles))
+    store.record(*run, [(articles, sweep(articles))])
     return store
 
 

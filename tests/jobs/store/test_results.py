@@ -21,7 +21,7 @@ def test_every_metric_has_its_column(articles, summary):
 
 def test_what_is_recorded_comes_back(store, run, articles, summary):
     recorded = [summary(article, system, n) for article in articles for system in ("z", "가", "A", "a") for n in (9, 0)]
-    store.record(*run, articles, BundleResult(tuple(recorded), ()))
+    store.record(*run, [(articles, BundleResult(tuple(recorded), ()))])
     expected = [
         Point(
             "news",
@@ -50,7 +50,7 @@ def test_what_is_recorded_comes_back(store, run, articles, summary):
 
 
 def test_articles_are_kept_whole(store, run, articles):
-    store.record(*run, articles, BundleResult((), ()))
+    store.record(*run, [(articles, BundleResult((), ()))])
     found = rows(store, "SELECT id, dataset, split, key, text, content_hash FROM articles")
     assert sorted(found) == sorted((a.id, a.dataset, a.split, a.key, a.text, a.content_hash) for a in articles)
     references = rows(store, "SELECT reference_summaries ->> 1 FROM articles")
@@ -58,18 +58,18 @@ def test_articles_are_kept_whole(store, run, articles):
 
 
 def test_recording_a_bundle_twice_changes_nothing(store, run, articles, sweep):
-    store.record(*run, articles, sweep(articles))
+    store.record(*run, [(articles, sweep(articles))])
     before = rows(store, "SELECT * FROM summaries ORDER BY article_id, system, n")
     slower = tuple(dataclasses.replace(s, seconds=99.0, text="another") for s in sweep(articles).summaries)
-    store.record(*run, articles, BundleResult(slower, ()))
+    store.record(*run, [(articles, BundleResult(slower, ()))])
     assert rows(store, "SELECT * FROM summaries ORDER BY article_id, system, n") == before
     assert len(before) == 24
 
 
 def test_two_runs_share_articles_but_not_results(store, run, spec, articles, sweep):
     other = store.create_run(spec)
-    store.record(*run, articles, sweep(articles))
-    store.record(other, store.claim_run(other, "host", 1), articles[:1], sweep(articles[:1]))
+    store.record(*run, [(articles, sweep(articles))])
+    store.record(other, store.claim_run(other, "host", 1), [(articles[:1], sweep(articles[:1]))])
     assert rows(store, "SELECT COUNT(*) FROM articles") == [(4,)]
     assert store.finished_article_ids(run[0]) == {article.id for article in articles}
     assert store.finished_article_ids(other) == {articles[0].id}
@@ -78,8 +78,8 @@ def test_two_runs_share_articles_but_not_results(store, run, spec, articles, swe
 
 
 def test_failures_add_up_then_success_removes_them(store, run, articles, sweep, failure):
-    store.record(*run, articles, failure(articles[2], "first", attempts=2))
-    store.record(*run, articles, failure(articles[2], "second", attempts=3))
+    store.record(*run, [(articles, failure(articles[2], "first", attempts=2))])
+    store.record(*run, [(articles, failure(articles[2], "second", attempts=3))])
     [failed] = store.failures(run[0])
     assert (failed.dataset, failed.key, failed.article_id) == ("news", "a2", articles[2].id)
     assert (failed.error_class, failed.message, failed.attempts, failed.node) == (
@@ -91,22 +91,22 @@ def test_failures_add_up_then_success_removes_them(store, run, articles, sweep, 
     assert failed.failed_at.utcoffset().total_seconds() == 0
     assert store.finished_article_ids(run[0]) == set()
 
-    store.record(*run, articles, sweep(articles))
+    store.record(*run, [(articles, sweep(articles))])
     assert store.failures(run[0]) == []
-    store.record(*run, articles, failure(articles[2]))
+    store.record(*run, [(articles, failure(articles[2]))])
     assert store.failures(run[0]) == []
 
 
 def test_success_in_one_run_leaves_the_failure_of_another(store, run, spec, articles, sweep, failure):
     other = store.create_run(spec)
-    store.record(other, store.claim_run(other, "host", 1), articles, failure(articles[0]))
-    store.record(*run, articles, sweep(articles))
+    store.record(other, store.claim_run(other, "host", 1), [(articles, failure(articles[0]))])
+    store.record(*run, [(articles, sweep(articles))])
     assert len(store.failures(other)) == 1
 
 
 def test_a_bundle_with_both_outcomes(store, run, articles, sweep, failure):
     mixed = BundleResult(sweep(articles[:3]).summaries, failure(articles[3]).failures)
-    store.record(*run, articles, mixed)
+    store.record(*run, [(articles, mixed)])
     assert store.finished_article_ids(run[0]) == {article.id for article in articles[:3]}
     assert [failed.key for failed in store.failures(run[0])] == ["a3"]
 
@@ -122,7 +122,7 @@ def test_numbers_that_are_not_finite_are_refused(store, run, articles, summary, 
         "extra": dataclasses.replace(good, extra={"extra": value}),
     }[field]
     with pytest.raises(StoreError, match=rf"article {articles[0].id} by 'lead' at n=3 has {field}\w* = {value}"):
-        store.record(*run, articles, BundleResult((summary(articles[1]), bad), ()))
+        store.record(*run, [(articles, BundleResult((summary(articles[1]), bad), ()))])
     assert store.run_info(run[0]).summaries == 0
 
 
@@ -131,25 +131,25 @@ def test_text_that_postgres_cannot_keep_is_refused_on_both(store, run, articles,
     for field in ("dataset", "split", "key", "text"):
         article = dataclasses.replace(articles[0], **{field: broken})
         with pytest.raises(StoreError, match=rf"\({article.id}\) holds a NUL or half a surrogate pair"):
-            store.record(*run, [article], BundleResult((), ()))
+            store.record(*run, [([article], BundleResult((), ()))])
     with pytest.raises(StoreError, match="'a0' of 'news'"):
-        store.record(*run, [dataclasses.replace(articles[0], references=("fine", broken))], BundleResult((), ()))
+        store.record(*run, [([dataclasses.replace(articles[0], references=("fine", broken))], BundleResult((), ()))])
     with pytest.raises(StoreError, match=f"the summary of article {articles[0].id} by 'lead' at n=3 holds"):
-        store.record(*run, articles, BundleResult((dataclasses.replace(summary(articles[0]), text=broken),), ()))
+        store.record(*run, [(articles, BundleResult((dataclasses.replace(summary(articles[0]), text=broken),), ()))])
     assert rows(store, "SELECT COUNT(*) FROM articles") == [(0,)]
 
 
 def test_a_failure_that_quotes_such_text_is_kept_readable(store, run, articles, failure):
-    store.record(*run, articles, failure(articles[0], "cannot read 'a\0b\ud800c'"))
+    store.record(*run, [(articles, failure(articles[0], "cannot read 'a\0b\ud800c'"))])
     assert store.failures(run[0])[0].message == r"cannot read 'a\x00b\ud800c'"
 
 
 def test_results_of_articles_outside_the_bundle_are_refused(store, run, articles, sweep):
     with pytest.raises(StoreError, match=articles[3].id):
-        store.record(*run, articles[:3], sweep(articles))
+        store.record(*run, [(articles[:3], sweep(articles))])
     stranger = BundleResult((), (Failure("0" * 16, "ValueError", "?", 1, "node"),))
     with pytest.raises(StoreError, match="0000000000000000"):
-        store.record(*run, articles, stranger)
+        store.record(*run, [(articles, stranger)])
 
 
 def test_one_bad_row_leaves_nothing_of_its_bundle(store, run, articles, sweep):
@@ -158,7 +158,7 @@ def test_one_bad_row_leaves_nothing_of_its_bundle(store, run, articles, sweep):
     bad = dataclasses.replace(good[2], text=None)
     broken = BundleResult((*good[:2], dataclasses.replace(bad, text="x", words=None)), ())
     with pytest.raises(StoreError, match=r"(?i)not null.*words|words.*not-null"):
-        store.record(*run, articles, broken)
+        store.record(*run, [(articles, broken)])
     assert rows(store, "SELECT COUNT(*) FROM articles") == [(0,)]
     assert store.run_info(run[0]).summaries == 0
 
@@ -166,7 +166,7 @@ def test_one_bad_row_leaves_nothing_of_its_bundle(store, run, articles, sweep):
 def test_large_bundles(store, run, summary):
     many = [Article("big", "test", str(i), f"text {i}", ("r",)) for i in range(1500)]
     failed = tuple(Failure(a.id, "ValueError", "x", 1, "node") for a in many[:1400])
-    store.record(*run, many, BundleResult(tuple(summary(a) for a in many[1400:]), failed))
+    store.record(*run, [(many, BundleResult(tuple(summary(a) for a in many[1400:]), failed))])
     info = store.run_info(run[0])
     assert (info.summaries, info.failures) == (100, 1400)
 
@@ -178,10 +178,10 @@ def test_an_article_is_done_when_every_stage_has_its_summaries(store, spec, arti
     run_id = store.create_run(dataclasses.replace(spec, systems=3))
     epoch = store.claim_run(run_id, "host", 1)
     first = BundleResult(tuple(summary(a, system, 3) for a in articles for system in EXTRACTIVE.systems), ())
-    store.record(run_id, epoch, articles, first, EXTRACTIVE)
-    store.record(run_id, epoch, articles, failure(articles[3]), BART)
+    store.record(run_id, epoch, [(articles, first)], EXTRACTIVE)
+    store.record(run_id, epoch, [(articles, failure(articles[3]))], BART)
     second = BundleResult(tuple(summary(a, "bart", n) for a in articles[:2] for n in (0, 3)), ())
-    store.record(run_id, epoch, articles, second, BART)
+    store.record(run_id, epoch, [(articles, second)], BART)
     info = store.run_info(run_id)
     assert (info.articles_done, info.summaries, info.failures) == (2, 12, 1)
     assert store.finished_article_ids(run_id, EXTRACTIVE) == {article.id for article in articles}
@@ -192,21 +192,21 @@ def test_an_article_is_done_when_every_stage_has_its_summaries(store, spec, arti
 def test_a_failure_is_its_stages_own(store, run, articles, summary, failure):
     run_id, epoch = run
     for stage in (EXTRACTIVE, BART):
-        store.record(run_id, epoch, articles, failure(articles[0], stage.name), stage)
+        store.record(run_id, epoch, [(articles, failure(articles[0], stage.name))], stage)
     assert store.run_info(run_id).failures == 1
     assert [(found.stage, found.message) for found in store.failures(run_id)] == [
         ("bart", "bart"),
         ("extractive", "extractive"),
     ]
-    store.record(run_id, epoch, articles, BundleResult((summary(articles[0], "bart", 0),), ()), BART)
+    store.record(run_id, epoch, [(articles, BundleResult((summary(articles[0], "bart", 0),), ()))], BART)
     assert [found.stage for found in store.failures(run_id)] == ["extractive"]
-    store.record(run_id, epoch, articles, failure(articles[0], "late"), BART)
+    store.record(run_id, epoch, [(articles, failure(articles[0], "late"))], BART)
     assert [found.stage for found in store.failures(run_id)] == ["extractive"]
 
 
 def test_what_a_system_tells_besides_its_scores_is_kept(store, run, articles, summary):
     told = dataclasses.replace(summary(articles[0]), extra={"dtype": "float16", "truncated_tokens": 12})
-    store.record(*run, articles, BundleResult((told,), ()))
+    store.record(*run, [(articles, BundleResult((told,), ()))])
     with store.query("select extra from summaries") as answer:
         ((extra,),) = answer.rows
     assert (json.loads(extra) if isinstance(extra, str) else extra) == {"dtype": "float16", "truncated_tokens": 12}

@@ -1,4 +1,7 @@
 import dataclasses
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -78,11 +81,11 @@ def test_every_code_version_that_worked_on_a_run_is_named(store, run):
 
 def test_a_replaced_driver_can_write_nothing(store, run, articles, sweep, failure):
     run_id, old = run
-    store.record(run_id, old, articles[:1], sweep(articles[:1]))
-    new = store.claim_run(run_id, "host-b", 22)
+    store.record(run_id, old, [(articles[:1], sweep(articles[:1]))])
+    new = store.claim_run(run_id, "host-b", 22, take_over=True)
     for write in (
-        lambda: store.record(run_id, old, articles, sweep(articles)),
-        lambda: store.record(run_id, old, articles[:2], failure(articles[1])),
+        lambda: store.record(run_id, old, [(articles, sweep(articles))]),
+        lambda: store.record(run_id, old, [(articles[:2], failure(articles[1]))]),
         lambda: store.start_run(run_id, old, 9, "cpu", "x"),
         lambda: store.finish_run(run_id, old, "done"),
     ):
@@ -92,7 +95,7 @@ def test_a_replaced_driver_can_write_nothing(store, run, articles, sweep, failur
     assert (info.state, info.articles_done, info.failures, info.total_articles) == ("running", 1, 0, None)
     with store.query("SELECT COUNT(*) FROM articles") as answer:
         assert list(answer.rows) == [(1,)]
-    store.record(run_id, new, articles, sweep(articles))
+    store.record(run_id, new, [(articles, sweep(articles))])
     assert store.run_info(run_id).articles_done == 4
 
 
@@ -100,18 +103,18 @@ def test_a_stopped_run_takes_no_more_results(store, run, articles, sweep):
     run_id, epoch = run
     store.finish_run(run_id, epoch, "interrupted")
     with pytest.raises(FencedError, match=f"is 'interrupted'.*nws resume {run_id}"):
-        store.record(run_id, epoch, articles, sweep(articles))
+        store.record(run_id, epoch, [(articles, sweep(articles))])
     assert store.run_info(run_id).summaries == 0
 
 
 def test_writing_to_an_unknown_run(store, articles, sweep):
     with pytest.raises(StoreError, match="no run 'phase1-x'"):
-        store.record("phase1-x", 1, articles, sweep(articles))
+        store.record("phase1-x", 1, [(articles, sweep(articles))])
 
 
 def test_recording_is_a_heartbeat(store, run, articles, sweep):
     before = store.run_info(run[0]).heartbeat_at
-    store.record(*run, articles, sweep(articles))
+    store.record(*run, [(articles, sweep(articles))])
     assert store.run_info(run[0]).heartbeat_at > before
 
 
@@ -128,8 +131,8 @@ def test_the_newest_run_of_a_recipe_is_found(store, spec):
 def test_runs_are_listed_newest_first_with_their_own_counts(store, spec, articles, sweep, failure):
     first, second = store.create_run(spec), store.create_run(spec)
     epoch = store.claim_run(first, "host", 1)
-    store.record(first, epoch, articles[:2], sweep(articles[:2]))
-    store.record(first, epoch, articles[3:], failure(articles[3]))
+    store.record(first, epoch, [(articles[:2], sweep(articles[:2]))])
+    store.record(first, epoch, [(articles[3:], failure(articles[3]))])
     newest, oldest = store.list_runs()
     assert (newest.id, newest.articles_done, newest.summaries, newest.failures) == (second, 0, 0, 0)
     assert (oldest.id, oldest.articles_done, oldest.summaries, oldest.failures) == (first, 2, 12, 1)
@@ -154,3 +157,47 @@ def test_times_do_not_depend_on_the_time_zone(store_url, spec, monkeypatch):
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+def test_a_run_whose_driver_lives_is_refused(store, spec):
+    run_id = store.create_run(spec)
+    epoch = store.claim_run(run_id, "host-a", os.getpid())
+    message = f"being driven by pid {os.getpid()} on host-a, last heard of at .*--take-over"
+    for host in ("host-a", "host-b"):
+        with pytest.raises(StoreError, match=message):
+            store.claim_run(run_id, host, 22)
+        with pytest.raises(StoreError, match=message):
+            store.require_free(run_id, host)
+    assert store.require_free(run_id, "host-b", take_over=True).driver_epoch == epoch
+    assert store.claim_run(run_id, "host-b", 22, take_over=True) == epoch + 1
+    with pytest.raises(FencedError):
+        store.heartbeat(run_id, epoch)
+
+
+def test_a_run_whose_driver_is_gone_is_free(store, spec, monkeypatch):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    run_id = store.create_run(spec)
+    store.claim_run(run_id, "host-a", ended.pid)
+    with pytest.raises(StoreError, match="being driven"):  # from elsewhere, its process cannot be seen
+        store.require_free(run_id, "host-b")
+    assert store.require_free(run_id, "host-a").id == run_id
+    assert store.claim_run(run_id, "host-a", os.getpid()) == 2
+    monkeypatch.setattr("jobs.store.runs.SILENT_SECONDS", 0.0)
+    assert store.claim_run(run_id, "host-b", 22) == 3
+
+
+def test_cancelling(store, spec):
+    run_id = store.create_run(spec)
+    assert not store.cancel_run(run_id, "host-a")  # nobody drives it yet
+    cancelled = store.run_info(run_id)
+    assert (cancelled.state, cancelled.error) == ("interrupted", "cancelled")
+    epoch = store.claim_run(run_id, "host-a", os.getpid())
+    assert not store.heartbeat(run_id, epoch)  # resuming it is a new beginning
+    assert store.cancel_run(run_id, "host-b")
+    assert store.heartbeat(run_id, epoch)
+    store.finish_run(run_id, epoch, "done")
+    assert not store.cancel_run(run_id, "host-a")
+    assert store.run_info(run_id).state == "done"
+    with pytest.raises(StoreError, match="no run 'x'"):
+        store.cancel_run("x", "host-a")

@@ -27,7 +27,7 @@ def recorded(store, spec, summary):
                     made = summary(article, system, n, round(f1, 1) if article.dataset == "wide" else f1)
                     summaries.append(made)
                     found.append((run_id, article.dataset, made))
-            store.record(run_id, epoch, [article], BundleResult(tuple(summaries), ()))
+            store.record(run_id, epoch, [([article], BundleResult(tuple(summaries), ()))])
     return found
 
 
@@ -66,7 +66,7 @@ def test_equal_values_have_no_deviation(store, run, summary):
     """0.1 three times: the sum of squares comes out below the square of the sum."""
     articles = [Article("same", "test", str(i), f"text {i}", ("r",)) for i in range(3)]
     for system, f1 in (("a", 0.1), ("b", 0.7), ("c", 1 / 3)):
-        store.record(*run, articles, BundleResult(tuple(summary(a, system, 3, f1) for a in articles), ()))
+        store.record(*run, [(articles, BundleResult(tuple(summary(a, system, 3, f1) for a in articles), ()))])
     assert [row["bertscore_f1_sd"] for row in table(store, "sweep_curve")] == pytest.approx([0, 0, 0], abs=1e-7)
 
 
@@ -85,7 +85,7 @@ def test_best_n_is_the_shortest_of_the_best(store, recorded):
 
 def test_best_n_of_a_tie(store, run, summary, articles):
     tied = tuple(summary(articles[0], "lead", n, f1) for n, f1 in ((0, 0.9), (3, 0.5), (5, 0.8), (7, 0.8), (9, 0.1)))
-    store.record(*run, articles, BundleResult(tied, ()))
+    store.record(*run, [(articles, BundleResult(tied, ()))])
     [row] = table(store, "best_n")
     assert (row["n"], row["bertscore_f1"]) == (5, 0.8)
 
@@ -107,7 +107,7 @@ def test_leaderboard_ranks_systems_of_equal_length(store, recorded):
 
 def test_equal_systems_share_a_rank(store, run, summary, articles):
     level = tuple(summary(articles[0], system, 3, f1) for system, f1 in (("a", 0.5), ("b", 0.5), ("c", 0.25)))
-    store.record(*run, articles, BundleResult(level, ()))
+    store.record(*run, [(articles, BundleResult(level, ()))])
     assert {row["system"]: row["rank"] for row in table(store, "leaderboard")} == {"a": 1, "b": 1, "c": 3}
 
 

@@ -1,0 +1,188 @@
+"""What the framework itself costs: many articles through pool, driver and store, around work that takes no time.
+
+The driver's memory is read while articles are stored, and must stay where it is after the first ten thousand. Costs are
+per article from then on: wall time, CPU time of the driver's process, and CPU time of it, its actors and Ray together.
+"""
+
+import argparse
+import contextlib
+import dataclasses
+import importlib.metadata
+import json
+import os
+import platform
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import psutil
+from rich.console import Console
+
+from bench import stub_work
+from bench.machine import cpu_model
+from core.types import Landed
+from jobs import driver, workers
+from jobs.phase1 import pin
+from jobs.provenance import Pinned
+from jobs.recipe import load_recipe
+from jobs.store import Store, open_store
+
+RESULTS = Path(__file__).parent / "results"
+BUNDLE_SIZE, ACTORS, WORDS = 32, 2, 100
+WARM_UP = 10_000  # articles
+SAMPLES = 20  # of the whole run
+MOST_GROWTH = 100.0  # MB
+BUSY = 0.5  # load per CPU, before we begin, from which the machine was not ours
+LIBRARIES = ("ray", "sqlalchemy", "psycopg", "torch", "pydantic")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The driver when so many articles were stored. Times in seconds, memory in MB."""
+
+    articles: int
+    wall: float
+    driver_cpu: float
+    all_cpu: float
+    rss: float
+
+
+@dataclass(slots=True)
+class Meter:
+    """Samples this process whenever another `every` articles have been stored."""
+
+    every: int
+    stored: int = 0
+    samples: list[Sample] = field(default_factory=list)
+    cpu_of: dict[psutil.Process, float] = field(default_factory=dict)  # also of those that have ended
+
+    def submit(self, store: Store, pinned: Pinned, console: Console) -> driver.Outcome:
+        """`jobs.driver.submit` with stub work, metered."""
+        record = Store.record
+
+        def metered(store: Store, run_id: str, epoch: int, landed: Sequence[Landed], *rest: Any) -> None:
+            record(store, run_id, epoch, landed, *rest)
+            before, self.stored = self.stored, self.stored + sum(len(bundle) for bundle, _ in landed)
+            if not before or before // self.every != self.stored // self.every or self.stored == pinned.articles:
+                self.samples.append(self.sample())
+
+        with mock.patch.object(workers, "_work", stub_work.work), mock.patch.object(Store, "record", metered):
+            return driver.submit(store, pinned, "ray", console)
+
+    def sample(self) -> Sample:
+        process = psutil.Process()
+        for member in (process, *process.children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                self.cpu_of[member] = sum(member.cpu_times()[:2])
+        cpu, all_cpu = self.cpu_of[process], sum(self.cpu_of.values())
+        return Sample(self.stored, time.perf_counter(), cpu, all_cpu, process.memory_info().rss / 1e6)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an article cost after the warm-up, in ms, and by how many MB the driver grew at most."""
+
+    wall: float
+    driver_cpu: float
+    all_cpu: float
+    growth: float
+
+
+def cost(samples: Sequence[Sample], warm_up: int) -> Cost:
+    after = [sample for sample in samples if sample.articles >= warm_up]
+    first, last = after[0], after[-1]
+    articles = (last.articles - first.articles) / 1000
+    return Cost(
+        (last.wall - first.wall) / articles,
+        (last.driver_cpu - first.driver_cpu) / articles,
+        (last.all_cpu - first.all_cpu) / articles,
+        max(sample.rss for sample in after) - first.rss,
+    )
+
+
+def main() -> None:
+    options = _options()
+    os.environ["NWS_STUB_SECONDS"] = "0"
+    load = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory(prefix="nws-bench-") as folder:
+        articles = Path(folder) / "articles.jsonl"
+        stub_work.write_articles(articles, options.articles, WORDS)
+        asked = {"datasets": [{"name": str(articles)}], "n": [7], "bundle_size": BUNDLE_SIZE}
+        pinned = pin(load_recipe("phase1", "sample", {**asked, "accelerator": "cpu", "actors": ACTORS}))
+        meter = Meter(max(1, options.articles // SAMPLES))
+        with open_store(options.store or f"sqlite:///{folder}/nws.db") as store:
+            outcome = meter.submit(store, pinned, Console(stderr=True, highlight=False, soft_wrap=True))
+            kind = "Postgres" if store.shown_url.startswith("postgresql") else f"SQLite {sqlite3.sqlite_version}"
+    assert (outcome.state, outcome.articles, outcome.failures) == ("done", options.articles, 0), outcome
+    found = cost(meter.samples, min(WARM_UP, options.articles // 2))
+    about = {
+        "articles": options.articles,
+        "words an article": WORDS,
+        "summaries an article": outcome.summaries // outcome.articles,
+        "bundle size": BUNDLE_SIZE,
+        "actors": ACTORS,
+        "store": kind,
+        "CPU": f"{cpu_model()}, {os.cpu_count()} CPUs",
+        "load before": round(load, 2),
+        "libraries": {"python": platform.python_version()}
+        | {name: importlib.metadata.version(name) for name in LIBRARIES},
+    }
+    write_results(about, meter.samples, found)
+    sys.exit(0 if found.growth < MOST_GROWTH else 1)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.overhead", description=__doc__.splitlines()[0])
+    parser.add_argument("--articles", type=int, default=100_000, help="how many")
+    parser.add_argument("--store", help="URL of the store; default: a SQLite file that is deleted afterwards")
+    options = parser.parse_args()
+    if options.articles < 1000:
+        parser.error("--articles must be at least 1000")
+    return options
+
+
+def write_results(about: dict[str, Any], samples: Sequence[Sample], found: Cost) -> None:
+    """Print what was found, and keep it as text and as JSON."""
+    text = _as_text(about, samples, found)
+    print(text, end="")
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "overhead.txt").write_text(text, encoding="utf-8")
+    report = {
+        "about": about,
+        "per_article_ms": {name: getattr(found, name) for name in ("wall", "driver_cpu", "all_cpu")},
+        "driver_growth_mb": found.growth,
+        "samples": [dataclasses.asdict(sample) for sample in samples],
+    }
+    (RESULTS / "overhead.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+
+
+def _as_text(about: dict[str, Any], samples: Sequence[Sample], found: Cost) -> str:
+    lines = []
+    for key, value in about.items():
+        shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
+        lines.append(f"{key}: {shown}")
+    lines.append(f"{'articles':>10} {'wall s':>8} {'driver CPU s':>13} {'all CPU s':>10} {'driver RSS MB':>14}")
+    start = samples[0]
+    for s in samples:
+        times = f"{s.wall - start.wall:8.1f} {s.driver_cpu - start.driver_cpu:13.1f} {s.all_cpu - start.all_cpu:10.1f}"
+        lines.append(f"{s.articles:10,} {times} {s.rss:14.1f}")
+    lines += [
+        f"Per article after the warm-up: {found.wall:.2f} ms wall, {found.driver_cpu:.2f} ms CPU of the driver, "
+        f"{found.all_cpu:.2f} ms CPU of driver, actors and Ray.",
+        f"The driver grew by {found.growth:.1f} MB (less than {MOST_GROWTH:.0f} are allowed).",
+    ]
+    if about["load before"] > BUSY * (os.cpu_count() or 1):
+        lines.append("The machine was busy with other things: go by CPU time.")
+    if found.growth >= MOST_GROWTH:
+        lines.append("FAILED: the driver's memory grows with the number of articles.")
+    return "".join(f"{line}\n" for line in lines)
+
+
+if __name__ == "__main__":
+    main()

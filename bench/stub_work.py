@@ -1,0 +1,84 @@
+"""Work that costs next to nothing, for the real command line, driver, pool and store to be run around.
+
+Each article takes NWS_STUB_SECONDS (0.01), and its scores are made of its id: they mean nothing.
+"""
+
+import hashlib
+import json
+import os
+import random
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cluster.pool import Work
+from core.text.words import first_words
+from core.types import Article, Score, Scores, Segment, SegmentedArticle, Summary
+
+if TYPE_CHECKING:  # workers import this file, and the real sweep would take torch along
+    from core.sweep import SweepPlan
+
+_WORDS = (
+    "bridge",
+    "city",
+    "council",
+    "news",
+    "opened",
+    "plan",
+    "rain",
+    "river",
+    "said",
+    "station",
+    "the",
+    "town",
+    "was",
+)
+
+
+def write_articles(path: Path, count: int, words: int = 30) -> None:
+    """A JSONL file of so many articles of so many words, the same each time."""
+    draw = random.Random(0)
+    with path.open("w", encoding="utf-8") as file:
+        for key in range(count):
+            text = " ".join(draw.choices(_WORDS, k=words))
+            row = {"id": str(key), "article": f"{text.capitalize()}.", "summary": text[: len(text) // 4]}
+            file.write(json.dumps(row) + "\n")
+
+
+def work(plan: "SweepPlan", device: str, memory_fraction: float | None) -> Work:
+    """In place of `jobs.workers._work`."""
+    seconds = float(os.environ.get("NWS_STUB_SECONDS", "0.01"))
+    return Work(make_segmenter, partial(make_sweeper, plan.signatures, plan.lengths, seconds))
+
+
+def make_segmenter() -> Callable[[Article], SegmentedArticle]:
+    return segment
+
+
+def segment(article: Article) -> SegmentedArticle:
+    words = tuple(article.text.split())
+    whole = Segment(article.text, 0, len(words), 0)
+    return SegmentedArticle(article, words, (whole,), (whole,))
+
+
+def make_sweeper(
+    systems: tuple[str, ...], lengths: tuple[int, ...], seconds: float
+) -> Callable[[Sequence[SegmentedArticle]], list[Summary]]:
+    return partial(sweep, systems, lengths, seconds)
+
+
+def sweep(
+    systems: tuple[str, ...], lengths: tuple[int, ...], seconds: float, bundle: Sequence[SegmentedArticle]
+) -> list[Summary]:
+    time.sleep(seconds * len(bundle))
+    return [summary(found.article, system, n) for found in bundle for system in systems for n in lengths]
+
+
+def summary(article: Article, system: str, n: int) -> Summary:
+    text = first_words(article.text, n)
+    digest = hashlib.sha256(f"{article.id} {system} {n}".encode()).digest()
+    parts = [byte / 255 for byte in digest]
+    scores = Scores(*(Score(*parts[i : i + 3]) for i in range(0, 12, 3)), efficiency=parts[12], density=1.0)
+    return Summary(article.id, system, n, text, len(text.split()), 0.0, scores)

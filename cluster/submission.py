@@ -1,0 +1,188 @@
+"""Ray Job Submission: hands a job to a cluster through the dashboard of its head, and asks how it stands.
+
+Ray reads its switches while it is imported, so nothing here imports it at the top.
+"""
+
+import asyncio
+import contextlib
+import importlib
+import logging
+import os
+import socket
+import urllib.parse
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cluster.auth_token import known_token
+from core.errors import ClusterError, RecipeError
+
+_CONNECT_SECONDS = 5.0
+_PORTS = {"http": 80, "https": 443}
+
+HOW_TO_GET_A_TOKEN = (
+    "Run `ray get-auth-token` on its head and put the token into ~/.ray/auth_token here (mode 0600), or name its file "
+    "with RAY_AUTH_TOKEN_PATH, or set RAY_AUTH_TOKEN to it; RAY_AUTH_MODE must be token, or not set"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A submitted job. `status` is Ray's: PENDING, RUNNING, STOPPED, SUCCEEDED or FAILED; `message` says why."""
+
+    submission_id: str
+    status: str
+    message: str
+
+    @property
+    def has_ended(self) -> bool:
+        return self.status in ("STOPPED", "SUCCEEDED", "FAILED")
+
+
+def require_address(address: str) -> str:
+    """The address of a dashboard, without a slash at its end.
+
+    Raises:
+        RecipeError: it is not http(s)://HOST:PORT, or holds a password, which everybody would see.
+    """
+    try:
+        parsed = urllib.parse.urlsplit(address)
+        usable = parsed.scheme in _PORTS and bool(parsed.hostname) and parsed.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise RecipeError(
+            f"{address!r} is not the address of a Ray dashboard: give --address (or RAY_ADDRESS) as http://HEAD:8265. "
+            "To run on this machine instead, leave --address out and RAY_ADDRESS unset."
+        )
+    if "@" in parsed.netloc:
+        raise RecipeError("The address of a Ray dashboard must hold no user or password: use token authentication.")
+    return address.rstrip("/")
+
+
+class Head:
+    """The head of a cluster, reached at the address of its dashboard. Every method may raise `ClusterError`."""
+
+    def __init__(self, address: str) -> None:
+        """Look whether the head answers, and lets this process in.
+
+        Raises:
+            RecipeError: the address is not that of a dashboard.
+            ClusterError: it does not, or this process has not its token.
+        """
+        self.address = require_address(address)
+        known_token()
+        with self._errors():
+            _require_answer(self.address)
+            # Ray prefers RAY_ADDRESS to the address it is given, and this to RAY_ADDRESS.
+            os.environ["RAY_API_SERVER_ADDRESS"] = self.address
+            self._client: Any = importlib.import_module("ray.job_submission").JobSubmissionClient(self.address)
+        for chatty in ("ray.dashboard.modules.dashboard_sdk", "ray._private.runtime_env.packaging"):
+            logging.getLogger(chatty).setLevel(logging.WARNING)
+
+    def submit(
+        self,
+        submission_id: str,
+        entrypoint: str,
+        working_dir: Path,
+        env_vars: Mapping[str, str],
+        metadata: Mapping[str, str],
+    ) -> None:
+        """Start a job. All of this but the contents of `working_dir` can be read in the dashboard.
+
+        Args:
+            submission_id: the job's name, which the cluster must not have had before.
+            entrypoint: the shell command, run inside the copy of `working_dir` on the head.
+            working_dir: what is shipped: the job and its workers import from their copies of it.
+            env_vars: environment variables of the job and its workers.
+            metadata: what the dashboard shows with the job.
+        """
+        with self._errors():
+            self._client.submit_job(
+                submission_id=submission_id,
+                entrypoint=entrypoint,
+                runtime_env={"working_dir": str(working_dir), "env_vars": dict(env_vars)},
+                metadata=dict(metadata),
+            )
+
+    def jobs(self) -> list[Job]:
+        """Every job that was submitted since the head was started, in no order."""
+        with self._errors():
+            found = self._client.list_jobs()
+        return [_job(details) for details in found if details.submission_id]
+
+    def job(self, submission_id: str) -> Job:
+        """One job."""
+        with self._errors():
+            return _job(self._client.get_job_info(submission_id))
+
+    def log(self, submission_id: str) -> str:
+        """What a job has printed so far, stdout and stderr together."""
+        with self._errors():
+            return str(self._client.get_job_logs(submission_id))
+
+    def follow_log(self, submission_id: str) -> Iterator[str]:
+        """What a job prints, piece by piece from the first, until it ends."""
+        pieces: AsyncIterator[str] = self._client.tail_job_logs(submission_id)
+        with self._errors(), contextlib.closing(asyncio.new_event_loop()) as loop:
+            try:
+                while (piece := loop.run_until_complete(anext(pieces, None))) is not None:
+                    yield piece
+            finally:
+                loop.run_until_complete(loop.shutdown_asyncgens())
+
+    def stop(self, submission_id: str) -> bool:
+        """Send a job SIGTERM, and SIGKILL if it has not ended in time; False if it had ended before."""
+        with self._errors():
+            return bool(self._client.stop_job(submission_id))
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        """What a person can do about an error of Ray's client, which raises errors of five libraries."""
+        try:
+            yield
+        except (OSError, RuntimeError) as error:
+            raise ClusterError(_advice(self.address, error)) from error
+        except importlib.import_module("ray.exceptions").AuthenticationError as error:
+            reason = str(error).partition("\n")[0].strip()
+            raise ClusterError(
+                f"The Ray cluster at {self.address} does not let this machine in: {reason}. {HOW_TO_GET_A_TOKEN}."
+            ) from error
+        except importlib.import_module("aiohttp").ClientError as error:
+            raise ClusterError(_advice(self.address, error)) from error
+
+
+def _job(details: Any) -> Job:
+    return Job(details.submission_id, str(details.status.value), details.message or "")
+
+
+def _require_answer(address: str) -> None:
+    """Ray's client itself has no time limit."""
+    if importlib.import_module("requests").utils.get_environ_proxies(address):
+        return
+    parsed = urllib.parse.urlsplit(address)
+    host, port = parsed.hostname, parsed.port or _PORTS[parsed.scheme]
+    socket.create_connection((host, port), timeout=_CONNECT_SECONDS).close()
+
+
+def _advice(address: str, error: Exception) -> str:
+    # Ray sends a whole traceback; its last line says what is wrong.
+    reason = next((line.strip() for line in reversed(str(error).splitlines()) if line.strip()), type(error).__name__)
+    text = str(error)
+    if "already exists" in text:
+        return (
+            f"The Ray cluster at {address} has had a job of this name already: {reason} Look at it with "
+            "`nws status` and `nws logs --job`, or try again in a moment if somebody else has just resumed the run."
+        )
+    if "No available agent" in text:
+        return (
+            f"The head at {address} has no agent that could start a job. Something else on that machine holds the "
+            "agent's port (52365): start the head with --dashboard-agent-listen-port=FREE_PORT."
+        )
+    if isinstance(error, OSError):
+        return (
+            f"No Ray dashboard answers at {address}: {reason}. Is the head running, was it started with "
+            "--dashboard-host=0.0.0.0 or reached through a tunnel, and is this http://HOST:8265 (or its other port)?"
+        )
+    return f"The Ray cluster at {address} refuses: {reason}"

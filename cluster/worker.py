@@ -1,0 +1,40 @@
+"""A process that holds models, as runs record it."""
+
+import platform
+import re
+import socket
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """The name of its machine, and the model of what it computes on."""
+
+    node: str
+    device: str
+
+    def __str__(self) -> str:
+        return f"{self.device} on {self.node}"
+
+
+def this_worker() -> Worker:
+    """This process, once its models are loaded."""
+    return Worker(socket.gethostname(), _gpu() or _cpu())
+
+
+def _gpu() -> str | None:
+    # Not imported for this: where nothing needed torch, no model is on a GPU. The first one initialises CUDA.
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_initialized():
+        return None
+    return str(torch.cuda.get_device_name())
+
+
+def _cpu() -> str:
+    try:
+        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        found = None
+    return found[1].strip() if found else platform.processor() or "CPU"

@@ -1,0 +1,85 @@
+"""A driver's heart: it tells the store every few seconds that the driver lives, and tells the driver when to stop."""
+
+import threading
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Self
+
+from rich.console import Console
+
+from core.errors import CancelledError, FencedError, StoreUnavailableError
+from jobs.store import LogLine, Store
+
+BEAT_SECONDS = 5.0
+
+
+class Heart:
+    """Beats in a thread of its own while its `with` block runs.
+
+    What is said goes to the console at once and to the store with the next beat. A store that cannot be reached is no
+    reason to stop: the lines are kept for a later beat.
+    """
+
+    def __init__(self, store: Store, run_id: str, epoch: int, console: Console) -> None:
+        self._store = store
+        self._run_id = run_id
+        self._epoch = epoch
+        self._console = console
+        self._lines: list[LogLine] = []
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._reason: FencedError | CancelledError | None = None
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+
+    def say(self, text: str) -> None:
+        """Print a line, and have it stored."""
+        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+        self.note(text)
+
+    def note(self, text: str) -> None:
+        """Have a line stored that the console need not show."""
+        with self._lock:
+            self._lines.append(LogLine(datetime.now(UTC), text))
+
+    def check(self) -> None:
+        """Called by the driver now and then.
+
+        Raises:
+            FencedError: another driver took the run over.
+            CancelledError: somebody asked for an end.
+        """
+        if self._reason is not None:
+            raise self._reason
+
+    def _run(self) -> None:
+        while not self._ended.wait(BEAT_SECONDS):
+            self._beat()
+
+    def _beat(self) -> None:
+        lines = self._taken()
+        try:
+            if self._store.heartbeat(self._run_id, self._epoch, lines):
+                self._reason = CancelledError(f"run {self._run_id} was cancelled")
+        except FencedError as error:
+            self._reason = error
+        except StoreUnavailableError:
+            self._put_back(lines)
+
+    def _taken(self) -> list[LogLine]:
+        with self._lock:
+            lines, self._lines = self._lines, []
+        return lines
+
+    def _put_back(self, lines: Sequence[LogLine]) -> None:
+        with self._lock:
+            self._lines = [*lines, *self._lines]
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        if self._reason is None:
+            self._beat()

@@ -1,0 +1,278 @@
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import typer
+import yaml
+from ray.autoscaler._private.kuberay import autoscaling_config
+from ray.autoscaler._private.resource_demand_scheduler import _fits
+from ray.autoscaler._private.util import prepare_config, validate_config
+
+from cluster.resources import _TYPE_PREFIX
+from jobs.cli import app
+
+CHECKOUT = Path(__file__).parents[2]
+FOLDER = CHECKOUT / "cluster"
+RAY_UP = ["aws-t4.yaml", "gcp-t4.yaml"]
+FILES = [*RAY_UP, "kuberay-t4.yaml", "Dockerfile"]
+T4_ACTOR = {"GPU": 1, _TYPE_PREFIX + "T4": 0.001}
+
+# What is allowed where: a dict is an object with these keys, a list has items of one kind, a type is a value of it.
+# `{str: ...}` is an object with keys of one's own.
+VALUES = {str: str}
+DISKS = {"boot": bool, "autoDelete": bool, "type": str, "initializeParams": {"diskSizeGb": int, "sourceImage": str}}
+# Ray's schema leaves `node_config` to the cloud: EC2's create_instances and Compute Engine's instances.insert.
+NODE_CONFIG = {
+    "aws-t4.yaml": {
+        "InstanceType": str,
+        "ImageId": str,
+        "BlockDeviceMappings": [{"DeviceName": str, "Ebs": {"VolumeSize": int, "VolumeType": str}}],
+        "InstanceMarketOptions": {"MarketType": str},
+    },
+    "gcp-t4.yaml": {
+        "machineType": str,
+        "guestAccelerators": [{"acceleratorType": str, "acceleratorCount": int}],
+        "disks": [DISKS],
+        "scheduling": {"onHostMaintenance": str, "preemptible": bool, "automaticRestart": bool},
+    },
+}
+# ... and `provider` is open in it, too.
+PROVIDER = {
+    "aws-t4.yaml": {"type": str, "region": str, "availability_zone": str, "cache_stopped_nodes": bool},
+    "gcp-t4.yaml": {"type": str, "region": str, "availability_zone": str, "project_id": str},
+}
+CONTAINER = {
+    "name": str,
+    "image": str,
+    "env": [{"name": str, "value": str, "valueFrom": {"secretKeyRef": {"name": str, "key": str}}}],
+    "ports": [{"name": str, "containerPort": int}],
+    "resources": {"requests": VALUES, "limits": VALUES},
+}
+POD = {
+    "spec": {
+        "nodeSelector": VALUES,
+        "tolerations": [{"key": str, "operator": str, "effect": str}],
+        "containers": [CONTAINER],
+    }
+}
+# The part of KubeRay 1.5.1's RayJob (ray.io/v1) that is used here.
+RAY_JOB = {
+    "apiVersion": str,
+    "kind": str,
+    "metadata": {"name": str},
+    "spec": {
+        "entrypoint": str,
+        "backoffLimit": int,
+        "shutdownAfterJobFinishes": bool,
+        "ttlSecondsAfterFinished": int,
+        "rayClusterSpec": {
+            "rayVersion": str,
+            "authOptions": {"mode": str},
+            "enableInTreeAutoscaling": bool,
+            "autoscalerOptions": {"idleTimeoutSeconds": int},
+            "headGroupSpec": {"rayStartParams": VALUES, "template": POD},
+            "workerGroupSpecs": [
+                {
+                    "groupName": str,
+                    "replicas": int,
+                    "minReplicas": int,
+                    "maxReplicas": int,
+                    "rayStartParams": VALUES,
+                    "resources": VALUES,
+                    "template": POD,
+                }
+            ],
+        },
+    },
+}
+
+
+def load(name: str) -> dict[str, Any]:
+    loaded = yaml.safe_load((FOLDER / name).read_text())
+    assert isinstance(loaded, dict)
+    return loaded
+
+
+def misfits(value: Any, table: Any, where: str = "") -> Iterator[str]:
+    """Every place in the value that the table does not allow."""
+    if isinstance(table, dict):
+        if not isinstance(value, dict):
+            yield where
+            return
+        for key, below in value.items():
+            kind = table.get(key, table.get(type(key)))
+            if kind is None:
+                yield f"{where}.{key}"
+            else:
+                yield from misfits(below, kind, f"{where}.{key}")
+    elif isinstance(table, list):
+        if not isinstance(value, list):
+            yield where
+            return
+        for number, item in enumerate(value):
+            yield from misfits(item, table[0], f"{where}[{number}]")
+    elif type(value) is not table:
+        yield where
+
+
+def pinned_ray() -> str:
+    found = re.search(r"^ray==(\S+)$", (CHECKOUT / "constraints.txt").read_text(), re.MULTILINE)
+    assert found
+    return found[1]
+
+
+@pytest.fixture(params=RAY_UP)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def prepared(name: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """As `ray up` sees it, up to where it asks the cloud."""
+    monkeypatch.chdir(CHECKOUT)
+    config: dict[str, Any] = prepare_config(load(name))
+    return config
+
+
+@pytest.fixture
+def job() -> dict[str, Any]:
+    spec = load("kuberay-t4.yaml")["spec"]
+    assert isinstance(spec, dict)
+    return spec
+
+
+def test_ray_up_accepts_the_file(prepared: dict[str, Any]) -> None:
+    validate_config(prepared)
+
+
+def test_ray_up_refuses_a_wrong_key(prepared: dict[str, Any]) -> None:
+    prepared["available_node_types"]["t4"]["max_worker"] = 4
+    with pytest.raises(jsonschema.ValidationError, match="max_worker"):
+        validate_config(prepared)
+
+
+def test_what_the_schema_leaves_open_is_known(name: str) -> None:
+    config = load(name)
+    assert not list(misfits(config["provider"], PROVIDER[name], "provider"))
+    for node_type, settings in config["available_node_types"].items():
+        assert not list(misfits(settings["node_config"], NODE_CONFIG[name], node_type))
+
+
+def test_workers_come_when_a_t4_is_asked_for_and_go_again(prepared: dict[str, Any]) -> None:
+    worker, head = prepared["available_node_types"]["t4"], prepared["available_node_types"]["head"]
+    assert _fits(worker["resources"], T4_ACTOR)
+    assert not _fits(head["resources"], T4_ACTOR)
+    assert worker["min_workers"] == 0 < worker["max_workers"] == prepared["max_workers"]
+    assert (head["min_workers"], head["max_workers"]) == (0, 0)
+    assert 0 < prepared["idle_timeout_minutes"] <= 30
+
+
+def test_head_is_a_machine_without_gpu_and_workers_are_t4_spot_machines() -> None:
+    aws, gcp = (load(name)["available_node_types"] for name in RAY_UP)
+    assert aws["head"]["node_config"]["InstanceType"].startswith("m5.")
+    assert aws["t4"]["node_config"]["InstanceType"] == "g4dn.xlarge"
+    assert aws["t4"]["node_config"]["InstanceMarketOptions"] == {"MarketType": "spot"}
+    assert "InstanceMarketOptions" not in aws["head"]["node_config"]
+    assert "guestAccelerators" not in gcp["head"]["node_config"]
+    assert "scheduling" not in gcp["head"]["node_config"]
+    worker = gcp["t4"]["node_config"]
+    assert worker["machineType"] == "n1-standard-4"
+    assert worker["guestAccelerators"] == [{"acceleratorType": "nvidia-tesla-t4", "acceleratorCount": 1}]
+    assert worker["scheduling"] == {"onHostMaintenance": "TERMINATE", "preemptible": True, "automaticRestart": False}
+
+
+def test_every_machine_has_the_token_and_the_dashboard_is_on_loopback(prepared: dict[str, Any]) -> None:
+    assert prepared["file_mounts"]["/home/ray/.ray/auth_token"] == "~/.ray/auth_token"
+    assert "-e RAY_AUTH_MODE=token" in prepared["docker"]["run_options"]
+    (start,) = [command for command in prepared["head_start_ray_commands"] if "ray start" in command]
+    assert re.findall(r"--dashboard-host[= ](\S+)", start) == ["127.0.0.1"]
+
+
+def test_every_machine_installs_the_pins(prepared: dict[str, Any]) -> None:
+    pins = "/home/ray/nws/constraints.txt"
+    assert (CHECKOUT / prepared["file_mounts"][pins]).samefile(CHECKOUT / "constraints.txt")
+    for commands in (prepared["head_setup_commands"], prepared["worker_setup_commands"]):
+        assert f"pip install --requirement {pins}" in commands
+
+
+def test_the_dockerfile_has_what_a_run_ships_and_installs_the_pins() -> None:
+    text = (FOLDER / "Dockerfile").read_text()
+    copied = re.findall(r"^COPY --chown=ray (.+) \S+$", text, re.MULTILINE)
+    names = {name for line in copied for name in line.split()}
+    assert names == {"constraints.txt", "pyproject.toml", "README.md", "alembic", "core", "cluster", "jobs"}
+    assert all((CHECKOUT / name).exists() for name in names)
+    assert "pip install --no-cache-dir --constraint constraints.txt --editable '.[korean,postgres]'" in text
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_image_has_the_pinned_ray_and_python(file: str) -> None:
+    images = re.findall(r"^\s*(?:image:|FROM) (\S+)$", (FOLDER / file).read_text(), re.MULTILINE)
+    assert images
+    for image in images:
+        assert re.fullmatch(rf"(rayproject/ray:|REPLACE_ME/nws:ray){re.escape(pinned_ray())}-py311-gpu", image)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_no_file_holds_a_secret(file: str) -> None:
+    text = (FOLDER / file).read_text()
+    assert not re.findall(r"\w+://[^\s/]*@", text), "a URL with a user"
+    assert not re.findall(r"(?i)postgres(?:ql)?://|password[=:]|RAY_AUTH_TOKEN\b|aws_(?:secret_)?access_key", text)
+    assert not re.findall(r"\b(?:AKIA\w{16}|[0-9a-f]{32,})\b", text)
+
+
+def test_every_key_of_the_ray_job_is_known() -> None:
+    manifest = load("kuberay-t4.yaml")
+    assert not list(misfits(manifest, RAY_JOB))
+    assert (manifest["apiVersion"], manifest["kind"]) == ("ray.io/v1", "RayJob")
+
+
+def test_a_wrong_key_or_value_of_the_ray_job_is_seen(job: dict[str, Any]) -> None:
+    job["rayClusterSpec"]["workerGroupSpecs"][0]["maxReplica"] = 4
+    job["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"][0]["env"][1]["value"] = 1800
+    assert list(misfits(job, RAY_JOB["spec"])) == [
+        ".rayClusterSpec.headGroupSpec.template.spec.containers[0].env[1].value",
+        ".rayClusterSpec.workerGroupSpecs[0].maxReplica",
+    ]
+
+
+def test_ray_reads_t4_workers_from_the_ray_job(job: dict[str, Any]) -> None:
+    groups = autoscaling_config._generate_available_node_types_from_ray_cr_spec(job["rayClusterSpec"])
+    assert _fits(groups["t4"]["resources"], T4_ACTOR)
+    assert groups["t4"]["min_workers"] == 0 < groups["t4"]["max_workers"]
+    assert "GPU" not in groups["headgroup"]["resources"]
+
+
+def test_the_ray_job_takes_t4s_asks_for_a_token_and_ends_its_cluster(job: dict[str, Any]) -> None:
+    assert job["shutdownAfterJobFinishes"] is True
+    cluster = job["rayClusterSpec"]
+    assert cluster["rayVersion"] == pinned_ray()
+    assert cluster["authOptions"] == {"mode": "token"}
+    assert cluster["enableInTreeAutoscaling"] is True
+    worker = cluster["workerGroupSpecs"][0]["template"]["spec"]
+    assert worker["nodeSelector"] == {"cloud.google.com/gke-accelerator": "nvidia-tesla-t4"}
+    resources = worker["containers"][0]["resources"]
+    assert resources["limits"] == resources["requests"], "or Ray plans with what the machine does not keep"
+    assert resources["limits"]["nvidia.com/gpu"] == "1"
+
+
+def test_the_store_comes_from_a_secret(job: dict[str, Any]) -> None:
+    (container,) = job["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"]
+    (store,) = [variable for variable in container["env"] if variable["name"] == "NWS_STORE"]
+    assert store == {"name": "NWS_STORE", "valueFrom": {"secretKeyRef": {"name": "nws-store", "key": "url"}}}
+    assert "--store" not in job["entrypoint"]
+
+
+def test_nws_can_read_the_entrypoint(job: dict[str, Any]) -> None:
+    python, dash_m, module, *words = shlex.split(job["entrypoint"])
+    assert (python, dash_m, module) == ("python", "-m", "jobs.cli")
+    command: Any = typer.main.get_command(app)
+    for name in words[:2]:
+        command = command.commands[name]
+    read = command.make_context("nws", words[2:]).params
+    (group,) = job["rayClusterSpec"]["workerGroupSpecs"]
+    assert (words[:2], read["recipe"], read["address"]) == (["submit", "phase1"], "paper", "http://127.0.0.1:8265")
+    assert (read["actors"], read["resume"], read["no_wait"]) == (group["maxReplicas"], True, False)

@@ -1,0 +1,133 @@
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ray_head import CHECKOUT, Head, free_ports, ray_head, run_script
+
+pytestmark = pytest.mark.ray
+
+
+@pytest.fixture(scope="module")
+def head() -> Iterator[Head]:
+    with ray_head() as running:
+        yield running
+
+
+WORKING = """
+import json
+from cluster.ray_pool import RayPool
+from cluster.resources import plan_actors
+from cluster.session import joined_session
+import fakes
+
+with joined_session("a-run") as session:
+    pool = RayPool(fakes.WORK, *plan_actors(session.resources, None, None))
+    landed = fakes.together(pool.map(fakes.bundles(4, 2)))
+    import ray
+    named = [[actor["name"], actor["namespace"]] for actor in ray.util.list_named_actors(all_namespaces=True)]
+    # Left without `pool.close()`, as a driver that fails would.
+print(json.dumps({
+    "summaries": sum(len(result.summaries) for _, result in landed),
+    "failures": [failure.message for _, result in landed for failure in result.failures],
+    "named": sorted(named),
+    "cpus": session.resources["CPU"],
+    "token": str(session.auth_token_path),
+    "dashboard": session.dashboard_url,
+}))
+"""
+
+LOOKING = """
+import json, time
+from cluster.session import joined_session
+with joined_session("another-run") as session:
+    from ray.util.state import list_actors
+    deadline = time.monotonic() + 20
+    while (alive := list_actors(filters=[("state", "=", "ALIVE")])) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    print(json.dumps([session.resources["CPU"], len(alive)]))
+"""
+
+
+def test_a_run_on_a_cluster_leaves_it_running_without_its_actors(head: Head, tmp_path: Path) -> None:
+    # The folder the user is in has packages with our names.
+    for name in ("core", "cluster"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise ImportError('not ours')")
+    environment = head.environment | {"RAY_ADDRESS": head.address}
+    told = json.loads(run_script(WORKING, tmp_path, environment))
+    assert (told["summaries"], told["failures"]) == (16, [])
+    assert told["named"] == [["encoder-0", "a-run"], ["encoder-1", "a-run"]]
+    assert told["cpus"] == 2
+    assert told["token"] == head.environment["RAY_AUTH_TOKEN_PATH"]
+    assert told["dashboard"] == head.dashboard
+    assert json.loads(run_script(LOOKING, tmp_path, environment)) == [2, 0]
+
+
+SUBMITTING = """
+import json, time
+from ray.job_submission import JobSubmissionClient, JobStatus
+client = JobSubmissionClient({dashboard!r})
+job = client.submit_job(entrypoint={entrypoint!r}, runtime_env={{"working_dir": {folder!r}}})
+while not (status := client.get_job_status(job)).is_terminal():
+    time.sleep(0.2)
+print(json.dumps([status, client.get_job_logs(job)]))
+"""
+
+
+def test_a_submitted_job_joins_its_cluster_and_its_workers_import_what_it_shipped(head: Head, tmp_path: Path) -> None:
+    shipped = tmp_path / "shipped"
+    shipped.mkdir()
+    for name, folder in {"core": CHECKOUT, "cluster": CHECKOUT, "fakes.py": CHECKOUT / "tests" / "support"}.items():
+        (shipped / name).symlink_to(folder / name)
+    (shipped / "run.py").write_text(WORKING + "import core; print(core.__file__)\n")
+    script = SUBMITTING.format(dashboard=head.dashboard, entrypoint=f"{sys.executable} run.py", folder=str(shipped))
+    status, logs = json.loads(run_script(script, tmp_path, head.environment))
+    assert status == "SUCCEEDED", logs
+    told, where = logs.splitlines()[-2:]
+    assert json.loads(told)["summaries"] == 16
+    assert "_ray_pkg_" in where
+
+
+REFUSED = """
+from cluster.session import joined_session
+from core.errors import ClusterError
+try:
+    with joined_session("a-run"):
+        print("joined")
+except ClusterError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("", "'' is no address of a Ray cluster"),
+        ("auto", "Give the host:port of its GCS"),
+        ("ray://127.0.0.1:10001", "Give the host:port of its GCS"),
+        ("127.0.0.1:99999", "No Ray cluster answers at 127.0.0.1:99999"),
+    ],
+)
+def test_an_address_that_is_none_is_refused(address: str, message: str, tmp_path: Path) -> None:
+    environment = {"RAY_ADDRESS": address, "HOME": str(tmp_path)}
+    assert message in run_script(REFUSED, tmp_path, environment)
+
+
+def test_a_dead_address_is_refused(tmp_path: Path) -> None:
+    (port,) = free_ports(1)
+    environment = {"RAY_ADDRESS": f"127.0.0.1:{port}", "HOME": str(tmp_path)}
+    assert "No Ray cluster answers" in run_script(REFUSED, tmp_path, environment)
+
+
+def test_joining_makes_no_token(head: Head, tmp_path: Path) -> None:
+    environment = head.environment | {"RAY_ADDRESS": head.address, "RAY_AUTH_TOKEN_PATH": str(tmp_path / "token")}
+    assert "there is no token in" in run_script(REFUSED, tmp_path, environment)
+    assert not (tmp_path / "token").exists()
+
+
+def test_a_wrong_token_is_refused(head: Head, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("cd" * 32)
+    environment = head.environment | {"RAY_ADDRESS": head.address, "RAY_AUTH_TOKEN_PATH": str(tmp_path / "token")}
+    assert f"The Ray cluster at {head.address} cannot be joined" in run_script(REFUSED, tmp_path, environment)

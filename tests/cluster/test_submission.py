@@ -1,0 +1,122 @@
+"""What a person is told when a cluster does not take a job. In processes of their own: Ray reads its switches once."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ray_head import Head, free_ports, ray_head, run_script
+
+from cluster.submission import require_address
+from core.errors import RecipeError
+
+pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def head() -> Iterator[Head]:
+    with ray_head() as running:
+        yield running
+
+
+@pytest.mark.parametrize("address", ["http://head:8265", "https://head/", "http://[::1]:8265", "http://10.0.0.1"])
+def test_addresses_of_dashboards(address: str) -> None:
+    assert require_address(address) == address.rstrip("/")
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["10.0.0.1:6379", "head:8265", "auto", "ray://head:10001", "http://", "http://head:port", "http://head:99999", "x"],
+)
+def test_addresses_of_something_else(address: str) -> None:
+    with pytest.raises(RecipeError, match="http://HEAD:8265"):
+        require_address(address)
+
+
+def test_an_address_must_hold_no_password() -> None:
+    with pytest.raises(RecipeError) as refused:
+        require_address("http://me:s3cret@head:8265")
+    assert "s3cret" not in str(refused.value)
+
+
+ASKING = """
+from cluster.submission import Head
+from core.errors import ClusterError
+try:
+    head = Head({address!r})
+    print(sorted(job.submission_id for job in head.jobs()))
+    {more}
+except ClusterError as error:
+    print("refused:", error)
+"""
+
+
+def ask(address: str, folder: Path, environment: dict[str, str], more: str = "pass") -> str:
+    return run_script(ASKING.format(address=address, more=more), folder, environment)
+
+
+def test_a_head_that_does_not_answer(tmp_path: Path) -> None:
+    (port,) = free_ports(1)
+    told = ask(f"http://127.0.0.1:{port}", tmp_path, {"HOME": str(tmp_path)})
+    assert told.startswith(f"refused: No Ray dashboard answers at http://127.0.0.1:{port}")
+    assert "--dashboard-host" in told
+
+
+def test_a_server_that_is_no_dashboard(head: Head, tmp_path: Path) -> None:
+    # The GCS speaks another protocol.
+    told = ask(f"http://{head.address}", tmp_path, head.environment)
+    assert told.startswith(f"refused: No Ray dashboard answers at http://{head.address}")
+
+
+def test_a_token_is_needed_and_the_right_one(head: Head, tmp_path: Path) -> None:
+    without = {k: v for k, v in head.environment.items() if k not in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH")}
+    told = ask(head.dashboard, tmp_path, without | {"HOME": str(tmp_path)})
+    assert told.startswith(f"refused: The Ray cluster at {head.dashboard} does not let this machine in: ")
+    assert "ray get-auth-token" in told
+
+    told = ask(head.dashboard, tmp_path, head.environment | {"RAY_AUTH_TOKEN_PATH": str(tmp_path / "absent")})
+    assert "there is no token in" in told
+
+    (tmp_path / "token").write_text("cd" * 32)
+    told = ask(head.dashboard, tmp_path, head.environment | {"RAY_AUTH_TOKEN_PATH": str(tmp_path / "token")})
+    assert "does not let this machine in" in told
+    assert "cd" * 32 not in told
+
+
+def test_a_token_that_lies_there_is_shown_without_any_switch(head: Head, tmp_path: Path) -> None:
+    environment = {k: v for k, v in head.environment.items() if k != "RAY_AUTH_MODE"}
+    assert ask(head.dashboard, tmp_path, environment) == "[]\n"
+
+
+def test_the_address_wins_over_rays_variables(head: Head, tmp_path: Path) -> None:
+    environment = head.environment | {"RAY_ADDRESS": "127.0.0.1:1", "RAY_API_SERVER_ADDRESS": "http://127.0.0.1:1"}
+    assert ask(head.dashboard + "/", tmp_path, environment) == "[]\n"
+
+
+def test_a_job_is_followed_stopped_and_its_name_not_taken_twice(head: Head, tmp_path: Path) -> None:
+    (tmp_path / "shipped").mkdir()
+    (tmp_path / "shipped" / "file").touch(mode=0o600)
+    (tmp_path / "shipped" / "file").write_text("shipped")
+    more = """
+    from pathlib import Path
+    command = "stat -c %a file && cat file && echo && sleep 300"
+    arguments = (command, Path("shipped"), {"RAY_JOB_STOP_WAIT_TIME_S": "5"}, {"a": "b"})
+    head.submit("j1", *arguments)
+    for piece in head.follow_log("j1"):
+        if "shipped" in piece:
+            break
+    print(head.job("j1").status, head.job("j1").has_ended)
+    print(head.stop("j1"))
+    for piece in head.follow_log("j1"):
+        pass
+    print(head.job("j1").status, "600\\nshipped" in head.log("j1"), head.stop("j1"))
+    try:
+        head.job("j2")
+    except ClusterError as error:
+        print(error)
+    head.submit("j1", *arguments)"""
+    lines = ask(head.dashboard, tmp_path, head.environment, more.strip()).splitlines()
+    assert lines[:4] == ["[]", "RUNNING False", "True", "STOPPED True False"]
+    assert "refuses" in lines[4]
+    assert "j2" in lines[4]
+    assert lines[5].startswith("refused: ")
+    assert "has had a job of this name already" in lines[5]

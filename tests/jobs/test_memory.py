@@ -1,0 +1,50 @@
+"""A driver's memory does not grow with what it has stored."""
+
+import gc
+import io
+import tracemalloc
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from bench import stub_work
+from core.types import Landed
+from jobs import driver, workers
+from jobs.phase1 import pin
+from jobs.recipe import load_recipe
+from jobs.store import Store, open_store
+
+ARTICLES, WARM_UP = 1500, 500
+# The ids of what has been read take about 130 bytes an article; a summary's text or scores would take thousands.
+MOST_BYTES_AN_ARTICLE = 400
+
+
+def test_what_has_been_stored_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stub_work.write_articles(tmp_path / "news.jsonl", ARTICLES)
+    asked = {"datasets": [{"name": str(tmp_path / "news.jsonl")}], "n": [7], "bundle_size": 20}
+    pinned = pin(load_recipe("phase1", "sample", asked))
+    held: dict[int, int] = {}
+    record, stored = Store.record, 0
+
+    def metered(store: Store, run_id: str, epoch: int, landed: Sequence[Landed], *rest: object) -> None:
+        nonlocal stored
+        record(store, run_id, epoch, landed, *rest)
+        stored += sum(len(bundle) for bundle, _ in landed)
+        if stored % WARM_UP == 0:
+            gc.collect()
+            held[stored] = tracemalloc.get_traced_memory()[0]
+
+    monkeypatch.setenv("NWS_STUB_SECONDS", "0")
+    monkeypatch.setattr(workers, "_work", stub_work.work)
+    monkeypatch.setattr(Store, "record", metered)
+    with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
+        tracemalloc.start()
+        try:
+            outcome = driver.submit(store, pinned, "inline", Console(file=io.StringIO()))
+        finally:
+            tracemalloc.stop()
+    assert (outcome.state, outcome.articles) == ("done", ARTICLES)
+    grown = (held[ARTICLES] - held[WARM_UP]) / (ARTICLES - WARM_UP)
+    assert grown < MOST_BYTES_AN_ARTICLE

@@ -1,0 +1,33 @@
+"""What must hold on real news, where it is there: controls in their order, and a comparison that sees it."""
+
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from jobs import driver
+from jobs.baselines import pin
+from jobs.compare import compare_runs
+from jobs.recipe import load_recipe
+from jobs.store import open_store
+
+QUIET = Console(file=io.StringIO())
+
+
+def test_lead_is_above_random_and_the_oracle_above_both(shared_data: Path, tmp_path: Path) -> None:
+    datasets = {"datasets": [{"name": str(shared_data / "cnn_dailymail.jsonl")}]}
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as store:
+        controls = {**datasets, "systems": ["lead", "random"], "n": [7, 13], "limit": 40}
+        run = driver.submit(store, pin(load_recipe("baselines", "sample", controls)), "inline", QUIET).run_id
+        (comparison,) = compare_runs(store, run, None, ["lead", "random"], None, "bertscore_f1").comparisons
+        for at in comparison.lengths:
+            assert at.difference.low > 0
+            assert at.p_holm < 0.05
+            assert at.wins > at.losses
+        (itself,) = compare_runs(store, run, None, ["lead", "lead"], None, "bertscore_f1").comparisons
+        assert [(at.difference.mean, at.p, at.ties) for at in itself.lengths] == [(0, 1, 40)] * 2
+
+        few = {**datasets, "systems": ["lead", "random", "oracle"], "n": [7], "limit": 3}
+        driver.submit(store, pin(load_recipe("baselines", "sample", few)), "inline", QUIET)
+        with store.query("select system from leaderboard where articles = 3 order by rank") as answer:
+            assert next(system for (system,) in answer.rows) == "oracle"
