@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DEMO_STORE := sqlite:///demo.db
 
-.PHONY: setup demo test check bench clean
+.PHONY: setup demo test test-faults check bench clean
 .DEFAULT_GOAL := setup
 
 setup: .venv/installed
@@ -24,6 +24,10 @@ demo: setup
 
 test: setup
 	$(BIN)/python -m pytest
+
+# Real clusters, real kills: what docs/operations.md promises. Some more minutes.
+test-faults: setup
+	$(BIN)/python -m pytest -m faults
 
 check: setup
 	$(BIN)/ruff check .

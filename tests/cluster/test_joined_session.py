@@ -127,6 +127,7 @@ def test_joining_makes_no_token(head: Head, tmp_path: Path) -> None:
     assert not (tmp_path / "token").exists()
 
 
+@pytest.mark.faults  # Ray tries for 20 seconds
 def test_a_wrong_token_is_refused(head: Head, tmp_path: Path) -> None:
     (tmp_path / "token").write_text("cd" * 32)
     environment = head.environment | {"RAY_ADDRESS": head.address, "RAY_AUTH_TOKEN_PATH": str(tmp_path / "token")}

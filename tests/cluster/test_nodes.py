@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from ray_head import run_script
 
-pytestmark = pytest.mark.ray
+pytestmark = [pytest.mark.ray, pytest.mark.faults]
 
 LOSING = """
 import json, threading

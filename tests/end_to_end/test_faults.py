@@ -32,7 +32,7 @@ from jobs.provenance import Pinned
 from jobs.recipe import load_recipe
 from jobs.store import Store, open_store, upgrade_schema
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(400)]
 
 ARTICLES, ROWS_AN_ARTICLE = 320, 4 * 2  # systems, lengths
 DRIVERS = 3

@@ -14,7 +14,7 @@ from nws_process import STUB, finish, start
 
 from jobs.store import open_store, upgrade_schema
 
-pytestmark = [pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
 
 OUTAGE_SECONDS = 30.0
 

@@ -155,6 +155,7 @@ def test_without_the_token_nothing_is_told_and_nothing_is_submitted(
     assert nws(folder, "ls")[0] == before
 
 
+@pytest.mark.faults
 def test_a_run_is_followed_cancelled_and_resumed(folder: Path, store: str, sample_rows: list[dict[str, str]]) -> None:
     long_dataset(folder, sample_rows)
     following = start(folder, *LONG)
@@ -185,6 +186,7 @@ def test_a_run_is_followed_cancelled_and_resumed(folder: Path, store: str, sampl
     assert follower.returncode == 0
 
 
+@pytest.mark.faults
 def test_a_driver_that_does_not_react_is_stopped(folder: Path, store: str, sample_rows: list[dict[str, str]]) -> None:
     long_dataset(folder, sample_rows)
     run_id = finish(start(folder, *LONG, "--no-wait", "--json"), 0)["run_id"]
