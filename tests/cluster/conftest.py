@@ -1,10 +1,17 @@
 """One Ray for each test module that needs one."""
 
+import importlib
 from collections.abc import Iterator
 
 import pytest
 
 from cluster.session import Session, local_session
+
+# Test modules import parts of Ray at the top, and Ray decides when it is imported whether it can be kept on loopback.
+# The switch is on for that moment only: sessions have to set it themselves.
+with pytest.MonkeyPatch.context() as switch:
+    switch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    importlib.import_module("ray")
 
 
 @pytest.fixture(scope="module")
