@@ -1,5 +1,6 @@
 """Batches for a transformer: texts of like length together, a bounded number of tokens in each."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -21,6 +22,14 @@ def token_batches(lengths: Sequence[int], budget: int = TOKEN_BUDGET) -> Iterato
         batch.append(index)
     if batch:
         yield batch
+
+
+def equal_length_batches(lengths: Sequence[int], budget: int = TOKEN_BUDGET) -> Iterator[list[int]]:
+    """Indices of texts in batches of one length each: nothing is padded, so a text's vectors do not tell its batch."""
+    for _, group in itertools.groupby(sorted(range(len(lengths)), key=lengths.__getitem__), key=lengths.__getitem__):
+        indices = list(group)
+        size = max(1, budget // max(1, lengths[indices[0]]))
+        yield from (indices[start : start + size] for start in range(0, len(indices), size))
 
 
 def max_tokens(tokenizer: Any, model: torch.nn.Module, limit: int | None = None) -> int:

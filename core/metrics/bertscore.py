@@ -8,7 +8,7 @@ summaries. Here nothing is padded when tokens are matched, so many pairs can be 
 import csv
 import functools
 import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,8 @@ EMPTY = Score(0.0, 0.0, 0.0)
 FloatArray = npt.NDArray[np.float64]
 # Where models keep their layers: BERT, RoBERTa, ELECTRA; XLNet; DistilBERT; BART; T5.
 _LAYER_LISTS = ("encoder.layer", "layer", "transformer.layer", "layers", "block")
+# From the lengths of texts, in tokens, to batches of their indices.
+Batches = Callable[[Sequence[int]], Iterator[list[int]]]
 # (candidate, references)
 Pair = tuple[str, Sequence[str]]
 
@@ -70,7 +72,7 @@ class BertScoreConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class _Tokens:
+class TokenVectors:
     """The token vectors of one text, each of length 1, and which of them count (special tokens only match)."""
 
     vectors: torch.Tensor  # (tokens, dimensions) float32
@@ -104,7 +106,7 @@ class BertScorer:
         reference scores 0.
         """
         texts = list(dict.fromkeys(text.strip() for pair in pairs for text in (pair[0], *pair[1])))
-        tokens = {text: found for text, found in zip(texts, self._embed(texts), strict=True) if found is not None}
+        tokens = {text: found for text, found in zip(texts, self.embed(texts), strict=True) if found is not None}
         candidates: dict[str, dict[str, Score]] = {}  # of each reference, its candidates
         for candidate, references in pairs:
             for reference in references:
@@ -112,8 +114,8 @@ class BertScorer:
         for reference, scores in candidates.items():
             filled = [text for text in scores if text in tokens]
             if reference in tokens and filled:
-                matched = _match([tokens[text] for text in filled], tokens[reference])
-                scores.update(zip(filled, map(self._score, matched), strict=True))
+                matched = self.match([tokens[text] for text in filled], tokens[reference])
+                scores.update(zip(filled, matched, strict=True))
         return [
             max(
                 (candidates[ref.strip()][text.strip()] for ref in refs if ref.strip()),
@@ -123,23 +125,32 @@ class BertScorer:
             for text, refs in pairs
         ]
 
-    def _embed(self, texts: Sequence[str]) -> list[_Tokens | None]:
-        """Token vectors of each text, None where there is nothing to match."""
+    def match(self, candidates: Sequence[TokenVectors], reference: TokenVectors) -> list[Score]:
+        """Score each candidate, at least one, against one reference."""
+        return [self._score(pair) for pair in _match(candidates, reference)]
+
+    def embed(self, texts: Sequence[str], batches: Batches = token_batches) -> list[TokenVectors | None]:
+        """Token vectors of each text, None where there is nothing to match.
+
+        Args:
+            texts: stripped of the white space around them.
+            batches: which texts go through the model together.
+        """
         filled = [i for i, text in enumerate(texts) if text]
         # As bert_score does: byte-level BPE reads a word without the space before it as another word.
         options = {"add_prefix_space": True} if isinstance(self._tokenizer, GPT2Tokenizer | RobertaTokenizer) else {}
         rows = tokenized(self._tokenizer, [texts[i] for i in filled], self._max_length, **options) if filled else []
         self.tokens += sum(len(row["input_ids"]) for row in rows)
-        found: list[_Tokens | None] = [None] * len(texts)
+        found: list[TokenVectors | None] = [None] * len(texts)
         with torch.inference_mode():
-            for batch in token_batches([len(row["input_ids"]) for row in rows]):
+            for batch in batches([len(row["input_ids"]) for row in rows]):
                 inputs = padded([rows[i] for i in batch], self._tokenizer, self._device)
                 hidden = self._model(inputs["input_ids"], attention_mask=inputs["attention_mask"])[0].float()
                 hidden = hidden / hidden.norm(dim=-1, keepdim=True)
                 for i, vectors, mask in zip(batch, hidden, inputs["attention_mask"].bool(), strict=True):
                     weights = self._weights(rows[i]["input_ids"])
                     if weights.any():  # none for a text of control characters alone
-                        found[filled[i]] = _Tokens(vectors[mask], weights)
+                        found[filled[i]] = TokenVectors(vectors[mask], weights)
         return found
 
     def _weights(self, ids: list[int]) -> FloatArray:
@@ -152,7 +163,7 @@ class BertScorer:
         return Score(*(_rescaled(*pair) for pair in zip((precision, recall, f1), self._baseline, strict=True)))
 
 
-def _match(candidates: Sequence[_Tokens], reference: _Tokens) -> list[tuple[float, float]]:
+def _match(candidates: Sequence[TokenVectors], reference: TokenVectors) -> list[tuple[float, float]]:
     """Precision and recall of each candidate: mean best cosine of its tokens, and of the reference's tokens.
 
     One matrix product for all candidates of a reference; the maxima and means are taken candidate by candidate.

@@ -78,7 +78,7 @@ def chunk_weights(
         chunk_similarity: cosine of each chunk with the document centroid, (chunks,).
         sentence_of_chunk: index of each chunk's sentence, (chunks,).
     """
-    return rounded(_standardised(importance)[sentence_of_chunk] + _standardised(chunk_similarity))
+    return rounded(standardised(importance)[sentence_of_chunk] + standardised(chunk_similarity))
 
 
 def rounded(weights: FloatArray) -> FloatArray:
@@ -92,7 +92,8 @@ def ranking(weights: FloatArray) -> list[int]:
     return order
 
 
-def _standardised(values: FloatArray) -> FloatArray:
+def standardised(values: FloatArray) -> FloatArray:
+    """Values with mean 0 and deviation 1; zeros where they are all equal."""
     if not len(values):
         return values
     deviation = values.std()

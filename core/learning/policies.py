@@ -1,0 +1,131 @@
+"""The feature-based pair of policies: which sentences, and which chunk next.
+
+Each scores with a linear layer beside a small network (a residual one: He et al. 2016), starting from the order that
+TextRank and the document's centroid give. It is a pointer network (Vinyals et al. 2015) over the article's own chunks.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+import torch
+from torch import nn
+
+from core.errors import ModelError, RecipeError
+from core.learning.environment import DYNAMIC_FEATURES, PreparedArticle
+from core.learning.features import CHUNK_FEATURES, SENTENCE_FEATURES
+from core.learning.study_policies import StudyPolicies
+from core.summarizers.importance import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyConfig:
+    """Which pair of policies, and how it writes.
+
+    Attributes:
+        inputs: `features`, or `embeddings` for the pair of the study (embedding ⊕ TextRank).
+        hidden: width of the hidden layers.
+        residual: add the standardised TextRank to sentence logits, and the standardised similarity to the document to
+            chunk logits: the untrained pair is then TextRank. Only for `features`.
+        sentences: K, how many sentences are chosen.
+        mask_repeats: no content word twice in a summary, as long as the article has others.
+
+    Raises:
+        RecipeError: no such inputs, or a number below 1.
+    """
+
+    inputs: Literal["features", "embeddings"] = "features"
+    hidden: int = 32
+    residual: bool = True
+    sentences: int = 3
+    mask_repeats: bool = True
+
+    def __post_init__(self) -> None:
+        if self.inputs not in ("features", "embeddings"):
+            raise RecipeError(f"The inputs of a policy are `features` or `embeddings`, not {self.inputs!r}.")
+        if min(self.hidden, self.sentences) < 1:
+            raise RecipeError("A policy needs at least one hidden unit and one sentence.")
+
+
+class Policies(Protocol):
+    """A sentence policy and a chunk policy as one torch module."""
+
+    def sentence_logits(self, article: PreparedArticle) -> torch.Tensor:
+        """A logit for each sentence, (sentences,) float64."""
+
+    def chunk_logits(self, article: PreparedArticle, chunks: torch.Tensor, dynamic: torch.Tensor) -> torch.Tensor:
+        """A logit for each of `chunks` (rows,) int64, whose dynamic features are `dynamic` (rows, 6): (rows,)."""
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """The parameters by name."""
+
+
+class FeatureScorer(nn.Module):
+    """From features to logits: linear + tanh network (+ one of the features). Zero at first but for that feature."""
+
+    def __init__(self, features: int, hidden: int, residual: int | None) -> None:
+        super().__init__()
+        # A bias would shift all logits alike, which a softmax does not see.
+        self.linear = nn.Linear(features, 1, bias=False, dtype=torch.float64)
+        self.hidden = nn.Linear(features, hidden, dtype=torch.float64)
+        self.output = nn.Linear(hidden, 1, bias=False, dtype=torch.float64)
+        nn.init.zeros_(self.linear.weight)
+        nn.init.zeros_(self.output.weight)
+        self._residual = residual
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        """From (rows, features) to (rows,)."""
+        logits: torch.Tensor = self.linear(features) + self.output(torch.tanh(self.hidden(features)))
+        logits = logits.squeeze(-1)
+        return logits if self._residual is None else logits + features[:, self._residual]
+
+
+class FeaturePolicies(nn.Module):
+    """The pair that reads 9 features of a sentence, and 15 + 6 of a chunk: 1,118 parameters with 32 hidden units."""
+
+    def __init__(self, config: PolicyConfig) -> None:
+        super().__init__()
+        by_textrank = SENTENCE_FEATURES.index("textrank") if config.residual else None
+        by_centroid = CHUNK_FEATURES.index("centroid similarity") if config.residual else None
+        self.sentence = FeatureScorer(len(SENTENCE_FEATURES), config.hidden, by_textrank)
+        self.chunk = FeatureScorer(len(CHUNK_FEATURES) + len(DYNAMIC_FEATURES), config.hidden, by_centroid)
+
+    def sentence_logits(self, article: PreparedArticle) -> torch.Tensor:
+        logits: torch.Tensor = self.sentence(article.sentence_features)
+        return logits
+
+    def chunk_logits(self, article: PreparedArticle, chunks: torch.Tensor, dynamic: torch.Tensor) -> torch.Tensor:
+        logits: torch.Tensor = self.chunk(torch.cat([article.chunk_features[chunks], dynamic], dim=1))
+        return logits
+
+
+def make_policies(config: PolicyConfig, dimensions: int, seed: int) -> FeaturePolicies | StudyPolicies:
+    """A new pair, the same for the same seed.
+
+    Args:
+        config: which pair.
+        dimensions: of the embeddings; only the study's pair asks.
+        seed: of the first weights. The generator of the process is left as it is.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        if config.inputs == "embeddings":
+            return StudyPolicies(dimensions, config.hidden)
+        return FeaturePolicies(config)
+
+
+def restore_policies(config: PolicyConfig, parameters: Mapping[str, FloatArray]) -> FeaturePolicies | StudyPolicies:
+    """The pair with these parameters, in float64.
+
+    Raises:
+        ModelError: they are not the parameters of such a pair.
+    """
+    try:
+        # Embeddings are as wide as the study's first layer, less the TextRank score.
+        wide = parameters["sentence.network.0.weight"].shape[1] if config.inputs == "embeddings" else 1
+        policies = make_policies(config, wide - 1, seed=0)
+        policies.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in parameters.items()})
+    except (KeyError, IndexError, RuntimeError) as error:
+        raise ModelError(f"These are not the parameters of policies with {config}: {error}") from error
+    return policies

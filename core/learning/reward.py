@@ -1,0 +1,138 @@
+"""What a summary is rewarded with: BERTScore F1 against the reference, or a weighted mean of any metrics.
+
+A reward depends on the article and the text alone, to the last bit, whatever is scored together: with one worker or
+many, from memory or anew. BERTScore keeps to that by embedding together only texts of as many tokens.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from core.batching import equal_length_batches
+from core.errors import RecipeError
+from core.metrics.bertscore import BertScoreConfig, BertScorer, TokenVectors
+from core.metrics.metric import Metric, Row
+from core.metrics.registry import NEED_SOURCE, Options, make_metric
+from core.types import Article
+
+BERTSCORE = "bertscore"
+# From (article, summary) pairs to their rewards.
+Reward = Callable[[Sequence[tuple[Article, str]]], list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class RewardConfig:
+    """Which reward.
+
+    Attributes:
+        bertscore: backbone and layer.
+        weights: of each metric by its name in `core.metrics.registry`. The reward is the weighted mean of F1, or of the
+            score of a metric that has no F1.
+
+    Raises:
+        RecipeError: no metric, a name twice, or a weight that is not above 0.
+    """
+
+    bertscore: BertScoreConfig
+    weights: tuple[tuple[str, float], ...] = ((BERTSCORE, 1.0),)
+
+    def __post_init__(self) -> None:
+        if not self.weights or any(not weight > 0 for _, weight in self.weights):
+            raise RecipeError("A reward needs at least one metric, each with a weight above 0.")
+        if len(dict(self.weights)) < len(self.weights):
+            raise RecipeError("A metric is twice in the reward: give each one weight.")
+
+
+def make_reward(config: RewardConfig, device: torch.device) -> Reward:
+    """The reward of a configuration, with a memory of its own, and the models loaded.
+
+    Raises:
+        RecipeError: there is no such metric.
+        ModelError: BERTScore's backbone cannot be loaded.
+    """
+    parts: list[tuple[Reward, float]] = []
+    for name, weight in config.weights:
+        if name == BERTSCORE:
+            parts.append((BertScoreReward(BertScorer(config.bertscore, device)), weight))
+        else:
+            parts.append((metric_reward(make_metric(name, Options())), weight))
+    return Memoised(parts[0][0] if len(parts) == 1 else weighted_mean(parts))
+
+
+class BertScoreReward:
+    """BERTScore F1 against the best reference. References are embedded once."""
+
+    def __init__(self, scorer: BertScorer) -> None:
+        self._scorer = scorer
+        self._references: dict[str, TokenVectors | None] = {}
+
+    def __call__(self, summaries: Sequence[tuple[Article, str]]) -> list[float]:
+        """The F1 of each (article, text); 0 for an empty text, or where every reference is empty."""
+        self._remember(reference for article, _ in summaries for reference in article.references)
+        texts = list(dict.fromkeys(text.strip() for _, text in summaries))
+        vectors = dict(zip(texts, self._scorer.embed(texts, equal_length_batches), strict=True))
+        rewards = [0.0] * len(summaries)
+        indices: dict[Article, list[int]] = {}
+        for i, (article, text) in enumerate(summaries):
+            if vectors[text.strip()] is not None:
+                indices.setdefault(article, []).append(i)
+        for article, of_article in indices.items():
+            candidates = [found for i in of_article if (found := vectors[summaries[i][1].strip()]) is not None]
+            known = [self._references[reference.strip()] for reference in article.references]
+            f1 = [[s.f1 for s in self._scorer.match(candidates, known_one)] for known_one in known if known_one]
+            for i, of_text in zip(of_article, zip(*f1, strict=True), strict=False):
+                rewards[i] = max(of_text)
+        return rewards
+
+    def _remember(self, references: Iterable[str]) -> None:
+        new = list(dict.fromkeys(r.strip() for r in references if r.strip() not in self._references))
+        self._references |= zip(new, self._scorer.embed(new, equal_length_batches), strict=True)
+
+
+def metric_reward(metric: Metric) -> Reward:
+    """A metric of the registry, each summary for itself."""
+    part = metric.parts.index("f1") if "f1" in metric.parts else 0
+    needs_source = metric.name in NEED_SOURCE
+
+    def reward(summaries: Sequence[tuple[Article, str]]) -> list[float]:
+        rows = [Row(text, article.references, article.text if needs_source else None) for article, text in summaries]
+        statistics = metric.statistics(rows)
+        return [float(metric.score(statistics[i : i + 1])[part]) for i in range(len(rows))]
+
+    return reward
+
+
+def weighted_mean(parts: Sequence[tuple[Reward, float]]) -> Reward:
+    """The weighted mean of several rewards."""
+    weights = np.array([weight for _, weight in parts])
+
+    def reward(summaries: Sequence[tuple[Article, str]]) -> list[float]:
+        values = np.array([part(summaries) for part, _ in parts]).reshape(len(parts), len(summaries))
+        mean: list[float] = (weights @ values / weights.sum()).tolist()
+        return mean
+
+    return reward
+
+
+class Memoised:
+    """A reward that is asked once for each article and text.
+
+    A text is a line or two, so the memory is not bounded: 100,000 summaries take some 20 MB.
+    """
+
+    def __init__(self, reward: Reward) -> None:
+        self._reward = reward
+        self._known: dict[tuple[str, str], float] = {}
+
+    @property
+    def known(self) -> Mapping[tuple[str, str], float]:
+        """The rewards so far by article id and text."""
+        return self._known
+
+    def __call__(self, summaries: Sequence[tuple[Article, str]]) -> list[float]:
+        keys = [(article.id, text) for article, text in summaries]
+        new = {key: pair for key, pair in zip(keys, summaries, strict=True) if key not in self._known}
+        self._known |= zip(new, self._reward(list(new.values())) if new else [], strict=True)
+        return [self._known[key] for key in keys]

@@ -1,0 +1,42 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.episodes import parameters_of
+from core.errors import ModelError
+from core.learning.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from core.learning.policies import PolicyConfig, make_policies
+
+
+def checkpoint(inputs: str = "features") -> Checkpoint:
+    config = PolicyConfig(inputs, hidden=4, sentences=2)
+    return Checkpoint(config, (7, 9), "enc", parameters_of(make_policies(config, 16, seed=1)))
+
+
+@pytest.mark.parametrize("inputs", ["features", "embeddings"])
+def test_a_checkpoint_comes_back_as_it_was(inputs: str, tmp_path: Path) -> None:
+    before = checkpoint(inputs)
+    save_checkpoint(before, tmp_path / "policy")
+    after = load_checkpoint(tmp_path / "policy")
+    assert (after.config, after.lengths, after.encoder) == (before.config, before.lengths, before.encoder)
+    assert set(after.parameters) == set(before.parameters)
+    for name, value in before.parameters.items():
+        np.testing.assert_array_equal(after.parameters[name], value)
+
+
+def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="holds no policies"):
+        load_checkpoint(tmp_path)
+    save_checkpoint(checkpoint(), tmp_path)
+    meaning = json.loads((tmp_path / "policy.json").read_text())
+    (tmp_path / "policy.json").write_text(json.dumps(meaning | {"format": 0}))
+    with pytest.raises(ModelError, match="another version"):
+        load_checkpoint(tmp_path)
+    (tmp_path / "policy.json").write_text(json.dumps(meaning | {"policies": {**meaning["policies"], "hidden": 5}}))
+    with pytest.raises(ModelError, match="not the parameters"):
+        load_checkpoint(tmp_path)
+    (tmp_path / "policy.safetensors").write_bytes(b"no tensors")
+    with pytest.raises(ModelError, match="cannot be read"):
+        load_checkpoint(tmp_path)

@@ -1,0 +1,119 @@
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from core.episodes import ArticleGradient
+from core.errors import RecipeError
+from core.learning.checkpoint import from_bytes, to_bytes
+from core.learning.learner import Learner, OptimizerConfig
+
+
+def gradient(*values: float, n: int = 7, reward: float = 0.5) -> ArticleGradient:
+    arrays = {"a": np.array(values[:2]), "b": np.array([[values[2]]])}
+    return ArticleGradient("id", n, arrays, (), (), reward, 0.1, 0.2, 0.3, 1.5, -9.0, 0.4, 0.35)
+
+
+def learner(config: OptimizerConfig | None = None) -> Learner:
+    start = {"a": torch.tensor([1.0, -1.0]), "b": torch.tensor([[0.5]])}
+    return Learner(start, config or OptimizerConfig())
+
+
+def flat(of: Learner) -> list[float]:
+    return [*of.parameters["a"].tolist(), *of.parameters["b"].ravel().tolist()]
+
+
+def test_adamw_by_hand() -> None:
+    config = OptimizerConfig(learning_rate=0.1, weight_decay=0.5, max_grad_norm=None)
+    mine, x = learner(config), 0.5
+    m = v = 0.0
+    for step, g in enumerate((0.3, -0.2, 0.25), start=1):
+        mine.step([gradient(1, 1, g - 0.1), gradient(1, 1, g + 0.1)])
+        x *= 1 - 0.1 * 0.5
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        x -= 0.1 * (m / (1 - 0.9**step)) / (math.sqrt(v / (1 - 0.999**step)) + 1e-8)
+    assert abs(flat(mine)[2] - x) < 1e-12
+    assert mine.update == 3
+
+
+def test_large_gradients_are_scaled_to_the_norm_and_reported_before() -> None:
+    clipped, scaled = learner(), learner(OptimizerConfig(max_grad_norm=None))
+    assert clipped.step([gradient(3, 0, 4)]).grad_norm == 5
+    scaled.step([gradient(0.6, 0, 0.8)])
+    # The first step of Adam knows only signs; the second tells.
+    assert clipped.step([gradient(0.1, 0.1, 0.1)]).grad_norm == pytest.approx(math.sqrt(0.03))
+    scaled.step([gradient(0.1, 0.1, 0.1)])
+    np.testing.assert_allclose(flat(clipped), flat(scaled), rtol=1e-6)
+    unclipped = learner(OptimizerConfig(max_grad_norm=None))
+    unclipped.step([gradient(3, 0, 4)])
+    unclipped.step([gradient(0.1, 0.1, 0.1)])
+    assert abs(flat(unclipped)[0] - flat(clipped)[0]) > 1e-4
+
+
+def test_a_gradient_that_is_not_finite_is_an_error() -> None:
+    with pytest.raises(RuntimeError, match="non-finite"):
+        learner().step([gradient(math.nan, 0, 0)])
+
+
+def test_statistics_are_means_and_rewards_are_averaged_by_n() -> None:
+    mine = learner()
+    assert mine.broadcast().moving_averages == {}
+    found = mine.step([gradient(1, 1, 1, n=7, reward=0.2), gradient(1, 1, 1, n=9, reward=0.6)])
+    assert (found.update, found.reward, found.entropy, found.policy_loss) == (0, 0.4, 1.5, 0.4)
+    assert mine.broadcast().moving_averages == {7: 0.2, 9: 0.6}
+    mine.step([gradient(1, 1, 1, n=7, reward=0.4), gradient(1, 1, 1, n=7, reward=0.6)])
+    assert mine.broadcast().moving_averages == {7: pytest.approx(0.9 * 0.2 + 0.1 * 0.5), 9: 0.6}
+    assert mine.broadcast().update == 2
+
+
+def test_a_restored_learner_goes_on_to_the_last_bit() -> None:
+    generator = np.random.default_rng(0)
+    gradients = [gradient(*generator.normal(size=3), reward=generator.random()) for _ in range(12)]
+    straight, first = learner(), learner()
+    for one in gradients:
+        straight.step([one])
+    for one in gradients[:5]:
+        first.step([one])
+    restored = Learner.from_state(from_bytes(to_bytes(first.state())), OptimizerConfig())
+    for one in gradients[5:]:
+        first_again = restored.step([one])
+    assert first_again.update == 11
+    assert flat(restored) == flat(straight)
+    assert restored.broadcast().moving_averages == straight.broadcast().moving_averages
+    assert set(restored.state()) == set(straight.state())
+
+
+def test_the_order_in_which_parameters_come_does_not_matter() -> None:
+    start = {name: torch.ones(3) for name in ("c", "a", "d", "b")}
+    arrays = {name: np.random.default_rng(ord(name)).normal(size=3) for name in start}
+    one = replace(gradient(0, 0, 0), gradient=arrays)
+    norms = {
+        Learner({name: start[name] for name in names}, OptimizerConfig()).step([one]).grad_norm
+        for names in itertools.permutations(start)
+    }
+    assert len(norms) == 1
+
+
+def test_a_learner_can_be_stored_before_its_first_update() -> None:
+    fresh = Learner.from_state(learner().state(), OptimizerConfig())
+    expected = learner()
+    fresh.step([gradient(1, -2, 3)])
+    expected.step([gradient(1, -2, 3)])
+    assert flat(fresh) == flat(expected)
+
+
+def test_what_is_broadcast_does_not_change_afterwards() -> None:
+    mine = learner()
+    sent = mine.broadcast()
+    mine.step([gradient(1, 1, 1)])
+    assert sent.parameters["a"].tolist() == [1, -1]
+    assert sent.moving_averages == {}
+
+
+@pytest.mark.parametrize("wrong", [{"learning_rate": 0}, {"weight_decay": -1}, {"max_grad_norm": -1}])
+def test_unusable_configurations_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(RecipeError):
+        OptimizerConfig(**wrong)

@@ -1,0 +1,72 @@
+import pytest
+import torch
+from prepared_articles import prepared
+
+from core.errors import ModelError, RecipeError
+from core.learning.features import CHUNK_FEATURES
+from core.learning.policies import PolicyConfig, make_policies, restore_policies
+from core.learning.study_policies import StudyPolicies
+from core.summarizers.importance import ranking, textrank
+
+
+def test_the_untrained_pair_is_textrank_and_similarity_to_the_document() -> None:
+    article = prepared()
+    policies = make_policies(PolicyConfig(), 16, seed=0)
+    logits = policies.sentence_logits(article).detach()
+    sentences = article.sentence_inputs[:, :-1].double().numpy()
+    assert ranking(logits.numpy()) == ranking(textrank(sentences))
+    chunks = torch.arange(len(article.chunk_words))
+    dynamic = torch.ones((len(chunks), 6), dtype=torch.float64)
+    similarity = article.chunk_features[:, CHUNK_FEATURES.index("centroid similarity")]
+    torch.testing.assert_close(policies.chunk_logits(article, chunks, dynamic).detach(), similarity)
+
+
+def test_without_the_residual_all_logits_are_equal_at_first() -> None:
+    logits = make_policies(PolicyConfig(residual=False), 16, seed=0).sentence_logits(prepared())
+    assert logits.detach().unique().tolist() == [0]
+
+
+def test_sizes() -> None:
+    features = make_policies(PolicyConfig(), 384, seed=0)
+    assert sum(p.numel() for p in features.parameters()) == 1118
+    study = make_policies(PolicyConfig("embeddings", hidden=128), 384, seed=0)
+    assert isinstance(study, StudyPolicies)
+    assert [tuple(p.shape) for p in study.sentence.parameters()] == [(128, 385), (128,), (1, 128), (1,)]
+
+
+@pytest.mark.parametrize("inputs", ["features", "embeddings"])
+def test_the_same_seed_gives_the_same_parameters_and_leaves_the_generator_alone(inputs: str) -> None:
+    torch.manual_seed(5)
+    before = torch.random.get_rng_state()
+    first, again, other = (make_policies(PolicyConfig(inputs), 16, seed).state_dict() for seed in (1, 1, 2))
+    assert torch.equal(before, torch.random.get_rng_state())
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert any(not torch.equal(first[name], other[name]) for name in first)
+
+
+def test_the_study_pair_reads_embedding_and_textrank() -> None:
+    article = prepared()
+    study = make_policies(PolicyConfig("embeddings", hidden=8), 16, seed=0)
+    assert study.sentence_logits(article).shape == (5,)
+    chunks = torch.tensor([2, 0])
+    logits = study.chunk_logits(article, chunks, torch.zeros((2, 6), dtype=torch.float64))
+    torch.testing.assert_close(logits, study.chunk(article.chunk_inputs.double())[chunks])
+    assert logits[0] != logits[1]
+
+
+def test_restored_policies_have_their_parameters_and_wrong_ones_are_refused() -> None:
+    config = PolicyConfig("embeddings", hidden=8)
+    study = make_policies(config, 16, seed=3)
+    parameters = {name: value.numpy() for name, value in study.state_dict().items()}
+    restored = restore_policies(config, parameters)
+    assert all(torch.equal(value, study.state_dict()[name]) for name, value in restored.state_dict().items())
+    with pytest.raises(ModelError, match="not the parameters of policies"):
+        restore_policies(PolicyConfig(), parameters)
+    with pytest.raises(ModelError, match="not the parameters of policies"):
+        restore_policies(config, {})
+
+
+@pytest.mark.parametrize("wrong", [{"inputs": "words"}, {"hidden": 0}, {"sentences": 0}])
+def test_unusable_configurations_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(RecipeError, match="polic"):
+        PolicyConfig(**wrong)

@@ -1,0 +1,96 @@
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+import torch
+
+from core.errors import RecipeError
+from core.learning.reward import BertScoreReward, Memoised, RewardConfig, make_reward, metric_reward, weighted_mean
+from core.metrics.bertscore import BertScoreConfig, BertScorer
+from core.metrics.metric import Row
+from core.metrics.registry import make_metric
+from core.models import parse_model, resolve_model
+from core.types import Article
+
+CONFIG = BertScoreConfig(resolve_model(parse_model("all-MiniLM-L6-v2")), 6)
+ARTICLES = [
+    Article("d", "all", "0", "The council met on Monday and the bridge opened.", ("The bridge opened on Monday.",)),
+    Article("d", "all", "1", "Trains cross every hour.", ("Trains run hourly.", " ", "A train every hour.")),
+]
+
+
+@pytest.fixture(scope="module")
+def scorer() -> BertScorer:
+    return BertScorer(CONFIG, torch.device("cpu"))
+
+
+def texts(count: int) -> Iterator[tuple[Article, str]]:
+    generator = np.random.default_rng(0)
+    for i in range(count):
+        article = ARTICLES[i % 2]
+        words = article.text.split()
+        yield article, " ".join(generator.choice(words, int(generator.integers(1, 9))))
+
+
+def test_the_reward_is_bertscore_f1_against_the_best_reference(scorer: BertScorer) -> None:
+    pairs = [*texts(40), (ARTICLES[0], ""), (ARTICLES[1], " \n")]
+    expected = [score.f1 for score in scorer.score([(text, article.references) for article, text in pairs])]
+    np.testing.assert_allclose(BertScoreReward(scorer)(pairs), expected, atol=1e-6)
+    assert expected[-2:] == [0, 0]
+
+
+def test_without_a_reference_the_reward_is_zero(scorer: BertScorer) -> None:
+    assert BertScoreReward(scorer)([(Article("d", "all", "2", "Rain.", (" ",)), "Rain")]) == [0.0]
+    assert BertScoreReward(scorer)([]) == []
+
+
+def test_a_reward_is_the_same_to_the_last_bit_alone_in_any_company_and_from_memory(scorer: BertScorer) -> None:
+    pairs = list(texts(120))
+    together = BertScoreReward(scorer)(pairs)
+    alone = BertScoreReward(scorer)
+    assert [alone([pair])[0] for pair in pairs] == together
+    assert list(reversed(BertScoreReward(scorer)(pairs[::-1]))) == together
+    remembered = Memoised(BertScoreReward(scorer))
+    remembered(pairs[::3])
+    assert remembered(pairs) == together
+
+
+def test_the_memory_asks_once_for_each_article_and_text() -> None:
+    asked: list[tuple[Article, str]] = []
+
+    def reward(pairs: Sequence[tuple[Article, str]]) -> list[float]:
+        asked.extend(pairs)
+        return [len(text) + 100 * int(article.key) for article, text in pairs]
+
+    remembered = Memoised(reward)
+    first, second = ARTICLES
+    assert remembered([(first, "a"), (second, "a"), (first, "a")]) == [1, 101, 1]
+    assert remembered([(first, "ab"), (second, "a")]) == [2, 101]
+    assert asked == [(first, "a"), (second, "a"), (first, "ab")]
+    assert remembered.known[first.id, "ab"] == 2
+
+
+def test_a_metric_of_the_registry_and_a_mix() -> None:
+    rouge, density = make_metric("rouge1"), make_metric("density")
+    pairs = list(texts(6))
+    by_rouge = metric_reward(rouge)(pairs)
+    for (article, text), value in zip(pairs, by_rouge, strict=True):
+        assert value == rouge.score(rouge.statistics([Row(text, article.references)]))[2]
+    assert metric_reward(density)(pairs) == [1.0] * 6
+    mixed = weighted_mean([(metric_reward(rouge), 3.0), (metric_reward(density), 1.0)])(pairs)
+    np.testing.assert_allclose(mixed, [(3 * value + 1) / 4 for value in by_rouge])
+
+
+def test_make_reward_mixes_what_the_configuration_names(scorer: BertScorer) -> None:
+    reward = make_reward(RewardConfig(CONFIG, (("bertscore", 1.0), ("rouge2", 1.0))), torch.device("cpu"))
+    pair = (ARTICLES[0], "bridge opened on")
+    f1 = scorer.score([(pair[1], pair[0].references)])[0].f1
+    rouge2 = metric_reward(make_metric("rouge2"))([pair])[0]
+    assert rouge2 > 0
+    np.testing.assert_allclose(reward([pair]), [(f1 + rouge2) / 2], atol=1e-6)
+
+
+@pytest.mark.parametrize("weights", [(), (("rouge1", 0.0),), (("rouge1", 1.0), ("rouge1", 2.0))])
+def test_unusable_rewards_are_refused(weights: tuple[tuple[str, float], ...]) -> None:
+    with pytest.raises(RecipeError):
+        RewardConfig(CONFIG, weights)

@@ -1,0 +1,190 @@
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from prepared_articles import TEXT, TINY, prepared
+
+from core.learning.environment import PreparedArticle, Writing
+from core.learning.features import content_word
+from core.learning.policies import FeaturePolicies, PolicyConfig, make_policies
+from core.learning.reinforce import ReinforceConfig, advantage_baselines, advantages, policy_loss
+from core.learning.sampling import Draw, Greedy, Rollouts, Told, rollouts, sentences_log_probability
+from core.learning.study_policies import StudyPolicies
+from core.summarizers.importance import ranking, textrank
+from core.text.words import count_words
+
+
+def perturbed(inputs: str = "features") -> FeaturePolicies | StudyPolicies:
+    """Policies that prefer something, in every parameter."""
+    policies = make_policies(PolicyConfig(inputs, hidden=4), 16, seed=0)
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for parameter in policies.parameters():
+            parameter += 0.5 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+    return policies
+
+
+def all_episodes(article: PreparedArticle, n: int, count: int) -> tuple[torch.Tensor, list[list[int]]]:
+    """Every order of `count` sentences with every sequence of chunks that can follow it."""
+
+    def continued(sentences: tuple[int, ...], taken: list[int]) -> Iterator[list[int]]:
+        writing = Writing(article, torch.tensor([sentences]), n)
+        available = writing.available()
+        for chunk in taken:
+            writing.take(torch.tensor([0]), torch.tensor([chunk]))
+            available = writing.available()
+        options = available[0].nonzero()[:, 0].tolist()
+        if not options:
+            yield taken
+        for option in options:
+            yield from continued(sentences, [*taken, option])
+
+    orders = itertools.permutations(range(len(article.sentence_features)), count)
+    episodes = [(order, chunks) for order in orders for chunks in continued(order, [])]
+    return torch.tensor([order for order, _ in episodes]), [chunks for _, chunks in episodes]
+
+
+def enumerated(policies: FeaturePolicies | StudyPolicies, article: PreparedArticle, n: int, count: int) -> Rollouts:
+    return rollouts(policies, article, n, count, Told(*all_episodes(article, n, count)))
+
+
+@pytest.mark.parametrize("inputs", ["features", "embeddings"])
+@pytest.mark.parametrize(("n", "count"), [(1, 1), (3, 2), (4, 3), (6, 2)])
+def test_the_probabilities_of_all_episodes_add_up_to_one(inputs: str, n: int, count: int) -> None:
+    episodes = enumerated(perturbed(inputs), prepared(TINY), n, count)
+    assert len(episodes.texts) > 4
+    assert math.isclose(float(episodes.log_probability.detach().exp().sum()), 1.0, rel_tol=1e-12)
+
+
+def test_reinforce_expects_the_gradient_of_the_expected_reward() -> None:
+    """Over all pairs of episodes, with the leave-one-out baseline; every parameter's gradient, to rounding."""
+    policies, article = perturbed(), prepared(TINY)
+    rewards = torch.from_numpy(np.random.default_rng(0).random(len(enumerated(policies, article, 3, 2).texts)))
+    (enumerated(policies, article, 3, 2).log_probability.exp() * rewards).sum().backward()
+    expected = [parameter.grad.clone() for parameter in policies.parameters()]
+    policies.zero_grad()
+    episodes = enumerated(policies, article, 3, 2)
+    probability = episodes.log_probability.detach().exp()
+    config = ReinforceConfig(2, normalise=False)
+    loss = torch.zeros((), dtype=torch.float64)
+    for pair in itertools.product(range(len(rewards)), repeat=2):
+        chosen = list(pair)
+        values = rewards[chosen].numpy()
+        advantage = advantages(values, advantage_baselines(values, config, None), config.normalise)
+        of_pair = Rollouts(torch.empty(0), [], [], episodes.log_probability[chosen], torch.empty(0))
+        loss = loss + probability[chosen].prod() * policy_loss(of_pair, advantage)
+    loss.backward()
+    assert max(float(gradient.abs().max()) for gradient in expected) > 1e-3
+    for parameter, gradient in zip(policies.parameters(), expected, strict=True):
+        torch.testing.assert_close(-parameter.grad, gradient, rtol=1e-9, atol=1e-12)
+
+
+def test_episodes_are_drawn_as_often_as_their_probability_says() -> None:
+    policies, article, draws = perturbed(), prepared(TINY), 20_000
+    sentences, chunks = all_episodes(article, 3, 2)
+    exact = rollouts(policies, article, 3, 2, Told(sentences, chunks)).log_probability.detach().exp()
+    keys = [(tuple(s), tuple(c)) for s, c in zip(sentences.tolist(), chunks, strict=True)]
+    drawn = rollouts(policies, article, 3, 2, Draw(np.random.default_rng(0), draws))
+    found = Counter((tuple(s), tuple(c)) for s, c in zip(drawn.sentences.tolist(), drawn.chunks, strict=True))
+    assert set(found) <= set(keys)
+    for key, probability in zip(keys, exact.tolist(), strict=True):
+        deviation = math.sqrt(probability * (1 - probability) / draws)
+        assert abs(found[key] / draws - probability) < 5 * deviation + 1e-9, key
+
+
+def test_the_log_probability_of_what_was_drawn_is_that_of_the_same_actions_told() -> None:
+    policies, article = perturbed(), prepared()
+    drawn = rollouts(policies, article, 7, 3, Draw(np.random.default_rng(3), 9))
+    told = rollouts(policies, article, 7, 3, Told(drawn.sentences, drawn.chunks))
+    assert told.texts == drawn.texts
+    torch.testing.assert_close(told.log_probability, drawn.log_probability)
+    torch.testing.assert_close(told.entropy, drawn.entropy)
+
+
+def test_the_same_generator_draws_the_same_episodes_and_not_all_alike() -> None:
+    drawn = [rollouts(perturbed(), prepared(), 5, 2, Draw(np.random.default_rng(s), 8)).chunks for s in (0, 0, 1)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert len({tuple(chunks) for chunks in drawn[0]}) > 2
+    assert len({len(chunks) for chunks in drawn[0]}) > 1  # some episodes end sooner than others
+
+
+def test_plackett_luce_of_three_by_hand() -> None:
+    logits = torch.tensor([0.5, -1.0, 2.0], dtype=torch.float64)
+    a, b, c = logits.exp().tolist()
+    chosen = torch.tensor([[2, 0], [1, 2]])
+    exact = [c / (a + b + c) * a / (a + b), b / (a + b + c) * c / (a + c)]
+    np.testing.assert_allclose(sentences_log_probability(logits, chosen).exp(), exact)
+    summed = [c * a / (a + b + c) ** 2, b * c / (a + b + c) ** 2]
+    np.testing.assert_allclose(sentences_log_probability(logits, chosen, exact=False).exp(), summed)
+
+
+def test_the_sum_of_log_softmax_forgets_what_was_taken() -> None:
+    policies, article = perturbed("embeddings"), prepared("Cats saw dogs, birds left.", mask_repeats=False)
+    told = Told(torch.tensor([[0]]), [[1, 0]])
+    found = rollouts(policies, article, 4, 1, told, "softmax-sum").log_probability
+    logits = policies.chunk(article.chunk_inputs.double())
+    torch.testing.assert_close(found[0], torch.log_softmax(logits, dim=0).sum())
+
+
+def test_entropy_of_equal_logits() -> None:
+    policies = make_policies(PolicyConfig(residual=False), 16, seed=0)
+    article = prepared("Cats saw. Dogs ran. Snow fell.")
+    entropy = rollouts(policies, article, 4, 3, Draw(np.random.default_rng(0), 5)).entropy
+    # Of three sentences; then of three chunks and of the two that are left.
+    expected = math.log(3) + (math.log(3) + math.log(2)) / 2
+    np.testing.assert_allclose(entropy.detach(), [expected] * 5)
+
+
+def test_the_greedy_summary_takes_the_best_and_of_equals_the_first() -> None:
+    article = prepared()
+    found = rollouts(make_policies(PolicyConfig(), 16, seed=0), article, 7, 3, Greedy())
+    best = ranking(textrank(article.sentence_inputs[:, :-1].double().numpy()))[:3]
+    assert found.sentences.tolist() == [best]
+    equal = rollouts(make_policies(PolicyConfig(residual=False), 16, seed=0), article, 7, 3, Greedy())
+    assert equal.sentences.tolist() == [[0, 1, 2]]
+    assert equal.chunks[0] == sorted(equal.chunks[0])
+
+
+WORDS = st.sampled_from(["Snow", "snow", "rain", "the", "it", "12", "Alder's", "Alder", "fell", "—", "won,", "end."])
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(WORDS, min_size=1, max_size=40).filter(lambda words: any(w != "—" for w in words)),
+    st.integers(1, 45),
+    st.integers(1, 4),
+    st.booleans(),
+    st.integers(0, 2**32),
+)
+def test_exactly_n_words_or_all_and_no_repeats(words: list[str], n: int, count: int, mask: bool, seed: int) -> None:
+    article = prepared(" ".join(words), mask_repeats=mask)
+    total = len(article.segmented.words)
+    for choice in (Draw(np.random.default_rng(seed), 3), Greedy()):
+        found = rollouts(perturbed(), article, n, count, choice)
+        assert torch.isfinite(found.log_probability).all()
+        assert torch.isfinite(found.entropy).all()
+        for text, chunks in zip(found.texts, found.chunks, strict=True):
+            assert count_words(text) == min(n, total)
+            assert is_in_order(text.split(), article.segmented.words)
+            contents = [content_word(w) for c in chunks for w in article.segmented.chunks[c].text.split()]
+            kept = [word for word in contents if word is not None]
+            assert not mask or len(set(kept)) == len(kept)
+
+
+def is_in_order(part: list[str], whole: tuple[str, ...]) -> bool:
+    rest = iter(whole)
+    return all(word in rest for word in part)
+
+
+def test_gradients_are_finite_where_an_article_has_nothing_to_choose() -> None:
+    for text in ("It was as it is.", "Snow.", TEXT):
+        policies = perturbed()
+        found = rollouts(policies, prepared(text), 3, 3, Draw(np.random.default_rng(0), 4))
+        (found.log_probability.sum() + found.entropy.sum()).backward()
+        assert all(p.grad is None or torch.isfinite(p.grad).all() for p in policies.parameters())

@@ -1,0 +1,38 @@
+"""Articles for policies, with vectors that depend on the words alone, and small texts to write summaries of."""
+
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+from documents import segmented
+
+from core.learning.environment import PreparedArticle, prepare
+from core.summarizers.importance import unit_rows
+from core.summarizers.systems import Embeddings
+from core.types import SegmentedArticle
+
+TEXT = (
+    "The council met on Monday. A bridge in Alder will open in May, the mayor said. It cost two million. "
+    "Trains will cross the bridge every hour. Nobody spoke against it."
+)
+TINY = "Cats saw dogs. The birds left and rain fell. It was as it is. Snow came."
+
+
+def encode(texts: Sequence[str]) -> np.ndarray:
+    """A bag of words in 16 dimensions, the same for the same text in any company: (texts, 16) float32."""
+    return np.array([_vector(text) for text in texts], dtype=np.float32)
+
+
+def _vector(text: str) -> np.ndarray:
+    words = text.casefold().replace(".", "").replace(",", "").split()
+    return sum((np.random.default_rng(zlib.crc32(word.encode())).normal(size=16) for word in words), start=np.zeros(16))
+
+
+def prepared(text: str = TEXT, mask_repeats: bool = True, key: str = "k") -> PreparedArticle:
+    article = segmented(text, key)
+    return prepare(article, embeddings_of(article), mask_repeats)
+
+
+def embeddings_of(article: SegmentedArticle) -> Embeddings:
+    vectors = unit_rows(encode([segment.text for segment in (*article.sentences, *article.chunks)]))
+    return Embeddings(vectors[: len(article.sentences)], vectors[len(article.sentences) :])
