@@ -207,7 +207,9 @@ class Encoders:
             except (*FAULTS, GetTimeoutError):
                 # Actors work in the order of sending, so it died of the first that is missing, unless a result was
                 # still on its way: only a bundle that had the actor for itself is charged beyond doubt.
-                outcomes.append((call.ticket, loss(fault, node, charged=first and ref in reached)))
+                outcomes.append(
+                    (call.ticket, loss(fault, node, charged=first and ref in reached and not lost_its_node(fault)))
+                )
                 first = False
         return outcomes
 

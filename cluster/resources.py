@@ -117,9 +117,14 @@ def await_actors(
             raise
     ray: Any = importlib.import_module("ray")
     autoscaler: Any = importlib.import_module("ray.autoscaler.sdk")
-    autoscaler.request_resources(bundles=_bundles(accelerator, actors or 1, gpus_per_actor))
+
+    def plan(has: dict[str, float]) -> ActorPlan:
+        # Again each time: a cluster keeps one request, and that of another run replaces or withdraws it.
+        autoscaler.request_resources(bundles=_bundles(accelerator, actors or 1, gpus_per_actor))
+        return plan_actors(has, accelerator, actors, gpus_per_actor)
+
     try:
-        return _poll(ray, seconds, tell, lambda has: plan_actors(has, accelerator, actors, gpus_per_actor))
+        return _poll(ray, seconds, tell, plan)
     finally:
         # The actors themselves hold the machines from here on.
         autoscaler.request_resources(bundles=[])

@@ -129,7 +129,8 @@ def _drive(
 ) -> Outcome:
     """Compute what is missing."""
     host, pid = socket.gethostname(), os.getpid()
-    epoch = store.claim_run(run_id, host, pid, take_over=take_over)
+    tell = functools.partial(console.print, markup=False)
+    epoch = patiently(lambda: store.claim_run(run_id, host, pid, take_over=take_over), tell)
     state: FinalState = "failed"
     try:
         with Heart(store, run_id, epoch, console) as heart:
@@ -140,7 +141,7 @@ def _drive(
             for planned in pinned.stages:
                 _run_stage(driven, planned, workers, console)
             if pinned.articles is None:
-                run = store.run_info(run_id)
+                run = driven.patiently(lambda: store.run_info(run_id))
                 driven.start(run.articles_done + run.failures, None)
         state = "done"
     except (KeyboardInterrupt, SystemExit, CancelledError):  # Ctrl-C, SIGTERM, nws cancel
@@ -149,8 +150,8 @@ def _drive(
         error = sys.exception()
         if not isinstance(error, FencedError):  # a run that another driver has is not ours to end
             text = f"{type(error).__name__}: {error}" if error else None
-            patiently(lambda: store.finish_run(run_id, epoch, state, text), console.print)
-    run = store.run_info(run_id)
+            patiently(lambda: store.finish_run(run_id, epoch, state, text), tell)
+    run = patiently(lambda: store.run_info(run_id), tell)
     return Outcome(run_id, state, run.articles_done, run.summaries, run.failures)
 
 

@@ -2,18 +2,17 @@
 
 import contextlib
 import functools
-import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from cluster.submission import Head, Job
 from core.errors import ClusterError
 from jobs.driver import Outcome
 from jobs.patience import patiently
 from jobs.store import LogLine, RunInfo, Store
-from jobs.store.runs import is_driven
+from jobs.store.runs import SILENT_SECONDS
 from jobs.submission import give_up
 
 _PAUSE_SECONDS = 1.0
@@ -53,6 +52,8 @@ def follow(
         ClusterError: the job ended without its driver taking the run, or the driver is gone.
     """
     line = since.line
+    beat: datetime | None = None
+    heard = time.monotonic()
     while True:
         # In this order: the job ends last.
         ended = _ended(job) if job else None
@@ -64,7 +65,10 @@ def follow(
         if run.driver_epoch > since.epoch:
             if run.state not in ("pending", "running"):
                 return run
-            if run.state == "running" and not is_driven(run, socket.gethostname(), datetime.now(UTC)):
+            # By changes, not by clocks: those of two machines may differ, and after an outage the last beat is old.
+            if run.heartbeat_at != beat:
+                beat, heard = run.heartbeat_at, time.monotonic()
+            if run.state == "running" and time.monotonic() - heard > SILENT_SECONDS:
                 raise ClusterError(
                     f"The driver of run {run_id} (pid {run.driver_pid} on {run.driver_host}) is gone, and the run has "
                     f"not ended. What it stored is there; go on with: nws resume {run_id}"
@@ -96,13 +100,12 @@ def _ended(job: tuple[Head, str]) -> Job | None:
 
 
 def _never_driven(store: Store, run_id: str, head: Head, job: Job) -> ClusterError:
-    lines = head.log(job.submission_id).strip().splitlines()[-_LAST_LINES:]
-    error = ClusterError(
-        f"The Ray job {job.submission_id} is {job.status} before it drove run {run_id} ({job.message.strip()}). "
-        "The end of its log:\n" + "\n".join(lines)
-    )
-    give_up(store, run_id, error)
-    return error
+    text = f"The Ray job {job.submission_id} is {job.status} before it drove run {run_id} ({job.message.strip()})."
+    with contextlib.suppress(ClusterError):
+        lines = head.log(job.submission_id).strip().splitlines()[-_LAST_LINES:]
+        text += " The end of its log:\n" + "\n".join(lines)
+    give_up(store, run_id, ClusterError(text))
+    return ClusterError(text)
 
 
 def _quietly(text: str) -> None:

@@ -7,7 +7,7 @@ from typing import Self
 
 from rich.console import Console
 
-from core.errors import CancelledError, FencedError, StoreUnavailableError
+from core.errors import CancelledError, StoreError, StoreUnavailableError
 from jobs.store import LogLine, Store
 
 BEAT_SECONDS = 5.0
@@ -28,7 +28,7 @@ class Heart:
         self._lines: list[LogLine] = []
         self._lock = threading.Lock()
         self._ended = threading.Event()
-        self._reason: FencedError | CancelledError | None = None
+        self._reason: StoreError | CancelledError | None = None
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
     def say(self, text: str) -> None:
@@ -45,7 +45,7 @@ class Heart:
         """Called by the driver now and then.
 
         Raises:
-            FencedError: another driver took the run over.
+            StoreError: another driver took the run over (`FencedError`), or the store refuses.
             CancelledError: somebody asked for an end.
         """
         if self._reason is not None:
@@ -60,10 +60,10 @@ class Heart:
         try:
             if self._store.heartbeat(self._run_id, self._epoch, lines):
                 self._reason = CancelledError(f"run {self._run_id} was cancelled")
-        except FencedError as error:
-            self._reason = error
         except StoreUnavailableError:
             self._put_back(lines)
+        except StoreError as error:  # fenced off, or a store that refuses
+            self._reason = error
 
     def _taken(self) -> list[LogLine]:
         with self._lock:
@@ -81,5 +81,5 @@ class Heart:
     def __exit__(self, *exc_info: object) -> None:
         self._ended.set()
         self._thread.join()
-        if self._reason is None:
+        if not isinstance(self._reason, StoreError):
             self._beat()

@@ -18,6 +18,7 @@ from pathlib import Path
 from cluster.submission import Head
 from core.errors import NwsError
 from jobs.driver import run_spec
+from jobs.patience import Result, patiently
 from jobs.provenance import VERSION_FILE, Pinned, code_version
 from jobs.store import Store, new_run_id
 from jobs.store.address import parse_address
@@ -93,7 +94,7 @@ def submit(store: Store, store_url: str, pinned: Pinned, address: str) -> str:
     head = Head(address)
     run_id = new_run_id(pinned.job)
     store.create_run(run_spec(pinned, head.address), run_id)
-    _with_run(store, run_id, lambda: _ship(store, store_url, head, run_id, pinned.job, run_id, []))
+    with_run(store, run_id, lambda: _ship(store, store_url, head, run_id, pinned.job, run_id, []))
     return run_id
 
 
@@ -142,10 +143,10 @@ def _ship(
         )
 
 
-def _with_run(store: Store, run_id: str, call: Callable[[], None]) -> None:
+def with_run(store: Store, run_id: str, call: Callable[[], Result]) -> Result:
     """Do something without which a pending run would wait for ever."""
     try:
-        call()
+        return call()
     finally:
         error = sys.exception()
         if error is not None:
@@ -154,10 +155,14 @@ def _with_run(store: Store, run_id: str, call: Callable[[], None]) -> None:
 
 def give_up(store: Store, run_id: str, error: BaseException) -> None:
     """End a run as failed that is still pending, because `error` keeps a driver from it."""
-    if store.run_info(run_id).state == "pending":
-        epoch = store.claim_run(run_id, socket.gethostname(), os.getpid())
+    if patiently(lambda: store.run_info(run_id), _quietly).state == "pending":
+        epoch = patiently(lambda: store.claim_run(run_id, socket.gethostname(), os.getpid()), _quietly)
         text = str(error) if isinstance(error, NwsError) else type(error).__name__
-        store.finish_run(run_id, epoch, "failed", text)
+        patiently(lambda: store.finish_run(run_id, epoch, "failed", text), _quietly)
+
+
+def _quietly(text: str) -> None:
+    """What is told of waiting for the store is of no use to a run that cannot begin."""
 
 
 def jobs_of(head: Head, run_id: str) -> list[str]:

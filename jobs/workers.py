@@ -40,9 +40,10 @@ def open_workers(recipe: RunRecipe, engine: Engine, run_id: str, console: Consol
         yield Workers(f"inline, {name}", lambda plan: InlinePool(_work(plan, device, recipe.gpu_memory_fraction)))
         return
     with _session(engine, run_id, console) as session:
+        tell = functools.partial(console.print, markup=False)
         accelerator = None if recipe.accelerator == "auto" else recipe.accelerator
         resources, actors = await_actors(
-            session, accelerator, recipe.actors, recipe.gpus_per_actor, recipe.wait_for_machines, console.print
+            session, accelerator, recipe.actors, recipe.gpus_per_actor, recipe.wait_for_machines, tell
         )
         # Ray does not hide the GPUs from an actor that pins none.
         device = "cuda" if resources.num_gpus else "cpu"

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from cluster.submission import Head, require_address
-from core.errors import ClusterError, CorpusError, ModelError, NwsError, RecipeError
+from core.errors import ClusterError, CorpusError, ModelError, RecipeError
 from jobs.commands import options
 from jobs.commands.shared import DEFAULT_STORE, Store, err, store_flag
 
@@ -106,19 +106,22 @@ def drive(
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Drive a run on the cluster that this machine is the head of: what a submitted job runs."""
-    from jobs import driver, submission
+    from jobs import submission
     from jobs.commands.submit import finish
     from jobs.store import open_store
 
     store = submission.take_store_url() or store
     with open_store(store) as opened:
-        try:
-            outcome = driver.resume(opened, run, "cluster", accelerator, actors, err, take_over)
-        except (CorpusError, ModelError) as error:
-            hint = type(error)(f"{error} A file or folder that a recipe names must lie at the same path on the head.")
-            submission.give_up(opened, run, hint)
-            raise hint from error
-        except NwsError as error:
-            submission.give_up(opened, run, error)
-            raise
+        outcome = submission.with_run(opened, run, lambda: _driven(opened, run, accelerator, actors, take_over))
     finish(outcome, store, as_json=False)
+
+
+def _driven(opened: Any, run: str, accelerator: str | None, actors: int | None, take_over: bool) -> Any:
+    from jobs import driver
+
+    try:
+        return driver.resume(opened, run, "cluster", accelerator, actors, err, take_over)
+    except (CorpusError, ModelError) as error:
+        raise type(error)(
+            f"{error} A file or folder that a recipe names must lie at the same path on the head."
+        ) from error

@@ -20,6 +20,17 @@ from core.errors import StoreError, StoreUnavailableError
 from jobs.store.address import Address
 
 BUSY_SECONDS = 30
+_LOCK_NOT_AVAILABLE = "55P03"
+# A machine that vanishes in the middle of a transaction must not hold its run for hours: the server ends such a
+# session, and a client notices a server that is gone. (libpq's parameters; those in the URL win.)
+_POSTGRES = {
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+    "options": f"-c idle_in_transaction_session_timeout=60s -c lock_timeout={BUSY_SECONDS}s",
+}
 
 # Korean references stay readable in SQL.
 _dump_json = partial(json.dumps, ensure_ascii=False)
@@ -90,11 +101,11 @@ def _is_away(error: SQLAlchemyError) -> bool:
     if not isinstance(error, OperationalError | InterfaceError):
         return False
     if isinstance(error.orig, sqlite3.Error):
-        return error.orig.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+        return getattr(error.orig, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
     # No SQLSTATE: the connection failed. The classes are those of Postgres's appendix A: connection exceptions, too few
     # resources, and intervention by an operator (a restart).
     state = getattr(error.orig, "sqlstate", None)
-    return state is None or state[:2] in ("08", "53", "57")
+    return state is None or state[:2] in ("08", "53", "57") or state == _LOCK_NOT_AVAILABLE
 
 
 def database_message(error: SQLAlchemyError, address: Address) -> str:
@@ -123,8 +134,9 @@ def _listen(engine: Engine, begin: str, *pragmas: str) -> None:
 
 
 def _postgres_engine(address: Address, **options: object) -> Engine:
+    connect = {name: value for name, value in _POSTGRES.items() if name not in address.url.query}
     try:
-        return create_engine(address.url, json_serializer=_dump_json, **options)
+        return create_engine(address.url, json_serializer=_dump_json, connect_args=connect, **options)
     except ImportError as error:
         raise StoreError(
             f'the store {address.shown} needs psycopg 3, which is not installed: run `pip install "psycopg[binary]"`'

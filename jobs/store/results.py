@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from core.analysis import Point
 from core.errors import StoreError
 from core.types import Article, BundleResult, Failure, Landed, Summary
-from jobs.store.runs import write_fenced
+from jobs.store.runs import storable, write_fenced
 from jobs.store.tables import ArticleRow, Base, FailureRow, SummaryRow
 
 
@@ -203,8 +203,7 @@ def _failure_row(run_id: str, stage: Stage, failure: Failure) -> dict[str, Any]:
         "article_id": failure.article_id,
         "stage": stage.name,
         "error_class": failure.error_class,
-        # An exception may quote whatever bytes it tripped over; losing the failure for that would be worse.
-        "message": failure.message.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode(),
+        "message": storable(failure.message),
         "attempts": failure.attempts,
         "node": failure.node,
         "failed_at": datetime.now(UTC),

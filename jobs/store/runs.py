@@ -127,7 +127,9 @@ def claim(connection: Connection, run_id: str, host: str, pid: int, take_over: b
     now = datetime.now(UTC)
     # Locked first, so that of two drivers that come at once the second sees the first.
     connection.execute(update(RunRow).where(RunRow.id == run_id).values(driver_epoch=RunRow.driver_epoch))
-    if not take_over:
+    held = info(connection, run_id)
+    # By this very process: it claimed the run, and only the answer was lost.
+    if not take_over and (held.driver_host, held.driver_pid) != (host, pid):
         require_free(connection, run_id, host)
     epoch = connection.execute(
         update(RunRow)
@@ -195,7 +197,13 @@ def heartbeat(connection: Connection, run_id: str, epoch: int, lines: Sequence[L
         of_run = LogLineRow.run_id == run_id
         last = connection.execute(select(func.coalesce(func.max(LogLineRow.number), 0)).where(of_run)).scalar_one()
         rows = [
-            {"run_id": run_id, "number": number, "driver_epoch": epoch, "said_at": line.said_at, "text": line.text}
+            {
+                "run_id": run_id,
+                "number": number,
+                "driver_epoch": epoch,
+                "said_at": line.said_at,
+                "text": storable(line.text),
+            }
             for number, line in enumerate(lines, start=last + 1)
         ]
         connection.execute(insert(LogLineRow), rows)
@@ -225,7 +233,8 @@ def cancel(connection: Connection, run_id: str, host: str) -> bool:
     if run.state in ("pending", "running"):
         # The next epoch, so that a driver that was only silent cannot write any more.
         values = {"state": "interrupted", "finished_at": now, "driver_epoch": run.driver_epoch + 1}
-        connection.execute(update(RunRow).where(RunRow.id == run_id).values(**values, error="cancelled"))
+        nobody = {"driver_host": None, "driver_pid": None}
+        connection.execute(update(RunRow).where(RunRow.id == run_id).values(**values, **nobody, error="cancelled"))
     return False
 
 
@@ -246,6 +255,8 @@ def write_fenced(connection: Connection, run_id: str, epoch: int, **values: obje
     if changed.rowcount == 1:
         return
     run = info(connection, run_id)
+    if run.driver_epoch != epoch and run.driver_pid is None:
+        raise FencedError(f"run {run_id!r} was cancelled while this driver was silent: it must stop")
     if run.driver_epoch != epoch:
         raise FencedError(
             f"run {run_id!r} was taken over by pid {run.driver_pid} on {run.driver_host} (driver {run.driver_epoch}; "
@@ -269,7 +280,16 @@ def start(
 
 
 def finish(connection: Connection, run_id: str, epoch: int, state: FinalState, error: str | None) -> None:
-    write_fenced(connection, run_id, epoch, state=state, finished_at=datetime.now(UTC), error=error)
+    run = info(connection, run_id)
+    if (run.driver_epoch, run.state) == (epoch, state):  # it was done, and only the answer was lost
+        return
+    text = None if error is None else storable(error)
+    write_fenced(connection, run_id, epoch, state=state, finished_at=datetime.now(UTC), error=text)
+
+
+def storable(text: str) -> str:
+    """`text` as every database can keep it: an error may quote whatever bytes it tripped over."""
+    return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
 
 
 def find(connection: Connection, recipe_hash: str) -> str | None:

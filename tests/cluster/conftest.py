@@ -7,10 +7,11 @@ import pytest
 
 from cluster.session import Session, local_session
 
-# Test modules import parts of Ray at the top, and Ray decides when it is imported whether it can be kept on loopback.
-# The switch is on for that moment only: sessions have to set it themselves.
+# Test modules import parts of Ray at the top, and Ray decides when it is imported whether it can be kept on loopback
+# and asks for a token. The switches are on for that moment only: sessions have to set them themselves.
 with pytest.MonkeyPatch.context() as switch:
     switch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    switch.setenv("RAY_AUTH_MODE", "token")
     importlib.import_module("ray")
 
 

@@ -240,11 +240,14 @@ def test_following_waits_for_a_new_end_and_hands_on_new_lines(store: Store, head
     assert said == ["one", "the end", "two", "the end"]
 
 
-def test_a_driver_that_is_gone_is_told(store: Store, head: FakeHead, pinned: Pinned) -> None:
+def test_a_driver_that_is_gone_is_told(
+    store: Store, head: FakeHead, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run_id = submission.submit(store, URL, pinned, "http://head:8265")
     ended = subprocess.Popen(["true"])
     ended.wait()
     store.claim_run(run_id, socket.gethostname(), ended.pid)
+    monkeypatch.setattr("jobs.follow.SILENT_SECONDS", 0.5)
     with pytest.raises(ClusterError, match=f"is gone.*nws resume {run_id}"):
         follow(store, run_id, Place(0, 0), lambda line: None)
 
