@@ -47,7 +47,7 @@ def _device(pinned: Pinned) -> str:
     if accelerator is not None and any(accelerator in name for name in names):
         here[f"accelerator_type:{accelerator}"] = 1
     try:
-        resources, actors = plan_actors(here, accelerator, pinned.recipe.actors)
+        resources, actors = plan_actors(here, accelerator, pinned.recipe.actors, pinned.recipe.gpus_per_actor)
     except ClusterError as error:
         return f"not on this machine: {error}"
     return f"{actors} x {resources.describe()}"
