@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from ray_head import CHECKOUT, Head, free_ports, ray_head, run_script
 
-pytestmark = pytest.mark.ray
+pytestmark = [pytest.mark.ray, pytest.mark.faults]
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,6 @@ def test_joining_makes_no_token(head: Head, tmp_path: Path) -> None:
     assert not (tmp_path / "token").exists()
 
 
-@pytest.mark.faults  # Ray tries for 20 seconds
 def test_a_wrong_token_is_refused(head: Head, tmp_path: Path) -> None:
     (tmp_path / "token").write_text("cd" * 32)
     environment = head.environment | {"RAY_ADDRESS": head.address, "RAY_AUTH_TOKEN_PATH": str(tmp_path / "token")}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from nws_process import STUB, assert_equal, finish, rows, start, wait_for_rows
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
 
 WHAT = ("--n", "1,7,13", "--engine", "inline", "--json")
 
