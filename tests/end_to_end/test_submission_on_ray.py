@@ -140,6 +140,7 @@ def test_a_submitted_run_is_found_by_its_name_everywhere(head: Head, folder: Pat
     assert f"Ray job {run_id}-a2" in nws(folder, "logs", run_id, "--job", "--follow")[1]
 
 
+@pytest.mark.faults
 def test_without_the_token_nothing_is_told_and_nothing_is_submitted(
     head: Head, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
