@@ -24,7 +24,7 @@ from ray_head import Head, ray_head
 from jobs.store import RunInfo, open_store, upgrade_schema
 from jobs.submission import URL_FILE
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(600)]
 
 PASSWORD = "pa55-w0rd-of-the-store"
 SMALL = ("submit", "phase1", "--limit", "2", "--n", "1,7", "--accelerator", "cpu", "--actors", "1")
@@ -140,7 +140,6 @@ def test_a_submitted_run_is_found_by_its_name_everywhere(head: Head, folder: Pat
     assert f"Ray job {run_id}-a2" in nws(folder, "logs", run_id, "--job", "--follow")[1]
 
 
-@pytest.mark.faults
 def test_without_the_token_nothing_is_told_and_nothing_is_submitted(
     head: Head, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,7 +155,6 @@ def test_without_the_token_nothing_is_told_and_nothing_is_submitted(
     assert nws(folder, "ls")[0] == before
 
 
-@pytest.mark.faults
 def test_a_run_is_followed_cancelled_and_resumed(folder: Path, store: str, sample_rows: list[dict[str, str]]) -> None:
     long_dataset(folder, sample_rows)
     following = start(folder, *LONG)
@@ -187,7 +185,6 @@ def test_a_run_is_followed_cancelled_and_resumed(folder: Path, store: str, sampl
     assert follower.returncode == 0
 
 
-@pytest.mark.faults
 def test_a_driver_that_does_not_react_is_stopped(folder: Path, store: str, sample_rows: list[dict[str, str]]) -> None:
     long_dataset(folder, sample_rows)
     run_id = finish(start(folder, *LONG, "--no-wait", "--json"), 0)["run_id"]
