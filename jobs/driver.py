@@ -100,7 +100,8 @@ def resume(
     if run.code_version != code_version():
         changes.append(f"code {run.code_version} -> {code_version()}")
     for change in changes:
-        console.print(f"Warning: since this run began, {change}; its new numbers may differ from its old ones.")
+        text = f"Warning: since this run began, {change}; its new numbers may differ from its old ones."
+        console.print(text, markup=False)
     unfinished = [planned for planned in pinned.stages if _is_unfinished(store, run_id, pinned, planned)]
     if not unfinished:
         return _drive(store, run_id, pinned, Workers(run.device, _no_pool), console, take_over)

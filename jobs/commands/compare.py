@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from core.errors import RecipeError
-from jobs.commands.shared import DEFAULT_STORE, Json, Store, reading
+from jobs.commands.shared import DEFAULT_STORE, Json, Store, parse_lengths, reading
 
 
 def compare(
@@ -33,7 +32,7 @@ def compare(
 
     The p of a pair on one dataset are corrected over its n (Holm).
     """
-    lengths = _lengths(n)
+    lengths = parse_lengths(n)
 
     from rich.console import Console
 
@@ -46,12 +45,3 @@ def compare(
         print(json.dumps(found.as_dict(), ensure_ascii=False, allow_nan=False))
     else:
         print_comparison(found, Console(highlight=False))
-
-
-def _lengths(text: str | None) -> list[int] | None:
-    if text is None:
-        return None
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise RecipeError(f"--n takes whole numbers with commas between them, such as 7,9, not {text!r}.") from error

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from core.errors import RecipeError
+
 # That of `jobs.store`, written again because importing it takes SQLAlchemy along.
 DEFAULT_STORE = "sqlite:///nws.db"
 Store = Annotated[
@@ -50,3 +52,19 @@ def newest(opened: Any, with_summaries: bool = False) -> str:
         what = "run with summaries" if with_summaries else "run"
         raise StoreError(f"the store {opened.shown_url} holds no {what} yet. Start one with: nws submit phase1")
     return str(runs[0].id)
+
+
+def parse_lengths(text: str | None) -> list[int] | None:
+    """The value of `--n`, e.g. `7,9,11,13`.
+
+    Raises:
+        RecipeError: it is no list of whole numbers.
+    """
+    if text is None:
+        return None
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise RecipeError(
+            f"--n takes whole numbers with commas between them, such as 7,9,11,13, not {text!r}."
+        ) from error

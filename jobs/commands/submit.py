@@ -5,10 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from core.errors import RecipeError
 from jobs.commands import options, remote
 from jobs.commands.remote import Target
-from jobs.commands.shared import DEFAULT_STORE, Json, Store, err, out, shown, store_flag
+from jobs.commands.shared import DEFAULT_STORE, Json, Store, err, out, parse_lengths, shown, store_flag
 
 
 def submit_phase1(
@@ -38,7 +37,7 @@ def submit_phase1(
     """Sweep the summary length n: every system summarises every article at every n, and each summary is scored."""
     given = {
         **_articles(dataset, split, streaming, limit, text_field, reference_field, key_field),
-        **{"pipeline": pipeline, "n": _lengths(n), "seed": seed, "accelerator": accelerator, "actors": actors},
+        **{"pipeline": pipeline, "n": parse_lengths(n), "seed": seed, "accelerator": accelerator, "actors": actors},
         "wait_for_machines": wait_for_machines,
         "encoders": encoder or None,
     }
@@ -73,7 +72,7 @@ def submit_baselines(
     """Run other ways to summarise at the same lengths: lead, TextRank, oracles, and generators such as BART."""
     given = {
         **_articles(dataset, split, streaming, limit, text_field, reference_field, key_field),
-        **{"pipeline": pipeline, "n": _lengths(n), "seed": seed, "accelerator": accelerator, "actors": actors},
+        **{"pipeline": pipeline, "n": parse_lengths(n), "seed": seed, "accelerator": accelerator, "actors": actors},
         "wait_for_machines": wait_for_machines,
         **{"encoder": encoder, "systems": system or None},
     }
@@ -169,17 +168,6 @@ def _go_on(
     from jobs import driver
 
     return driver.resume(opened, run, target.engine, accelerator, actors, err, take_over)
-
-
-def _lengths(text: str | None) -> list[int] | None:
-    if text is None:
-        return None
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise RecipeError(
-            f"--n takes whole numbers with commas between them, such as 7,9,11,13, not {text!r}."
-        ) from error
 
 
 def finish(outcome: Any, store: str, as_json: bool) -> None:
