@@ -33,6 +33,10 @@ class ModelError(NwsError):
     """A model cannot be loaded, or is not the one that was pinned."""
 
 
+class TrainingError(NwsError):
+    """A policy cannot learn any further."""
+
+
 class RecipeError(NwsError):
     """A recipe or a command-line value is not usable."""
 

@@ -77,21 +77,28 @@ class SweepPlan:
 
 
 def make_segmenter(plan: SweepPlan) -> Callable[[Article], SegmentedArticle]:
-    """What cuts an article for the sweep. It refuses one that cannot be summarised or scored in the plan's language.
+    """What cuts an article for the sweep, see `checked`.
 
     A generator reads the text itself: for it alone, an article is only checked.
+    """
+    return checked(plan.language, Segmenter(plan.pipeline) if plan.systems else unsegmented)
+
+
+def checked(
+    language: Language, segment: Callable[[Article], SegmentedArticle]
+) -> Callable[[Article], SegmentedArticle]:
+    """`segment`, refusing an article that cannot be summarised or scored in `language`.
 
     Raises (when called): EmptyArticleError, LanguageError, SegmentationError.
     """
-    segment = Segmenter(plan.pipeline) if plan.systems else unsegmented
 
-    def segment_for_sweep(article: Article) -> SegmentedArticle:
+    def check_and_segment(article: Article) -> SegmentedArticle:
         if not article.references:
             raise EmptyArticleError(f"Article {article.key!r} of {article.dataset} has no reference summary.")
-        require_language(article, plan.language)
+        require_language(article, language)
         return segment(article)
 
-    return segment_for_sweep
+    return check_and_segment
 
 
 class Sweeper:
@@ -143,7 +150,13 @@ class Sweeper:
 
 
 def make_sweeper(plan: SweepPlan, device: str, memory_fraction: float | None = None) -> Sweeper:
-    """A sweeper on `device` (`cuda`: the accelerator this process pins, or `cpu`: one thread of it).
+    """A sweeper on `device`, see `take_share`."""
+    take_share(device, memory_fraction)
+    return Sweeper(plan, torch.device(device))
+
+
+def take_share(device: str, memory_fraction: float | None) -> None:
+    """Make this process a worker: `device` is `cuda`, the accelerator it pins, or `cpu`, one thread of it.
 
     One thread, because sums split over several threads round differently, and the numbers must not depend on how
     many cores a worker has: more cores are used by more workers.
@@ -154,7 +167,6 @@ def make_sweeper(plan: SweepPlan, device: str, memory_fraction: float | None = N
     torch.set_num_threads(1)
     if device == "cuda" and memory_fraction is not None:
         torch.cuda.set_per_process_memory_fraction(memory_fraction)
-    return Sweeper(plan, torch.device(device))
 
 
 def embed(

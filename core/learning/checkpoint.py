@@ -1,37 +1,58 @@
-"""Policies and learners in files: tensors as safetensors, what they mean as JSON. Nothing is unpickled."""
+"""Trained policies and learners in files: tensors as safetensors, what they mean as JSON. Nothing is unpickled."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import safetensors.torch
 import torch
 from safetensors import SafetensorError
 
-from core.errors import ModelError
+from core.errors import ModelError, RecipeError
 from core.learning.policies import FeaturePolicies, PolicyConfig, restore_policies
 from core.learning.study_policies import StudyPolicies
+from core.models import ModelRef
 from core.summarizers.importance import FloatArray
+from core.text.language import Language
 
 _FORMAT = 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Checkpoint:
-    """Trained policies, and what they were trained on.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How policies come to see an article: as they were trained.
 
     Attributes:
-        config: which pair.
-        lengths: the n they were trained for.
-        encoder: name of the encoder whose embeddings they read.
-        parameters: by name, float64.
+        language: of the articles.
+        pipeline: the resolved segmentation.
+        encoder: resolved; embeds sentences and chunks.
     """
 
+    language: Language
+    pipeline: str
+    encoder: ModelRef
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Checkpoint:
+    """Trained policies, and all it takes to write with them.
+
+    Attributes:
+        name: of the system that they are, or are a part of.
+        config: which pair.
+        lengths: the n they were trained for.
+        reading: how they see an article.
+        parameters: by name, float64.
+        made_by: what made them: run, seed, updates, reward and the like.
+    """
+
+    name: str
     config: PolicyConfig
     lengths: tuple[int, ...]
-    encoder: str
+    reading: Reading
     parameters: Mapping[str, FloatArray]
+    made_by: Mapping[str, object] = field(default_factory=dict)
 
     def policies(self) -> FeaturePolicies | StudyPolicies:
         """The pair, ready to write.
@@ -51,9 +72,11 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     meaning = {
         "format": _FORMAT,
+        "name": checkpoint.name,
         "policies": asdict(checkpoint.config),
         "lengths": checkpoint.lengths,
-        "encoder": checkpoint.encoder,
+        "reading": asdict(checkpoint.reading),
+        "made_by": checkpoint.made_by,
     }
     tensors = {name: torch.from_numpy(value) for name, value in checkpoint.parameters.items()}
     (folder / "policy.safetensors").write_bytes(to_bytes(tensors))
@@ -73,12 +96,18 @@ def load_checkpoint(folder: Path) -> Checkpoint:
         raise ModelError(f"{folder} holds no policies (policy.json, policy.safetensors): {error}") from error
     if not isinstance(meaning, dict) or meaning.get("format") != _FORMAT:
         raise ModelError(f"The policies in {folder} were written by another version of NWS: train them again.")
-    checkpoint = Checkpoint(
-        config=PolicyConfig(**meaning["policies"]),
-        lengths=tuple(meaning["lengths"]),
-        encoder=meaning["encoder"],
-        parameters={name: value.numpy() for name, value in tensors.items()},
-    )
+    try:
+        reading = meaning["reading"]
+        checkpoint = Checkpoint(
+            name=meaning["name"],
+            config=PolicyConfig(**meaning["policies"]),
+            lengths=tuple(meaning["lengths"]),
+            reading=Reading(reading["language"], reading["pipeline"], ModelRef(**reading["encoder"])),
+            parameters={name: value.numpy() for name, value in tensors.items()},
+            made_by=meaning["made_by"],
+        )
+    except (KeyError, TypeError, RecipeError) as error:
+        raise ModelError(f"{folder / 'policy.json'} is damaged: {error!r}. Export the policies again.") from error
     checkpoint.policies()
     return checkpoint
 

@@ -1,46 +1,26 @@
 """The driver's side of learning: parameters, AdamW, and what to do with the gradients that come back."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
-from core.episodes import ArticleGradient, Broadcast, Parameters
-from core.errors import RecipeError
+from core.errors import TrainingError
+from core.learning.exchange import ArticleGradient, Broadcast, Parameters, Sample
+from core.learning.training_config import TrainingConfig
 
 # Of the moving average of rewards, an update.
 _DECAY = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class OptimizerConfig:
-    """AdamW (Loshchilov and Hutter 2019) with clipped gradients.
-
-    Attributes:
-        learning_rate: constant.
-        weight_decay: decoupled.
-        max_grad_norm: gradients with a larger global L2 norm are scaled down to it; None: never.
-
-    Raises:
-        RecipeError: a number out of range.
-    """
-
-    learning_rate: float = 1e-2
-    weight_decay: float = 0.0
-    max_grad_norm: float | None = 1.0
-
-    def __post_init__(self) -> None:
-        if not (self.learning_rate > 0 and self.weight_decay >= 0 and (self.max_grad_norm or 1.0) > 0):
-            raise RecipeError("The learning rate and the gradient's norm must be above 0, weight decay 0 or above.")
-
-
-@dataclass(frozen=True, slots=True)
 class UpdateStatistics:
     """One update in numbers: means over its articles, but for `update` and `grad_norm`.
 
-    An episode is rewarded once, at its end, so `reward` is also its return. `grad_norm` is that before clipping.
+    An episode is rewarded once, at its end, so `reward` is also its return. `reward_std` and `advantage_std` (before
+    normalising) are those of an article's samples. `grad_norm` is that before clipping.
     """
 
     update: int
@@ -59,18 +39,19 @@ class Learner:
     """Parameters and optimizer of one pair of policies. It holds no article and no model.
 
     Args:
-        parameters: of new policies (`core.episodes.parameters_of`).
-        config: of the optimizer.
+        training: how the pair is trained.
+        parameters: of new policies (`core.learning.policies.make_policies`).
     """
 
-    def __init__(self, parameters: Mapping[str, torch.Tensor], config: OptimizerConfig) -> None:
+    def __init__(self, training: TrainingConfig, parameters: Mapping[str, torch.Tensor]) -> None:
+        self.training = training
         self.update = 0
         self._averages: dict[int, float] = {}
-        self._config = config
         # In one order, whatever file they come from: the gradient's norm is summed in it.
         self._parameters = {name: torch.nn.Parameter(parameters[name].double().clone()) for name in sorted(parameters)}
+        optimizer = training.optimizer
         self._optimizer = torch.optim.AdamW(
-            self._parameters.values(), lr=config.learning_rate, weight_decay=config.weight_decay, foreach=False
+            self._parameters.values(), lr=optimizer.learning_rate, weight_decay=optimizer.weight_decay, foreach=False
         )
 
     @property
@@ -80,49 +61,56 @@ class Learner:
 
     def broadcast(self) -> Broadcast:
         """What every worker needs for the next update."""
-        return Broadcast(self.update, self.parameters, dict(self._averages))
+        return Broadcast(self.training, self.update, self.parameters, dict(self._averages))
 
     def step(self, results: Sequence[ArticleGradient]) -> UpdateStatistics:
         """One update by the mean of the articles' gradients.
 
         They are added in the order given, so give them in the order of the update's episodes, whoever computed them.
+
+        Raises:
+            TrainingError: the gradient is not finite. Nothing has changed.
         """
         for name, parameter in self._parameters.items():
             total = np.zeros(parameter.shape)
             for result in results:
                 total = total + result.gradient[name]
             parameter.grad = torch.from_numpy(total / len(results))
-        norm = float(
-            torch.nn.utils.clip_grad_norm_(
-                self._parameters.values(),
-                self._config.max_grad_norm or math.inf,
-                error_if_nonfinite=True,
-                foreach=False,
+        largest = self.training.optimizer.max_grad_norm or math.inf
+        norm = float(torch.nn.utils.clip_grad_norm_(self._parameters.values(), largest, foreach=False))
+        if not math.isfinite(norm):
+            raise TrainingError(
+                f"The gradient of {self.training.name!r} in update {self.update} is not finite: train with a lower "
+                "learning rate, or with max_grad_norm."
             )
-        )
         self._optimizer.step()
         statistics = self._statistics(results, norm)
         for n in sorted({result.n for result in results}):
-            reward = float(np.mean([result.reward for result in results if result.n == n]))
+            reward = float(
+                np.mean([_mean(result, lambda sample: sample.reward) for result in results if result.n == n])
+            )
             before = self._averages.get(n, reward)
             self._averages[n] = _DECAY * before + (1 - _DECAY) * reward
         self.update += 1
         return statistics
 
     def _statistics(self, results: Sequence[ArticleGradient], norm: float) -> UpdateStatistics:
-        def mean(name: str) -> float:
-            return float(np.mean([getattr(result, name) for result in results]))
+        def mean(of_sample: Callable[[Sample], float]) -> float:
+            return float(np.mean([_mean(result, of_sample) for result in results]))
+
+        def std(of_sample: Callable[[Sample], float]) -> float:
+            return float(np.mean([np.std([of_sample(sample) for sample in result.samples]) for result in results]))
 
         return UpdateStatistics(
             update=self.update,
-            reward=mean("reward"),
-            reward_std=mean("reward_std"),
-            advantage_baseline=mean("advantage_baseline"),
-            advantage_std=mean("advantage_std"),
-            entropy=mean("entropy"),
-            log_probability=mean("log_probability"),
-            policy_loss=mean("policy_loss"),
-            loss=mean("loss"),
+            reward=mean(lambda sample: sample.reward),
+            reward_std=std(lambda sample: sample.reward),
+            advantage_baseline=mean(lambda sample: sample.advantage_baseline),
+            advantage_std=std(lambda sample: sample.reward - sample.advantage_baseline),
+            entropy=mean(lambda sample: sample.entropy),
+            log_probability=mean(lambda sample: sample.log_probability),
+            policy_loss=float(np.mean([result.policy_loss for result in results])),
+            loss=float(np.mean([result.loss for result in results])),
             grad_norm=norm,
         )
 
@@ -138,9 +126,9 @@ class Learner:
         return tensors
 
     @classmethod
-    def from_state(cls, tensors: Mapping[str, torch.Tensor], config: OptimizerConfig) -> "Learner":
+    def from_state(cls, training: TrainingConfig, tensors: Mapping[str, torch.Tensor]) -> "Learner":
         """The learner whose `state` this is."""
-        learner = cls(_under("parameter.", tensors), config)
+        learner = cls(training, _under("parameter.", tensors))
         learner.update = int(tensors["update"])
         learner._averages = {int(n): float(value) for n, value in _under("moving_average.", tensors).items()}
         for name, parameter in learner._parameters.items():
@@ -149,6 +137,16 @@ class Learner:
             if kept:
                 learner._optimizer.state[parameter] = kept
         return learner
+
+
+def parameters_in(state: Mapping[str, torch.Tensor]) -> Parameters:
+    """The parameters of the learner whose `state` this is."""
+    return {name: value.clone().numpy() for name, value in _under("parameter.", state).items()}
+
+
+def _mean(result: ArticleGradient, of_sample: Callable[[Sample], float]) -> float:
+    """Over the samples of an article."""
+    return float(np.mean([of_sample(sample) for sample in result.samples]))
 
 
 def _under(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:

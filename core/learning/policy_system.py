@@ -1,14 +1,19 @@
 """Trained policies as a system among the others: they write greedily."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import torch
 
-from core.learning.checkpoint import Checkpoint
+from core.errors import ModelError
+from core.learning.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from core.learning.environment import prepare
 from core.learning.sampling import Greedy, rollouts
 from core.summarizers.systems import Document, Draft
+
+PREFIX = "policy|"
+"""What the signatures of all such systems begin with."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,16 +23,16 @@ class PolicySystem:
     Attributes:
         name: tells policies of one store apart.
         checkpoints: by n; a joint pair is there under each of its n. A length without its own is written by the pair
-            of the nearest n, of two the shorter.
+            of the nearest n, of two the shorter. Without any, the system has only a name: it is to be trained.
     """
 
     name: str
-    checkpoints: Mapping[int, Checkpoint]
+    checkpoints: Mapping[int, Checkpoint] = field(default_factory=dict)
 
     @property
     def signature(self) -> str:
         """`policy|<name>`. The lengths are not in it: every row of the store has its n."""
-        return f"policy|{self.name}"
+        return PREFIX + self.name
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         drafts = []
@@ -35,13 +40,38 @@ class PolicySystem:
             nearest = min(sorted(self.checkpoints), key=lambda trained: abs(trained - n))
             checkpoint = self.checkpoints[nearest]
             config = checkpoint.config
-            article = prepare(document.segmented, document.embeddings[checkpoint.encoder], config.mask_repeats)
+            embeddings = document.embeddings[checkpoint.reading.encoder.name]
+            article = prepare(document.segmented, embeddings, config.mask_repeats)
             with torch.no_grad():
                 found = rollouts(checkpoint.policies(), article, n, config.sentences, Greedy())
             drafts.append(Draft(n, found.texts[0]))
         return drafts
 
 
-def policy_system(name: str, checkpoints: Sequence[Checkpoint]) -> PolicySystem:
+def policy_system(checkpoints: Sequence[Checkpoint]) -> PolicySystem:
     """The system of one joint checkpoint, or of several for one n each."""
-    return PolicySystem(name, {n: checkpoint for checkpoint in checkpoints for n in checkpoint.lengths})
+    by_length = {n: checkpoint for checkpoint in checkpoints for n in checkpoint.lengths}
+    return PolicySystem(checkpoints[0].name, by_length)
+
+
+def save_policies(system: PolicySystem, folder: Path) -> None:
+    """Write a joint pair into `folder`, or the pair of each n into a folder `n=7` and so on below it.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    parts = {id(checkpoint): checkpoint for checkpoint in system.checkpoints.values()}.values()
+    for part in parts:
+        save_checkpoint(part, folder if len(parts) == 1 else folder / f"n={part.lengths[0]}")
+
+
+def load_policies(folder: Path) -> PolicySystem:
+    """What `save_policies` wrote.
+
+    Raises:
+        ModelError: there are no policies, or they are not of this version of NWS.
+    """
+    parts = sorted(path.parent for path in folder.glob("n=*/policy.json"))
+    if parts and (folder / "policy.json").exists():
+        raise ModelError(f"{folder} holds two policies, a joint one and one for each n: export each to its own folder.")
+    return policy_system([load_checkpoint(part) for part in parts or [folder]])

@@ -61,6 +61,21 @@ def make_reward(config: RewardConfig, device: torch.device) -> Reward:
     return Memoised(parts[0][0] if len(parts) == 1 else weighted_mean(parts))
 
 
+def reward_signature(config: RewardConfig) -> str:
+    """What a reward is: the signature of its metric, or those of several with their weights.
+
+    Raises:
+        RecipeError: there is no such metric.
+    """
+    signatures = {
+        name: config.bertscore.signature if name == BERTSCORE else make_metric(name, Options()).signature
+        for name, _ in config.weights
+    }
+    if len(signatures) == 1:
+        return next(iter(signatures.values()))
+    return " + ".join(f"{weight:g} * {signatures[name]}" for name, weight in config.weights)
+
+
 class BertScoreReward:
     """BERTScore F1 against the best reference. References are embedded once."""
 

@@ -1,41 +1,46 @@
 """Training from the first update to the last: what each update learns from, wherever its episodes run."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from core.episodes import ArticleGradient, Broadcast, Episode
-from core.errors import RecipeError
-from core.learning.learner import Learner, OptimizerConfig, UpdateStatistics
-from core.types import SegmentedArticle
+from core.learning.exchange import ArticleGradient, Request
+from core.learning.learner import Learner, UpdateStatistics
+from core.types import Article
 
-# An `EpisodeWorker`, or what spreads the episodes over several and gives the results back in order.
-Run = Callable[[Broadcast, Sequence[Episode]], list[ArticleGradient]]
+# `EpisodeWorker.learn`, or what spreads the episodes over several workers and gives the results back in order.
+Learn = Callable[[Sequence[Request]], list[list[ArticleGradient]]]
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingConfig:
-    """How long to train, on what.
+@dataclass(frozen=True, slots=True, eq=False)
+class Updated:
+    """A learner that has just had an update, and what the update was made of."""
 
-    Attributes:
-        lengths: the n to learn, all by one joint pair of policies. For a pair of each n, train with one length each.
-        updates: how many; there is no early stopping.
-        articles_per_update: episodes are drawn for at most so many (article, n).
-        optimizer: see `OptimizerConfig`.
+    learner: Learner
+    statistics: UpdateStatistics
+    gradients: Sequence[ArticleGradient]
 
-    Raises:
-        RecipeError: no length, or a number below 1.
+
+def train(learners: Sequence[Learner], learn: Learn, articles: Sequence[Article]) -> Iterator[list[Updated]]:
+    """Go on with each learner from where it is to its last update. All that are not done have an update at a time.
+
+    Learners know nothing of each other: each becomes what it would have become alone. Between two rounds their
+    `state` may be stored: what follows is the same after a restart.
     """
+    while unfinished := [learner for learner in learners if learner.update < learner.training.updates(len(articles))]:
+        results = learn([request_of(learner, articles) for learner in unfinished])
+        yield [
+            Updated(learner, learner.step(gradients), gradients)
+            for learner, gradients in zip(unfinished, results, strict=True)
+        ]
 
-    lengths: tuple[int, ...] = (7, 9, 11, 13)
-    updates: int = 150
-    articles_per_update: int = 12
-    optimizer: OptimizerConfig = field(default_factory=OptimizerConfig)
 
-    def __post_init__(self) -> None:
-        if not self.lengths or min(*self.lengths, self.updates, self.articles_per_update) < 1:
-            raise RecipeError("Training needs at least one length, one update and one article in each.")
+def request_of(learner: Learner, articles: Sequence[Article]) -> Request:
+    """The episodes that the next update of a learner is made of."""
+    training = learner.training
+    pairs = episodes_of(learner.update, len(articles), training.lengths, training.articles_per_update, training.seed)
+    return learner.broadcast(), [(articles[index], n) for index, n in pairs]
 
 
 def epoch(articles: int, lengths: Sequence[int], batch: int, number: int, seed: int) -> list[list[tuple[int, int]]]:
@@ -55,16 +60,3 @@ def episodes_of(update: int, articles: int, lengths: Sequence[int], batch: int, 
     in_a_pass = -(-articles * len(lengths) // batch)
     number, place = divmod(update, in_a_pass)
     return epoch(articles, lengths, batch, number, seed)[place]
-
-
-def train(
-    learner: Learner, run: Run, articles: Sequence[SegmentedArticle], config: TrainingConfig, seed: int
-) -> Iterator[UpdateStatistics]:
-    """Go on from where `learner` is to the last update, giving the statistics of each.
-
-    Between two of them `learner.state()` may be stored: what follows is the same after a restart.
-    """
-    while learner.update < config.updates:
-        pairs = episodes_of(learner.update, len(articles), config.lengths, config.articles_per_update, seed)
-        episodes = [(articles[index], n) for index, n in pairs]
-        yield learner.step(run(learner.broadcast(), episodes))

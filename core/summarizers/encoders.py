@@ -71,6 +71,16 @@ def load_encoder(ref: ModelRef, device: torch.device, precision: Precision = "fl
     return _mean_pooled(ref.name, folder, device, DTYPES[precision])
 
 
+def embedding_width(ref: ModelRef) -> int:
+    """How many numbers an embedding of a resolved model has.
+
+    Raises:
+        ModelError: the files are not those of the recorded revision.
+        HubError: the model is not in the local cache and the Hub cannot be reached.
+    """
+    return len(load_encoder(ref, torch.device("cpu")).encode(["text"])[0])
+
+
 def _sentence_transformer(name: str, folder: Path, device: torch.device, dtype: torch.dtype) -> Encoder:
     hide_progress_bars()
     model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).to(dtype).eval()

@@ -28,13 +28,15 @@ class DatasetSpec:
             (`organisation/name[:configuration][@revision]`).
         split: of a Hub dataset; a file or the bundled sample has one split, `all`.
         streaming: read a Hub dataset row by row instead of downloading it first.
-        limit: how many articles to read at most, from the first.
+        skip: how many articles to leave out first.
+        limit: how many to read at most after these.
         text_field, reference_field, key_field: names of the fields, where the usual ones do not fit.
     """
 
     name: str
     split: str = "test"
     streaming: bool = False
+    skip: int = 0
     limit: int | None = None
     text_field: str | None = None
     reference_field: str | None = None
@@ -72,18 +74,23 @@ def open_corpus(spec: DatasetSpec) -> Corpus:
     """
     if spec.name in BUNDLED:
         return _open_file(BUNDLED[spec.name], spec.name, spec)
-    if Path(spec.name).suffix.lower() in READERS or Path(spec.name).is_file():
+    if not has_splits(spec.name):
         return _open_file(Path(spec.name), Path(spec.name).name, spec)
     return _open_hub(spec)
 
 
+def has_splits(name: str) -> bool:
+    """Whether a dataset is one of the Hub: a file and a bundled sample are one split, `all`."""
+    return not (name in BUNDLED or Path(name).suffix.lower() in READERS or Path(name).is_file())
+
+
 def _open_file(path: Path, name: str, spec: DatasetSpec) -> Corpus:
     def read() -> Iterator[Article]:
-        return _limited(_unique(_articles(read_rows(path), str(path), name, "all", spec)), spec.limit)
+        return _part(_unique(_articles(read_rows(path), str(path), name, "all", spec)), spec)
 
     size = sum(1 for _ in read())
     if size == 0:
-        raise CorpusError(f"{path} holds no article.")
+        raise CorpusError(f"{path} holds no article{_after(spec)}.")
     pinned_name = name if name in BUNDLED else str(path.resolve())
     return Corpus(name, pinned_name, "all", f"sha256:{file_sha256(path)}", size, read)
 
@@ -116,10 +123,11 @@ def corpus_of_rows(
 
     def read() -> Iterator[Article]:
         located = ((f"row {number}", dict(row)) for number, row in enumerate(rows, start=1))
-        return _limited(_unique(_articles(located, name, name, spec.split, spec)), spec.limit)
+        return _part(_unique(_articles(located, name, name, spec.split, spec)), spec)
 
     if next(read(), None) is None:
-        raise CorpusError(f"{name} (split {spec.split}) holds no article.")
+        raise CorpusError(f"{name} (split {spec.split}) holds no article{_after(spec)}.")
+    size = None if size is None else size - spec.skip
     if spec.limit is not None:
         size = spec.limit if size is None else min(size, spec.limit)
     return Corpus(name, pinned_name, spec.split, revision, size, read)
@@ -146,5 +154,9 @@ def _unique(articles: Iterator[Article]) -> Iterator[Article]:
             yield article
 
 
-def _limited(articles: Iterator[Article], limit: int | None) -> Iterator[Article]:
-    return articles if limit is None else itertools.islice(articles, limit)
+def _part(articles: Iterator[Article], spec: DatasetSpec) -> Iterator[Article]:
+    return itertools.islice(articles, spec.skip, None if spec.limit is None else spec.skip + spec.limit)
+
+
+def _after(spec: DatasetSpec) -> str:
+    return f" after the first {spec.skip}, which are skipped" if spec.skip else ""

@@ -6,13 +6,17 @@ import pytest
 
 from core.episodes import parameters_of
 from core.errors import ModelError
-from core.learning.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from core.learning.checkpoint import Checkpoint, Reading, load_checkpoint, save_checkpoint
 from core.learning.policies import PolicyConfig, make_policies
+from core.models import ModelRef
+
+READING = Reading("en", "blank", ModelRef("enc", "org/enc", "main"))
 
 
 def checkpoint(inputs: str = "features") -> Checkpoint:
     config = PolicyConfig(inputs, hidden=4, sentences=2)
-    return Checkpoint(config, (7, 9), "enc", parameters_of(make_policies(config, 16, seed=1)))
+    parameters = parameters_of(make_policies(config, 16, seed=1))
+    return Checkpoint("mine", config, (7, 9), READING, parameters, {"run": "r", "seed": 1})
 
 
 @pytest.mark.parametrize("inputs", ["features", "embeddings"])
@@ -20,7 +24,8 @@ def test_a_checkpoint_comes_back_as_it_was(inputs: str, tmp_path: Path) -> None:
     before = checkpoint(inputs)
     save_checkpoint(before, tmp_path / "policy")
     after = load_checkpoint(tmp_path / "policy")
-    assert (after.config, after.lengths, after.encoder) == (before.config, before.lengths, before.encoder)
+    assert (after.name, after.config, after.lengths) == (before.name, before.config, before.lengths)
+    assert (after.reading, after.made_by) == (before.reading, before.made_by)
     assert set(after.parameters) == set(before.parameters)
     for name, value in before.parameters.items():
         np.testing.assert_array_equal(after.parameters[name], value)
@@ -37,6 +42,10 @@ def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     (tmp_path / "policy.json").write_text(json.dumps(meaning | {"policies": {**meaning["policies"], "hidden": 5}}))
     with pytest.raises(ModelError, match="not the parameters"):
         load_checkpoint(tmp_path)
+    for damage in ({"policies": {"inputs": "colours"}}, {"reading": {}}, {"lengths": None}):
+        (tmp_path / "policy.json").write_text(json.dumps(meaning | damage))
+        with pytest.raises(ModelError, match="damaged"):
+            load_checkpoint(tmp_path)
     (tmp_path / "policy.safetensors").write_bytes(b"no tensors")
     with pytest.raises(ModelError, match="cannot be read"):
         load_checkpoint(tmp_path)

@@ -6,20 +6,24 @@ import numpy as np
 import pytest
 import torch
 
-from core.episodes import ArticleGradient
-from core.errors import RecipeError
+from core.errors import TrainingError
 from core.learning.checkpoint import from_bytes, to_bytes
-from core.learning.learner import Learner, OptimizerConfig
+from core.learning.exchange import ArticleGradient, Sample
+from core.learning.learner import Learner
+from core.learning.training_config import OptimizerConfig, TrainingConfig
+
+TRAINING = TrainingConfig("mine")
 
 
 def gradient(*values: float, n: int = 7, reward: float = 0.5) -> ArticleGradient:
     arrays = {"a": np.array(values[:2]), "b": np.array([[values[2]]])}
-    return ArticleGradient("id", n, arrays, (), (), reward, 0.1, 0.2, 0.3, 1.5, -9.0, 0.4, 0.35)
+    samples = tuple(Sample("text", reward + d, 0.2, d, 1.5, -9.0) for d in (-0.1, 0.1))
+    return ArticleGradient("id", n, arrays, samples, 0.4, 0.35)
 
 
 def learner(config: OptimizerConfig | None = None) -> Learner:
     start = {"a": torch.tensor([1.0, -1.0]), "b": torch.tensor([[0.5]])}
-    return Learner(start, config or OptimizerConfig())
+    return Learner(replace(TRAINING, optimizer=config or OptimizerConfig()), start)
 
 
 def flat(of: Learner) -> list[float]:
@@ -54,7 +58,7 @@ def test_large_gradients_are_scaled_to_the_norm_and_reported_before() -> None:
 
 
 def test_a_gradient_that_is_not_finite_is_an_error() -> None:
-    with pytest.raises(RuntimeError, match="non-finite"):
+    with pytest.raises(TrainingError, match="'mine' in update 0"):
         learner().step([gradient(math.nan, 0, 0)])
 
 
@@ -62,10 +66,18 @@ def test_statistics_are_means_and_rewards_are_averaged_by_n() -> None:
     mine = learner()
     assert mine.broadcast().moving_averages == {}
     found = mine.step([gradient(1, 1, 1, n=7, reward=0.2), gradient(1, 1, 1, n=9, reward=0.6)])
-    assert (found.update, found.reward, found.entropy, found.policy_loss) == (0, 0.4, 1.5, 0.4)
-    assert mine.broadcast().moving_averages == {7: 0.2, 9: 0.6}
+    assert (found.update, found.entropy, found.log_probability, found.policy_loss, found.loss) == (
+        0,
+        1.5,
+        -9,
+        0.4,
+        0.35,
+    )
+    numbers = (found.reward, found.reward_std, found.advantage_baseline, found.advantage_std)
+    assert numbers == pytest.approx((0.4, 0.1, 0.2, 0.1))
+    assert mine.broadcast().moving_averages == pytest.approx({7: 0.2, 9: 0.6})
     mine.step([gradient(1, 1, 1, n=7, reward=0.4), gradient(1, 1, 1, n=7, reward=0.6)])
-    assert mine.broadcast().moving_averages == {7: pytest.approx(0.9 * 0.2 + 0.1 * 0.5), 9: 0.6}
+    assert mine.broadcast().moving_averages == pytest.approx({7: 0.9 * 0.2 + 0.1 * 0.5, 9: 0.6})
     assert mine.broadcast().update == 2
 
 
@@ -77,7 +89,7 @@ def test_a_restored_learner_goes_on_to_the_last_bit() -> None:
         straight.step([one])
     for one in gradients[:5]:
         first.step([one])
-    restored = Learner.from_state(from_bytes(to_bytes(first.state())), OptimizerConfig())
+    restored = Learner.from_state(TRAINING, from_bytes(to_bytes(first.state())))
     for one in gradients[5:]:
         first_again = restored.step([one])
     assert first_again.update == 11
@@ -91,14 +103,14 @@ def test_the_order_in_which_parameters_come_does_not_matter() -> None:
     arrays = {name: np.random.default_rng(ord(name)).normal(size=3) for name in start}
     one = replace(gradient(0, 0, 0), gradient=arrays)
     norms = {
-        Learner({name: start[name] for name in names}, OptimizerConfig()).step([one]).grad_norm
+        Learner(TRAINING, {name: start[name] for name in names}).step([one]).grad_norm
         for names in itertools.permutations(start)
     }
     assert len(norms) == 1
 
 
 def test_a_learner_can_be_stored_before_its_first_update() -> None:
-    fresh = Learner.from_state(learner().state(), OptimizerConfig())
+    fresh = Learner.from_state(TRAINING, learner().state())
     expected = learner()
     fresh.step([gradient(1, -2, 3)])
     expected.step([gradient(1, -2, 3)])
@@ -111,9 +123,3 @@ def test_what_is_broadcast_does_not_change_afterwards() -> None:
     mine.step([gradient(1, 1, 1)])
     assert sent.parameters["a"].tolist() == [1, -1]
     assert sent.moving_averages == {}
-
-
-@pytest.mark.parametrize("wrong", [{"learning_rate": 0}, {"weight_decay": -1}, {"max_grad_norm": -1}])
-def test_unusable_configurations_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(RecipeError):
-        OptimizerConfig(**wrong)

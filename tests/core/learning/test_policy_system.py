@@ -1,21 +1,26 @@
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from documents import no_reference, segmented
 from prepared_articles import TEXT, embeddings_of, prepared
 
 from core.episodes import parameters_of
-from core.learning.checkpoint import Checkpoint
+from core.errors import ModelError
+from core.learning.checkpoint import Checkpoint, Reading
 from core.learning.policies import PolicyConfig, make_policies
-from core.learning.policy_system import policy_system
+from core.learning.policy_system import PolicySystem, load_policies, policy_system, save_policies
 from core.learning.sampling import Greedy, rollouts
+from core.models import ModelRef
 from core.summarizers.systems import Document
 from core.text.words import count_words
+
+READING = Reading("en", "blank", ModelRef("enc", "org/enc", "main"))
 
 
 def checkpoint(*lengths: int, residual: bool = True) -> Checkpoint:
     config = PolicyConfig(residual=residual)
-    return Checkpoint(config, lengths, "enc", parameters_of(make_policies(config, 16, seed=1)))
+    return Checkpoint("mine", config, lengths, READING, parameters_of(make_policies(config, 16, seed=1)))
 
 
 def document(text: str = TEXT) -> Document:
@@ -25,7 +30,7 @@ def document(text: str = TEXT) -> Document:
 
 def test_it_writes_what_the_policies_write_greedily() -> None:
     joint = checkpoint(7, 9)
-    system = policy_system("mine", [joint])
+    system = policy_system([joint])
     assert system.signature == "policy|mine"
     drafts = system.summarize(document(), [7, 9])
     assert [draft.n for draft in drafts] == [7, 9]
@@ -36,24 +41,42 @@ def test_it_writes_what_the_policies_write_greedily() -> None:
 
 def test_each_length_is_written_by_its_own_pair_or_the_nearest() -> None:
     by_rank, by_position = checkpoint(5), checkpoint(9, residual=False)
-    system = policy_system("two", [by_position, by_rank])
+    system = policy_system([by_position, by_rank])
     assert system.checkpoints == {5: by_rank, 9: by_position}
     texts = [draft.text for draft in system.summarize(document(), [5, 7, 8, 9])]
-    rank = [d.text for d in policy_system("one", [by_rank]).summarize(document(), [5, 7])]
-    position = [d.text for d in policy_system("one", [by_position]).summarize(document(), [8, 9])]
+    rank = [d.text for d in policy_system([by_rank]).summarize(document(), [5, 7])]
+    position = [d.text for d in policy_system([by_position]).summarize(document(), [8, 9])]
     assert texts == rank + position
-    assert rank != [d.text for d in policy_system("one", [by_position]).summarize(document(), [5, 7])]
+    assert rank != [d.text for d in policy_system([by_position]).summarize(document(), [5, 7])]
 
 
 @pytest.mark.parametrize("text", ["Snow.", "It was as it is.", "Snow fell. Snow fell. Snow."])
 def test_short_articles(text: str) -> None:
     total = len(segmented(text).words)
-    for draft in policy_system("x", [checkpoint(3)]).summarize(document(text), [1, 2, 3, 9]):
+    for draft in policy_system([checkpoint(3)]).summarize(document(text), [1, 2, 3, 9]):
         assert count_words(draft.text) == min(draft.n, total)
 
 
 def test_its_policies_may_be_the_study_s() -> None:
     config = PolicyConfig("embeddings", hidden=4)
     trained = replace(checkpoint(3), config=config, parameters=parameters_of(make_policies(config, 16, seed=0)))
-    (draft,) = policy_system("study", [trained]).summarize(document(), [3])
+    (draft,) = policy_system([trained]).summarize(document(), [3])
     assert count_words(draft.text) == 3
+
+
+def test_policies_come_back_from_a_folder_joint_or_one_for_each_n(tmp_path: Path) -> None:
+    joint, several = policy_system([checkpoint(7, 9)]), policy_system([checkpoint(5), checkpoint(9, residual=False)])
+    for name, system in (("joint", joint), ("several", several)):
+        save_policies(system, tmp_path / name)
+        again = load_policies(tmp_path / name)
+        assert (again.signature, list(again.checkpoints)) == (system.signature, list(system.checkpoints))
+        assert again.summarize(document(), [5, 7, 9]) == system.summarize(document(), [5, 7, 9])
+    save_policies(joint, tmp_path / "several")
+    with pytest.raises(ModelError, match="two policies"):
+        load_policies(tmp_path / "several")
+    with pytest.raises(ModelError, match="holds no policies"):
+        load_policies(tmp_path / "nothing")
+
+
+def test_before_it_is_trained_a_system_has_a_name() -> None:
+    assert PolicySystem("reinforce|seed=0").signature == "policy|reinforce|seed=0"

@@ -1,0 +1,59 @@
+"""Writing summaries of any text with trained policies: no reference, no Ray and no database."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import torch
+
+from core.learning.policy_system import PolicySystem, load_policies
+from core.summarizers.encoders import load_encoder
+from core.sweep import embed
+from core.text.language import require_language
+from core.text.segmentation import Segmenter
+from core.types import Article
+
+
+class PolicyWriter:
+    """Holds trained policies and the encoder whose embeddings they read.
+
+    Args:
+        system: trained policies.
+        device: `cpu`, or `cuda` for the encoder.
+
+    Raises:
+        ModelError: the encoder cannot be loaded.
+        SegmentationError: the policies' spaCy pipeline is not installed.
+    """
+
+    def __init__(self, system: PolicySystem, device: str = "cpu") -> None:
+        self._system = system
+        self._reading = next(iter(system.checkpoints.values())).reading
+        self._segment = Segmenter(self._reading.pipeline)
+        self._encoder = load_encoder(self._reading.encoder, torch.device(device))
+
+    def write(self, text: str, lengths: Sequence[int]) -> list[str]:
+        """A summary of exactly n words for each n in `lengths`; all words of a shorter text.
+
+        Raises:
+            EmptyArticleError: the text holds no word.
+            LanguageError: it is in another language than the policies were trained on.
+        """
+        article = Article(dataset="input", split="", key="text", text=text, references=())
+        require_language(article, self._reading.language)
+        (document,) = embed([self._segment(article)], {self._encoder.name: self._encoder.encode}, _no_reference)
+        return [draft.text for draft in self._system.summarize(document, lengths)]
+
+
+def load_writer(folder: Path | str, device: str = "cpu") -> PolicyWriter:
+    """A writer with the policies that `nws export RUN --policy FOLDER` wrote.
+
+    Raises:
+        ModelError: there are none, or their encoder cannot be loaded.
+        SegmentationError: their spaCy pipeline is not installed.
+    """
+    return PolicyWriter(load_policies(Path(folder)), device)
+
+
+def _no_reference(article: Article, texts: Sequence[str]) -> NoReturn:
+    raise AssertionError("a policy does not ask for references")

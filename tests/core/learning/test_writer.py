@@ -1,0 +1,48 @@
+from pathlib import Path
+
+import pytest
+from documents import article
+from prepared_articles import TEXT
+
+from core.episodes import EpisodePlan, make_worker, parameters_of
+from core.errors import EmptyArticleError, LanguageError
+from core.learning.checkpoint import Checkpoint, Reading
+from core.learning.exchange import Broadcast
+from core.learning.policies import PolicyConfig, make_policies
+from core.learning.policy_system import policy_system, save_policies
+from core.learning.reward import RewardConfig
+from core.learning.training_config import TrainingConfig
+from core.learning.writer import PolicyWriter, load_writer
+from core.metrics.bertscore import BertScoreConfig
+from core.models import parse_model, resolve_model
+from core.text.words import count_words
+
+MODEL = resolve_model(parse_model("all-MiniLM-L6-v2"))
+
+
+@pytest.fixture(scope="module")
+def checkpoint() -> Checkpoint:
+    parameters = parameters_of(make_policies(PolicyConfig(), 384, seed=1))
+    return Checkpoint("mine", PolicyConfig(), (7, 9), Reading("en", "blank", MODEL), parameters)
+
+
+def test_it_writes_what_a_worker_decodes(checkpoint: Checkpoint, tmp_path: Path) -> None:
+    save_policies(policy_system([checkpoint]), tmp_path)
+    texts = load_writer(tmp_path).write(TEXT, [7, 9])
+    worker = make_worker(EpisodePlan("en", "blank", MODEL, RewardConfig(BertScoreConfig(MODEL, 6))), "cpu")
+    sent = Broadcast(TrainingConfig("mine"), 0, dict(checkpoint.parameters), {})
+    (decoded,) = worker.decode([(sent, [(article(TEXT), 7), (article(TEXT), 9)])])
+    assert texts == [one.text for one in decoded]
+    assert [count_words(text) for text in texts] == [7, 9]
+
+
+def test_a_short_text_is_its_own_summary(checkpoint: Checkpoint) -> None:
+    assert PolicyWriter(policy_system([checkpoint])).write("Snow fell on Dover.", [9]) == ["Snow fell on Dover"]
+
+
+def test_what_cannot_be_summarised_is_refused(checkpoint: Checkpoint) -> None:
+    writer = PolicyWriter(policy_system([checkpoint]))
+    with pytest.raises(EmptyArticleError):
+        writer.write(" ... ", [7])
+    with pytest.raises(LanguageError):
+        writer.write("서울에 눈이 내렸다. 시장은 학교를 닫았다.", [7])
