@@ -60,7 +60,7 @@ def check(articles: Sequence[Article], result: BundleResult) -> None:
     """
     for article in articles:
         for text in (article.dataset, article.split, article.key, article.text, *article.references):
-            if not _is_storable(text):
+            if not is_storable(text):
                 raise StoreError(
                     f"article {article.key!r} of {article.dataset!r} ({article.id}) holds a NUL or half a surrogate "
                     "pair, which a database cannot keep: clean it when it is loaded"
@@ -71,7 +71,7 @@ def check(articles: Sequence[Article], result: BundleResult) -> None:
         for name, value in numbers.items():
             if not isinstance(value, str) and not math.isfinite(value):
                 raise StoreError(f"{where} has {name} = {value}: only finite numbers are stored")
-        if not (_is_storable(summary.text) and _is_storable(summary.system)):
+        if not (is_storable(summary.text) and is_storable(summary.system)):
             raise StoreError(f"{where} holds a NUL or half a surrogate pair, which a database cannot keep")
     named = {summary.article_id for summary in result.summaries} | {fail.article_id for fail in result.failures}
     if strangers := named - {article.id for article in articles}:
@@ -83,8 +83,8 @@ def record(connection: Connection, run_id: str, epoch: int, landed: Sequence[Lan
     # In the order of their ids: two runs that store the same articles at once could deadlock on Postgres otherwise.
     articles = sorted({article.id: article for bundle, _ in landed for article in bundle}.items())
     summaries = [summary for _, result in landed for summary in result.summaries]
-    _insert_new(connection, ArticleRow, [_article_row(article) for _, article in articles])
-    _insert_new(connection, SummaryRow, [_summary_row(run_id, summary) for summary in summaries])
+    insert_new(connection, ArticleRow, [_article_row(article) for _, article in articles])
+    insert_new(connection, SummaryRow, [_summary_row(run_id, summary) for summary in summaries])
     done = {summary.article_id for summary in summaries}
     if done:
         connection.execute(
@@ -140,10 +140,16 @@ def points(connection: Connection, run_id: str) -> list[Point]:
     return sorted(found, key=lambda point: (point.dataset, point.article_id, point.system, point.n))
 
 
-def _insert_new(connection: Connection, table: type[Base], rows: list[dict[str, Any]]) -> None:
+def texts(connection: Connection, run_id: str) -> dict[tuple[str, str, int], str]:
+    query = select(SummaryRow.article_id, SummaryRow.system, SummaryRow.n, SummaryRow.text)
+    found = connection.execute(query.where(SummaryRow.run_id == run_id))
+    return {(row.article_id, row.system, row.n): row.text for row in found}
+
+
+def insert_new(connection: Connection, table: type[Base], rows: list[dict[str, Any]]) -> None:
     """Insert the rows whose key is not there yet."""
     if rows:
-        connection.execute(_insert(connection, table).on_conflict_do_nothing(), rows)
+        connection.execute(insert(connection, table).on_conflict_do_nothing(), rows)
 
 
 def _upsert_failures(connection: Connection, run_id: str, failed: Sequence[Failure], stage: Stage) -> None:
@@ -154,7 +160,7 @@ def _upsert_failures(connection: Connection, run_id: str, failed: Sequence[Failu
     rows = [_failure_row(run_id, stage, failure) for failure in failed if failure.article_id not in done]
     if not rows:
         return
-    statement = _insert(connection, FailureRow)
+    statement = insert(connection, FailureRow)
     new = statement.excluded
     replaced = {name: new[name] for name in ("error_class", "message", "node", "failed_at")}
     connection.execute(
@@ -166,8 +172,8 @@ def _upsert_failures(connection: Connection, run_id: str, failed: Sequence[Failu
     )
 
 
-def _insert(connection: Connection, table: type[Base]) -> postgresql.Insert | sqlite.Insert:
-    # ON CONFLICT is the same on both, but not part of SQLAlchemy's own insert.
+def insert(connection: Connection, table: type[Base]) -> postgresql.Insert | sqlite.Insert:
+    """An insert that can say ON CONFLICT: it is the same on both databases, but not part of SQLAlchemy's own."""
     return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
 
 
@@ -210,7 +216,8 @@ def _failure_row(run_id: str, stage: Stage, failure: Failure) -> dict[str, Any]:
     }
 
 
-def _is_storable(text: str) -> bool:
+def is_storable(text: str) -> bool:
+    """Whether every database can keep the text: it holds no NUL and no half of a surrogate pair."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""The store: runs, articles, summaries and failures, in SQLite or Postgres."""
+"""The store: runs, articles, summaries, failures and policies, in SQLite or Postgres."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -10,9 +10,10 @@ from sqlalchemy import Connection, Engine
 from core.analysis import Point
 from core.errors import StoreError
 from core.types import Landed
-from jobs.store import results, runs
+from jobs.store import policies, results, runs
 from jobs.store.address import Address, parse_address
 from jobs.store.engine import reader_engine, transaction, writer_engine
+from jobs.store.policies import CurveRow, GreedyReward, PolicyCheckpoint, PolicyInfo, RoundResult
 from jobs.store.query import Answer, run_query
 from jobs.store.results import SWEEP, FailureInfo, Stage
 from jobs.store.runs import FinalState, LogLine, RunInfo, RunSpec
@@ -166,6 +167,21 @@ class Store:
         with self._write() as connection:
             results.record(connection, run_id, epoch, landed, stage)
 
+    def record_round(self, run_id: str, epoch: int, round_results: Sequence[RoundResult]) -> None:
+        """Store one update of each policy with its episodes and checkpoint, all of it or nothing, and the heartbeat.
+
+        The articles must be stored already. An update or episode that is there stays as it is, and a checkpoint only
+        gives way to one of more updates: a round may be recorded again.
+
+        Raises:
+            FencedError: The run is no longer this driver's.
+            StoreError: A number is not finite, a text cannot be stored, a configuration is not JSON, a seed needs more
+                than 64 bits, or an article is not there.
+        """
+        policies.check(round_results)
+        with self._write() as connection:
+            policies.record(connection, run_id, epoch, round_results)
+
     def finish_run(self, run_id: str, epoch: int, state: FinalState, error: str | None = None) -> None:
         """End a run; its driver can write no more until somebody claims the run again.
 
@@ -208,6 +224,31 @@ class Store:
         """Every summary's scores of a run, ordered by dataset, article, system and n, on every database alike."""
         with self._read() as connection:
             return results.points(connection, run_id)
+
+    def texts(self, run_id: str) -> dict[tuple[str, str, int], str]:
+        """Every summary of a run, by article id, system and n."""
+        with self._read() as connection:
+            return results.texts(connection, run_id)
+
+    def checkpoints(self, run_id: str) -> list[PolicyCheckpoint]:
+        """The newest checkpoint of each policy of a run, by name."""
+        with self._read() as connection:
+            return policies.checkpoints(connection, run_id)
+
+    def policy_infos(self, run_id: str) -> list[PolicyInfo]:
+        """How far each policy of a run is, by name."""
+        with self._read() as connection:
+            return policies.infos(connection, run_id)
+
+    def learning_curve(self, run_id: str) -> list[CurveRow]:
+        """The rewards of a run's sampled episodes, by policy, n and update."""
+        with self._read() as connection:
+            return policies.learning_curve(connection, run_id)
+
+    def greedy_rewards(self, run_id: str) -> list[GreedyReward]:
+        """What the finished policies of a run get on their training articles, by policy, article and n."""
+        with self._read() as connection:
+            return policies.greedy_rewards(connection, run_id)
 
     def query(self, sql: str) -> AbstractContextManager[Answer]:
         """Run one SQL statement that reads: `with store.query("SELECT …") as answer: … answer.rows`.

@@ -11,6 +11,7 @@ from sqlalchemy import (
     Dialect,
     Double,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     MetaData,
     String,
@@ -50,6 +51,7 @@ class Base(DeclarativeBase):
         datetime: UtcDateTime,
         dict[str, Any]: JSON,
         list[str]: JSON,
+        list[int]: JSON,
     }
 
 
@@ -158,3 +160,70 @@ class LogLineRow(Base):
     driver_epoch: Mapped[int]
     said_at: Mapped[datetime]
     text: Mapped[str]
+
+
+class PolicyRow(Base):
+    """The newest checkpoint of one pair of policies, after `updates` of `total_updates`; `state` is its learner."""
+
+    __tablename__ = "policies"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    seed: Mapped[int] = mapped_column(BigInteger)
+    lengths: Mapped[list[int]]
+    updates: Mapped[int]
+    total_updates: Mapped[int]
+    config: Mapped[dict[str, Any]]
+    state: Mapped[bytes]
+    saved_at: Mapped[datetime]
+
+
+class UpdateRow(Base):
+    """One update of a policy, counted from 0; its numbers are means over the update's articles, but for `grad_norm`.
+
+    (`update` alone is a word of SQL.)
+    """
+
+    __tablename__ = "updates"
+    __table_args__ = (ForeignKeyConstraint(["run_id", "policy"], ["policies.run_id", "policies.name"]),)
+
+    run_id: Mapped[str] = mapped_column(primary_key=True)
+    policy: Mapped[str] = mapped_column(primary_key=True)
+    update_number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    reward: Mapped[float]
+    reward_std: Mapped[float]
+    advantage_baseline: Mapped[float]
+    advantage_std: Mapped[float]
+    entropy: Mapped[float]
+    log_probability: Mapped[float]
+    policy_loss: Mapped[float]
+    loss: Mapped[float]
+    grad_norm: Mapped[float]
+
+
+class EpisodeRow(Base):
+    """One summary that a policy wrote for one of its training articles, and its reward.
+
+    Sampled ones are those an update learnt from. Greedy ones are of the finished policy, so their `update_number` is
+    the number of its updates; they have no advantage, and `sample` is 0.
+    """
+
+    __tablename__ = "episodes"
+    __table_args__ = (
+        ForeignKeyConstraint(["run_id", "policy"], ["policies.run_id", "policies.name"]),
+        CheckConstraint("decoding IN ('sampled', 'greedy')", name="decoding"),
+    )
+
+    run_id: Mapped[str] = mapped_column(primary_key=True)
+    policy: Mapped[str] = mapped_column(primary_key=True)
+    update_number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    article_id: Mapped[str] = mapped_column(ForeignKey("articles.id"), primary_key=True)
+    n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    sample: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    decoding: Mapped[str]
+    text: Mapped[str]
+    reward: Mapped[float]
+    advantage_baseline: Mapped[float | None]
+    advantage: Mapped[float | None]
+    entropy: Mapped[float | None]
+    log_probability: Mapped[float | None]

@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
+from core.learning.exchange import ArticleGradient, Decoded, Sample
+from core.learning.learner import UpdateStatistics
 from core.types import Article, BundleResult, Failure, Score, Scores, Summary
-from jobs.store import RunSpec, Store, open_store, upgrade_schema
+from jobs.store import PolicyCheckpoint, RoundResult, RunSpec, Store, open_store, upgrade_schema
 
 
 @pytest.fixture(scope="session")
@@ -159,5 +161,43 @@ def failure() -> Callable[..., BundleResult]:
 
     def make(article: Article, message: str = "out of memory", attempts: int = 2) -> BundleResult:
         return BundleResult((), (Failure(article.id, "OutOfMemoryError", message, attempts, "node-1"),))
+
+    return make
+
+
+@pytest.fixture
+def training(store: Store, run: tuple[str, int], articles: list[Article]) -> tuple[str, int]:
+    """A run whose articles are stored: its id and the driver's epoch."""
+    store.record(*run, [(articles, BundleResult((), ()))])
+    return run
+
+
+@pytest.fixture
+def make_round() -> Callable[..., RoundResult]:
+    """Makes what an update of a policy of three updates brings, drawn from a seed that its place gives."""
+
+    def make(
+        of: list[Article],
+        name: str,
+        update: int = 0,
+        lengths: tuple[int, ...] = (7, 9),
+        samples: int = 3,
+        greedy: bool = False,
+        luck: int = 0,
+    ) -> RoundResult:
+        rng = np.random.default_rng([*name.encode(), update, luck])
+
+        def drawn(size: int) -> list[float]:
+            return rng.normal(size=size).tolist()
+
+        places = [(article.id, n) for article in of for n in lengths]
+        gradients = [
+            ArticleGradient(*place, {}, tuple(Sample(f"요약 {j} {luck}", *drawn(5)) for j in range(samples)), *drawn(2))
+            for place in places
+        ]
+        decoded = [Decoded(*place, f"greedy {luck}", *drawn(1)) for place in places]
+        config = {"reinforce": {"entropy_weight": 0.01}}
+        checkpoint = PolicyCheckpoint(name, len(name), lengths, update + 1, 3, config, rng.bytes(50))
+        return RoundResult(checkpoint, UpdateStatistics(update, *drawn(9)), gradients, decoded if greedy else ())
 
     return make

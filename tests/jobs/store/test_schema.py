@@ -17,10 +17,12 @@ ROOT = Path(__file__).parents[3]
 def execute(url: str, *statements: str) -> None:
     address = parse_address(url)
     engine = writer_engine(address)
-    with transaction(engine, address) as connection:
-        for statement in statements:
-            connection.exec_driver_sql(statement)
-    engine.dispose()
+    try:
+        with transaction(engine, address) as connection:
+            for statement in statements:
+                connection.exec_driver_sql(statement)
+    finally:
+        engine.dispose()
 
 
 def alembic(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -153,6 +155,38 @@ def test_revision_2_keeps_the_runs_of_revision_1(empty_postgres_url, tmp_path):
         downgraded = alembic(url, "downgrade", "0001")
         assert downgraded.returncode == 0, downgraded.stderr
         assert upgrade_schema(url) == ("0001", head_revision())
+
+
+def test_revision_4_keeps_the_runs_of_revision_3(empty_postgres_url, tmp_path):
+    run = "'r', 'phase1', 'done', '{}', 'cafe', 0, 'v', '{}', '{}', 1, 1, '2026-01-01 00:00:00', 1"
+    names = "id, job, state, recipe, recipe_hash, seed, code_version, revisions, signatures, driver_epoch, "
+    scores = ", ".join(["0.5"] * 14)
+    for url in (f"sqlite:///{tmp_path / 'old.db'}", empty_postgres_url):
+        assert alembic(url, "upgrade", "0003").returncode == 0
+        execute(
+            url,
+            f"INSERT INTO runs ({names} total_articles, created_at, systems) VALUES ({run})",
+            "INSERT INTO articles VALUES ('a', 'd', 's', 'k', 'text', '[]', 'h')",
+            f"INSERT INTO summaries VALUES ('r', 'a', 'lead', 3, 'text', 1, 0.1, {scores}, '{{}}')",
+            "INSERT INTO log_lines VALUES ('r', 1, 1, '2026-01-01 00:00:00', 'said')",
+        )
+        assert upgrade_schema(url) == ("0003", head_revision())
+        execute(
+            url,
+            "INSERT INTO policies VALUES ('r', 'p', 1, '[7]', 1, 2, '{}', '', '2026-01-01 00:00:00')",
+            "INSERT INTO episodes VALUES ('r', 'p', 0, 'a', 7, 0, 'sampled', 'text', 0.5, 0, 0, 0, 0)",
+        )
+        with pytest.raises(StoreError, match="ck_episodes_decoding"):
+            execute(url, "INSERT INTO episodes VALUES ('r', 'p', 0, 'a', 7, 1, 'beam', 'text', 0.5, 0, 0, 0, 0)")
+        with open_store(url) as store:
+            assert [row.reward for row in store.learning_curve("r")] == [0.5]
+        downgraded = alembic(url, "downgrade", "0003")
+        assert downgraded.returncode == 0, downgraded.stderr
+        assert upgrade_schema(url) == ("0003", head_revision())
+        with open_store(url) as store:
+            assert store.texts("r") == {("a", "lead", 3): "text"}
+            assert [line.text for _, line in store.log("r")] == ["said"]
+            assert store.policy_infos("r") == []
 
 
 def test_downgrade_removes_everything(empty_postgres_url, tmp_path):

@@ -1,3 +1,5 @@
+import dataclasses
+import statistics
 from collections import defaultdict
 
 import numpy as np
@@ -7,6 +9,8 @@ from core.types import Article, BundleResult
 
 SYSTEMS = ("lead", "mini|textrank", "표절")
 LENGTHS = (0, 1, 3, 5)
+VIEWS = ("sweep_curve", "best_n", "leaderboard", "learning_curve")
+POLICIES = ("reinforce|seed=1", "A", "가")
 
 
 @pytest.fixture
@@ -111,5 +115,42 @@ def test_equal_systems_share_a_rank(store, run, summary, articles):
     assert {row["system"]: row["rank"] for row in table(store, "leaderboard")} == {"a": 1, "b": 1, "c": 3}
 
 
+def test_the_learning_curve_has_pythons_means_and_deviations(store, training, articles, make_round):
+    expected, seeds = defaultdict(list), {}
+    for update in range(3):
+        # The last update has one episode at each n.
+        of, samples = (articles[:1], 1) if update == 2 else (articles, 3)
+        round_results = [make_round(of, name, update, (9, 7, 11), samples, greedy=update == 2) for name in POLICIES]
+        for result in round_results:
+            seeds[result.checkpoint.name] = result.checkpoint.seed
+            for gradient in result.gradients:
+                expected[result.checkpoint.name, gradient.n, update] += gradient.samples
+        store.record_round(*training, round_results)
+    curve = store.learning_curve(training[0])
+    assert [(row.policy, row.n, row.update_number) for row in curve] == sorted(expected)
+    assert {row.episodes for row in curve} == {12, 1}
+    for row in curve:
+        drawn = expected[row.policy, row.n, row.update_number]
+        assert (row.seed, row.episodes) == (seeds[row.policy], len(drawn))
+        for name in ("reward", "advantage_baseline", "entropy", "log_probability"):
+            mean = statistics.fmean(getattr(sample, name) for sample in drawn)
+            assert getattr(row, name) == pytest.approx(mean, abs=1e-12)
+        if len(drawn) == 1:
+            assert row.reward_sd is None
+        else:
+            assert row.reward_sd == pytest.approx(statistics.stdev(s.reward for s in drawn), abs=1e-7)
+
+
+def test_equal_rewards_have_no_deviation(store, training, articles, make_round):
+    """0.1 three times: the sum of squares comes out below the square of the sum."""
+    result = make_round(articles[:1], "p", lengths=(7,))
+    [gradient] = result.gradients
+    level = tuple(dataclasses.replace(sample, reward=0.1) for sample in gradient.samples)
+    level_result = dataclasses.replace(result, gradients=[dataclasses.replace(gradient, samples=level)])
+    store.record_round(*training, [level_result])
+    [row] = store.learning_curve(training[0])
+    assert (row.reward, row.reward_sd) == (pytest.approx(0.1), pytest.approx(0, abs=1e-7))
+
+
 def test_views_of_an_empty_store_are_empty(store):
-    assert [table(store, view) for view in ("sweep_curve", "best_n", "leaderboard")] == [[], [], []]
+    assert [table(store, view) for view in VIEWS] == [[], [], [], []]

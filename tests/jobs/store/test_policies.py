@@ -1,0 +1,261 @@
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.errors import FencedError, StoreError
+from core.learning.exchange import ArticleGradient, Decoded, Sample
+from core.learning.learner import UpdateStatistics
+from core.types import BundleResult
+from jobs.store import GreedyReward, PolicyCheckpoint, RoundResult
+
+NAMES = ("reinforce|seed=1", "reinforce|seed=0|n=7", "A", "가")
+TOTAL = 3
+UPDATE_COLUMNS = [field.name for field in dataclasses.fields(UpdateStatistics) if field.name != "update"]
+SAMPLE_COLUMNS = [field.name for field in dataclasses.fields(Sample)]
+
+
+def rows(store, sql):
+    with store.query(sql) as answer:
+        return list(answer.rows)
+
+
+def everything(store):
+    return [
+        rows(store, "SELECT * FROM updates ORDER BY run_id, policy, update_number"),
+        rows(store, "SELECT * FROM episodes ORDER BY run_id, policy, update_number, article_id, n, sample"),
+        rows(store, "SELECT run_id, name, updates, saved_at FROM policies ORDER BY run_id, name"),
+    ]
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+storable = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+samples = st.builds(Sample, storable, *[finite] * (len(SAMPLE_COLUMNS) - 1))
+numbers = st.builds(UpdateStatistics, st.integers(0, 2**31 - 2), *[finite] * len(UPDATE_COLUMNS))
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers() | finite | storable,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(storable, inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=storable,
+    seed=st.integers(-(2**63), 2**63 - 1),
+    lengths=st.lists(st.integers(1, 1000), min_size=1, max_size=4).map(tuple),
+    config=st.dictionaries(storable, plain, max_size=3),
+    state=st.binary(max_size=300),
+    update=numbers,
+    drawn=st.lists(samples, min_size=1, max_size=3).map(tuple),
+    greedy=st.tuples(storable, finite),
+)
+def test_what_is_recorded_comes_back(store, spec, articles, name, seed, lengths, config, state, update, drawn, greedy):
+    run_id = store.create_run(spec)
+    epoch = store.claim_run(run_id, "host", 1)
+    store.record(run_id, epoch, [(articles, BundleResult((), ()))])
+    total = update.update + 1
+    checkpoint = PolicyCheckpoint(name, seed, lengths, total, total, config, state)
+    article_id, n = articles[0].id, lengths[0]
+    gradient = ArticleGradient(article_id, n, {}, drawn, 0.0, 0.0)
+    decoded = Decoded(article_id, n, *greedy)
+    store.record_round(run_id, epoch, [RoundResult(checkpoint, update, [gradient], [decoded])])
+
+    assert store.checkpoints(run_id) == [checkpoint]
+    assert store.greedy_rewards(run_id) == [GreedyReward(name, seed, article_id, n, greedy[1])]
+    [(policy, *found)] = rows(
+        store, f"SELECT policy, update_number, {', '.join(UPDATE_COLUMNS)} FROM updates WHERE run_id = '{run_id}'"
+    )
+    assert (policy, UpdateStatistics(*found)) == (name, update)
+    [*sampled, last] = rows(
+        store,
+        f"SELECT policy, update_number, article_id, n, sample, decoding, {', '.join(SAMPLE_COLUMNS)} "
+        f"FROM episodes WHERE run_id = '{run_id}' ORDER BY update_number, sample",
+    )
+    assert sampled == [
+        (name, update.update, article_id, n, j, "sampled", *dataclasses.astuple(sample))
+        for j, sample in enumerate(drawn)
+    ]
+    assert last == (name, total, article_id, n, 0, "greedy", *greedy, None, None, None, None)
+
+
+def test_policies_come_by_name_with_their_progress(store, training, articles, make_round):
+    round_results = [make_round(articles, name, update=1) for name in NAMES]
+    store.record_round(*training, round_results)
+    assert [found.name for found in store.checkpoints(training[0])] == sorted(NAMES)
+    expected = sorted((result.checkpoint for result in round_results), key=lambda checkpoint: checkpoint.name)
+    assert store.checkpoints(training[0]) == expected
+    infos = store.policy_infos(training[0])
+    for info, checkpoint in zip(infos, expected, strict=True):
+        for field in ("name", "seed", "lengths", "updates", "total_updates"):
+            assert getattr(info, field) == getattr(checkpoint, field)
+        assert info.saved_at.utcoffset().total_seconds() == 0
+
+
+def test_a_run_that_trains_nothing_has_nothing(store, training):
+    store.record_round(*training, [])
+    run_id = training[0]
+    read = (store.checkpoints, store.policy_infos, store.learning_curve, store.greedy_rewards)
+    assert [method(run_id) for method in read] == [[], [], [], []]
+    assert store.texts(run_id) == {}
+
+
+def test_recording_a_round_twice_changes_nothing(store, training, articles, make_round):
+    store.record_round(*training, [make_round(articles, name, TOTAL - 1, greedy=True) for name in NAMES])
+    before, checkpoints = everything(store), store.checkpoints(training[0])
+    assert [len(found) for found in before] == [4, 4 * 8 * (3 + 1), 4]
+    for luck in (0, 1):
+        again = [make_round(articles, name, TOTAL - 1, greedy=True, luck=luck) for name in NAMES]
+        store.record_round(*training, again)
+        assert everything(store) == before
+        assert store.checkpoints(training[0]) == checkpoints
+
+
+def test_only_a_checkpoint_of_more_updates_replaces_one(store, training, articles, make_round):
+    for update in (0, 1):
+        latest = make_round(articles, NAMES[0], update=update)
+        store.record_round(*training, [latest])
+        assert store.checkpoints(training[0]) == [latest.checkpoint]
+    saved = store.policy_infos(training[0])
+    store.record_round(*training, [make_round(articles, NAMES[0], update=0, luck=1)])
+    assert store.checkpoints(training[0]) == [latest.checkpoint]
+    assert store.policy_infos(training[0]) == saved
+
+
+def test_a_policy_ahead_of_another_does_not_hold_it_back(store, training, articles, make_round):
+    store.record_round(*training, [make_round(articles, "a", update=2), make_round(articles, "b", update=0)])
+    store.record_round(*training, [make_round(articles, "a", update=0), make_round(articles, "b", update=1)])
+    assert [(info.name, info.updates) for info in store.policy_infos(training[0])] == [("a", 3), ("b", 2)]
+
+
+def test_runs_have_their_own_policies(store, training, spec, articles, make_round):
+    other = store.create_run(spec)
+    epoch = store.claim_run(other, "host", 1)
+    store.record_round(*training, [make_round(articles, NAMES[0], update=2, greedy=True)])
+    theirs = make_round(articles[:1], NAMES[0], update=1, greedy=False, luck=1)
+    store.record_round(other, epoch, [theirs])
+    assert store.checkpoints(other) == [theirs.checkpoint]
+    assert store.greedy_rewards(other) == []
+    assert len(store.greedy_rewards(training[0])) == 8
+    assert {row.update_number for row in store.learning_curve(other)} == {1}
+    assert {row.update_number for row in store.learning_curve(training[0])} == {2}
+
+
+def test_a_driver_that_was_replaced_writes_nothing(store, training, articles, make_round):
+    run_id, epoch = training
+    store.record_round(run_id, epoch, [make_round(articles, NAMES[0])])
+    before = everything(store)
+    newer = store.claim_run(run_id, "host-b", 22, take_over=True)
+    with pytest.raises(FencedError, match="taken over by pid 22"):
+        store.record_round(run_id, epoch, [make_round(articles, NAMES[0], update=1)])
+    assert everything(store) == before
+    store.record_round(run_id, newer, [make_round(articles, NAMES[0], update=1)])
+    assert store.policy_infos(run_id)[0].updates == 2
+
+
+def test_one_bad_row_leaves_nothing_of_its_round(store, training, articles, make_round):
+    stranger = dataclasses.replace(articles[0], text="of no bundle")
+    with pytest.raises(StoreError, match=r"(?i)foreign key"):
+        store.record_round(*training, [make_round(articles, "a"), make_round([stranger], "b")])
+    assert everything(store) == [[], [], []]
+
+
+def changed(result, part, **values):
+    """The result with values in the update, the first sample or the first greedy summary of it replaced."""
+    if part == "update":
+        return dataclasses.replace(result, statistics=dataclasses.replace(result.statistics, **values))
+    if part == "sampled":
+        first, *others = result.gradients
+        drawn = (dataclasses.replace(first.samples[0], **values), *first.samples[1:])
+        return dataclasses.replace(result, gradients=[dataclasses.replace(first, samples=drawn), *others])
+    first, *others = result.decoded
+    return dataclasses.replace(result, decoded=[dataclasses.replace(first, **values), *others])
+
+
+@pytest.mark.parametrize(
+    ("part", "column"),
+    [
+        *(("update", column) for column in UPDATE_COLUMNS),
+        *(("sampled", column) for column in SAMPLE_COLUMNS[1:]),
+        ("greedy", "reward"),
+    ],
+)
+def test_numbers_that_are_not_finite_are_refused(store, training, articles, part, column, make_round):
+    where = {
+        "update": r"update 2 of policy 'reinforce\|seed=1'",
+        "sampled": rf"update 2 of policy 'reinforce\|seed=1', sampled summary 0 of article {articles[0].id} at n=7",
+        "greedy": rf"update 3 of policy 'reinforce\|seed=1', greedy summary 0 of article {articles[0].id} at n=7",
+    }[part]
+    for value in (float("nan"), float("inf"), float("-inf"), np.float64("nan")):
+        bad = changed(make_round(articles, NAMES[0], update=2, greedy=True), part, **{column: value})
+        with pytest.raises(StoreError, match=rf"^{where} has {column} = {value}: only finite"):
+            store.record_round(*training, [make_round(articles, "a"), bad])
+    assert everything(store) == [[], [], []]
+
+
+@pytest.mark.parametrize("broken", ["a\0b", "a\ud800b"])
+def test_text_that_postgres_cannot_keep_is_refused_on_both(store, training, articles, broken, make_round):
+    good = make_round(articles, NAMES[0], greedy=True)
+    for part in ("sampled", "greedy"):
+        with pytest.raises(StoreError, match=f"{part} summary 0 of article {articles[0].id} at n=7 holds a NUL or"):
+            store.record_round(*training, [changed(good, part, text=broken)])
+    named = dataclasses.replace(good, checkpoint=dataclasses.replace(good.checkpoint, name=broken))
+    with pytest.raises(StoreError, match=r"update 0 of policy 'a.*b' holds a NUL or"):
+        store.record_round(*training, [named])
+    assert everything(store) == [[], [], []]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"config": {"rate": float("nan")}}, "at update 1 has a configuration that cannot be stored as JSON"),
+        ({"config": {"path": object()}}, "at update 1 has a configuration that cannot be stored as JSON"),
+        ({"seed": 2**63}, "at update 1 has the seed 9223372036854775808, .* more than 64 bits"),
+    ],
+)
+def test_a_checkpoint_that_cannot_be_stored_is_refused(store, training, articles, change, message, make_round):
+    good = make_round(articles, NAMES[0])
+    bad = dataclasses.replace(good, checkpoint=dataclasses.replace(good.checkpoint, **change))
+    with pytest.raises(StoreError, match=message):
+        store.record_round(*training, [bad])
+    assert everything(store) == [[], [], []]
+
+
+def test_a_large_round(store, training, articles, make_round):
+    state = np.random.default_rng(0).bytes(2_400_000)
+    round_results = []
+    for name in NAMES[:2]:
+        result = make_round(articles, name, lengths=(7, 9, 11), samples=8, greedy=True)
+        checkpoint = dataclasses.replace(result.checkpoint, state=state)
+        round_results.append(dataclasses.replace(result, checkpoint=checkpoint))
+    store.record_round(*training, round_results)
+    assert rows(store, "SELECT decoding, COUNT(*) FROM episodes GROUP BY decoding ORDER BY decoding") == [
+        ("greedy", 2 * 12),
+        ("sampled", 2 * 12 * 8),
+    ]
+    assert {checkpoint.state for checkpoint in store.checkpoints(training[0])} == {state}
+
+
+def test_greedy_rewards_come_by_policy_article_and_n(store, training, articles, make_round):
+    round_results = [make_round(articles, name, TOTAL - 1, (9, 7), greedy=True) for name in NAMES]
+    store.record_round(*training, round_results)
+    expected = [
+        GreedyReward(result.checkpoint.name, result.checkpoint.seed, decoded.article_id, decoded.n, decoded.reward)
+        for result in round_results
+        for decoded in result.decoded
+    ]
+    found = store.greedy_rewards(training[0])
+    assert found == sorted(expected, key=lambda greedy: (greedy.policy, greedy.article_id, greedy.n))
+    assert rows(store, "SELECT DISTINCT update_number, sample FROM episodes WHERE decoding = 'greedy'") == [(TOTAL, 0)]
+
+
+def test_texts_of_a_run(store, run, spec, articles, sweep):
+    other = store.create_run(spec)
+    store.record(*run, [(articles, sweep(articles))])
+    store.record(other, store.claim_run(other, "host", 1), [(articles[:1], sweep(articles[:1]))])
+    expected = {(s.article_id, s.system, s.n): s.text for s in sweep(articles).summaries}
+    assert len(expected) == 24
+    assert store.texts(run[0]) == expected
+    assert set(store.texts(other)) == {place for place in expected if place[0] == articles[0].id}
