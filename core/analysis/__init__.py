@@ -5,8 +5,10 @@ from core.analysis.curves import Curve, CurvePoint, Uncut, sweep_curves, uncut_s
 from core.analysis.magic_number import Gain, MagicNumber, lengths_text, magic_numbers
 from core.analysis.paired import Comparison, PairedLength, compare_systems
 from core.analysis.points import CONTROLS, LEAD, RANDOM, UPPER_BOUNDS, Metric, Point, system_order
+from core.analysis.policies import COMPARED, SystemScore, Texts, policy_scores, split_seed
 
 __all__ = [
+    "COMPARED",
     "CONTROLS",
     "LEAD",
     "RANDOM",
@@ -20,12 +22,16 @@ __all__ = [
     "Metric",
     "PairedLength",
     "Point",
+    "SystemScore",
+    "Texts",
     "Uncut",
     "compare_systems",
     "lengths_text",
     "magic_numbers",
     "mean_interval",
     "mean_intervals",
+    "policy_scores",
+    "split_seed",
     "sweep_curves",
     "system_order",
     "uncut_scores",

@@ -3,45 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import wrap
-from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from core.analysis import RANDOM, MagicNumber
+from jobs.report.figure import STYLE, Frame, make_figure, save
 from jobs.report.looks import COLOURS, Look, legend_keys, system_looks
 from jobs.report.numbers import Numbers
 
-_STYLE: dict[Any, Any] = {
-    "svg.hashsalt": "nws",  # without it the ids in an SVG are random
-    "text.parse_math": False,  # a "$" in a name is a dollar sign
-    "font.family": "DejaVu Sans",
-    "font.size": 9.0,
-    "axes.titlesize": 10.0,
-    "axes.titleweight": "bold",
-    "lines.markersize": 4.5,
-    "legend.columnspacing": 1.5,
-    "legend.fontsize": 8.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": "#666666",
-    "axes.linewidth": 0.8,
-    "axes.axisbelow": True,
-    "axes.grid": True,
-    "grid.color": "#E6E6E6",
-    "grid.linewidth": 0.7,
-    "xtick.color": "#444444",
-    "ytick.color": "#444444",
-}
-
-# Inches: the figure is laid out by hand, so that neither legend nor footer can run into a panel.
-_PANEL, _NARROWEST = (4.8, 3.0), 7.0
-_CROWDED_PANEL = (7.0, 4.2)
-_LEFT, _RIGHT, _TOP, _BETWEEN = 0.85, 0.2, 0.8, 0.45
-_KEY_HEIGHT = 0.185
+# Inches, of one panel.
+_PANEL, _CROWDED_PANEL = (4.8, 3.0), (7.0, 4.2)
 _MOST_TICKS = 15
 
 
@@ -95,10 +68,8 @@ def plot_sweep(numbers: Numbers, png: Path, svg: Path) -> None:
 
     There must be at least one curve.
     """
-    with mpl.rc_context(_STYLE):
-        figure = _draw(numbers)
-        figure.savefig(png, dpi=200)
-        figure.savefig(svg, metadata={"Date": None})
+    with mpl.rc_context(STYLE):
+        save(_draw(numbers), png, svg)
 
 
 def _draw(numbers: Numbers) -> Figure:
@@ -107,46 +78,20 @@ def _draw(numbers: Numbers) -> Figure:
     rows = 2 if any(gains.values()) else 1
     looks = system_looks(curve.system for curve in numbers.curves)
     crowded = sum(bool(look.marker) for look in looks.values()) > len(COLOURS)
-    keys = legend_keys(looks, has_gains=rows == 2)
-
-    least_width, panel_height = _CROWDED_PANEL if crowded else _PANEL
-    width = max(_NARROWEST, len(datasets) * (_LEFT + least_width) + _RIGHT)
-    key_width = 0.8 + 0.062 * max(len(str(key.get_label())) for key in keys)
-    key_columns = max(1, int((width - _LEFT) / key_width))
-    footer = wrap(_footer(numbers), int(width * 17))
-    legend_top = 0.12 + 0.15 * len(footer) + _KEY_HEIGHT * -(-len(keys) // key_columns)
-    below = legend_top + 0.6
-    height = _TOP + rows * panel_height + (rows - 1) * _BETWEEN + below
-
-    figure = Figure(figsize=(width, height))
-    FigureCanvasAgg(figure)
-    panel_width = (width - _RIGHT) / len(datasets) - _LEFT
-    panels = figure.subplots(rows, len(datasets), squeeze=False, sharex="col")
-    figure.subplots_adjust(
-        left=_LEFT / width,
-        right=1 - _RIGHT / width,
-        top=1 - _TOP / height,
-        bottom=below / height,
-        wspace=_LEFT / panel_width,
-        hspace=_BETWEEN / panel_height,
+    frame = Frame(
+        rows=rows,
+        columns=len(datasets),
+        panel=_CROWDED_PANEL if crowded else _PANEL,
+        title=_title(numbers),
+        keys=legend_keys(looks, has_gains=rows == 2),
+        footer=_footer(numbers),
     )
+    figure, panels = make_figure(frame)
     for column, dataset in enumerate(datasets):
         _draw_scores(panels[0, column], numbers, dataset, looks)
         if rows == 2:
             _draw_gains(panels[1, column], gains[dataset], looks)
         panels[-1, column].set_xlabel("summary length n (words)")
-    left = _LEFT / width
-    figure.text(left, 1 - 0.3 / height, _title(numbers), fontsize=12.5, fontweight="bold", va="center")
-    figure.legend(
-        handles=keys,
-        ncols=key_columns,
-        loc="upper left",
-        bbox_to_anchor=(left, legend_top / height),
-        frameon=False,
-        borderaxespad=0,
-        borderpad=0,
-    )
-    figure.text(left, 0.12 / height, "\n".join(footer), fontsize=7, color="#666666", va="bottom")
     return figure
 
 

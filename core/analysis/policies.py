@@ -1,0 +1,211 @@
+"""How good trained policies are on articles they did not learn from: over seeds, and beside other systems.
+
+A training is repeated with other seeds, and each policy that comes out is a system of the run:
+`policy|reinforce|seed=0`, `policy|reinforce|seed=1`, … Here they are one system, `policy|reinforce`: its score on an
+article is the mean over its seeds. The paired intervals resample articles, so the luck of the seed is not in them.
+"""
+
+import re
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.paired import PairedLength, compare_systems
+from core.analysis.points import CONTROLS, LEAD, UPPER_BOUNDS, Metric, Point, build_grids
+from core.metrics.repeated_words import repeated_word_share
+
+TEXTRANK = "textrank"
+ORACLE = "oracle"
+COMPARED = ("lead2+chunks", TEXTRANK, LEAD)
+"""The systems that others are compared with."""
+
+_METRICS: tuple[Metric, ...] = ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density")
+_SEED = re.compile(r"(policy\|.+)\|seed=(-?\d+)(?:\|n=\d+)?")
+
+Texts: TypeAlias = Mapping[tuple[str, str, int], str]
+"""Summaries by article id, system (with its seed) and n."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScore:
+    """A system on the `articles` test articles of a dataset at n words: means over articles.
+
+    Attributes:
+        seeds: of a policy: the mean F1 of each of its seeds. Empty for any other system. Only articles that all seeds
+            have a summary of count, here and in every other number.
+        repeated_words: share of words that occurred earlier in the summary (`repeated_word_share`).
+        less: this system minus others of `COMPARED`, by name, paired over the articles that both have; an upper bound
+            is compared with none.
+        gap_closed: share of the way from `textrank` to `oracle`, (F1 - textrank's) / (oracle's - textrank's), over the
+            articles that all three have. None for these two, without one of them, and where the oracle is not above.
+        training_f1: mean F1 on the articles the policy learned from, where it is known.
+    """
+
+    dataset: str
+    system: str
+    n: int
+    articles: int
+    seeds: Mapping[int, float]
+    bertscore_f1: float
+    rouge1_f1: float
+    rouge2_f1: float
+    rougel_f1: float
+    efficiency: float
+    density: float
+    repeated_words: float
+    less: Mapping[str, PairedLength]
+    gap_closed: float | None
+    training_f1: float | None
+
+    @property
+    def is_policy(self) -> bool:
+        return bool(self.seeds)
+
+    @property
+    def is_control(self) -> bool:
+        return self.system in CONTROLS
+
+    @property
+    def is_upper_bound(self) -> bool:
+        return self.system in UPPER_BOUNDS
+
+    @property
+    def seed_sd(self) -> float | None:
+        """Standard deviation of the seeds' means (n - 1); None for fewer than two seeds."""
+        return statistics.stdev(self.seeds.values()) if len(self.seeds) > 1 else None
+
+    @property
+    def test_less_training(self) -> float | None:
+        return None if self.training_f1 is None else self.bertscore_f1 - self.training_f1
+
+
+def split_seed(name: str) -> tuple[str, int | None]:
+    """A policy's system without its seed, and the seed: `policy|reinforce|seed=0` is (`policy|reinforce`, 0).
+
+    A final `|n=7`, of one of several parts, is left out. All other systems are themselves, without seed.
+    """
+    found = _SEED.fullmatch(name)
+    return (found[1], int(found[2])) if found else (name, None)
+
+
+def policy_scores(
+    points: Iterable[Point], texts: Texts, training_f1: Mapping[tuple[str, int], float], *, seed: int
+) -> tuple[SystemScore, ...]:
+    """A score for every dataset, system and n; datasets by name, policies first, upper bounds last, n rising.
+
+    Args:
+        points: of one run. Uncut summaries (n = 0) are left out.
+        texts: of every point.
+        training_f1: mean F1 on training articles, by system (without seed) and n.
+        seed: of the bootstrap.
+
+    Raises:
+        StoreError: the points are not those of one run (see `build_grids`).
+    """
+    points = [point for point in points if point.n > 0]
+    build_grids(points, "bertscore_f1")  # for its checks: what comes next would average over two equal points
+    cells = _cells(points, texts)
+    f1 = {key: dict(zip(cell.articles, cell.numbers[:, :, 0].mean(axis=0), strict=True)) for key, cell in cells.items()}
+    less = _comparisons(cells, seed)
+    return tuple(
+        _score(key, cells[key], less.get(key, {}), _gap_closed(key, f1), training_f1.get(key[1:]))
+        for key in sorted(cells, key=_order)
+    )
+
+
+_Key: TypeAlias = tuple[str, str, int]
+"""Dataset, system without its seed, n."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cell:
+    """A system at one n: `numbers` are float64 of shape (seeds, articles, metrics and repeated words).
+
+    `seeds` is empty for a system without seeds, whose numbers stand as if it had one.
+    """
+
+    articles: tuple[str, ...]
+    seeds: tuple[int, ...]
+    words: tuple[int, ...]
+    numbers: NDArray[np.float64]
+
+
+def _order(key: _Key) -> tuple[str, int, str, int]:
+    dataset, system, n = key
+    kind = 3 if system in UPPER_BOUNDS else 2 if system in CONTROLS else 0 if system.startswith("policy|") else 1
+    return dataset, kind, system, n
+
+
+def _score(
+    key: _Key, cell: _Cell, less: Mapping[str, PairedLength], gap_closed: float | None, training_f1: float | None
+) -> SystemScore:
+    dataset, system, n = key
+    f1, rouge1, rouge2, rougel, efficiency, density, repeated_words = cell.numbers.mean(axis=(0, 1)).tolist()
+    return SystemScore(
+        dataset=dataset,
+        system=system,
+        n=n,
+        articles=len(cell.articles),
+        seeds=dict(zip(cell.seeds, cell.numbers[:, :, 0].mean(axis=1).tolist(), strict=True)) if cell.seeds else {},
+        bertscore_f1=f1,
+        rouge1_f1=rouge1,
+        rouge2_f1=rouge2,
+        rougel_f1=rougel,
+        efficiency=efficiency,
+        density=density,
+        repeated_words=repeated_words,
+        less=less,
+        gap_closed=gap_closed,
+        training_f1=training_f1,
+    )
+
+
+def _cells(points: Sequence[Point], texts: Texts) -> dict[_Key, _Cell]:
+    found: dict[_Key, dict[int | None, dict[str, Point]]] = {}
+    for point in points:
+        system, seed = split_seed(point.system)
+        found.setdefault((point.dataset, system, point.n), {}).setdefault(seed, {})[point.article_id] = point
+    cells = {}
+    for key, by_seed in found.items():
+        articles = tuple(sorted(set.intersection(*(set(of_seed) for of_seed in by_seed.values()))))
+        if articles:
+            rows = [[by_seed[seed][article] for article in articles] for seed in sorted(by_seed, key=lambda s: s or 0)]
+            numbers = np.array([[_numbers(point, texts) for point in row] for row in rows], dtype=np.float64)
+            seeds = tuple(sorted(seed for seed in by_seed if seed is not None))
+            cells[key] = _Cell(articles, seeds, tuple(point.words for point in rows[0]), numbers)
+    return cells
+
+
+def _numbers(point: Point, texts: Texts) -> list[float]:
+    text = texts[point.article_id, point.system, point.n]
+    return [*(getattr(point, metric) for metric in _METRICS), repeated_word_share(text)]
+
+
+def _comparisons(cells: Mapping[_Key, _Cell], seed: int) -> dict[_Key, dict[str, PairedLength]]:
+    """What `compare_systems` finds when the seeds of a policy are one system."""
+    points = [
+        Point(dataset, article, system, n, words, *(float(value) for value in numbers[: len(_METRICS)]))
+        for (dataset, system, n), cell in cells.items()
+        for article, words, numbers in zip(cell.articles, cell.words, cell.numbers.mean(axis=0), strict=True)
+    ]
+    systems = sorted({system for _, system, _ in cells} - UPPER_BOUNDS)
+    pairs = [(system, other) for system in systems for other in COMPARED if system != other]
+    less: dict[_Key, dict[str, PairedLength]] = {}
+    for comparison in compare_systems(points, points, pairs, seed=seed):
+        for at in comparison.lengths:
+            less.setdefault((comparison.dataset, comparison.a, at.n), {})[comparison.b] = at
+    return less
+
+
+def _gap_closed(key: _Key, f1: Mapping[_Key, Mapping[str, float]]) -> float | None:
+    dataset, system, n = key
+    textrank, oracle = (f1.get((dataset, other, n), {}) for other in (TEXTRANK, ORACLE))
+    common = sorted(f1[key].keys() & textrank.keys() & oracle.keys())
+    if not common or system in (TEXTRANK, ORACLE):
+        return None
+    mean, lowest, highest = (float(np.mean([of[article] for article in common])) for of in (f1[key], textrank, oracle))
+    return (mean - lowest) / (highest - lowest) if highest > lowest else None

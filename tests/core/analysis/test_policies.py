@@ -1,0 +1,190 @@
+import random
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.analysis import mean_interval, policy_scores, split_seed
+from core.errors import StoreError
+
+ANY_FIXTURE = [HealthCheck.function_scoped_fixture]
+SEEDS = ("policy|reinforce|seed=0", "policy|reinforce|seed=1")
+SYSTEMS = (*SEEDS, "textrank", "lead", "lead2+chunks", "oracle")
+NOISE = np.random.default_rng(0).normal(0, 0.05, (len(SYSTEMS), 14, 60))
+HEIGHT = {"textrank": 0.4, "lead": 0.35, "lead2+chunks": 0.5, "oracle": 0.7}
+
+
+def f1(system, n, article):
+    return float(HEIGHT.get(system, 0.5) + 0.01 * n + NOISE[SYSTEMS.index(system), n, article])
+
+
+def all_scores(points, texts=None, training=None, seed=3):
+    texts = {(p.article_id, p.system, p.n): "a b c" for p in points} if texts is None else texts
+    return policy_scores(points, texts, training or {}, seed=seed)
+
+
+def score_of(scores, system, n=7):
+    (found,) = (score for score in scores if (score.system, score.n) == (system, n))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "system", "seed"),
+    [
+        ("policy|reinforce|seed=0", "policy|reinforce", 0),
+        ("policy|as-written|seed=12", "policy|as-written", 12),
+        ("policy|reinforce|seed=3|n=7", "policy|reinforce", 3),
+        ("policy|a|b|seed=-1", "policy|a|b", -1),
+        ("policy|joint", "policy|joint", None),
+        ("textrank", "textrank", None),
+        ("other|seed=1", "other|seed=1", None),
+    ],
+)
+def test_the_seed_of_a_name(name, system, seed):
+    assert split_seed(name) == (system, seed)
+
+
+def test_seeds_are_averaged_article_by_article(make_points):
+    found = score_of(all_scores(make_points(f1, SYSTEMS, (7, 9))), "policy|reinforce", 9)
+    by_seed = 0.59 + NOISE[:2, 9]
+    assert (found.dataset, found.articles, found.is_policy) == ("news", 60, True)
+    assert list(found.seeds) == [0, 1]
+    assert list(found.seeds.values()) == pytest.approx(by_seed.mean(axis=1))
+    assert found.seed_sd == pytest.approx(by_seed.mean(axis=1).std(ddof=1))
+    assert found.bertscore_f1 == pytest.approx(by_seed.mean())
+    assert found.rouge1_f1 == pytest.approx(by_seed.mean() / 2)
+    assert found.density == 1
+
+
+def test_differences_are_paired_with_the_mean_over_seeds(make_points):
+    found = score_of(all_scores(make_points(f1, SYSTEMS, (7,))), "policy|reinforce")
+    mine = 0.57 + NOISE[:2, 7].mean(axis=0)
+    assert set(found.less) == {"textrank", "lead", "lead2+chunks"}
+    for other, less in found.less.items():
+        expected = mean_interval(mine - (HEIGHT[other] + 0.07 + NOISE[SYSTEMS.index(other), 7]), seed=3)
+        assert (less.difference.mean, less.difference.low, less.difference.high) == pytest.approx(
+            (expected.mean, expected.low, expected.high), abs=1e-12
+        )
+        assert less.articles == 60
+
+
+def test_other_systems_are_compared_where_it_makes_sense(make_points):
+    scores = all_scores(make_points(f1, SYSTEMS, (7,)))
+    assert [score.system for score in scores] == ["policy|reinforce", "lead2+chunks", "textrank", "lead", "oracle"]
+    assert [sorted(score.less) for score in scores] == [
+        ["lead", "lead2+chunks", "textrank"],
+        ["lead", "textrank"],
+        ["lead", "lead2+chunks"],
+        ["lead2+chunks", "textrank"],
+        [],
+    ]
+    assert [score.is_policy for score in scores] == [True, False, False, False, False]
+    assert [score.is_control for score in scores] == [False, False, False, True, False]
+    assert [score.is_upper_bound for score in scores] == [False, False, False, False, True]
+    assert {score.seed_sd for score in scores[1:]} == {None}
+
+
+def test_only_articles_that_both_have_are_compared(make_points):
+    lacking = {("textrank", 0), (SEEDS[0], 1), (SEEDS[1], 2)}
+    found = score_of(
+        all_scores(make_points(f1, SYSTEMS, (7,), skip=lambda s, n, a: (s, a) in lacking)), "policy|reinforce"
+    )
+    assert found.articles == 58
+    assert found.seeds[0] == pytest.approx(np.delete(0.57 + NOISE[0, 7], [1, 2]).mean())
+    assert (found.less["textrank"].articles, found.less["lead"].articles) == (57, 58)
+    differences = 0.1 + np.delete(NOISE[:2, 7].mean(axis=0) - NOISE[2, 7], [0, 1, 2])
+    assert found.less["textrank"].difference.mean == pytest.approx(differences.mean())
+
+
+def test_seeds_without_a_common_article_have_no_score(make_points):
+    points = make_points(f1, SYSTEMS, (7,), 2, skip=lambda s, n, a: s == SEEDS[a])
+    assert [score.system for score in all_scores(points)] == ["lead2+chunks", "textrank", "lead", "oracle"]
+
+
+def test_the_share_of_the_gap_by_hand(make_points):
+    level = {SEEDS[0]: 0.5, SEEDS[1]: 0.6, "textrank": 0.4, "lead": 0.3, "lead2+chunks": 0.4, "oracle": 0.8}
+    scores = all_scores(make_points(lambda s, n, a: level[s], SYSTEMS, (7,), 3))
+    shares = {score.system: score.gap_closed for score in scores}
+    assert shares["policy|reinforce"] == pytest.approx(0.15 / 0.4)
+    assert shares["lead"] == pytest.approx(-0.25)
+    assert shares["lead2+chunks"] == 0
+    assert shares["textrank"] is shares["oracle"] is None
+
+
+def test_the_gap_is_over_articles_that_all_three_have(make_points):
+    skip = {("textrank", 0), ("oracle", 1), (SEEDS[0], 2)}
+    level = {"textrank": 0.4, "oracle": 0.8}
+    points = make_points(
+        lambda s, n, a: 9.0 if a < 3 else level.get(s, 0.5), SYSTEMS, (7,), 5, skip=lambda s, n, a: (s, a) in skip
+    )
+    assert score_of(all_scores(points), "policy|reinforce").gap_closed == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("oracle", [0.4, 0.3])
+def test_no_gap_no_share(make_points, oracle):
+    points = make_points(lambda s, n, a: oracle if s == "oracle" else 0.4, SYSTEMS, (7,), 3)
+    assert {score.gap_closed for score in all_scores(points)} == {None}
+
+
+@pytest.mark.parametrize("missing", ["oracle", "textrank"])
+def test_without_one_end_there_is_no_gap(make_points, missing):
+    points = make_points(f1, tuple(s for s in SYSTEMS if s != missing), (7,), 3)
+    scores = all_scores(points)
+    assert {score.gap_closed for score in scores} == {None}
+    assert ("textrank" in scores[0].less) == (missing != "textrank")
+
+
+def test_repeated_words_are_those_of_the_texts(make_points):
+    points = make_points(f1, SYSTEMS, (7,), 2)
+    texts = {(p.article_id, p.system, p.n): "a b a b" if p.system == SEEDS[0] else "a b c" for p in points}
+    texts["0001", SEEDS[1], 7] = "a a"
+    scores = all_scores(points, texts)
+    assert score_of(scores, "policy|reinforce").repeated_words == pytest.approx((0.5 + 0.5 + 0 + 0.5) / 4)
+    assert score_of(scores, "lead").repeated_words == 0
+
+
+def test_training_articles(make_points):
+    points = make_points(f1, SYSTEMS, (7, 9))
+    scores = all_scores(points, training={("policy|reinforce", 7): 0.6})
+    found = score_of(scores, "policy|reinforce")
+    assert found.training_f1 == 0.6
+    assert found.test_less_training == pytest.approx(found.bertscore_f1 - 0.6)
+    others = [score for score in scores if score is not found]
+    assert {(score.training_f1, score.test_less_training) for score in others} == {(None, None)}
+
+
+def test_datasets_and_methods_are_apart_and_uncut_summaries_left_out(make_points):
+    def level(system, n, article):
+        return 0.2 if "as-written" in system else 0.6
+
+    systems = ("policy|as-written|seed=0", *SEEDS, "bart")
+    points = make_points(level, systems, (0, 7, 9), 2, dataset="xsum") + make_points(
+        level, systems, (7,), dataset="cnn"
+    )
+    scores = all_scores(points)
+    assert [(score.dataset, score.system, score.n) for score in scores] == [
+        (dataset, system, n)
+        for dataset, lengths in (("cnn", (7,)), ("xsum", (7, 9)))
+        for system in ("policy|as-written", "policy|reinforce", "bart")
+        for n in lengths
+    ]
+    assert scores[0].bertscore_f1 == pytest.approx(0.2)
+    assert scores[1].bertscore_f1 == pytest.approx(0.6)
+    assert scores[0].seeds == {0: pytest.approx(0.2)}
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=ANY_FIXTURE)
+@given(shuffle=st.randoms(use_true_random=False), seed=st.integers(0, 99), missing=st.integers(0, 5))
+def test_the_order_of_the_points_leaves_no_trace(make_points, shuffle: random.Random, seed, missing):
+    points = make_points(f1, SYSTEMS, (7, 9), 8, skip=lambda s, n, a: SYSTEMS.index(s) == missing and a == n - 4)
+    mixed = list(points)
+    shuffle.shuffle(mixed)
+    assert all_scores(mixed, seed=seed) == all_scores(points, seed=seed)
+
+
+def test_two_runs_are_refused_and_nothing_gives_nothing(make_points):
+    points = make_points(f1, SYSTEMS, (7,), 2)
+    with pytest.raises(StoreError, match=r"two summaries by 'policy\|reinforce\|seed=0'"):
+        all_scores(points + points[:1])
+    assert all_scores([]) == ()

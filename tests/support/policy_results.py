@@ -1,0 +1,59 @@
+"""What a run that trained policies has in the store, made up: a method is better the more it has learned."""
+
+import numpy as np
+
+from core.analysis import Point
+from jobs.report.policy_numbers import PolicyResults
+from jobs.store import CurveRow, GreedyReward
+
+METHODS = {"reinforce": 150}
+OTHERS = {"textrank": -0.02, "lead": -0.05, "lead2+chunks": 0.06, "oracle": 0.25}
+
+
+def make_results(
+    methods=METHODS, seeds=(0, 1), lengths=(7, 9, 11, 13), articles=40, others=OTHERS, dataset="news", **changed
+):
+    """Of `methods` (to their number of updates) and `others` (to what they have over the usual F1)."""
+    policies = {f"policy|{method}|seed={seed}": 0.08 for method in methods for seed in seeds}
+    points = [
+        point
+        for i, (system, gain) in enumerate((policies | others).items())
+        for point in _points(dataset, system, gain, lengths, articles, np.random.default_rng(i))
+    ]
+    results = {
+        "points": points,
+        "texts": {(point.article_id, point.system, point.n): "a cat a dog" for point in points},
+        "curve": [
+            row
+            for method, updates in methods.items()
+            for seed in seeds
+            for n in lengths
+            for row in _curve(method, seed, n, updates)
+        ],
+        "greedy": [
+            GreedyReward(f"{method}|seed={seed}", seed, f"train-{article}", n, 0.6 + 0.01 * article)
+            for method in methods
+            for seed in seeds
+            for n in lengths
+            for article in range(3)
+        ],
+        "reward": "bertscore_f1|tiny_L2",
+        "reward_is_f1": True,
+    }
+    return PolicyResults(**(results | changed))
+
+
+def _points(dataset, system, gain, lengths, articles, rng):
+    for n in lengths:
+        for article in range(articles):
+            f1 = float(0.45 + 0.01 * n + gain + rng.normal(0, 0.05))
+            yield Point(dataset, f"{article:04d}", system, n, n, f1, f1 / 2, f1 / 5, f1 / 3, f1 / n, 1.0)
+
+
+def _curve(method, seed, n, updates):
+    rng = np.random.default_rng([seed, n, updates])
+    for update in range(updates):
+        done = update / updates
+        reward = float(0.4 + 0.01 * n + 0.1 * done + rng.normal(0, 0.02))
+        baseline = 0.0 if method == "as-written" else reward
+        yield CurveRow(f"{method}|seed={seed}", seed, n, update, 24, reward, 0.05, baseline, 2.2 - done, -9.0)
