@@ -3,18 +3,16 @@
 Import it inside a session: it imports ray, whose switches the session sets first.
 """
 
-import functools
 import itertools
-import logging
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import ray
 from ray import cloudpickle
-from ray.exceptions import ActorAlreadyExistsError, GetTimeoutError, RayError, RayTaskError
+from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
+from cluster.actors import Births, pinning, start_named, wait_for_any
 from cluster.faults import FAULTS, loss, lost_its_node, one_line, segments_loss
 from cluster.loss import Loss
 from cluster.pool import Work
@@ -25,9 +23,6 @@ from cluster.worker import Worker
 from core.errors import ClusterError
 from core.types import Article, BundleResult, Landed
 
-logger = logging.getLogger(__name__)
-
-_MAX_STILLBORN = 3
 # How long a caller waits at most before it can look around, and after how long a silence is worth a word.
 _POLL_SECONDS = 5.0
 _PATIENCE_SECONDS = 60.0
@@ -68,10 +63,8 @@ class Encoders:
 
     def __init__(self, work: Work, resources: ActorResources, actors: int, bundles_per_actor: int) -> None:
         self._work = work
-        self._resources = resources
         self._bundles_per_actor = bundles_per_actor
-        self._stillborn = 0
-        self._silent_since = time.monotonic()
+        self._births = Births(resources)
         self._progress = Progress()
         self._tickets = itertools.count()
         self._pickled_factory: bytes = cloudpickle.dumps(work.make_segmenter)  # type: ignore[no-untyped-call]
@@ -84,33 +77,18 @@ class Encoders:
             scheduling_strategy="SPREAD",
             enable_task_events=False,
         )
-        accelerator = {"accelerator_type": resources.accelerator_type} if resources.accelerator_type else {}
-        self._encoder = functools.partial(
-            ray.remote(Encoder).options,
-            num_gpus=resources.num_gpus,
-            num_cpus=resources.num_cpus,
-            max_restarts=0,
-            max_task_retries=0,
-            enable_task_events=False,
-            **accelerator,
-        )
+        self._encoder = pinning(Encoder, resources)
         self._seat_of: dict[Any, _Seat] = {}
         self._seats = [self._seat() for _ in range(actors)]
 
     def _seat(self) -> _Seat:
-        actor = self._named_actor()
+        actor = start_named("encoder", _NUMBERS, self._start)
         seat = _Seat(actor, actor.build.remote())
         self._seat_of[seat.building] = seat
         return seat
 
-    def _named_actor(self) -> Any:
-        for number in _NUMBERS:
-            name = f"encoder-{number}"
-            try:
-                return self._encoder(name=name).remote(name, self._work.make_sweeper)
-            except ActorAlreadyExistsError:  # of an earlier driver of this run, whose end Ray has not seen yet
-                continue
-        raise AssertionError("numbers do not end")
+    def _start(self, name: str) -> Any:
+        return self._encoder(name=name).remote(name, self._work.make_sweeper)
 
     @property
     def workers(self) -> tuple[str, ...]:
@@ -150,25 +128,13 @@ class Encoders:
             NwsError: a factory of the work failed (its own error, where it is an NwsError), or actors keep dying
                 before their models are loaded.
         """
-        refs = list(self._seat_of)
-        ready, _ = ray.wait(refs, num_returns=1, timeout=_POLL_SECONDS)
-        if not ready:
-            self._explain_silence()
-            return []
-        self._silent_since = time.monotonic()
-        ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
+        ready = wait_for_any(list(self._seat_of), _POLL_SECONDS)
+        if ready:
+            self._births.heard()
+        else:
+            unready = sum(seat.worker is None for seat in self._seats)
+            self._births.explain_silence(unready, len(self._seats), _PATIENCE_SECONDS)
         return [outcome for ref in ready for outcome in self._land(ref)]
-
-    def _explain_silence(self) -> None:
-        if time.monotonic() - self._silent_since < _PATIENCE_SECONDS:
-            return
-        self._silent_since = time.monotonic()
-        unready = sum(seat.worker is None for seat in self._seats)
-        if unready:
-            logger.warning(
-                "Nothing has happened for %.0f s: %d of %d actors wait for %s each, or still load their models.",
-                _PATIENCE_SECONDS, unready, len(self._seats), self._resources.describe(),
-            )  # fmt: skip
 
     def _land(self, ref: Any) -> list[tuple[int, BundleResult | Loss]]:
         seat = self._seat_of.pop(ref, None)
@@ -186,7 +152,7 @@ class Encoders:
         if ref in seat.calls:
             return [(seat.calls.pop(ref).ticket, value)]
         seat.worker = value
-        self._stillborn = 0
+        self._births.born()
         return []
 
     def _bury(self, seat: _Seat, fault: RayError) -> list[tuple[int, BundleResult | Loss]]:
@@ -220,14 +186,7 @@ class Encoders:
         return [ref for ref, call in seat.calls.items() if call.segments in ready]
 
     def _replace_stillborn(self, seat: _Seat, fault: RayError) -> list[tuple[int, BundleResult | Loss]]:
-        # A machine may take any number of them with it.
-        self._stillborn += not lost_its_node(fault)
-        if self._stillborn >= _MAX_STILLBORN or getattr(fault, "actor_init_failed", False):
-            raise ClusterError(
-                f"{self._stillborn} actors in a row died while they loaded their models, with "
-                f"{self._resources.describe()} each. If memory is short, ask for fewer (`--actors`). "
-                f"Ray says: {one_line(fault)}"
-            ) from fault
+        self._births.stillborn(fault)
         self._replace(seat)
         return []
 

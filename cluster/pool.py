@@ -1,4 +1,4 @@
-"""What a pool is, the two halves of its work with their guards, and the pool that needs no Ray."""
+"""What a pool is, the work on articles with its guards, and the pool that needs no Ray."""
 
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -62,6 +62,15 @@ def sweep_bundle(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
     summaries = tuple(summary for result in alone for summary in result.summaries)
     failures = tuple(failure for result in alone for failure in result.failures)
     return BundleResult(summaries, segmented.failures + failures)
+
+
+def prepare_article(prepare: Callable[[Article], None], article: Article) -> Failure | None:
+    """Prepare an article for episodes on it; its `Failure` if it cannot be."""
+    try:
+        prepare(article)
+    except Exception as error:
+        return _failure(article, error)
+    return None
 
 
 def _failure(article: Article, error: Exception) -> Failure:

@@ -3,14 +3,20 @@
 Ray puts `ray_` before these names, and `_total` behind those of counters. A stage counts its own articles.
 """
 
+import statistics
 import time
 from collections import deque
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import ray
 from ray.util.metrics import Counter, Gauge
 
 from core.types import Landed
+
+if TYPE_CHECKING:
+    # It brings torch along, which not every process has a use for.
+    from core.learning.exchange import ArticleGradient, Request
 
 _WINDOW_SECONDS = 30.0
 
@@ -57,6 +63,25 @@ class Progress:
             if count:  # Ray refuses 0
                 counter.inc(count)
         self._rate.add(summaries)
+
+
+class LearningProgress:
+    """What the driver of a training counts: episodes, and how good they were. `run` is as for `Progress`."""
+
+    def __init__(self) -> None:
+        run = {"run": ray.get_runtime_context().namespace}
+        self._episodes = Counter("nws_episodes", "Episodes that policies learnt from.", tuple(run))
+        self._reward = Gauge("nws_reward", "Mean reward of a policy's episodes in its last update.", ("run", "policy"))
+        for metric in (self._episodes, self._reward):
+            metric.set_default_tags(run)
+
+    def count(self, requests: "Sequence[Request]", answers: "Sequence[Sequence[ArticleGradient]]") -> None:
+        """Count one update of each policy that was asked for."""
+        for (broadcast, _), gradients in zip(requests, answers, strict=True):
+            rewards = [sample.reward for gradient in gradients for sample in gradient.samples]
+            if rewards:
+                self._episodes.inc(len(rewards))
+                self._reward.set(statistics.fmean(rewards), {"policy": broadcast.training.name})
 
 
 def token_rate(actor: str) -> Rate:

@@ -1,14 +1,20 @@
-"""What runs in Ray's worker processes: the segmenting task and the actor. Like `encoders`, it imports ray."""
+"""What runs in Ray's worker processes: the segmenting task and the actors. Like `encoders`, it imports ray."""
 
 import functools
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from ray import cloudpickle
 
-from cluster.pool import SegmentedBundle, Segmenter, Sweeper, segment_bundle, sweep_bundle
+from cluster.pool import SegmentedBundle, Segmenter, Sweeper, prepare_article, segment_bundle, sweep_bundle
 from cluster.progress_metrics import token_rate
 from cluster.worker import Worker, this_worker
-from core.types import Article, BundleResult
+from core.types import Article, BundleResult, Failure
+
+if TYPE_CHECKING:
+    # They bring torch along, which a segmenting task has no use for.
+    from cluster.policy_pool import PolicyWorker
+    from core.learning.exchange import ArticleGradient, Decoded, Request
 
 
 @functools.cache
@@ -24,7 +30,7 @@ def segment(pickled_factory: bytes, bundle: Sequence[Article]) -> SegmentedBundl
 
 
 class Encoder:
-    """The Ray actor: holds the models. `build` comes first."""
+    """The Ray actor of Phase 1: holds the models. `build` comes first."""
 
     def __init__(self, name: str, make_sweeper: Callable[[], Sweeper]) -> None:
         self._name = name
@@ -49,3 +55,27 @@ class Encoder:
     def _tokens(self) -> int:
         # Not every sweeper counts them.
         return getattr(self._sweep, "tokens", 0)
+
+
+class EpisodeActor:
+    """The Ray actor of Phase 2: holds a policy worker with its models. `build` comes first."""
+
+    def __init__(self, make_worker: "Callable[[], PolicyWorker]") -> None:
+        self._make_worker = make_worker
+
+    def build(self) -> Worker:
+        """See `Encoder.build`."""
+        self._worker = self._make_worker()
+        return this_worker()
+
+    def prepare(self, article: Article) -> Failure | None:
+        """Make an article ready; its failure if that cannot be."""
+        return prepare_article(self._worker.prepare, article)
+
+    def learn(self, requests: "Sequence[Request]") -> "list[list[ArticleGradient]]":
+        """See `PolicyWorker.learn`."""
+        return self._worker.learn(requests)
+
+    def decode(self, requests: "Sequence[Request]") -> "list[list[Decoded]]":
+        """See `PolicyWorker.decode`."""
+        return self._worker.decode(requests)

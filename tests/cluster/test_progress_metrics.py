@@ -4,8 +4,10 @@ import urllib.request
 
 import fakes
 import pytest
+from fake_policies import FakePolicyWorker, request
 
 from cluster.pool import Work
+from cluster.ray_policy_pool import RayPolicyPool
 from cluster.ray_pool import RayPool
 from cluster.resources import ActorResources
 from cluster.session import Session
@@ -16,6 +18,13 @@ NAMES = {
     "ray_nws_articles_done_total", "ray_nws_articles_failed_total", "ray_nws_summaries_total",
     "ray_nws_summaries_per_second", "ray_nws_tokens_per_second",
 }  # fmt: skip
+POLICY_NAMES = {"ray_nws_episodes_total", "ray_nws_reward"}
+
+LEARNT = [
+    request("reinforce|seed=0", 0, [(fakes.article(i), 7) for i in range(3)]),
+    request("reinforce|seed=1", 0, [(fakes.article(2), 7)]),
+    request("reinforce|seed=2", 0, []),
+]
 
 
 def exported(port: int) -> dict[str, list[tuple[str, float]]]:
@@ -29,16 +38,28 @@ def exported(port: int) -> dict[str, list[tuple[str, float]]]:
     return found
 
 
-def test_prometheus_reads_how_far_the_run_is(session: Session) -> None:
+@pytest.fixture(scope="module")
+def found(session: Session) -> dict[str, list[tuple[str, float]]]:
+    """What Prometheus reads, of articles being swept and of policies that learn: it takes a while to come."""
     import ray
 
     (node,) = ray.nodes()
-    with RayPool(Work(fakes.make_segmenter, fakes.TokenSweeper), ActorResources(0, 1, None), 1) as pool:
+    cpu = ActorResources(0, 1, None)
+    with (
+        RayPool(Work(fakes.make_segmenter, fakes.TokenSweeper), cpu, 1) as pool,
+        RayPolicyPool(FakePolicyWorker, cpu, 1) as policy_pool,
+    ):
         fakes.together(pool.map(fakes.bundles(3, 2, {1: "sweep-raises"})))
+        policy_pool.decode(LEARNT, lambda: None)
+        policy_pool.learn(LEARNT, lambda: None)
         deadline = time.monotonic() + 60
-        while NAMES - (found := exported(node["MetricsExportPort"])).keys():
-            assert time.monotonic() < deadline, f"missing: {NAMES - found.keys()}"
+        while (NAMES | POLICY_NAMES) - (found := exported(node["MetricsExportPort"])).keys():
+            assert time.monotonic() < deadline, f"missing: {(NAMES | POLICY_NAMES) - found.keys()}"
             time.sleep(0.5)
+    return found
+
+
+def test_prometheus_reads_how_far_the_run_is(found: dict[str, list[tuple[str, float]]]) -> None:
     values = {name: [value for _, value in found[name]] for name in NAMES}
     assert values["ray_nws_articles_done_total"] == [5]
     assert values["ray_nws_articles_failed_total"] == [1]
@@ -49,6 +70,19 @@ def test_prometheus_reads_how_far_the_run_is(session: Session) -> None:
         assert all('run="nws"' in labels for labels, _ in found[name])
     ((labels, _),) = found["ray_nws_tokens_per_second"]
     assert re.search(r'actor="encoder-\d+"', labels)
+
+
+def test_prometheus_reads_how_policies_learn(found: dict[str, list[tuple[str, float]]]) -> None:
+    ((labels, episodes),) = found["ray_nws_episodes_total"]
+    assert 'run="nws"' in labels
+    assert episodes == 8, "two samples for each article of each policy, and none for what is decoded"
+    rewards = {}
+    for labels, reward in found["ray_nws_reward"]:
+        assert 'run="nws"' in labels
+        policy = re.search(r'policy="([^"]*)"', labels)
+        assert policy is not None
+        rewards[policy[1]] = reward
+    assert rewards == {"reinforce|seed=0": pytest.approx(1.57), "reinforce|seed=1": pytest.approx(2.57)}
 
 
 @pytest.mark.usefixtures("session")

@@ -1,0 +1,143 @@
+"""The actors that run episodes, each with its seat, and what Ray says about them. It imports ray: see `encoders`."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import ray
+from ray.exceptions import RayError, RayTaskError
+
+from cluster.actors import Births, pinning, start_named, wait_for_any
+from cluster.faults import FAULTS, loss, lost_its_node, one_line, segments_loss
+from cluster.policy_pool import PolicyWorker
+from cluster.progress_metrics import LearningProgress
+from cluster.remote import EpisodeActor
+from cluster.resources import ActorResources
+from cluster.worker import Worker
+from core.errors import ClusterError
+from core.learning.exchange import ArticleGradient, Request
+
+# What an actor can be asked for.
+Method: TypeAlias = Literal["prepare", "learn", "decode"]
+
+# How long a caller waits at most before it can look around, and after how long a silence is worth a word.
+_POLL_SECONDS = 5.0
+_PATIENCE_SECONDS = 60.0
+
+# See `encoders._NUMBERS`.
+_NUMBERS = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    method: Method
+    argument: Any
+
+
+@dataclass(eq=False, slots=True)
+class _Seat:
+    """One actor as the driver sees it.
+
+    `worker` is None until its models are loaded; `call` is what it will be asked for then.
+    """
+
+    number: int
+    actor: Any
+    worker: Worker | None = None
+    call: _Call | None = None
+
+
+class PolicyActors:
+    """A fixed number of `EpisodeActor`s, numbered from 0, each with one call at a time; one that dies is replaced."""
+
+    def __init__(self, make_worker: Callable[[], PolicyWorker], resources: ActorResources, actors: int) -> None:
+        self._make_worker = make_worker
+        self._options = pinning(EpisodeActor, resources)
+        self._births = Births(resources)
+        self._progress = LearningProgress()
+        # By what is waited for: that the models are loaded, or the answer to a call.
+        self._seat_of: dict[Any, _Seat] = {}
+        self._seats = [self._seat(number) for number in range(actors)]
+
+    def _seat(self, number: int) -> _Seat:
+        seat = _Seat(number, start_named("policy", _NUMBERS, self._start))
+        self._seat_of[seat.actor.build.remote()] = seat
+        return seat
+
+    def _start(self, name: str) -> Any:
+        return self._options(name=name).remote(self._make_worker)
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """See `Pool.workers`."""
+        return tuple(sorted({str(seat.worker) for seat in self._seats if seat.worker}))
+
+    def count(self, requests: Sequence[Request], answers: Sequence[Sequence[ArticleGradient]]) -> None:
+        """Add what was learnt to the metrics of the run."""
+        self._progress.count(requests, answers)
+
+    def send(self, number: int, method: Method, argument: Any) -> None:
+        """Call an actor that has answered its last call, at once or as soon as its models are loaded."""
+        seat = self._seats[number]
+        seat.call = _Call(method, argument)
+        if seat.worker is not None:
+            self._submit(seat)
+
+    def _submit(self, seat: _Seat) -> None:
+        if seat.call is not None:
+            ref = getattr(seat.actor, seat.call.method).options(name=seat.call.method).remote(seat.call.argument)
+            self._seat_of[ref], seat.call = seat, None
+
+    def wait(self) -> list[tuple[int, Any]]:
+        """Wait until something happens: by their numbers, actors with their answers, or a `Loss` where they died.
+
+        None if an actor only got ready, or if nothing happens for a few seconds.
+
+        Raises:
+            NwsError: the factory of the worker or the worker itself failed (its own error, where it is an NwsError),
+                or actors keep dying before their models are loaded.
+        """
+        ready = wait_for_any(list(self._seat_of), _POLL_SECONDS)
+        if ready:
+            self._births.heard()
+        else:
+            unready = sum(seat.worker is None for seat in self._seats)
+            self._births.explain_silence(unready, len(self._seats), _PATIENCE_SECONDS)
+        return [outcome for ref in ready for outcome in self._land(ref)]
+
+    def _land(self, ref: Any) -> list[tuple[int, Any]]:
+        seat = self._seat_of.pop(ref)
+        try:
+            value = ray.get(ref)
+        except RayTaskError as error:  # first: Ray makes it an instance of its cause, too
+            return [(seat.number, segments_loss(error))]
+        except FAULTS as fault:
+            return self._replace(seat, fault)
+        except RayError as error:
+            raise ClusterError(f"Ray cannot go on: {one_line(error)}") from error
+        if seat.worker is not None:
+            return [(seat.number, value)]
+        seat.worker = value
+        self._births.born()
+        self._submit(seat)
+        return []
+
+    def _replace(self, seat: _Seat, fault: RayError) -> list[tuple[int, Any]]:
+        if seat.worker is None:
+            self._births.stillborn(fault)
+        # An actor that is only unavailable may still live.
+        ray.kill(seat.actor, no_restart=True)
+        self._seats[seat.number] = self._seat(seat.number)
+        if seat.worker is None:
+            self._seats[seat.number].call = seat.call
+            return []
+        return [(seat.number, loss(fault, seat.worker.node, charged=not lost_its_node(fault)))]
+
+    def close(self) -> None:
+        """Kill these actors, and nothing else."""
+        # Any call would start a Ray of its own if the session is over.
+        if ray.is_initialized():
+            for seat in self._seats:
+                ray.kill(seat.actor, no_restart=True)
+        self._seats, self._seat_of = [], {}

@@ -1,0 +1,114 @@
+"""What a pool of policy workers is, and the one that needs no Ray."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, Self, TypeAlias
+
+from cluster.pool import prepare_article
+from cluster.worker import this_worker
+from core.learning.exchange import ArticleGradient, Decoded, Request
+from core.types import Article, Failure
+
+# An article that was prepared, or why it could not be.
+Prepared: TypeAlias = tuple[Article, Failure | None]
+
+
+class PolicyWorker(Protocol):
+    """What runs the episodes: pure functions of the request, so that any worker gives the same answers."""
+
+    def prepare(self, article: Article) -> None:
+        """Make ready what episodes on the article need, once; `learn` and `decode` do it themselves where it is not.
+
+        Raises:
+            Exception: of any kind; it becomes the failure of the article.
+        """
+        ...
+
+    def learn(self, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
+        """The gradients, in the order of requests and episodes."""
+        ...
+
+    def decode(self, requests: Sequence[Request]) -> list[list[Decoded]]:
+        """The greedy summaries, in the order of requests and episodes."""
+        ...
+
+
+class PolicyPool(Protocol):
+    """Runs episodes, one call of its methods at a time. Leaving its `with` block ends what still runs.
+
+    `look_around` is called before every wait, and a wait ends after a few seconds. What it raises ends the call.
+    """
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """See `Pool.workers`."""
+        ...
+
+    def prepare(self, articles: Sequence[Article], look_around: Callable[[], None]) -> Iterator[list[Prepared]]:
+        """Yield every article once, as they get ready, in any order.
+
+        Each is prepared by the worker it will always go to. One that cannot be prepared, or whose worker dies of it
+        again and again, comes with its failure.
+
+        Raises:
+            NwsError: the factory of the worker failed, or the machines cannot run it.
+        """
+        ...
+
+    def learn(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[ArticleGradient]]:
+        """The gradients, in the order of requests and episodes, whoever computed them.
+
+        Raises:
+            NwsError: a worker raised it, or workers keep dying, or as for `prepare`.
+        """
+        ...
+
+    def decode(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[Decoded]]:
+        """The greedy summaries; otherwise as `learn`."""
+        ...
+
+    def close(self) -> None:
+        """See `Pool.close`."""
+        ...
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exc_info: object) -> None: ...
+
+
+class InlinePolicyPool:
+    """A pool in this process, with one worker: for tests, debugging, and machines without Ray.
+
+    It looks around before each article and each call, and hands on what the worker raises in `learn` and `decode`.
+    """
+
+    def __init__(self, make_worker: Callable[[], PolicyWorker]) -> None:
+        self._worker = make_worker()
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """See `Pool.workers`."""
+        return (str(this_worker()),)
+
+    def prepare(self, articles: Sequence[Article], look_around: Callable[[], None]) -> Iterator[list[Prepared]]:
+        """See `PolicyPool.prepare`."""
+        for article in articles:
+            look_around()
+            yield [(article, prepare_article(self._worker.prepare, article))]
+
+    def learn(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[ArticleGradient]]:
+        """See `PolicyPool.learn`."""
+        look_around()
+        return self._worker.learn(requests)
+
+    def decode(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[Decoded]]:
+        """See `PolicyPool.decode`."""
+        look_around()
+        return self._worker.decode(requests)
+
+    def close(self) -> None:
+        """See `PolicyPool.close`; an inline pool holds no process."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()

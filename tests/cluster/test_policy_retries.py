@@ -1,0 +1,164 @@
+"""Whose episodes are whose, and what becomes of those that are lost: without Ray, against scripted actors."""
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import fakes
+import pytest
+from fake_policies import FakePolicyWorker, request
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cluster.loss import Loss
+from cluster.policy_pool import InlinePolicyPool
+from cluster.pool import prepare_article
+from cluster.ray_policy_pool import RayPolicyPool
+from cluster.resources import ActorResources
+from core.errors import CancelledError, ClusterError
+from core.learning.exchange import Decoded
+from core.types import Article
+
+
+def nothing() -> None:
+    """What a caller looks around for."""
+
+
+class ScriptedActors:
+    """Actors in this process. `dies` says of a call whether its actor dies of it, and None: its machine does."""
+
+    def __init__(self, actors: int, dies: Callable[[str, Any], bool | None], seed: int = 0) -> None:
+        self.count = actors
+        self.dies = dies
+        self.random = random.Random(seed)
+        self.calls: dict[int, tuple[str, Any]] = {}
+        self.homes: dict[str, set[int]] = {}
+        self.deaths = 0
+        self.closed = False
+
+    def send(self, number: int, method: str, argument: Any) -> None:
+        assert number not in self.calls, "one call at a time"
+        assert 0 <= number < self.count
+        self.calls[number] = (method, argument)
+        articles = [argument] if method == "prepare" else [a for _, episodes in argument for a, _ in episodes]
+        assert articles, "a call for nothing"
+        for article in articles:
+            self.homes.setdefault(article.key, set()).add(number)
+
+    def wait(self) -> list[tuple[int, Any]]:
+        assert self.calls, "nobody would ever answer"
+        some = self.random.sample(sorted(self.calls), self.random.randint(0, len(self.calls)))
+        return [(number, self._answer(*self.calls.pop(number))) for number in some]
+
+    def _answer(self, method: str, argument: Any) -> Any:
+        dies = self.dies(method, argument)
+        if dies is not False:
+            self.deaths += 1
+            return Loss("ActorDiedError", "the worker died", "node", charged=dies is True)
+        worker = FakePolicyWorker()
+        return prepare_article(worker.prepare, argument) if method == "prepare" else worker.decode(argument)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def pool_of(actors: ScriptedActors) -> RayPolicyPool:
+    pool = RayPolicyPool(FakePolicyWorker, ActorResources(0, 1, None), actors.count)
+    pool._policy_actors = actors  # type: ignore[assignment]
+    return pool
+
+
+EPISODES = st.lists(st.tuples(st.integers(0, 9), st.sampled_from([7, 9, 11])), max_size=12)
+
+
+@given(st.lists(EPISODES, max_size=3), st.integers(1, 4), st.integers(0, 10_000))
+def test_answers_are_in_order_whoever_dies(asked: list[list[tuple[int, int]]], actors: int, seed: int) -> None:
+    requests = [request(str(i), i, [(fakes.article(key), n) for key, n in one]) for i, one in enumerate(asked)]
+    chance = random.Random(seed)
+    # Machines, whose deaths are not counted.
+    scripted = ScriptedActors(actors, lambda *_: None if chance.random() < 0.4 else False, seed)
+    answers = pool_of(scripted).decode(requests, nothing)
+    assert answers == InlinePolicyPool(FakePolicyWorker).decode(requests, nothing)
+    seen = list(dict.fromkeys(str(key) for one in asked for key, _ in one))
+    assert scripted.homes == {key: {i % actors} for i, key in enumerate(seen)}
+    assert not scripted.closed
+
+
+@given(st.frozensets(st.integers(0, 9)), st.integers(1, 4), st.integers(0, 10_000))
+def test_every_article_is_prepared_or_fails_once(deadly: frozenset[int], actors: int, seed: int) -> None:
+    articles = [fakes.article(i) for i in range(10)]
+    chance, attempts = random.Random(seed), Counter[str]()
+
+    def dies(_: str, article: Article) -> bool | None:
+        if chance.random() < 0.3:
+            return None
+        attempts[article.key] += 1
+        return int(article.key) in deadly
+
+    scripted = ScriptedActors(actors, dies, seed)
+    prepared = [pair for group in pool_of(scripted).prepare(articles, nothing) for pair in group]
+    assert sorted(article.key for article, _ in prepared) == [article.key for article in articles]
+    failures = {article.key: failure for article, failure in prepared if failure}
+    assert failures.keys() == {str(i) for i in deadly}
+    assert all((failure.attempts, failure.message) == (3, "the worker died") for failure in failures.values())
+    assert attempts == {str(i): 3 if i in deadly else 1 for i in range(10)}, "machines that die are not its fault"
+    assert scripted.homes == {str(i): {i % actors} for i in range(10)}
+
+
+def test_an_article_may_die_twice_and_the_next_begins_anew() -> None:
+    left = Counter({"0": 2, "1": 2})
+
+    def dies(_: str, article: Article) -> bool:
+        left[article.key] -= 1
+        return left[article.key] >= 0
+
+    groups = list(pool_of(ScriptedActors(1, dies)).prepare([fakes.article(i) for i in range(2)], nothing))
+    assert [failure for group in groups for _, failure in group] == [None, None]
+
+
+def test_five_deaths_in_a_row_stop_the_run() -> None:
+    requests = [request("a", 0, [(fakes.article(i), 7) for i in range(2)])]
+    scripted = ScriptedActors(2, lambda *_: True)
+    with pytest.raises(ClusterError, match=r"^5 actors in a row .* with 1 CPU each.*Ray says: the worker died"):
+        pool_of(scripted).learn(requests, nothing)
+    assert scripted.deaths in (5, 6), "the fifth may come with a sixth"
+    assert scripted.closed
+
+
+def test_an_answer_forgives_the_deaths_before_it() -> None:
+    sent = Counter[str]()
+
+    def dies(_: str, argument: Any) -> bool:
+        ((broadcast, _),) = argument
+        sent[broadcast.training.name] += 1
+        return sent[broadcast.training.name] <= 4
+
+    pool = pool_of(ScriptedActors(1, dies))
+    for i in range(3):
+        ((decoded,),) = pool.decode([request(str(i), 0, [(fakes.article(3), 7)])], nothing)
+        assert decoded == Decoded(fakes.article(3).id, 7, f"{i} 3 7", 3.07)
+    assert sent == {str(i): 5 for i in range(3)}
+
+
+def test_machines_that_die_are_not_counted() -> None:
+    fates = iter([*[None] * 9, *[True] * 4, False])
+    pool = pool_of(ScriptedActors(1, lambda *_: next(fates)))
+    assert len(pool.decode([request("a", 0, [(fakes.article(1), 7)])], nothing)[0]) == 1
+
+
+def test_a_call_that_is_cut_short_ends_the_actors() -> None:
+    def be_cancelled() -> None:
+        raise CancelledError("Somebody asked for the end of the run.")
+
+    scripted = ScriptedActors(1, lambda *_: False)
+    with pytest.raises(CancelledError):
+        pool_of(scripted).learn([request("a", 0, [(fakes.article(1), 7)])], be_cancelled)
+    assert scripted.closed
+
+    scripted = ScriptedActors(1, lambda *_: False)
+    groups = pool_of(scripted).prepare([fakes.article(i) for i in range(2)], nothing)
+    next(groups)
+    assert not scripted.closed
+    groups.close()  # type: ignore[attr-defined]
+    assert scripted.closed

@@ -1,0 +1,145 @@
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import fakes
+import psutil
+import pytest
+from fake_policies import FakePolicyWorker, request
+
+from cluster.policy_pool import InlinePolicyPool, PolicyPool
+from cluster.ray_policy_pool import RayPolicyPool
+from cluster.resources import ActorResources
+from cluster.worker import this_worker
+from core.errors import CancelledError, ClusterError, ModelError, TrainingError
+from core.learning.exchange import ArticleGradient, Parameters
+
+pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("session")]
+
+HALF_A_CPU = ActorResources(num_gpus=0, num_cpus=0.5, accelerator_type=None)
+
+
+def nothing() -> None:
+    """What a caller looks around for."""
+
+
+def plain(answers: Sequence[Sequence[ArticleGradient]]) -> list[Any]:
+    """Gradients in a form that can be compared, to the last bit."""
+    return [[astuple(replace(g, gradient=_bits(g.gradient))) for g in gradients] for gradients in answers]
+
+
+def _bits(gradient: Parameters) -> Any:
+    return {name: (value.shape, value.dtype.name, value.tobytes()) for name, value in gradient.items()}
+
+
+def lines(log: Path) -> list[list[str]]:
+    """What the workers were called for: a process id, a method and the keys of articles each time."""
+    return [line.split() for line in log.read_text().splitlines()]
+
+
+@pytest.mark.parametrize(("actors", "shares", "deaths"), [(1, [7], 0), (3, [3, 2, 2], 1)])
+def test_answers_equal_those_of_the_inline_pool(actors: int, shares: list[int], deaths: int, tmp_path: Path) -> None:
+    deadly = f"learn-dies-once={tmp_path / 'died'}" if deaths else ""
+    articles = [fakes.article(i, {3: "prepare-raises", 4: deadly}.get(i, "")) for i in range(7)]
+    forth = [(article, n) for article in articles for n in (7, 9)]
+    requests = [request("a", 3, forth), request("b", 0, []), request("c", 8, forth[::-1])]
+
+    def everything(pool: PolicyPool) -> list[Any]:
+        with pool:
+            prepared = dict(pair for group in pool.prepare(articles, nothing) for pair in group)
+            learnt, decoded = pool.learn(requests, nothing), pool.decode(requests[::-1], nothing)
+            (some,) = pool.decode([request("a", 3, forth[:2])], nothing)
+            assert pool.workers == (str(this_worker()),)
+        return [prepared, plain(learnt), decoded, some]
+
+    found = everything(RayPolicyPool(partial(FakePolicyWorker, tmp_path / "log"), HALF_A_CPU, actors))
+    assert (tmp_path / "died").exists() == bool(deaths)
+    assert found == everything(InlinePolicyPool(FakePolicyWorker))
+    assert [failure.message for failure in found[0].values() if failure] == ["cannot be prepared"]
+
+    calls = Counter(method for _, method, *_ in lines(tmp_path / "log"))
+    assert calls == {"prepare": 7, "learn": actors + deaths, "decode": actors + 1}, "once in each actor with a share"
+    visited: dict[str, set[str]] = {}
+    for pid, _, *keys in lines(tmp_path / "log"):
+        for key in keys:
+            visited.setdefault(key, set()).add(pid)
+    homes = Counter(tuple(sorted(pids)) for pids in visited.values())
+    assert sorted(homes.values(), reverse=True) == shares, "each article has one home"
+    assert sum(len(pids) for pids in homes) == actors + deaths, "but for the death of an actor"
+
+
+def test_an_article_that_kills_its_actor_again_and_again_is_the_only_failure() -> None:
+    articles = [fakes.article(i, "prepare-dies" if i == 1 else "") for i in range(3)]
+    with RayPolicyPool(FakePolicyWorker, HALF_A_CPU, 1) as pool:
+        (first, second, third) = [pair for group in pool.prepare(articles, nothing) for pair in group]
+    assert (first, third) == ((articles[0], None), (articles[2], None))
+    article, failure = second
+    assert article == articles[1]
+    assert failure is not None
+    assert (failure.article_id, failure.error_class, failure.attempts) == (article.id, "ActorDiedError", 3)
+    assert failure.message
+    assert failure.node == this_worker().node
+
+
+@pytest.mark.parametrize(
+    ("make_worker", "error", "message"),
+    [
+        (fakes.make_nothing, ModelError, "^Model 'no-such-model' cannot be found"),
+        (fakes.make_bug, ClusterError, "ZeroDivisionError: a bug"),
+        (fakes.die, ClusterError, "3 actors in a row died while they loaded"),
+    ],
+    ids=["error", "bug", "dies"],
+)
+def test_a_factory_that_fails_stops_the_run(
+    make_worker: Callable[[], Any], error: type[Exception], message: str
+) -> None:
+    with RayPolicyPool(make_worker, HALF_A_CPU, 1) as pool, pytest.raises(error, match=message):
+        list(pool.prepare([fakes.article(1)], nothing))
+
+
+def test_a_look_around_that_raises_kills_the_actors_quickly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from cluster import policy_actors
+
+    monkeypatch.setattr(policy_actors, "_POLL_SECONDS", 0.1)
+    log = tmp_path / "log"
+
+    def until_begun() -> None:
+        if log.exists():
+            raise CancelledError("Somebody asked for the end of the run.")
+
+    with RayPolicyPool(partial(FakePolicyWorker, log), HALF_A_CPU, 1) as pool:
+        with pytest.raises(CancelledError):
+            list(pool.prepare([fakes.article(0, "prepare-slow")], until_begun))
+        assert pool.workers == ()
+        with contextlib.suppress(psutil.NoSuchProcess):
+            psutil.Process(int(lines(log)[0][0])).wait(timeout=5)  # it would sleep for a minute
+
+        with pytest.raises(TrainingError, match=r"^The loss is not finite"):  # the pool can be used again
+            pool.learn([request("a", 0, [(fakes.article(1, "learn-refuses"), 7)])], nothing)
+        assert pool.workers == ()
+
+
+def test_the_caller_looks_around_while_actors_wait_for_machines(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from cluster import policy_actors
+
+    monkeypatch.setattr(policy_actors, "_POLL_SECONDS", 0.1)
+    monkeypatch.setattr(policy_actors, "_PATIENCE_SECONDS", 0.5)
+    looks = 0
+
+    def look_around() -> None:
+        nonlocal looks
+        looks += 1
+        if len(caplog.records) == 2:
+            raise CancelledError("Somebody asked for the end of the run.")
+
+    # Nobody has this GPU, so nothing happens.
+    with RayPolicyPool(FakePolicyWorker, ActorResources(1, 0, "none-such"), 1) as pool, pytest.raises(CancelledError):
+        pool.learn([request("a", 0, [(fakes.article(1), 7)])], look_around)
+    assert looks >= 8, "while a warning came for each half second of silence"
+    assert "1 of 1 actors wait for 1 none-such GPU each" in caplog.text
