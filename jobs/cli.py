@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from core.errors import NwsError, RecipeError
-from jobs.commands import compare, keysentences, machine, remote, runs, score, submit, watch
+from jobs.commands import compare, keysentences, machine, policies, remote, runs, score, submit, watch
 from jobs.commands.shared import err, out
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ db_app = typer.Typer(no_args_is_help=True, help="The store's schema.")
 
 submit_app.command("phase1")(submit.submit_phase1)
 submit_app.command("baselines")(submit.submit_baselines)
+submit_app.command("phase2")(submit.submit_phase2)
 app.command("resume")(submit.resume)
 app.command("logs")(watch.logs)
 app.command("cancel")(watch.cancel)
@@ -34,6 +35,8 @@ app.command("status")(runs.status)
 app.command("report")(runs.report)
 app.command("compare")(compare.compare)
 app.command("query")(runs.query)
+app.command("summarize")(policies.summarize)
+app.command("export")(policies.export)
 app.command("score")(score.score)
 app.command("keysentences")(keysentences.keysentences)
 app.command("doctor")(machine.doctor)

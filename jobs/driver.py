@@ -10,26 +10,35 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NoReturn
 
 from rich.console import Console
 
+from core.episodes import EpisodePlan
 from core.errors import CancelledError, FencedError
+from core.learning.policy_system import PolicySystem
 from core.models import model_folder
 from core.sweep import SweepPlan
 from core.types import Article, Landed
-from jobs import baselines, phase1
+from jobs import baselines, phase1, phase2
+from jobs.driven import Driven
 from jobs.heartbeat import Heart
-from jobs.patience import Result, patiently
+from jobs.patience import patiently
+from jobs.policies import stored_systems
 from jobs.progress import Advance, run_progress
 from jobs.provenance import Pinned, PlannedStage, code_version, require_same_revisions
 from jobs.recipe import parse_recipe
 from jobs.store import FinalState, RunSpec, Store, new_run_id
+from jobs.training import is_trained, train_policies
 from jobs.workers import Engine, Workers, open_workers
 
 # How each job looks up what its recipe leaves open. A recipe is of the class that its job has in `RECIPE_OF_JOB`.
-PINS: dict[str, Callable[[Any], Pinned]] = {"phase1": phase1.pin, "baselines": baselines.pin}
+PINS: dict[str, Callable[[Any], Pinned]] = {
+    "phase1": phase1.pin,
+    "baselines": baselines.pin,
+    "phase2": phase2.pin,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +61,7 @@ def submit(store: Store, pinned: Pinned, engine: Engine, console: Console) -> Ou
     Raises:
         NwsError: a model or a machine is missing, or the store refuses. A run that exists by then can be resumed.
     """
-    fetch_models(pinned.stages)
+    fetch_models([*_of_training(pinned), *(planned.plan for planned in pinned.stages)])
     run_id = new_run_id(pinned.job)
     with open_workers(pinned.recipe, engine, run_id, console) as workers:
         store.create_run(run_spec(pinned), run_id)
@@ -68,7 +77,7 @@ def run_spec(pinned: Pinned, address: str | None = None) -> RunSpec:
         seed=pinned.recipe.seed,
         code_version=code_version(),
         revisions=pinned.revisions,
-        signatures=pinned.metrics.signatures,
+        signatures=pinned.signatures,
         systems=len(pinned.systems),
         address=address,
     )
@@ -102,12 +111,17 @@ def resume(
     for change in changes:
         text = f"Warning: since this run began, {change}; its new numbers may differ from its old ones."
         console.print(text, markup=False)
-    unfinished = [planned for planned in pinned.stages if _is_unfinished(store, run_id, pinned, planned)]
-    if not unfinished:
-        return _drive(store, run_id, pinned, Workers(run.device, _no_pool), console, take_over)
-    fetch_models(unfinished)
+    to_train = pinned.training is not None and not is_trained(store, run_id, pinned.training)
+    unfinished = [planned.plan for planned in pinned.stages if _is_unfinished(store, run_id, pinned, planned)]
+    if not (to_train or unfinished):
+        return _drive(store, run_id, pinned, Workers(run.device, _no_pool, _no_pool), console, take_over)
+    fetch_models([*(_of_training(pinned) if to_train else []), *unfinished])
     with open_workers(pinned.recipe, engine, run_id, console) as workers:
         return _drive(store, run_id, pinned, workers, console, take_over)
+
+
+def _of_training(pinned: Pinned) -> list[EpisodePlan]:
+    return [pinned.training.plan] if pinned.training else []
 
 
 def _is_unfinished(store: Store, run_id: str, pinned: Pinned, planned: PlannedStage) -> bool:
@@ -115,13 +129,13 @@ def _is_unfinished(store: Store, run_id: str, pinned: Pinned, planned: PlannedSt
     return next(unfinished_bundles(pinned, finished), None) is not None
 
 
-def fetch_models(stages: Iterable[PlannedStage]) -> None:
+def fetch_models(plans: Iterable[SweepPlan | EpisodePlan]) -> None:
     """Download what is not on this machine yet, once, before several actors would.
 
     Raises:
         NwsError: a model cannot be had, or is not the one that was recorded.
     """
-    for ref in dict.fromkeys(ref for planned in stages for ref in planned.plan.models):
+    for ref in dict.fromkeys(ref for plan in plans for ref in plan.models):
         model_folder(ref)
 
 
@@ -137,8 +151,11 @@ def _drive(
         with Heart(store, run_id, epoch, console) as heart:
             heart.say(f"Run {run_id} in {store.shown_url}")
             heart.note(f"Driver {epoch}, pid {pid} on {host}, code {code_version()}, {workers.device}")
-            driven = _Driven(store, run_id, epoch, pinned, heart)
+            driven = Driven(store, run_id, epoch, pinned, heart)
             driven.start(pinned.articles, workers.device)
+            training = pinned.training
+            if training and not driven.patiently(lambda: is_trained(store, run_id, training)):
+                train_policies(driven, training, workers, console)
             for planned in pinned.stages:
                 _run_stage(driven, planned, workers, console)
             if pinned.articles is None:
@@ -156,36 +173,18 @@ def _drive(
     return Outcome(run_id, state, run.articles_done, run.summaries, run.failures)
 
 
-@dataclass(frozen=True, slots=True)
-class _Driven:
-    """A run that is this driver's."""
-
-    store: Store
-    run_id: str
-    epoch: int
-    pinned: Pinned
-    heart: Heart
-
-    def patiently(self, call: Callable[[], Result]) -> Result:
-        """See `jobs.patience.patiently`."""
-        return patiently(call, self.heart.say)
-
-    def start(self, total: int | None, device: str | None) -> None:
-        """See `Store.start_run`."""
-        self.patiently(lambda: self.store.start_run(self.run_id, self.epoch, total, device, code_version()))
-
-
-def _run_stage(driven: _Driven, planned: PlannedStage, workers: Workers, console: Console) -> None:
+def _run_stage(driven: Driven, planned: PlannedStage, workers: Workers, console: Console) -> None:
     pinned, stage, heart = driven.pinned, planned.stage, driven.heart
     finished = driven.patiently(lambda: driven.store.finished_article_ids(driven.run_id, stage))
     bundles = unfinished_bundles(pinned, finished)
     first = next(bundles, None)
     if first is None:
         return
-    name = f"{stage.name}: " if len(pinned.stages) > 1 else ""
-    heart.say(f"{name}Loading models; the first articles take the longest.")
+    if pinned.training or len(pinned.stages) > 1:
+        heart.say(f"Stage {stage.name}:")
+    heart.say("Loading models; the first articles take the longest.")
     with (
-        workers.open(planned.plan) as pool,
+        workers.open(_plan(driven, planned)) as pool,
         run_progress(console, pinned.articles, len(finished), heart.note) as advance,
     ):
         known: tuple[str, ...] = ()
@@ -200,7 +199,16 @@ def _run_stage(driven: _Driven, planned: PlannedStage, workers: Workers, console
                 _tell(driven, landed, finished, advance)
 
 
-def _tell(driven: _Driven, landed: Sequence[Landed], finished: set[str], advance: Advance) -> None:
+def _plan(driven: Driven, planned: PlannedStage) -> SweepPlan:
+    """The plan of a stage, with its policies as they have become."""
+    if driven.pinned.training is None:
+        return planned.plan
+    trained = driven.patiently(lambda: stored_systems(driven.store, driven.run_id))
+    systems = tuple(trained[s.name] if isinstance(s, PolicySystem) else s for s in planned.plan.systems)
+    return replace(planned.plan, systems=systems)
+
+
+def _tell(driven: Driven, landed: Sequence[Landed], finished: set[str], advance: Advance) -> None:
     """Say what has been stored."""
     done = {summary.article_id for _, result in landed for summary in result.summaries} - finished
     failed = [failure for _, result in landed for failure in result.failures]
@@ -222,5 +230,5 @@ def unfinished_bundles(pinned: Pinned, finished: set[str]) -> Iterator[tuple[Art
                 yield bundle
 
 
-def _no_pool(plan: SweepPlan) -> NoReturn:
+def _no_pool(plan: object) -> NoReturn:
     raise AssertionError("a run that has everything needs no pool")

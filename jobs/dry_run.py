@@ -26,6 +26,7 @@ def describe(pinned: Pinned) -> dict[str, Any]:
             {"name": c.name, "split": c.split, "revision": c.revision, "articles": c.size} for c in pinned.corpora
         ],
         "articles": articles,
+        "training": _training(pinned),
         "n": list(pinned.recipe.n),
         "systems": list(systems),
         "rows": None if articles is None else articles * per_article,
@@ -36,6 +37,20 @@ def describe(pinned: Pinned) -> dict[str, Any]:
         "metrics": pinned.metrics.signatures,
         "seed": pinned.recipe.seed,
         "device": _device(pinned),
+    }
+
+
+def _training(pinned: Pinned) -> dict[str, Any] | None:
+    """What is learnt from, and how many updates each policy has; None where nothing is trained."""
+    training = pinned.training
+    if training is None:
+        return None
+    articles = sum(1 for corpus in training.corpora for _ in corpus)
+    return {
+        "datasets": [{"name": c.name, "split": c.split, "revision": c.revision} for c in training.corpora],
+        "articles": articles,
+        "updates": {config.name: config.updates(articles) for config in training.configs},
+        "reward": training.reward,
     }
 
 
@@ -59,6 +74,12 @@ def print_description(plan: dict[str, Any], console: Console) -> None:
     def line(name: str, value: object) -> None:
         console.print(f"{name:<13} {value}", highlight=False, soft_wrap=True)
 
+    if training := plan["training"]:
+        names = ", ".join(f"{dataset['name']} ({dataset['split']})" for dataset in training["datasets"])
+        line("learns from", f"{names}: {training['articles']} articles")
+        for policy, updates in training["updates"].items():
+            line("policy", f"{policy}: {updates} updates")
+        line("reward", training["reward"])
     for dataset in plan["datasets"]:
         count = "unknown number of" if dataset["articles"] is None else dataset["articles"]
         line("dataset", f"{dataset['name']} ({dataset['split']}): {count} articles, {dataset['revision']}")

@@ -17,22 +17,24 @@ Advance = Callable[[int, int], None]
 
 @contextmanager
 def run_progress(
-    console: Console, total: int | None, already_done: int, note: Callable[[str], None]
+    console: Console, total: int | None, already_done: int, note: Callable[[str], None], unit: str = "articles"
 ) -> Iterator[Advance]:
     """Show progress while the block runs.
 
     Args:
         console: where to.
-        total: articles of the run, None if unknown.
-        already_done: articles that an earlier driver finished.
+        total: articles of the run, or whatever is counted; None if unknown.
+        already_done: those that an earlier driver finished.
         note: called with a line every minute, and at the end.
+        unit: what is counted.
     """
     at, failed, noted = already_done, 0, time.monotonic()
 
     def line() -> str:
-        return f"{at}/{'?' if total is None else total} articles" + (f", {failed} failed" if failed else "")
+        return f"{at}/{'?' if total is None else total} {unit}" + (f", {failed} failed" if failed else "")
 
-    with _bar(console, total, already_done) if sys.stderr.isatty() else _lines(console, total, already_done) as advance:
+    shown = _bar if sys.stderr.isatty() else _lines
+    with shown(console, total, already_done, unit) as advance:
 
         def advance_and_note(done: int, failures: int) -> None:
             nonlocal at, failed, noted
@@ -47,7 +49,7 @@ def run_progress(
 
 
 @contextmanager
-def _bar(console: Console, total: int | None, already_done: int) -> Iterator[Advance]:
+def _bar(console: Console, total: int | None, already_done: int, unit: str) -> Iterator[Advance]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -57,20 +59,20 @@ def _bar(console: Console, total: int | None, already_done: int) -> Iterator[Adv
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=False) as progress:
-        task = progress.add_task("articles", total=total, completed=already_done)
+        task = progress.add_task(unit, total=total, completed=already_done)
         failed = 0
 
         def advance(done: int, failures: int) -> None:
             nonlocal failed
             failed += failures
-            description = f"articles ({failed} failed)" if failed else "articles"
+            description = f"{unit} ({failed} failed)" if failed else unit
             progress.update(task, advance=done + failures, description=description)
 
         yield advance
 
 
 @contextmanager
-def _lines(console: Console, total: int | None, already_done: int) -> Iterator[Advance]:
+def _lines(console: Console, total: int | None, already_done: int, unit: str) -> Iterator[Advance]:
     started = last = time.monotonic()
     first: tuple[float, int] | None = None  # when the first articles landed, and how many: the models were loaded
     printed = ""
@@ -78,7 +80,7 @@ def _lines(console: Console, total: int | None, already_done: int) -> Iterator[A
 
     def line() -> str:
         at = already_done + done + failed
-        text = f"{at}/{'?' if total is None else total} articles"
+        text = f"{at}/{'?' if total is None else total} {unit}"
         text += f", {failed} failed" if failed else ""
         now = time.monotonic()
         text += f", {now - started:.0f} s"

@@ -2,13 +2,16 @@
 
 import contextlib
 import importlib.metadata
+import itertools
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.episodes import EpisodePlan
 from core.errors import RecipeError
+from core.learning.training_config import TrainingConfig
 from core.metrics.bertscore import BertScoreConfig
 from core.metrics.rouge import RougeConfig
 from core.metrics.standard import MetricsConfig
@@ -19,7 +22,7 @@ from core.text.corpus import Corpus, open_corpus
 from core.text.language import Language, article_language
 from core.text.segmentation import pipeline_revision, resolve_pipeline
 from core.text.tokenizers import DEFAULT_TOKENIZERS
-from jobs.recipe import RunRecipe
+from jobs.run_recipe import DatasetRecipe, RunRecipe
 from jobs.store import Stage
 
 VERSION_FILE = ".nws_code_version"
@@ -46,6 +49,28 @@ class PlannedStage:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedTraining:
+    """What trains the policies of a run, before its stages.
+
+    Attributes:
+        systems: of each system of policies, by name, how its pair or the pair of each n is trained.
+        plan: what workers hold.
+        corpora: what is learnt from.
+        reward: signature of what policies are rewarded with.
+    """
+
+    systems: Mapping[str, tuple[TrainingConfig, ...]]
+    plan: EpisodePlan
+    corpora: tuple[Corpus, ...]
+    reward: str
+
+    @property
+    def configs(self) -> tuple[TrainingConfig, ...]:
+        """Every training."""
+        return tuple(itertools.chain.from_iterable(self.systems.values()))
+
+
+@dataclass(frozen=True, slots=True)
 class Pinned:
     """A recipe whose every name has been looked up.
 
@@ -56,6 +81,7 @@ class Pinned:
         metrics: options of the metrics, the same in every stage.
         corpora: the datasets, opened.
         revisions: of models, datasets, segmentation and libraries, as the run records them.
+        training: of policies. Their systems are in the stages by name alone until they are trained.
     """
 
     job: str
@@ -64,6 +90,7 @@ class Pinned:
     metrics: MetricsConfig
     corpora: tuple[Corpus, ...]
     revisions: dict[str, Any]
+    training: PlannedTraining | None = None
 
     @property
     def articles(self) -> int | None:
@@ -75,6 +102,11 @@ class Pinned:
     def systems(self) -> tuple[str, ...]:
         """The signature of every system."""
         return tuple(signature for planned in self.stages for signature in planned.plan.signatures)
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """Of every metric by its name, and of the reward where policies are trained."""
+        return self.metrics.signatures | ({"reward": self.training.reward} if self.training else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +123,7 @@ class PinnedSetting:
         """As a run records them."""
         return {
             "bertscore": str(self.metrics.bertscore.model),
-            "datasets": {corpus.name: f"{corpus.split}@{corpus.revision}" for corpus in self.corpora},
+            "datasets": dataset_revisions(self.corpora),
             "segmentation": pipeline_revision(self.pipeline),
             "random": f"mean of {DRAWS} draws",
             "libraries": {name: importlib.metadata.version(name) for name in _LIBRARIES},
@@ -99,10 +131,9 @@ class PinnedSetting:
 
     def in_recipe(self, recipe: RunRecipe) -> dict[str, Any]:
         """The fields of `recipe` that were pinned, as they are now."""
-        datasets = zip(recipe.datasets, self.corpora, strict=True)
         rouge, backbone = self.metrics.rouge, self.metrics.bertscore.model
         return {
-            "datasets": tuple(d.model_copy(update={"name": corpus.pinned_name}) for d, corpus in datasets),
+            "datasets": pinned_datasets(recipe.datasets, self.corpora),
             "pipeline": self.pipeline,
             "bertscore": recipe.bertscore.model_copy(update={"model": pinned_text(backbone)}),
             "rouge": recipe.rouge.model_copy(update={"tokenizer": rouge.tokenizer}),
@@ -116,14 +147,7 @@ def pin_setting(recipe: RunRecipe) -> PinnedSetting:
         NwsError: a model, dataset, pipeline or revision cannot be found, or the datasets are not in one language.
     """
     backbone = resolve_model(parse_model(recipe.bertscore.model))
-    corpora = tuple(open_corpus(dataset.spec()) for dataset in recipe.datasets)
-    names = [corpus.name for corpus in corpora]
-    if len(set(names)) < len(names):
-        raise RecipeError(f"Two datasets have the same name ({', '.join(names)}), so their rows would be mixed up.")
-    languages = {corpus.name: article_language(next(iter(corpus))) for corpus in corpora}
-    if len(set(languages.values())) > 1:
-        raise RecipeError(f"A run is in one language, and these datasets are in two: {languages}. Submit one for each.")
-    language = languages[names[0]]
+    corpora, language = open_corpora(recipe.datasets)
     rouge = recipe.rouge
     tokenizer = DEFAULT_TOKENIZERS[language] if rouge.tokenizer == "auto" else rouge.tokenizer
     if language == "ko" and tokenizer == "rouge_score":
@@ -135,6 +159,35 @@ def pin_setting(recipe: RunRecipe) -> PinnedSetting:
         RougeConfig(rouge.stemmer, tokenizer),
     )
     return PinnedSetting(language, resolve_pipeline(recipe.pipeline, language), metrics, corpora)
+
+
+def open_corpora(datasets: Sequence[DatasetRecipe]) -> tuple[tuple[Corpus, ...], Language]:
+    """Open datasets that are used together, and the language that they are in.
+
+    Raises:
+        NwsError: a dataset or revision cannot be found, two have one name, or they are not in one language.
+    """
+    corpora = tuple(open_corpus(dataset.spec()) for dataset in datasets)
+    names = [corpus.name for corpus in corpora]
+    if len(set(names)) < len(names):
+        raise RecipeError(f"Two datasets have the same name ({', '.join(names)}), so their rows would be mixed up.")
+    languages = {corpus.name: article_language(next(iter(corpus))) for corpus in corpora}
+    if len(set(languages.values())) > 1:
+        raise RecipeError(f"A run is in one language, and these datasets are in two: {languages}. Submit one for each.")
+    return corpora, languages[names[0]]
+
+
+def dataset_revisions(corpora: Sequence[Corpus]) -> dict[str, str]:
+    """As a run records them."""
+    return {corpus.name: f"{corpus.split}@{corpus.revision}" for corpus in corpora}
+
+
+def pinned_datasets(datasets: Sequence[DatasetRecipe], corpora: Sequence[Corpus]) -> tuple[DatasetRecipe, ...]:
+    """The datasets of a recipe, at the revisions that were opened."""
+    return tuple(
+        dataset.model_copy(update={"name": corpus.pinned_name})
+        for dataset, corpus in zip(datasets, corpora, strict=True)
+    )
 
 
 def pinned_text(ref: ModelRef) -> str:

@@ -8,16 +8,20 @@ from typing import Any
 from rich.console import Console
 
 from jobs.rows_view import printable
-from jobs.store import FailureInfo, RunInfo
+from jobs.store import FailureInfo, PolicyInfo, RunInfo
 
 
-def as_dict(run: RunInfo, failures: Sequence[FailureInfo] | None = None) -> dict[str, Any]:
-    """A run as plain values with times in ISO 8601; with its failures where they are given."""
+def as_dict(
+    run: RunInfo, failures: Sequence[FailureInfo] | None = None, policies: Sequence[PolicyInfo] = ()
+) -> dict[str, Any]:
+    """A run as plain values with times in ISO 8601; with its failures where they are given, and its policies if any."""
     values = {key: _plain(value) for key, value in asdict(run).items()}
     if failures is not None:
         values["failed_articles"] = [
             {key: _plain(value) for key, value in asdict(failure).items()} for failure in failures
         ]
+    if policies:
+        values["policies"] = [{key: _plain(value) for key, value in asdict(policy).items()} for policy in policies]
     return values
 
 
@@ -56,8 +60,10 @@ def _duration(run: RunInfo) -> str:
     return f"{seconds // 3600}:{seconds % 3600 // 60:02}:{seconds % 60:02}"
 
 
-def print_status(run: RunInfo, failures: Sequence[FailureInfo], console: Console) -> None:
-    """A run, one fact a line, and its failures."""
+def print_status(
+    run: RunInfo, failures: Sequence[FailureInfo], policies: Sequence[PolicyInfo], console: Console
+) -> None:
+    """A run, one fact a line, its policies and its failures."""
 
     def line(name: str, value: object) -> None:
         console.print(f"{name:<12} {printable(str(value))}", markup=False)
@@ -74,6 +80,10 @@ def print_status(run: RunInfo, failures: Sequence[FailureInfo], console: Console
     line("device", run.device or "-")
     line("code", run.code_version)
     line("seed", run.seed)
+    for policy in policies:
+        line("policy", f"{policy.name}: {policy.updates}/{policy.total_updates} updates")
+    for name, revision in run.revisions.get("train_datasets", {}).items():
+        line("learns from", f"{name} {revision}")
     for name, revision in run.revisions["datasets"].items():
         line("dataset", f"{name} {revision}")
     line("segmentation", run.revisions["segmentation"])

@@ -9,22 +9,26 @@ from typing import Literal
 import torch
 from rich.console import Console
 
+from cluster.policy_pool import InlinePolicyPool, PolicyPool
 from cluster.pool import InlinePool, Pool, Work
+from cluster.ray_policy_pool import RayPolicyPool
 from cluster.ray_pool import RayPool
 from cluster.resources import await_actors
 from cluster.session import Session, joined_session, local_session
+from core.episodes import EpisodePlan, EpisodeWorker, make_worker
 from core.sweep import SweepPlan, make_segmenter, make_sweeper
-from jobs.recipe import RunRecipe
+from jobs.run_recipe import RunRecipe
 
 Engine = Literal["ray", "inline", "cluster"]
 
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """What runs a run: its `device`, in words, and what opens the pool of a stage on it."""
+    """What runs a run: its `device`, in words, and what opens the pool of a stage or of a training on it."""
 
     device: str | None
     open: Callable[[SweepPlan], Pool]
+    open_policies: Callable[[EpisodePlan], PolicyPool]
 
 
 @contextmanager
@@ -37,7 +41,12 @@ def open_workers(recipe: RunRecipe, engine: Engine, run_id: str, console: Consol
     if engine == "inline":
         device = "cuda" if recipe.accelerator != "cpu" and torch.cuda.is_available() else "cpu"
         name = torch.cuda.get_device_name() if device == "cuda" else "1 CPU thread"
-        yield Workers(f"inline, {name}", lambda plan: InlinePool(_work(plan, device, recipe.gpu_memory_fraction)))
+        share = recipe.gpu_memory_fraction
+        yield Workers(
+            f"inline, {name}",
+            lambda plan: InlinePool(_work(plan, device, share)),
+            lambda plan: InlinePolicyPool(_policy_work(plan, device, share)),
+        )
         return
     with _session(engine, run_id, console) as session:
         tell = functools.partial(console.print, markup=False)
@@ -51,7 +60,9 @@ def open_workers(recipe: RunRecipe, engine: Engine, run_id: str, console: Consol
         shared = resources.num_gpus if 0 < resources.num_gpus < 1 else None
         fraction = recipe.gpu_memory_fraction or shared
         yield Workers(
-            f"{actors} x {resources.describe()}", lambda plan: RayPool(_work(plan, device, fraction), resources, actors)
+            f"{actors} x {resources.describe()}",
+            lambda plan: RayPool(_work(plan, device, fraction), resources, actors),
+            lambda plan: RayPolicyPool(_policy_work(plan, device, fraction), resources, actors),
         )
 
 
@@ -71,3 +82,7 @@ def _session(engine: Engine, run_id: str, console: Console) -> Iterator[Session]
 
 def _work(plan: SweepPlan, device: str, memory_fraction: float | None) -> Work:
     return Work(functools.partial(make_segmenter, plan), functools.partial(make_sweeper, plan, device, memory_fraction))
+
+
+def _policy_work(plan: EpisodePlan, device: str, memory_fraction: float | None) -> Callable[[], EpisodeWorker]:
+    return functools.partial(make_worker, plan, device, memory_fraction)

@@ -5,6 +5,15 @@ from typing import Annotated
 import typer
 
 Recipe = Annotated[str, typer.Option("--recipe", "-r", envvar="NWS_RECIPE", help="sample, paper, or a YAML file.")]
+Phase2Recipe = Annotated[
+    str,
+    typer.Option(
+        "--recipe",
+        "-r",
+        envvar="NWS_RECIPE",
+        help="sample, paper, as-written (the study's own REINFORCE), or a YAML file.",
+    ),
+]
 Dataset = Annotated[
     list[str] | None,
     typer.Option(
@@ -12,6 +21,36 @@ Dataset = Annotated[
         help="sample, sample-ko, cnn_dailymail, xsum, a JSONL, CSV or Parquet file, or a Hub id "
         "(organisation/name[:configuration][@revision]). Repeatable; replaces the recipe's datasets.",
     ),
+]
+TrainDataset = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dataset",
+        envvar="NWS_DATASET",
+        help="What to learn from: as for the other jobs. Repeatable; replaces the recipe's training datasets. Of a Hub "
+        "dataset, the test articles are its test split unless --test-dataset is given.",
+    ),
+]
+TestDataset = Annotated[
+    list[str] | None,
+    typer.Option(
+        envvar="NWS_TEST_DATASET",
+        help="What policies are judged on. Repeatable; replaces the recipe's test datasets.",
+    ),
+]
+TrainSplit = Annotated[
+    str | None, typer.Option("--split", envvar="NWS_SPLIT", help="Split of Hub datasets to learn from; default: train.")
+]
+TestSplit = Annotated[
+    str | None, typer.Option(envvar="NWS_TEST_SPLIT", help="Split of Hub datasets to be judged on; default: test.")
+]
+TrainLimit = Annotated[
+    int | None,
+    typer.Option("--limit", envvar="NWS_LIMIT", min=1, help="Learn from at most this many articles of each dataset."),
+]
+TestLimit = Annotated[
+    int | None,
+    typer.Option(envvar="NWS_TEST_LIMIT", min=1, help="Judge on at most this many articles of each dataset."),
 ]
 Split = Annotated[str | None, typer.Option(envvar="NWS_SPLIT", help="Split of Hub datasets.")]
 Streaming = Annotated[
@@ -62,6 +101,15 @@ Systems = Annotated[
 Lengths = Annotated[str | None, typer.Option("--n", envvar="NWS_N", help="Summary lengths in words: 7,9,11,13.")]
 Seed = Annotated[
     int | None, typer.Option(envvar="NWS_SEED", min=0, help="Seed of the random control, of sampling and of intervals.")
+]
+Seeds = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--seed",
+        envvar="NWS_SEED",
+        min=0,
+        help="Seed of a training. Repeatable: policies are trained with each; the first is that of intervals, too.",
+    ),
 ]
 Engine = Annotated[
     str, typer.Option(envvar="NWS_ENGINE", help="ray: actors on a local Ray. inline: in this process, for debugging.")

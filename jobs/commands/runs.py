@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -33,10 +33,11 @@ def status(
     with reading(store) as opened:
         info = opened.run_info(run or newest(opened))
         failures = opened.failures(info.id)
+        policies = opened.policy_infos(info.id)
     if as_json:
-        print(json.dumps(runs_view.as_dict(info, failures)))
+        print(json.dumps(runs_view.as_dict(info, failures, policies)))
     else:
-        runs_view.print_status(info, failures, out)
+        runs_view.print_status(info, failures, policies, out)
 
 
 def report(
@@ -50,10 +51,12 @@ def report(
     """Show a run's curves: BERTScore F1 by n with 95 % intervals, the best n, and plots as PNG and SVG."""
     from jobs.report import write_report
     from jobs.report.numbers import RunSummary
+    from jobs.report.policy_report import write_policy_report
 
     with reading(store) as opened:
         info = opened.run_info(run or newest(opened, with_summaries=True))
         points = opened.points(info.id)
+        policies = _policy_results(opened, info, points) if info.job == "phase2" else None
     summary = RunSummary(
         id=info.id,
         seed=info.seed,
@@ -66,21 +69,45 @@ def report(
         failures=info.failures,
     )
     folder = out_dir or Path("reports") / info.id
-    files = write_report(summary, points, folder, err if as_json else Console(highlight=False))
+    console = err if as_json else Console(highlight=False)
+    if policies is None:
+        of_sweep = write_report(summary, points, folder, console)
+        report_json, plots, tables = of_sweep.json, (of_sweep.png, of_sweep.svg), [of_sweep.csv]
+    else:
+        of_policies = write_policy_report(summary, policies, folder, console)
+        report_json, plots = of_policies.json, (of_policies.png, of_policies.svg)
+        tables = [of_policies.csv, of_policies.learning]
     if as_json:
-        print(json.dumps(json.loads(files.json.read_text(encoding="utf-8"))))
+        print(json.dumps(json.loads(report_json.read_text(encoding="utf-8"))))
         return
     out.print(f"Database  {shown(store)}")
-    for name, path in (("Plot", files.png), ("", files.svg), ("Numbers", files.csv), ("", files.json)):
-        if path is not None:
-            out.print(f"{name:<9} {path}")
+    for name, paths in (("Plot", plots), ("Numbers", (*tables, report_json))):
+        written = [path for path in paths if path is not None]
+        for i, path in enumerate(written):
+            out.print(f"{name if i == 0 else '':<9} {path}")
+
+
+def _policy_results(opened: Any, info: Any, points: Any) -> Any:
+    """What the store has of a run's policies."""
+    from jobs.report.policy_numbers import PolicyResults
+
+    reward = info.signatures["reward"]
+    return PolicyResults(
+        points=points,
+        texts=opened.texts(info.id),
+        curve=opened.learning_curve(info.id),
+        greedy=opened.greedy_rewards(info.id),
+        reward=reward,
+        reward_is_f1=reward == info.signatures["bertscore"],
+    )
 
 
 def query(
     sql: Annotated[
         str,
         typer.Argument(
-            help="One SELECT. Tables: runs, articles, summaries, failures; views: sweep_curve, best_n, leaderboard."
+            help="One SELECT. Tables: runs, articles, summaries, failures, policies, updates, episodes; "
+            "views: sweep_curve, best_n, leaderboard, learning_curve."
         ),
     ],
     store: Store = DEFAULT_STORE,

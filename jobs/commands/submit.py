@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from core.errors import RecipeError
 from jobs.commands import options, remote
 from jobs.commands.remote import Target
 from jobs.commands.shared import DEFAULT_STORE, Json, Store, err, out, parse_lengths, shown, store_flag
@@ -77,6 +78,63 @@ def submit_baselines(
         **{"encoder": encoder, "systems": system or None},
     }
     _submit("baselines", recipe, given, Target(engine, address, no_wait), store, resume, dry_run, as_json)
+
+
+def submit_phase2(
+    recipe: options.Phase2Recipe = "sample",
+    dataset: options.TrainDataset = None,
+    test_dataset: options.TestDataset = None,
+    split: options.TrainSplit = None,
+    test_split: options.TestSplit = None,
+    streaming: options.Streaming = None,
+    limit: options.TrainLimit = None,
+    test_limit: options.TestLimit = None,
+    text_field: options.TextField = None,
+    reference_field: options.ReferenceField = None,
+    key_field: options.KeyField = None,
+    pipeline: options.Pipeline = None,
+    encoder: options.Encoder = None,
+    n: options.Lengths = None,
+    seed: options.Seeds = None,
+    accelerator: options.Accelerator = None,
+    actors: options.Actors = None,
+    wait_for_machines: options.WaitForMachines = None,
+    engine: options.Engine = "ray",
+    address: options.Address = None,
+    no_wait: options.NoWait = False,
+    store: Store = DEFAULT_STORE,
+    resume: options.Resume = False,
+    dry_run: options.DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Train policies to write summaries of n words, and compare them with other systems on articles they never saw."""
+    fields = (text_field, reference_field, key_field)
+    of_training = _articles(dataset, split, streaming, limit, *fields)
+    of_test = _articles(test_dataset or test_datasets_of(dataset), test_split, streaming, test_limit, *fields)
+    given = {
+        **{f"train_{key}": value for key, value in of_training.items()},
+        **of_test,
+        **{"pipeline": pipeline, "n": parse_lengths(n), "accelerator": accelerator, "actors": actors},
+        **{"seeds": seed or None, "seed": seed[0] if seed else None},
+        **{"wait_for_machines": wait_for_machines, "encoder": encoder},
+    }
+    if dataset and split is None:
+        given["train_split"] = "train"
+    _submit("phase2", recipe, given, Target(engine, address, no_wait), store, resume, dry_run, as_json)
+
+
+def test_datasets_of(datasets: list[str] | None) -> list[str] | None:
+    """The datasets whose test split goes with these training datasets.
+
+    Raises:
+        RecipeError: one of them has but one split.
+    """
+    from core.text.corpus import has_splits
+
+    for name in datasets or ():
+        if not has_splits(name):
+            raise RecipeError(f"{name} has no test split: name the test articles with --test-dataset.")
+    return datasets
 
 
 def _articles(dataset: list[str] | None, *fields: object) -> dict[str, Any]:

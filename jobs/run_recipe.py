@@ -1,0 +1,125 @@
+"""What every job is told that writes and scores summaries: articles, lengths, metrics, seed and machines."""
+
+import hashlib
+import json
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from core.errors import ModelError
+from core.models import parse_model
+from core.text.corpus import DatasetSpec
+from core.transformer import Precision
+
+PositiveInt = Annotated[int, Field(ge=1)]
+
+
+class Strict(BaseModel):
+    """A part of a recipe: unknown keys are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DatasetRecipe(Strict):
+    """A dataset by name, and how to read it. See `core.text.corpus.DatasetSpec`."""
+
+    name: str
+    split: str = "test"
+    streaming: bool = False
+    skip: Annotated[int, Field(ge=0)] = 0
+    limit: PositiveInt | None = None
+    text_field: str | None = None
+    reference_field: str | None = None
+    key_field: str | None = None
+
+    def spec(self) -> DatasetSpec:
+        return DatasetSpec(**self.model_dump())
+
+
+class BertScoreRecipe(Strict):
+    """Which BERTScore: backbone, layer, and whether it is rescaled with bert-score's own baseline."""
+
+    model: str = "bert-base-uncased"
+    num_layers: PositiveInt = 9
+    rescale: bool = False
+
+
+class RougeRecipe(Strict):
+    """Which ROUGE. `auto` is rouge_score's tokenizer for English articles and Kiwi's morphemes for Korean ones."""
+
+    stemmer: bool = False
+    tokenizer: Literal["auto", "rouge_score", "kiwi", "mecab", "okt", "char"] = "auto"
+
+
+# Parts of a GPU that an actor can pin: others would strand what is left of each.
+SHARES = (1, 0.5, 0.25)
+# What decides where a run runs, and not its numbers.
+WHERE = {"accelerator", "actors", "gpus_per_actor", "gpu_memory_fraction", "wait_for_machines"}
+
+
+class RunRecipe(Strict):
+    """What every job that writes and scores summaries is told.
+
+    Attributes:
+        datasets: what to summarise, in this order.
+        pipeline: for English articles a spaCy pipeline, `blank`, or `auto` (en_core_web_sm if it is installed, else
+            blank); for Korean ones always Kiwi.
+        n: the summary lengths, in words.
+        bertscore, rouge: the metrics' options.
+        seed: of the random control, of sampling and of the bootstrap.
+        precision: what encoders and the BERTScore backbone compute in. Less than float32 is faster on a GPU, gives
+            other numbers, and is part of the metrics' signatures. Generators choose their own (docs/generators.md).
+        bundle_size: articles sent to an actor together.
+        accelerator: `auto` (a GPU for each actor where there is one, else a CPU), `cpu`, or a Ray accelerator type.
+        actors: how many; as many as there are accelerators if not given.
+        gpus_per_actor: 1, or 0.5 or 0.25 where several actors share a GPU.
+        gpu_memory_fraction: how much of a GPU's memory an actor may take; its share of the GPU unless given.
+        wait_for_machines: seconds to wait for an autoscaled cluster to have what the actors need.
+    """
+
+    datasets: Annotated[tuple[DatasetRecipe, ...], Field(min_length=1)]
+    pipeline: str = "auto"
+    n: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = tuple(range(1, 22, 2))
+    bertscore: BertScoreRecipe = BertScoreRecipe()
+    rouge: RougeRecipe = RougeRecipe()
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    precision: Precision = "float32"
+    bundle_size: PositiveInt = 16
+    accelerator: str = "auto"
+    actors: PositiveInt | None = None
+    gpus_per_actor: float = 1
+    gpu_memory_fraction: Annotated[float, Field(gt=0, le=1)] | None = None
+    wait_for_machines: Annotated[float, Field(ge=0)] = 0
+
+    @field_validator("gpus_per_actor")
+    @classmethod
+    def _divides_a_gpu(cls, share: float) -> float:
+        if share not in SHARES:
+            raise ValueError(f"must be one of {', '.join(f'{value:g}' for value in SHARES)}, not {share:g}")
+        return share
+
+    @field_validator("n")
+    @classmethod
+    def _sorted_once(cls, n: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(sorted(set(n)))
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of all that decides the numbers: everything but where it runs."""
+        decisive = self.model_dump(mode="json", exclude=WHERE)
+        return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
+
+
+def model_name(model: str) -> str:
+    """The name of the model that a recipe names, for a validator: what is none is a ValueError."""
+    try:
+        return parse_model(model).name
+    except ModelError as error:
+        raise ValueError(str(error)) from error
+
+
+def require_different(names: list[str], kind: str) -> None:
+    """For a validator: two of a kind with the same name are a ValueError."""
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two {kind} are called {name!r}, so their summaries could not be told apart")

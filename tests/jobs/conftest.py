@@ -1,0 +1,32 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from jobs import cli
+
+
+class Result:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def json(self) -> object:
+        return json.loads(self.out.splitlines()[-1])
+
+
+@pytest.fixture
+def nws(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Runs `nws …` in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("signal.signal", lambda *args: None)
+
+    def run(*arguments: str) -> Result:
+        monkeypatch.setattr("sys.argv", ["nws", *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        captured = capsys.readouterr()
+        return Result(int(stopped.value.code or 0), captured.out, captured.err)
+
+    return run
