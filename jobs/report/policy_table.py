@@ -33,7 +33,7 @@ def print_policies(numbers: PolicyNumbers, console: Console) -> None:
     seeds = f"policies of seed {_listed(numbers.seeds)}" if numbers.seeds else "no policies"
     print_line(console, f"Run {run.id}: {run.state}, {run.articles} articles, {run.failures} failed, {seeds}")
     print_line(console, f"Metric: BERTScore F1, {run.bertscore}", style="dim")
-    print_line(console, f"Reward: {numbers.reward}", style="dim")
+    print_line(console, f"Reward: {'the same' if numbers.reward_is_f1 else numbers.reward}", style="dim")
     if numbers.learning:
         _print_learning(numbers.learning, console)
     for dataset in numbers.datasets:

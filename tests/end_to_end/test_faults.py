@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 from nws_process import STUB, Rows, assert_equal, start
 from postgres_server import postgres_url
-from ray_cluster import RayCluster, ray_cluster, sweeping
+from ray_cluster import RayCluster, ray_cluster, working
 from rich.console import Console
 
 from bench import stub_work
@@ -145,7 +145,7 @@ def strike(kind: str, cluster: RayCluster, process: subprocess.Popen[str], draw:
         return
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
-        at_work = [(node, actor) for node in [cluster.head, *cluster.nodes] for actor in sweeping(node)]
+        at_work = [(node, actor) for node in [cluster.head, *cluster.nodes] for actor in working(node)]
         if kind == "node":
             # The death of the head is that of its cluster.
             at_work = [(node, actor) for node, actor in at_work if node != cluster.head]

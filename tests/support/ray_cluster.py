@@ -56,12 +56,12 @@ class RayCluster:
                 member.send_signal(signal.SIGKILL)
 
 
-def sweeping(node: psutil.Process) -> list[psutil.Process]:
-    """The actors on a node that are at work, in order of their pids: Ray puts what a worker does into its title."""
+def working(node: psutil.Process, task: str = "sweep") -> list[psutil.Process]:
+    """The actors on a node that are at this work, in order of their pids: Ray has it in their titles."""
     found = []
     for worker in node.children():
         with contextlib.suppress(psutil.NoSuchProcess):
-            if "".join(worker.cmdline()[:1]).endswith("sweep"):
+            if "".join(worker.cmdline()[:1]).endswith(task):
                 found.append(worker)
     return sorted(found, key=lambda worker: worker.pid)
 

@@ -58,7 +58,8 @@ def test_what_the_numbers_are_of(show):
     text = show(make_results())
     assert "Run p1-0421: finished, 40 articles, 2 failed, policies of seed 0, 1" in text
     assert "Metric: BERTScore F1, bert-base-uncased_L9_no-idf" in text
-    assert "Reward: bertscore_f1|tiny_L2" in text
+    assert "Reward: the same" in text
+    assert "Reward: bertscore_f1|tiny_L2" in show(make_results(reward_is_f1=False))
 
 
 def test_f1_by_n_with_seeds_below_and_a_star_for_the_highest(run, show):

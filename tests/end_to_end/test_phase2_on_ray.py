@@ -1,0 +1,59 @@
+"""A training as a person runs it: real processes, real Ray, interrupted and resumed."""
+
+import io
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from nws_process import finish, start
+from rich.console import Console
+from training_run import everything, small_training
+
+from jobs import driver
+from jobs.store import open_store
+
+pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
+
+
+def test_one_actor_interrupted_and_two_that_go_on_give_what_one_process_gives(
+    tmp_path: Path, tiny_models: dict[str, Path]
+) -> None:
+    pinned = small_training(tiny_models, tmp_path, passes=8)
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(pinned.recipe.model_dump(mode="json")))
+    submit = ("submit", "phase2", "--recipe", "mine.yaml", "--json", "--store", "sqlite:///ray.db")
+    process = start(tmp_path, *submit, "--actors", "1")
+    wait_for_updates(tmp_path / "ray.db", process, 20)
+    process.send_signal(signal.SIGINT)
+    interrupted = finish(process, 130)
+    assert (interrupted["state"], interrupted["summaries"]) == ("interrupted", 0)
+    run_id = str(interrupted["run_id"])
+    resumed = finish(start(tmp_path, "resume", run_id, "--actors", "2", "--store", "sqlite:///ray.db", "--json"), 0)
+    assert resumed == {**interrupted, "state": "done", "articles": 3, "summaries": 3 * 6 * 2}
+
+    with open_store(f"sqlite:///{tmp_path}/ray.db") as store, open_store(f"sqlite:///{tmp_path}/inline.db") as other:
+        outcome = driver.submit(other, pinned, "inline", Console(file=io.StringIO()))
+        assert everything(store, run_id) == everything(other, outcome.run_id)
+        updates = {policy.name: policy.updates for policy in store.policy_infos(run_id)}
+        assert updates == {f"mine|seed={s}": 40 for s in (0, 1)} | {
+            f"each|seed={s}|n={n}": 20 for s in (0, 1) for n in (3, 7)
+        }
+
+
+def wait_for_updates(store: Path, process: subprocess.Popen[str], updates: int) -> None:
+    """Wait until so many updates are stored."""
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline and process.poll() is None:
+        if store.exists():
+            with sqlite3.connect(store) as connection:
+                try:
+                    (count,) = connection.execute("select count(*) from updates").fetchone()
+                except sqlite3.OperationalError:  # no tables yet
+                    count = 0
+            if count >= updates:
+                return
+        time.sleep(0.02)
+    raise AssertionError(f"there are too few updates: {process.poll()}")

@@ -1,0 +1,102 @@
+"""A training whose actors, machines and drivers are killed becomes, to the last bit, what an undisturbed one becomes.
+
+Three drivers, one after the other, train on a cluster of three nodes of one CPU. Each loses an actor, the second a
+node, too; the first two are then killed themselves.
+"""
+
+import io
+import random
+import signal
+import subprocess
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import psutil
+import pytest
+from nws_process import start
+from postgres_server import postgres_url
+from ray_cluster import RayCluster, ray_cluster, working
+from rich.console import Console
+from training_run import everything, small_training
+
+from jobs import driver
+from jobs.store import Store, open_store, upgrade_schema
+
+pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(600)]
+
+PASSES = 150  # 300 updates of each joint pair
+KILLS = (("actor", "driver"), ("actor", "node", "driver"), ("actor",))
+PATIENCE_SECONDS = 120.0
+
+
+@pytest.mark.parametrize(("database", "seed"), [("sqlite", 1), ("postgres", 2)])
+def test_kills_change_no_bit_of_a_training(
+    database: str, seed: int, tmp_path: Path, tiny_models: dict[str, Path]
+) -> None:
+    draw = random.Random(seed)
+    pinned = small_training(tiny_models, tmp_path, PASSES)
+    total = sum(config.updates(4) for config in pinned.training.configs)
+    marks = iter(sorted(draw.sample(range(20, int(0.8 * total)), sum(map(len, KILLS)))))
+    struck = []
+    with ExitStack() as stack:
+        cluster = stack.enter_context(ray_cluster())
+        url = f"sqlite:///{tmp_path}/nws.db" if database == "sqlite" else stack.enter_context(postgres_url())
+        upgrade_schema(url)
+        store = stack.enter_context(open_store(url))
+        run_id = store.create_run(driver.run_spec(pinned))
+        for kills in KILLS:
+            process = start(tmp_path, "drive", run_id, "--store", url, "--actors", "2", **cluster.environment)
+            stack.callback(end, process)
+            while len(cluster.nodes) < 2:
+                cluster.add_node()
+            for kind in kills:
+                wait_for_updates(store, run_id, next(marks), process)
+                strike(kind, cluster, process, draw)
+                struck.append(updates_of(store, run_id))
+            if kills[-1] == "driver":
+                assert process.wait(timeout=PATIENCE_SECONDS) == -signal.SIGKILL
+        _, said = process.communicate(timeout=PATIENCE_SECONDS)
+        assert process.returncode == 0, said
+        run = store.run_info(run_id)
+        assert (run.state, run.driver_epoch, run.failures) == ("done", len(KILLS), 0)
+        assert all(0 < updates < total for updates in struck), struck
+        other = stack.enter_context(open_store(f"sqlite:///{tmp_path}/undisturbed.db"))
+        undisturbed = driver.submit(other, pinned, "inline", Console(file=io.StringIO()))
+        assert everything(store, run_id) == everything(other, undisturbed.run_id)
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.communicate()
+
+
+def updates_of(store: Store, run_id: str) -> int:
+    return sum(policy.updates for policy in store.policy_infos(run_id))
+
+
+def wait_for_updates(store: Store, run_id: str, updates: int, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while updates_of(store, run_id) < updates:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "the training stands still"
+        time.sleep(0.02)
+
+
+def strike(kind: str, cluster: RayCluster, process: subprocess.Popen[str], draw: random.Random) -> None:
+    """SIGKILL the driver, an actor at work, or a worker node with an actor at work."""
+    assert process.poll() is None, process.communicate()
+    if kind == "driver":
+        process.kill()
+        return
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    nodes = cluster.nodes if kind == "node" else [cluster.head, *cluster.nodes]
+    at_work: list[tuple[psutil.Process, psutil.Process]] = []
+    while not at_work:
+        assert time.monotonic() < deadline, "no actor is at work"
+        at_work = [(node, actor) for node in nodes for actor in working(node, "learn")]
+    node, actor = draw.choice(at_work)
+    if kind == "node":
+        cluster.kill_node(node)
+    else:
+        actor.send_signal(signal.SIGKILL)
