@@ -46,7 +46,7 @@ def pin(recipe: Phase2Recipe) -> Pinned:
         )
     require_disjoint(corpora, setting.corpora)
     bertscore = replace(setting.metrics.bertscore, precision=recipe.reward.precision)
-    reward = RewardConfig(bertscore, tuple(recipe.reward.weights.items()))
+    reward = RewardConfig(bertscore, tuple(recipe.reward.weights.items()), language)
     training = PlannedTraining(
         systems={
             system_name(method.name, seed): method.trainings(seed, recipe.n)

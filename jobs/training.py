@@ -73,18 +73,19 @@ def _prepared(
     wanted = [article for article in articles if article.id not in failed]
     with run_progress(console, len(wanted), 0, driven.heart.note) as advance:
         for prepared in pool.prepare(wanted, driven.heart.check):
-            landed = [((article,), BundleResult((), (failure,) if failure else ())) for article, failure in prepared]
-            if landed:
-                record = functools.partial(driven.store.record, driven.run_id, driven.epoch, landed, PREPARATION)
-                driven.patiently(record)
             lost = [failure for _, failure in prepared if failure]
-            for failure in lost:
-                driven.heart.note(f"Article {failure.article_id} failed: {failure.error_class}: {failure.message}")
             if has_begun and lost:
+                # Not recorded: it would be left out from then on.
                 raise TrainingError(
                     f"Article {lost[0].article_id} could be learnt from before, and now cannot: {lost[0].message}. "
                     "Without it the policies would become others. Resume the run where it can be, or submit a new one."
                 )
+            landed = [((article,), BundleResult((), (failure,) if failure else ())) for article, failure in prepared]
+            if landed:
+                store = functools.partial(driven.store.record, driven.run_id, driven.epoch, landed, PREPARATION)
+                driven.patiently(store)
+            for failure in lost:
+                driven.heart.note(f"Article {failure.article_id} failed: {failure.error_class}: {failure.message}")
             failed |= {failure.article_id for failure in lost}
             advance(len(prepared) - len(lost), len(lost))
     usable = [article for article in wanted if article.id not in failed]

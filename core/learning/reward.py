@@ -15,6 +15,7 @@ from core.errors import RecipeError
 from core.metrics.bertscore import BertScoreConfig, BertScorer, TokenVectors
 from core.metrics.metric import Metric, Row
 from core.metrics.registry import NEED_SOURCE, Options, make_metric
+from core.text.language import Language
 from core.types import Article
 
 BERTSCORE = "bertscore"
@@ -30,6 +31,7 @@ class RewardConfig:
         bertscore: backbone and layer.
         weights: of each metric by its name in `core.metrics.registry`. The reward is the weighted mean of F1, or of the
             score of a metric that has no F1.
+        language: of the articles; it decides the tokenizer of other metrics than BERTScore.
 
     Raises:
         RecipeError: no metric, a name twice, or a weight that is not above 0.
@@ -37,6 +39,7 @@ class RewardConfig:
 
     bertscore: BertScoreConfig
     weights: tuple[tuple[str, float], ...] = ((BERTSCORE, 1.0),)
+    language: Language = "en"
 
     def __post_init__(self) -> None:
         if not self.weights or any(not weight > 0 for _, weight in self.weights):
@@ -57,7 +60,7 @@ def make_reward(config: RewardConfig, device: torch.device) -> Reward:
         if name == BERTSCORE:
             parts.append((BertScoreReward(BertScorer(config.bertscore, device)), weight))
         else:
-            parts.append((metric_reward(make_metric(name, Options())), weight))
+            parts.append((metric_reward(make_metric(name, Options(lang=config.language))), weight))
     return Memoised(parts[0][0] if len(parts) == 1 else weighted_mean(parts))
 
 
@@ -68,7 +71,7 @@ def reward_signature(config: RewardConfig) -> str:
         RecipeError: there is no such metric.
     """
     signatures = {
-        name: config.bertscore.signature if name == BERTSCORE else make_metric(name, Options()).signature
+        name: config.bertscore.signature if name == BERTSCORE else make_metric(name, Options(lang=config.language)).signature
         for name, _ in config.weights
     }
     if len(signatures) == 1:

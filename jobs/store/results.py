@@ -85,7 +85,8 @@ def record(connection: Connection, run_id: str, epoch: int, landed: Sequence[Lan
     summaries = [summary for _, result in landed for summary in result.summaries]
     insert_new(connection, ArticleRow, [_article_row(article) for _, article in articles])
     insert_new(connection, SummaryRow, [_summary_row(run_id, summary) for summary in summaries])
-    done = {summary.article_id for summary in summaries}
+    failed = [failure for _, result in landed for failure in result.failures]
+    done = {article_id for article_id, _ in articles} - {failure.article_id for failure in failed}
     if done:
         connection.execute(
             delete(FailureRow).where(
@@ -95,7 +96,7 @@ def record(connection: Connection, run_id: str, epoch: int, landed: Sequence[Lan
             ),
             [{"done": article_id} for article_id in done],
         )
-    _upsert_failures(connection, run_id, [failure for _, result in landed for failure in result.failures], stage)
+    _upsert_failures(connection, run_id, failed, stage)
 
 
 def finished_article_ids(connection: Connection, run_id: str, stage: Stage) -> set[str]:

@@ -155,8 +155,8 @@ class Store:
     def record(self, run_id: str, epoch: int, landed: Sequence[Landed], stage: Stage = SWEEP) -> None:
         """Store what bundles became in a stage, all of it or nothing, and the driver's heartbeat.
 
-        A summary that is there already stays as it is. An article that now has summaries loses its failure; an
-        article that fails again adds its attempts; a failure of an article that has summaries is dropped.
+        A summary that is there already stays as it is. An article that does not fail loses its failure; one that fails
+        again adds its attempts; a failure of an article that has summaries is dropped.
 
         Raises:
             FencedError: The run is no longer this driver's.

@@ -1,5 +1,6 @@
 """Every baseline and a tiny generator of every architecture, on real Ray, interrupted and resumed."""
 
+import io
 import json
 import signal
 import sqlite3
@@ -7,11 +8,15 @@ from pathlib import Path
 
 import pytest
 import yaml
-from nws_process import assert_equal, finish, rows, start, wait_for_rows
+from nws_process import Rows, assert_equal, finish, rows, start, wait_for_rows
+from rich.console import Console
 
 from core.summarizers.baselines import BASELINES
 from core.text.corpus import BUNDLED
+from jobs import driver
+from jobs.baselines import pin
 from jobs.recipe import load_recipe
+from jobs.store import open_store
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
 
@@ -42,31 +47,40 @@ def folder(tmp_path_factory: pytest.TempPathFactory, tiny_models: dict[str, Path
     return path
 
 
-def test_an_interrupted_run_of_one_actor_has_the_rows_of_two_actors(folder: Path, tiny_models: dict[str, Path]) -> None:
-    outcome = finish(start(folder, *SUBMIT, "--actors", "2", "--store", "sqlite:///two.db"), 0)
-    assert (outcome["state"], outcome["articles"]) == ("done", ARTICLES)
-    assert (outcome["summaries"], outcome["failures"]) == (SUMMARIES, 0)
-    two = rows(folder, "two.db")
-    assert len(two) == SUMMARIES
+@pytest.fixture(scope="module")
+def inline(folder: Path) -> Rows:
+    """What one process stores, undisturbed, by every system."""
+    with pytest.MonkeyPatch.context() as patch, open_store(f"sqlite:///{folder}/inline.db") as store:
+        patch.chdir(folder)
+        pinned = pin(load_recipe("baselines", "mine.yaml", {}))
+        outcome = driver.submit(store, pinned, "inline", Console(file=io.StringIO()))
+    assert (outcome.state, outcome.articles) == ("done", ARTICLES)
+    assert (outcome.summaries, outcome.failures) == (SUMMARIES, 0)
+    return rows(folder, "inline.db")
 
+
+def test_an_interrupted_run_has_the_rows_of_one_process(
+    folder: Path, inline: Rows, tiny_models: dict[str, Path]
+) -> None:
     # Fewer systems, which must not change the numbers of those that are left.
     some = ("oracle", "random", str(tiny_models["bart"]), str(tiny_models["gpt2-lm"]))
     chosen = [flag for system in some for flag in ("--system", system)]
-    process = start(folder, *SUBMIT, *chosen, "--actors", "1", "--store", "sqlite:///one.db")
-    wait_for_rows(folder / "one.db", process, "tiny-bart")
+    process = start(folder, *SUBMIT, *chosen, "--actors", "1", "--store", "sqlite:///ray.db")
+    wait_for_rows(folder / "ray.db", process, "tiny-bart")
     process.send_signal(signal.SIGINT)
     interrupted = finish(process, 130)
     assert interrupted["state"] == "interrupted"
 
     run_id = str(interrupted["run_id"])
-    resumed = finish(start(folder, "resume", run_id, "--actors", "1", "--store", "sqlite:///one.db", "--json"), 0)
+    resumed = finish(start(folder, "resume", run_id, "--actors", "2", "--store", "sqlite:///ray.db", "--json"), 0)
     assert (resumed["state"], resumed["articles"], resumed["failures"]) == ("done", ARTICLES, 0)
     left = {Path(system).name for system in some}
-    assert_equal(rows(folder, "one.db"), {key: row for key, row in two.items() if key[1] in left})
+    assert_equal(rows(folder, "ray.db"), {key: row for key, row in inline.items() if key[1] in left})
 
 
+@pytest.mark.usefixtures("inline")
 def test_what_a_generator_did_is_told(folder: Path) -> None:
-    with sqlite3.connect(folder / "two.db") as connection:
+    with sqlite3.connect(folder / "inline.db") as connection:
         found = connection.execute("select extra from summaries where system = 'tiny-t5' and n = 0").fetchall()
         (revisions,) = connection.execute("select revisions from runs").fetchone()
     assert {json.loads(extra)["dtype"] for (extra,) in found} == {"float32"}

@@ -3,6 +3,7 @@
 The recipe is the paper's with tiny checkpoints for its encoders and backbone, which takes the same code.
 """
 
+import io
 import signal
 import sqlite3
 from pathlib import Path
@@ -10,9 +11,13 @@ from pathlib import Path
 import pytest
 import yaml
 from nws_process import assert_equal, finish, rows, start, wait_for_rows
+from rich.console import Console
 
 from core.text.corpus import BUNDLED
+from jobs import driver
+from jobs.phase1 import pin
 from jobs.recipe import load_recipe
+from jobs.store import open_store
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
 
@@ -42,29 +47,32 @@ def folder(tmp_path_factory: pytest.TempPathFactory, tiny_models: dict[str, Path
 SUBMIT = ("submit", "phase1", "--recipe", "mine.yaml", "--accelerator", "cpu", "--json")
 
 
-def test_two_actors_one_actor_and_an_interrupted_run_give_the_same_rows(folder: Path) -> None:
-    outcome = finish(start(folder, *SUBMIT, "--actors", "2", "--store", "sqlite:///two.db"), 0)
-    assert outcome == {
-        "run_id": outcome["run_id"],
-        "state": "done",
-        "articles": ARTICLES,
-        "summaries": ARTICLES * SYSTEMS * LENGTHS,
-        "failures": 0,
-    }
-    two = rows(folder, "two.db")
-    assert len(two) == ARTICLES * SYSTEMS * LENGTHS
-
-    process = start(folder, *SUBMIT, "--actors", "1", "--store", "sqlite:///one.db")
-    wait_for_rows(folder / "one.db", process)
+def test_one_actor_interrupted_and_two_that_go_on_give_the_rows_of_one_process(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = start(folder, *SUBMIT, "--actors", "1", "--store", "sqlite:///ray.db")
+    wait_for_rows(folder / "ray.db", process)
     process.send_signal(signal.SIGINT)
     interrupted = finish(process, 130)
     assert interrupted["state"] == "interrupted"
     assert 0 < interrupted["articles"] < ARTICLES
 
     run_id = str(interrupted["run_id"])
-    resumed = finish(start(folder, "resume", run_id, "--actors", "1", "--store", "sqlite:///one.db", "--json"), 0)
-    assert resumed == {**outcome, "run_id": run_id}
-    assert_equal(rows(folder, "one.db"), two)
+    resumed = finish(start(folder, "resume", run_id, "--actors", "2", "--store", "sqlite:///ray.db", "--json"), 0)
+    assert resumed == {
+        "run_id": run_id,
+        "state": "done",
+        "articles": ARTICLES,
+        "summaries": ARTICLES * SYSTEMS * LENGTHS,
+        "failures": 0,
+    }
+    monkeypatch.chdir(folder)
+    with open_store("sqlite:///inline.db") as store:
+        pinned = pin(load_recipe("phase1", "mine.yaml", {"accelerator": "cpu"}))
+        driver.submit(store, pinned, "inline", Console(file=io.StringIO()))
+    inline = rows(folder, "inline.db")
+    assert len(inline) == ARTICLES * SYSTEMS * LENGTHS
+    assert_equal(rows(folder, "ray.db"), inline)
 
 
 def test_an_accelerator_that_is_not_there_is_an_error_in_seconds(folder: Path) -> None:

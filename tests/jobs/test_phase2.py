@@ -62,3 +62,13 @@ def test_training_and_test_are_in_one_language() -> None:
 def test_articles_that_are_all_skipped() -> None:
     with pytest.raises(CorpusError, match="holds no article after the first 99"):
         pin(load_recipe("phase2", "sample", {"train_datasets": [{"name": "sample", "skip": 99}]}))
+
+
+def test_a_korean_reward_counts_morphemes() -> None:
+    korean = {
+        "train_datasets": [{"name": "sample-ko", "limit": 3}],
+        "datasets": [{"name": "sample-ko", "skip": 3}],
+        "pipeline": "auto",
+        "reward": {"weights": {"rouge1": 1}},
+    }
+    assert "tok:kiwi" in pin(load_recipe("phase2", "sample", korean)).signatures["reward"]

@@ -8,9 +8,11 @@ import pytest
 from rich.console import Console
 
 from core.episodes import EpisodeWorker
-from core.errors import TrainingError
+from core.errors import CancelledError, TrainingError
 from core.learning.exchange import ArticleGradient, Request
+from core.types import Article
 from jobs import driver
+from jobs.heartbeat import Heart
 from jobs.phase2 import pin
 from jobs.provenance import Pinned
 from jobs.recipe import load_recipe
@@ -159,6 +161,64 @@ def test_an_article_that_cannot_be_learnt_from_is_a_failure_and_the_others_are_l
     assert (failure.stage, failure.key, failure.error_class) == ("preparation", "1", "EmptyArticleError")
     assert failure.attempts == 1  # once a training has begun, its articles stay the same
     assert {p.total_updates for p in store.policy_infos(outcome.run_id)} == {6}  # 3 passes over 2 articles at 2 n
+
+
+def test_an_article_that_can_be_learnt_from_after_all_is_no_failure_any_more_and_stays(
+    store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pinned = pinned_with(tiny_models, methods=METHODS[:1])
+    prepare, learn, ill, asked = EpisodeWorker.prepare, EpisodeWorker.learn, [], []
+    (first, *_) = pinned.training.corpora[0]
+
+    def sometimes(self: EpisodeWorker, article: Article) -> None:
+        if article == first and ill:
+            raise MemoryError
+        prepare(self, article)
+
+    def interrupted(self: EpisodeWorker, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
+        asked.append(1)
+        if len(asked) in (1, 3):
+            raise KeyboardInterrupt
+        return learn(self, requests)
+
+    monkeypatch.setattr(EpisodeWorker, "prepare", sometimes)
+    monkeypatch.setattr(EpisodeWorker, "learn", interrupted)
+    ill.append("first driver")
+    outcome = driver.submit(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.failures) == ("interrupted", 1)
+    ill.clear()  # before the first update
+    outcome = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+    assert (outcome.state, outcome.failures) == ("interrupted", 0)
+    ill.append("third driver")  # and after it
+    for _ in range(2):
+        with pytest.raises(TrainingError, match=f"{first.id} could be learnt from before"):
+            driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+        assert store.failures(outcome.run_id) == []
+    ill.clear()
+    asked.append(1)
+    outcome = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+    monkeypatch.undo()
+    whole = driver.submit(store, pinned, "inline", QUIET)
+    assert stored(store, outcome.run_id) == stored(store, whole.run_id)
+
+
+def test_a_cancelled_training_is_interrupted(
+    store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pinned = pinned_with(tiny_models, methods=METHODS[:1])
+    check, checks = Heart.check, []
+
+    def cancelled(self: Heart) -> None:
+        checks.append(1)
+        if len(checks) == 6:  # three articles, then the third round
+            raise CancelledError("somebody has had enough")
+        check(self)
+
+    monkeypatch.setattr(Heart, "check", cancelled)
+    outcome = driver.submit(store, pinned, "inline", QUIET)
+    assert outcome.state == "interrupted"
+    assert {policy.updates for policy in store.policy_infos(outcome.run_id)} == {2}
+    assert driver.resume(store, outcome.run_id, "inline", None, None, QUIET).state == "done"
 
 
 def test_no_article_to_learn_from(store: Store, tiny_models: dict[str, Path], tmp_path: Path) -> None:

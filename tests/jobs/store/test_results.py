@@ -181,7 +181,7 @@ def test_an_article_is_done_when_every_stage_has_its_summaries(store, spec, arti
     store.record(run_id, epoch, [(articles, first)], EXTRACTIVE)
     store.record(run_id, epoch, [(articles, failure(articles[3]))], BART)
     second = BundleResult(tuple(summary(a, "bart", n) for a in articles[:2] for n in (0, 3)), ())
-    store.record(run_id, epoch, [(articles, second)], BART)
+    store.record(run_id, epoch, [(articles[:2], second)], BART)
     info = store.run_info(run_id)
     assert (info.articles_done, info.summaries, info.failures) == (2, 12, 1)
     assert store.finished_article_ids(run_id, EXTRACTIVE) == {article.id for article in articles}
