@@ -70,8 +70,9 @@ def reward_signature(config: RewardConfig) -> str:
     Raises:
         RecipeError: there is no such metric.
     """
+    others = Options(lang=config.language)
     signatures = {
-        name: config.bertscore.signature if name == BERTSCORE else make_metric(name, Options(lang=config.language)).signature
+        name: config.bertscore.signature if name == BERTSCORE else make_metric(name, others).signature
         for name, _ in config.weights
     }
     if len(signatures) == 1:

@@ -15,10 +15,11 @@ WORDS = st.lists(st.sampled_from(["the", "The", "cat", "cat,", "Straße", "STRAS
         ("cat", 0),
         ("-- -- --", 0),
         ("the cat and the hat", 1 / 5),
-        ("The cat, THE cat", 1 / 4),
+        ("The cat, THE cat", 2 / 4),
         ("no no no no", 3 / 4),
         ("Straße STRASSE", 1 / 2),
         ("a -- a", 1 / 2),
+        ("(it's) its it's", 1 / 3),
     ],
 )
 def test_known_texts(text: str, share: float) -> None:
@@ -27,7 +28,7 @@ def test_known_texts(text: str, share: float) -> None:
 
 @given(WORDS)
 def test_it_counts_the_words_that_came_earlier(words: list[str]) -> None:
-    counted = [word.casefold() for word in words if word != "--"]
+    counted = [word.casefold().rstrip(",") for word in words if word != "--"]
     earlier = sum(word in counted[:i] for i, word in enumerate(counted))
     assert repeated_word_share(" ".join(words)) == pytest.approx(earlier / max(1, len(counted)))
 
