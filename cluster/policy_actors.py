@@ -1,16 +1,17 @@
 """The actors that run episodes, each with its seat, and what Ray says about them. It imports ray: see `encoders`."""
 
 import itertools
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import ray
 from ray.exceptions import RayError, RayTaskError
 
 from cluster.actors import Births, pinning, start_named, wait_for_any
 from cluster.faults import FAULTS, loss, lost_its_node, one_line, segments_loss
-from cluster.policy_pool import PolicyWorker
+from cluster.policy_pool import Method, PolicyWorker
 from cluster.progress_metrics import LearningProgress
 from cluster.remote import EpisodeActor
 from cluster.resources import ActorResources
@@ -18,34 +19,24 @@ from cluster.worker import Worker
 from core.errors import ClusterError
 from core.learning.exchange import ArticleGradient, Request
 
-# What an actor can be asked for.
-Method: TypeAlias = Literal["prepare", "learn", "decode"]
-
 # How long a caller waits at most before it can look around, and after how long a silence is worth a word.
 _POLL_SECONDS = 5.0
 _PATIENCE_SECONDS = 60.0
+# After how long an actor that is not ready is missed: longer than models usually take.
+_MISSING_SECONDS = 30.0
 
 # See `encoders._NUMBERS`.
 _NUMBERS = itertools.count()
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    method: Method
-    argument: Any
-
-
 @dataclass(eq=False, slots=True)
 class _Seat:
-    """One actor as the driver sees it.
-
-    `worker` is None until its models are loaded; `call` is what it will be asked for then.
-    """
+    """One actor as the driver sees it, asked for at the time `since`. `worker` is None until its models are loaded."""
 
     number: int
     actor: Any
+    since: float
     worker: Worker | None = None
-    call: _Call | None = None
 
 
 class PolicyActors:
@@ -61,7 +52,7 @@ class PolicyActors:
         self._seats = [self._seat(number) for number in range(actors)]
 
     def _seat(self, number: int) -> _Seat:
-        seat = _Seat(number, start_named("policy", _NUMBERS, self._start))
+        seat = _Seat(number, start_named("policy", _NUMBERS, self._start), time.monotonic())
         self._seat_of[seat.actor.build.remote()] = seat
         return seat
 
@@ -77,17 +68,21 @@ class PolicyActors:
         """Add what was learnt to the metrics of the run."""
         self._progress.count(requests, answers)
 
-    def send(self, number: int, method: Method, argument: Any) -> None:
-        """Call an actor that has answered its last call, at once or as soon as its models are loaded."""
-        seat = self._seats[number]
-        seat.call = _Call(method, argument)
-        if seat.worker is not None:
-            self._submit(seat)
+    @property
+    def ready(self) -> frozenset[int]:
+        """The numbers of the actors whose models are loaded."""
+        return frozenset(seat.number for seat in self._seats if seat.worker is not None)
 
-    def _submit(self, seat: _Seat) -> None:
-        if seat.call is not None:
-            ref = getattr(seat.actor, seat.call.method).options(name=seat.call.method).remote(seat.call.argument)
-            self._seat_of[ref], seat.call = seat, None
+    @property
+    def missing(self) -> list[int]:
+        """The numbers of the actors that should have been ready for some time."""
+        now = time.monotonic()
+        return [s.number for s in self._seats if s.worker is None and now - s.since > _MISSING_SECONDS]
+
+    def send(self, number: int, method: Method, argument: Any) -> None:
+        """Call an actor that is ready and has answered its last call."""
+        seat = self._seats[number]
+        self._seat_of[getattr(seat.actor, method).options(name=method).remote(argument)] = seat
 
     def wait(self) -> list[tuple[int, Any]]:
         """Wait until something happens: by their numbers, actors with their answers, or a `Loss` where they died.
@@ -120,7 +115,6 @@ class PolicyActors:
             return [(seat.number, value)]
         seat.worker = value
         self._births.born()
-        self._submit(seat)
         return []
 
     def _replace(self, seat: _Seat, fault: RayError) -> list[tuple[int, Any]]:
@@ -130,7 +124,6 @@ class PolicyActors:
         ray.kill(seat.actor, no_restart=True)
         self._seats[seat.number] = self._seat(seat.number)
         if seat.worker is None:
-            self._seats[seat.number].call = seat.call
             return []
         return [(seat.number, loss(fault, seat.worker.node, charged=not lost_its_node(fault)))]
 

@@ -1,13 +1,15 @@
 """What a pool of policy workers is, and the one that needs no Ray."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol, Self, TypeAlias
+from typing import Literal, Protocol, Self, TypeAlias
 
 from cluster.pool import prepare_article
 from cluster.worker import this_worker
 from core.learning.exchange import ArticleGradient, Decoded, Request
 from core.types import Article, Failure
 
+# What a worker can be asked for.
+Method: TypeAlias = Literal["prepare", "learn", "decode"]
 # An article that was prepared, or why it could not be.
 Prepared: TypeAlias = tuple[Article, Failure | None]
 

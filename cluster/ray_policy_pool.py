@@ -2,12 +2,12 @@
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from cluster.loss import Loss
-from cluster.policy_pool import PolicyWorker, Prepared
+from cluster.policy_pool import Method, PolicyWorker, Prepared
 from cluster.resources import ActorResources
 from core.errors import ClusterError
 from core.learning.exchange import ArticleGradient, Decoded, Request
@@ -21,34 +21,21 @@ _MAX_ATTEMPTS = 3
 _MAX_DEATHS = 5
 
 
-@dataclass(slots=True)
-class _Queue:
-    """The articles that one actor is still to prepare, one at a time, and how often it died of the first."""
+@dataclass(slots=True, eq=False)
+class _Unit:
+    """What one call of an actor is about: an article to prepare, or the episodes of a round that are its.
 
-    articles: deque[Article] = field(default_factory=deque)
+    Attributes:
+        home: the actor whose it is.
+        argument: of the call.
+        places: of each request that has episodes here, by its number, their places in it.
+        deaths: how often an actor has died of it.
+    """
+
+    home: int
+    argument: Any
+    places: Mapping[int, Sequence[int]] = field(default_factory=dict)
     deaths: int = 0
-
-    def settle(self, outcome: Loss | Failure | None) -> Prepared | None:
-        """Take the first article from the queue, unless it will be tried again."""
-        if isinstance(outcome, Loss):
-            self.deaths += outcome.charged
-            if self.deaths < _MAX_ATTEMPTS:
-                return None
-            outcome = Failure(
-                self.articles[0].id, outcome.error_class, outcome.message, attempts=self.deaths, node=outcome.node
-            )
-        self.deaths = 0
-        return self.articles.popleft(), outcome
-
-
-@dataclass(slots=True)
-class _Share:
-    """One actor's episodes of a round: of each request that has any, their places."""
-
-    places: dict[int, list[int]] = field(default_factory=dict)
-
-    def of(self, requests: Sequence[Request]) -> list[Request]:
-        return [(requests[r][0], [requests[r][1][place] for place in at]) for r, at in self.places.items()]
 
     def put(self, answer: Sequence[Sequence[Any]], answers: list[list[Any]]) -> None:
         for (r, at), values in zip(self.places.items(), answer, strict=True):
@@ -56,10 +43,33 @@ class _Share:
                 answers[r][place] = value
 
 
+class _Backlog:
+    """Units that wait, by whose they are."""
+
+    def __init__(self, units: Iterable[_Unit]) -> None:
+        self._waiting: dict[int, deque[_Unit]] = {}
+        for unit in units:
+            self._waiting.setdefault(unit.home, deque()).append(unit)
+
+    def __bool__(self) -> bool:
+        return any(self._waiting.values())
+
+    def put_back(self, unit: _Unit) -> None:
+        self._waiting[unit.home].appendleft(unit)
+
+    def take(self, number: int, missing: Iterable[int]) -> _Unit | None:
+        """An actor's next unit, or if it has none left, that of one that is missing, perhaps for good."""
+        for home in (number, *missing):
+            if self._waiting.get(home):
+                return self._waiting[home].popleft()
+        return None
+
+
 class RayPolicyPool:
     """A pool of actors on the Ray of the session it is used in. Actors start with the first article or episode.
 
-    Articles are dealt to the actors in the order in which they are first seen, and stay with their seats.
+    Articles are dealt to the actors in the order in which they are first seen, and stay with their seats. While
+    an actor is missing (its machine may be gone for good), those that have nothing else to do take over what is its.
 
     Args:
         make_worker: Picklable; called once in each actor. What it raises stops the run.
@@ -93,30 +103,19 @@ class RayPolicyPool:
 
     def prepare(self, articles: Sequence[Article], look_around: Callable[[], None]) -> Iterator[list[Prepared]]:
         """See `PolicyPool.prepare`. Ended early, by `close` or by an error, it kills the actors."""
-        queues: dict[int, _Queue] = {}
-        for article in articles:
-            queues.setdefault(self._home(article), _Queue()).articles.append(article)
-        with self._closing_if_cut_short():
-            for number, queue in queues.items():
-                self._started().send(number, "prepare", queue.articles[0])
-            while queues:
-                look_around()
-                if prepared := self._prepared(queues):
-                    yield prepared
-
-    def _prepared(self, queues: dict[int, _Queue]) -> list[Prepared]:
-        """Wait; what got ready. Its actors get their next article at once, queues that are done are dropped."""
-        found = []
-        for number, outcome in self._started().wait():
-            queue = queues[number]
-            prepared = queue.settle(outcome)
-            if prepared is not None:
-                found.append(prepared)
-            if queue.articles:
-                self._started().send(number, "prepare", queue.articles[0])
-            else:
-                del queues[number]
-        return found
+        backlog = _Backlog(_Unit(self._home(article), article) for article in articles)
+        for landed in self._calls("prepare", backlog, look_around):
+            prepared: list[Prepared] = []
+            for unit, outcome in landed:
+                if isinstance(outcome, Loss):
+                    unit.deaths += outcome.charged
+                    if unit.deaths < _MAX_ATTEMPTS:
+                        backlog.put_back(unit)
+                        continue
+                    outcome = _failure(unit, outcome)
+                prepared.append((unit.argument, outcome))
+            if prepared:
+                yield prepared
 
     def learn(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[ArticleGradient]]:
         """See `PolicyPool.learn`. An error kills the actors."""
@@ -129,33 +128,47 @@ class RayPolicyPool:
         """See `PolicyPool.decode`. An error kills the actors."""
         return self._round("decode", requests, look_around)
 
-    def _round(
-        self, method: Literal["learn", "decode"], requests: Sequence[Request], look_around: Callable[[], None]
-    ) -> list[list[Any]]:
-        """Each actor is called once, and again if it dies: its answers do not depend on who gives them."""
+    def _round(self, method: Method, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[Any]]:
+        """Each actor is called once, and what is lost with one is asked for again: anybody's answers are the same."""
         answers: list[list[Any]] = [[None] * len(episodes) for _, episodes in requests]
-        shares = self._shares(requests)
-        with self._closing_if_cut_short():
-            for number, share in shares.items():
-                self._started().send(number, method, share.of(requests))
-            while shares:
-                look_around()
-                for number, outcome in self._started().wait():
-                    if isinstance(outcome, Loss):
-                        self._count_death(outcome)
-                        self._started().send(number, method, shares[number].of(requests))
-                    else:
-                        self._deaths = 0
-                        shares.pop(number).put(outcome, answers)
+        backlog = _Backlog(self._shares(requests))
+        for landed in self._calls(method, backlog, look_around):
+            for unit, outcome in landed:
+                if isinstance(outcome, Loss):
+                    self._count_death(outcome)
+                    backlog.put_back(unit)
+                else:
+                    self._deaths = 0
+                    unit.put(outcome, answers)
         return answers
 
-    def _shares(self, requests: Sequence[Request]) -> dict[int, _Share]:
-        shares: dict[int, _Share] = {}
+    def _shares(self, requests: Sequence[Request]) -> Iterator[_Unit]:
+        places: dict[int, dict[int, list[int]]] = {}
         for r, (_, episodes) in enumerate(requests):
             for place, (article, _) in enumerate(episodes):
-                share = shares.setdefault(self._home(article), _Share())
-                share.places.setdefault(r, []).append(place)
-        return shares
+                places.setdefault(self._home(article), {}).setdefault(r, []).append(place)
+        for home, of_home in places.items():
+            share = [(requests[r][0], [requests[r][1][place] for place in at]) for r, at in of_home.items()]
+            yield _Unit(home, share, of_home)
+
+    def _calls(
+        self, method: Method, backlog: _Backlog, look_around: Callable[[], None]
+    ) -> Iterator[list[tuple[_Unit, Any]]]:
+        """Make calls until there are none left; of each the unit and its outcome.
+
+        A unit that is put back before the next ones are asked for is called for again.
+        """
+        running: dict[int, _Unit] = {}
+        with self._closing_if_cut_short():
+            while running or backlog:
+                look_around()
+                actors = self._started()
+                for number in actors.ready - running.keys():
+                    unit = backlog.take(number, actors.missing)
+                    if unit is not None:
+                        actors.send(number, method, unit.argument)
+                        running[number] = unit
+                yield [(running.pop(number), outcome) for number, outcome in actors.wait()]
 
     def _count_death(self, loss: Loss) -> None:
         self._deaths += loss.charged
@@ -187,3 +200,7 @@ class RayPolicyPool:
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()
+
+
+def _failure(unit: _Unit, loss: Loss) -> Failure:
+    return Failure(unit.argument.id, loss.error_class, loss.message, attempts=unit.deaths, node=loss.node)

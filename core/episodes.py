@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from core.learning.environment import PreparedArticle, prepare
-from core.learning.exchange import ArticleGradient, Broadcast, Decoded, Parameters, Request, Sample
+from core.learning.exchange import ArticleGradient, Broadcast, Decoded, Request, Sample
 from core.learning.policies import FeaturePolicies, restore_policies
 from core.learning.reinforce import advantage_baselines, advantages, policy_loss
 from core.learning.reward import Reward, RewardConfig, make_reward
@@ -182,11 +182,6 @@ def _gradient(asked: _Asked, drawn: Rollouts, rewards: Sequence[float]) -> Artic
     columns = (values, baselines, advantage, drawn.entropy.detach().numpy(), drawn.log_probability.detach().numpy())
     samples = tuple(Sample(text, *map(float, numbers)) for text, *numbers in zip(drawn.texts, *columns, strict=True))
     return ArticleGradient(asked.article.id, asked.n, gradient, samples, of_policy.item(), loss.item())
-
-
-def parameters_of(policies: torch.nn.Module) -> Parameters:
-    """A copy of the parameters of policies."""
-    return {name: value.detach().clone().numpy() for name, value in policies.state_dict().items()}
 
 
 def make_worker(plan: EpisodePlan, device: str, memory_fraction: float | None = None) -> EpisodeWorker:

@@ -30,7 +30,7 @@ from jobs.progress import Advance, run_progress
 from jobs.provenance import Pinned, PlannedStage, code_version, require_same_revisions
 from jobs.recipe import parse_recipe
 from jobs.store import FinalState, RunSpec, Store, new_run_id
-from jobs.training import is_trained, train_policies
+from jobs.training import PREPARATION, is_trained, train_policies
 from jobs.workers import Engine, Workers, open_workers
 
 # How each job looks up what its recipe leaves open. A recipe is of the class that its job has in `RECIPE_OF_JOB`.
@@ -94,8 +94,8 @@ def resume(
 ) -> Outcome:
     """Go on with a run: only articles without summaries are computed, failed ones again.
 
-    `accelerator` and `actors` replace the recipe's: they do not change the numbers. `take_over` replaces a driver that
-    seems to be alive.
+    `accelerator` and `actors` replace the recipe's. They do not change the numbers, but for the last digits on another
+    kind of device, and with these the draws of a training. `take_over` replaces a driver that seems to be alive.
 
     Raises:
         NwsError: another driver works on it, there is no such run, or its models, articles or segmentation have
@@ -160,7 +160,9 @@ def _drive(
                 _run_stage(driven, planned, workers, console)
             if pinned.articles is None:
                 run = driven.patiently(lambda: store.run_info(run_id))
-                driven.start(run.articles_done + run.failures, None)
+                failed = driven.patiently(lambda: store.failures(run_id))
+                judged = {failure.article_id for failure in failed if failure.stage != PREPARATION.name}
+                driven.start(run.articles_done + len(judged), None)
         state = "done"
     except (KeyboardInterrupt, SystemExit, CancelledError):  # Ctrl-C, SIGTERM, nws cancel
         state = "interrupted"

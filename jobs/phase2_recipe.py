@@ -61,8 +61,8 @@ class MethodRecipe(Strict):
 
     name: str
     scope: Literal["joint", "per-n"] = "joint"
-    passes: PositiveInt = 10
-    articles_per_update: PositiveInt = 12
+    passes: PositiveInt = 15
+    articles_per_update: PositiveInt = 24
     policies: PoliciesRecipe = PoliciesRecipe()
     reinforce: ReinforceRecipe = ReinforceRecipe()
     optimizer: OptimizerRecipe = OptimizerRecipe()

@@ -15,15 +15,22 @@ from jobs.provenance import PlannedTraining
 from jobs.store import PolicyCheckpoint, Store
 
 
-def meaning_of(config: TrainingConfig, planned: PlannedTraining) -> dict[str, Any]:
-    """What is stored with a policy, so that it can be used without the run's recipe, articles and machines."""
+def meaning_of(config: TrainingConfig, planned: PlannedTraining, articles: int) -> dict[str, Any]:
+    """What is stored with a policy, so that it can be used without the run's recipe, articles and machines.
+
+    Args:
+        config: how it is trained.
+        planned: where it belongs.
+        articles: how many it learns from.
+    """
     plan = planned.plan
     return {
         "system": next(system for system, configs in planned.systems.items() if config in configs),
         "training": asdict(config),
         "reading": asdict(Reading(plan.language, plan.pipeline, plan.encoder)),
         "reward": planned.reward,
-        "articles": [f"{corpus.name} {corpus.split}@{corpus.revision}" for corpus in planned.corpora],
+        "train_datasets": list(planned.datasets),
+        "train_articles": articles,
     }
 
 
@@ -77,6 +84,6 @@ def _checkpoint(run_id: str, stored: PolicyCheckpoint) -> Checkpoint:
             "run": run_id,
             "updates": stored.updates,
             "total_updates": stored.total_updates,
-            **{key: config[key] for key in ("training", "reward", "articles")},
+            **{key: config[key] for key in ("training", "reward", "train_datasets", "train_articles")},
         },
     )

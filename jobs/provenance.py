@@ -56,12 +56,14 @@ class PlannedTraining:
         systems: of each system of policies, by name, how its pair or the pair of each n is trained.
         plan: what workers hold.
         corpora: what is learnt from.
+        datasets: the same, as policies tell it: name, revision, and what was left out.
         reward: signature of what policies are rewarded with.
     """
 
     systems: Mapping[str, tuple[TrainingConfig, ...]]
     plan: EpisodePlan
     corpora: tuple[Corpus, ...]
+    datasets: tuple[Mapping[str, Any], ...]
     reward: str
 
     @property

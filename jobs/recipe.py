@@ -93,7 +93,7 @@ def load_recipe(job: str, name: str, overrides: Mapping[str, Any]) -> RunRecipe:
     for field, keys in _OF_EACH_DATASET.items():
         given = {own: overrides[key] for key, own in keys.items() if key in overrides}
         if given and isinstance(values.get(field), list):
-            values[field] = [{**dataset, **given} for dataset in values[field]]
+            values[field] = [{**one, **given} if isinstance(one, Mapping) else one for one in values[field]]
     return parse_recipe(job, values, name)
 
 

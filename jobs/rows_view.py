@@ -25,7 +25,9 @@ def print_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], console
 
 
 def as_objects(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[dict[str, object]]:
-    """Each row as an object by column name; a number that JSON does not know (infinite, NaN) becomes null.
+    """Each row as an object by column name.
+
+    A number that JSON does not know (infinite, NaN) becomes null; of bytes, their number is told.
 
     Raises:
         StoreError: two columns have the same name, so one would be lost.
@@ -33,11 +35,18 @@ def as_objects(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list
     for name in columns:
         if columns.count(name) > 1:
             raise StoreError(f"two columns are called {name!r}: name one of them with AS")
-    return [dict(zip(columns, map(_finite, row), strict=True)) for row in rows]
+    return [dict(zip(columns, map(_plain, row), strict=True)) for row in rows]
 
 
-def _finite(value: object) -> object:
+def _plain(value: object) -> object:
+    if isinstance(value, bytes | memoryview):
+        return _bytes(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _bytes(value: bytes | memoryview) -> str:
+    """Nobody reads a checkpoint."""
+    return f"<{len(value)} bytes>"
 
 
 def _text(value: object) -> str:
@@ -45,6 +54,8 @@ def _text(value: object) -> str:
         return "NULL"
     if isinstance(value, float):
         return f"{value:.6g}"
+    if isinstance(value, bytes | memoryview):
+        return _bytes(value)
     return printable(str(value))
 
 

@@ -15,9 +15,9 @@ PositiveInt = Annotated[int, Field(ge=1)]
 
 
 class Strict(BaseModel):
-    """A part of a recipe: unknown keys are errors."""
+    """A part of a recipe: unknown keys and infinite numbers are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class DatasetRecipe(Strict):

@@ -1,6 +1,6 @@
 """Runs for people (`nws ls`, `nws status`) and for programs (`--json`)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -52,6 +52,14 @@ def _progress(run: RunInfo) -> str:
     return f"{run.articles_done}/{'?' if run.total_articles is None else run.total_articles}"
 
 
+def _part(dataset: Mapping[str, Any]) -> str:
+    """Which of a dataset's articles a recipe asks for, unless it is all."""
+    skip, limit = dataset.get("skip") or 0, dataset.get("limit")
+    if not skip and limit is None:
+        return ""
+    return f", articles {skip + 1} to {'the last' if limit is None else skip + limit}"
+
+
 def _duration(run: RunInfo) -> str:
     if run.started_at is None:
         return "-"
@@ -82,10 +90,10 @@ def print_status(
     line("seed", run.seed)
     for policy in policies:
         line("policy", f"{policy.name}: {policy.updates}/{policy.total_updates} updates")
-    for name, revision in run.revisions.get("train_datasets", {}).items():
-        line("learns from", f"{name} {revision}")
-    for name, revision in run.revisions["datasets"].items():
-        line("dataset", f"{name} {revision}")
+    for name, kind in (("learns from", "train_datasets"), ("dataset", "datasets")):
+        revisions = run.revisions.get(kind, {})
+        for (dataset, revision), asked in zip(revisions.items(), run.recipe.get(kind, ()), strict=False):
+            line(name, f"{dataset} {revision}{_part(asked)}")
     line("segmentation", run.revisions["segmentation"])
     for encoder in run.revisions["encoders"].values():
         line("encoder", encoder)
@@ -93,8 +101,8 @@ def print_status(
         line("generator", generator)
     line("bertscore", run.revisions["bertscore"])
     line("libraries", ", ".join(f"{name} {version}" for name, version in run.revisions["libraries"].items()))
-    for signature in run.signatures.values():
-        line("metric", signature)
+    for name, signature in run.signatures.items():
+        line("reward" if name == "reward" else "metric", signature)
     for failure in failures:
         line(
             "failed",

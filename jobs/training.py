@@ -45,13 +45,16 @@ def train_policies(driven: Driven, training: PlannedTraining, workers: Workers, 
     driven.heart.say("Loading models and preparing the training articles.")
     with workers.open_policies(training.plan) as pool:
         articles = _prepared(driven, training, pool, has_begun=bool(known), console=console)
-        driven.start(None, f"{workers.device}: {', '.join(pool.workers)}")
-        learners = [_learner(config, training, known.get(config.name)) for config in training.configs]
+        learners = [_learner(config, training, known.get(config.name), articles) for config in training.configs]
         total = sum(learner.training.updates(len(articles)) for learner in learners)
         done = sum(learner.update for learner in learners)
         learn = functools.partial(pool.learn, look_around=driven.heart.check)
         with run_progress(console, total, done, driven.heart.note, unit="updates") as advance:
+            workers_known: tuple[str, ...] = ()
             for updated in train(learners, learn, articles):
+                if pool.workers != workers_known:
+                    workers_known = pool.workers
+                    driven.start(None, f"{workers.device}: {', '.join(workers_known)}")
                 finished = [one.learner for one in updated if _is_done(one.learner, articles)]
                 decoded = _decoded(driven, pool, finished, articles)
                 results = [_result(one, training, articles, decoded) for one in updated]
@@ -96,8 +99,15 @@ def _prepared(
     return usable
 
 
-def _learner(config: TrainingConfig, training: PlannedTraining, stored: PolicyCheckpoint | None) -> Learner:
+def _learner(
+    config: TrainingConfig, training: PlannedTraining, stored: PolicyCheckpoint | None, articles: Sequence[Article]
+) -> Learner:
     if stored is not None:
+        if stored.total_updates != config.updates(len(articles)):
+            raise TrainingError(
+                f"Policy {config.name!r} was to have {stored.total_updates} updates, and with {len(articles)} articles "
+                f"it would have {config.updates(len(articles))}: they are not those it began with. Submit a new run."
+            )
         return Learner.from_state(config, from_bytes(stored.state))
     # Features are of one width whatever the encoder.
     width = embedding_width(training.plan.encoder) if config.policies.inputs == "embeddings" else 0
@@ -136,7 +146,7 @@ def _result(
             lengths=training.lengths,
             updates=updated.learner.update,
             total_updates=training.updates(len(articles)),
-            config=meaning_of(training, planned),
+            config=meaning_of(training, planned, len(articles)),
             state=to_bytes(updated.learner.state()),
         ),
         statistics=updated.statistics,

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from spacy.lang.en.lex_attrs import like_num
 from spacy.lang.en.stop_words import STOP_WORDS
 
@@ -134,18 +135,19 @@ def repeats(article: SegmentedArticle) -> npt.NDArray[np.bool_]:
     """
     contents = [[w for w in map(content_word, words_of(article, chunk)) if w is not None] for chunk in article.chunks]
     column = {word: i for i, word in enumerate(dict.fromkeys(word for words in contents for word in words))}
-    incidence = np.zeros((len(contents), len(column)), dtype=np.float32)
-    for row, words in enumerate(contents):
-        incidence[row, [column[word] for word in words]] = 1.0
-    shared: npt.NDArray[np.bool_] = duplicates(article) | (incidence @ incidence.T > 0)
+    rows = np.repeat(np.arange(len(contents)), [len(words) for words in contents])
+    columns = [column[word] for words in contents for word in words]
+    incidence = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(contents), len(column)))
+    shared: npt.NDArray[np.bool_] = duplicates(article) | ((incidence @ incidence.T).toarray() > 0)
     np.fill_diagonal(shared, [len(set(words)) < len(words) for words in contents])
     return shared
 
 
 def duplicates(article: SegmentedArticle) -> npt.NDArray[np.bool_]:
     """Which chunks have the same text but for case: (chunks, chunks), with False on the diagonal."""
-    texts = np.array([chunk.text.casefold() for chunk in article.chunks], dtype=object)
-    same: npt.NDArray[np.bool_] = (texts[:, None] == texts[None, :]).astype(np.bool_)
+    number: dict[str, int] = {}
+    texts = np.array([number.setdefault(chunk.text.casefold(), len(number)) for chunk in article.chunks], dtype=int)
+    same: npt.NDArray[np.bool_] = texts[:, None] == texts[None, :]
     np.fill_diagonal(same, False)
     return same
 

@@ -76,7 +76,8 @@ class Learner:
             for result in results:
                 total = total + result.gradient[name]
             parameter.grad = torch.from_numpy(total / len(results))
-        largest = self.training.optimizer.max_grad_norm or math.inf
+        asked = self.training.optimizer.max_grad_norm
+        largest = math.inf if asked is None else asked
         norm = float(torch.nn.utils.clip_grad_norm_(self._parameters.values(), largest, foreach=False))
         if not math.isfinite(norm):
             raise TrainingError(

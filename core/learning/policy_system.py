@@ -23,7 +23,8 @@ class PolicySystem:
     Attributes:
         name: tells policies of one store apart.
         checkpoints: by n; a joint pair is there under each of its n. A length without its own is written by the pair
-            of the nearest n, of two the shorter. Without any, the system has only a name: it is to be trained.
+            of the nearest n, of two the shorter. All are of one training, but for n. Without any, the system has only
+            a name: it is to be trained.
     """
 
     name: str
@@ -35,17 +36,21 @@ class PolicySystem:
         return PREFIX + self.name
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        # The pairs of one training see articles alike.
+        reading, config = self._any.reading, self._any.config
+        article = prepare(document.segmented, document.embeddings[reading.encoder.name], config.mask_repeats)
         drafts = []
         for n in lengths:
             nearest = min(sorted(self.checkpoints), key=lambda trained: abs(trained - n))
-            checkpoint = self.checkpoints[nearest]
-            config = checkpoint.config
-            embeddings = document.embeddings[checkpoint.reading.encoder.name]
-            article = prepare(document.segmented, embeddings, config.mask_repeats)
             with torch.no_grad():
-                found = rollouts(checkpoint.policies(), article, n, config.sentences, Greedy())
+                policies = self.checkpoints[nearest].policies()
+                found = rollouts(policies, article, n, config.sentences, Greedy())
             drafts.append(Draft(n, found.texts[0]))
         return drafts
+
+    @property
+    def _any(self) -> Checkpoint:
+        return next(iter(self.checkpoints.values()))
 
 
 def policy_system(checkpoints: Sequence[Checkpoint]) -> PolicySystem:

@@ -25,7 +25,8 @@ class OptimizerConfig:
     max_grad_norm: float | None = 1.0
 
     def __post_init__(self) -> None:
-        if not (self.learning_rate > 0 and self.weight_decay >= 0 and (self.max_grad_norm or 1.0) > 0):
+        largest = 1.0 if self.max_grad_norm is None else self.max_grad_norm
+        if not (self.learning_rate > 0 and self.weight_decay >= 0 and largest > 0):
             raise RecipeError("The learning rate and the gradient's norm must be above 0, weight decay 0 or above.")
 
 
@@ -50,8 +51,8 @@ class TrainingConfig:
     name: str
     seed: int = 0
     lengths: tuple[int, ...] = (7, 9, 11, 13)
-    passes: int = 10
-    articles_per_update: int = 12
+    passes: int = 15
+    articles_per_update: int = 24
     policies: PolicyConfig = field(default_factory=PolicyConfig)
     reinforce: ReinforceConfig = field(default_factory=ReinforceConfig)
     optimizer: OptimizerConfig = field(default_factory=OptimizerConfig)

@@ -90,17 +90,21 @@ def _read(text: str | None) -> str:
             if sys.stdin.isatty():
                 err.print("Reading the text from the terminal, until Ctrl-D …")
             return sys.stdin.buffer.read().decode("utf-8")
-        if len(text) < _LONGEST_PATH and Path(text).is_file():
+        if _is_file(text):
             return Path(text).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RecipeError(f"{text or 'stdin'} cannot be read as UTF-8 text: {error}.") from error
+        text.encode("utf-8")  # half a surrogate pair stands for a byte that was none
+    except (OSError, UnicodeError) as error:
+        raise RecipeError(f"What is to be summarized cannot be read as UTF-8 text: {error}.") from error
     if len(text.split()) == 1:
         raise RecipeError(f"There is no file {text!r}, and it is only one word.")
     return text
 
 
-# Longer ones make the system call fail.
-_LONGEST_PATH = 1024
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for the name of a file, or with a NUL in it
+        return False
 
 
 def _chosen(store: str, run: str, system: str | None) -> Any:

@@ -34,12 +34,14 @@ class ScriptedActors:
         self.random = random.Random(seed)
         self.calls: dict[int, tuple[str, Any]] = {}
         self.homes: dict[str, set[int]] = {}
+        self.ready = frozenset(range(actors))
+        self.missing: frozenset[int] = frozenset()  # those of whom nobody hears again
         self.deaths = 0
         self.closed = False
 
     def send(self, number: int, method: str, argument: Any) -> None:
         assert number not in self.calls, "one call at a time"
-        assert 0 <= number < self.count
+        assert number in self.ready
         self.calls[number] = (method, argument)
         articles = [argument] if method == "prepare" else [a for _, episodes in argument for a, _ in episodes]
         assert articles, "a call for nothing"
@@ -47,14 +49,18 @@ class ScriptedActors:
             self.homes.setdefault(article.key, set()).add(number)
 
     def wait(self) -> list[tuple[int, Any]]:
-        assert self.calls, "nobody would ever answer"
+        unready = frozenset(range(self.count)) - self.ready - self.missing
+        assert self.calls or unready, "nobody would ever answer"
         some = self.random.sample(sorted(self.calls), self.random.randint(0, len(self.calls)))
-        return [(number, self._answer(*self.calls.pop(number))) for number in some]
+        answers = [(number, self._answer(number, *self.calls.pop(number))) for number in some]
+        self.ready |= frozenset(number for number in unready if self.random.random() < 0.5)
+        return answers
 
-    def _answer(self, method: str, argument: Any) -> Any:
+    def _answer(self, number: int, method: str, argument: Any) -> Any:
         dies = self.dies(method, argument)
         if dies is not False:
             self.deaths += 1
+            self.ready -= {number}
             return Loss("ActorDiedError", "the worker died", "node", charged=dies is True)
         worker = FakePolicyWorker()
         return prepare_article(worker.prepare, argument) if method == "prepare" else worker.decode(argument)
@@ -72,17 +78,35 @@ def pool_of(actors: ScriptedActors) -> RayPolicyPool:
 EPISODES = st.lists(st.tuples(st.integers(0, 9), st.sampled_from([7, 9, 11])), max_size=12)
 
 
-@given(st.lists(EPISODES, max_size=3), st.integers(1, 4), st.integers(0, 10_000))
-def test_answers_are_in_order_whoever_dies(asked: list[list[tuple[int, int]]], actors: int, seed: int) -> None:
+@given(st.lists(EPISODES, max_size=3), st.integers(1, 4), st.sampled_from([0, 0.4]), st.integers(0, 10_000))
+def test_answers_are_in_order_whoever_dies(
+    asked: list[list[tuple[int, int]]], actors: int, share: float, seed: int
+) -> None:
     requests = [request(str(i), i, [(fakes.article(key), n) for key, n in one]) for i, one in enumerate(asked)]
     chance = random.Random(seed)
     # Machines, whose deaths are not counted.
-    scripted = ScriptedActors(actors, lambda *_: None if chance.random() < 0.4 else False, seed)
+    scripted = ScriptedActors(actors, lambda *_: None if chance.random() < share else False, seed)
     answers = pool_of(scripted).decode(requests, nothing)
     assert answers == InlinePolicyPool(FakePolicyWorker).decode(requests, nothing)
     seen = list(dict.fromkeys(str(key) for one in asked for key, _ in one))
     assert scripted.homes == {key: {i % actors} for i, key in enumerate(seen)}
     assert not scripted.closed
+
+
+def test_what_is_whose_machine_is_gone_is_done_by_the_others() -> None:
+    articles = [fakes.article(i) for i in range(6)]
+    scripted = ScriptedActors(3, lambda *_: False)
+    scripted.ready, scripted.missing = frozenset({0, 2}), frozenset({1})
+    pool = pool_of(scripted)
+    prepared = [pair for group in pool.prepare(articles, nothing) for pair in group]
+    assert sorted(article.key for article, _ in prepared) == [article.key for article in articles]
+    requests = [request("a", 0, [(article, 7) for article in articles])]
+    assert pool.decode(requests, nothing) == InlinePolicyPool(FakePolicyWorker).decode(requests, nothing)
+    own = {key for key, numbers in scripted.homes.items() if numbers == {int(key) % 3}}
+    assert own == {"0", "2", "3", "5"}
+
+    scripted.ready, scripted.missing = frozenset({0}), frozenset({1, 2})
+    assert pool.decode(requests, nothing) == InlinePolicyPool(FakePolicyWorker).decode(requests, nothing)
 
 
 @given(st.frozensets(st.integers(0, 9)), st.integers(1, 4), st.integers(0, 10_000))

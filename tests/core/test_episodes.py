@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 import torch
 from documents import article
-from prepared_articles import TEXT, encode
+from prepared_articles import TEXT, encode, parameters_of
 
-from core.episodes import EpisodePlan, EpisodeWorker, make_worker, parameters_of
+from core.episodes import EpisodePlan, EpisodeWorker, make_worker
 from core.errors import EmptyArticleError
 from core.learning.exchange import ArticleGradient, Broadcast, Episode
 from core.learning.learner import Learner

@@ -38,6 +38,8 @@ def test_policies_are_looked_at_used_and_exported(
     status = nws("status", run)
     assert "joint|seed=4: 2/2 updates" in status.out
     assert "each|seed=4|n=5: 1/1 updates" in status.out
+    assert ", articles 1 to 3\n" in status.out
+    assert ", articles 17 to 18\n" in status.out
     assert {p["name"] for p in nws("status", run, "--json").json["policies"]} == {
         "joint|seed=4",
         "each|seed=4|n=3",
@@ -53,8 +55,12 @@ def test_policies_are_looked_at_used_and_exported(
     curve = nws("query", "select policy, n, count(*) as updates from learning_curve group by 1, 2", "--json").json
     assert {(row["policy"], row["n"]) for row in curve} >= {("each|seed=4|n=3", 3), ("joint|seed=4", 5)}
 
+    assert "<" in nws("query", "select name, state from policies").out
+    assert nws("query", "select state from policies", "--json").json[0]["state"].endswith(" bytes>")
+
     one = nws("summarize", TEXT, "--run", run, "--n", "5")
     assert (one.code, count_words(one.out)) == (0, 5)
+    assert count_words(nws("summarize", f"{TEXT} " * 3, "--run", run, "--n", "5").out) == 5
     (tmp_path / "news.txt").write_text(TEXT)
     assert nws("summarize", "news.txt", "--run", run, "--n", "5").out == one.out
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
@@ -74,12 +80,14 @@ def test_policies_are_looked_at_used_and_exported(
     ]
     assert load_writer("each").write(TEXT, [4]) == [other.out.strip()]
     assert json.loads(Path("mine/policy.json").read_text())["made_by"]["training"]["seed"] == 4
+    assert json.loads(Path("mine/policy.json").read_text())["made_by"]["train_articles"] == 3
 
     for wrong, code, said in (
         (("export", run, "--policy", "mine"), 2, "mine is not empty"),
         (("export", run, "--policy", "new", "--system", "none"), 2, "It has each|seed=4, joint|seed=4"),
         (("summarize", "news.text", "--run", run), 2, "no file 'news.text'"),
         (("summarize", " . . ", "--run", run), 1, "holds no word"),
+        (("summarize", "The mayor \udcff of Dover", "--run", run), 2, "cannot be read as UTF-8"),
         (("summarize", TEXT, "--run", run, "--n", "0"), 2, "1 or more"),
         (("summarize", TEXT, "--run", "absent"), 1, run),
     ):
@@ -95,7 +103,7 @@ def test_a_run_without_policies(nws) -> None:
 def test_what_would_be_trained(nws, tmp_path: Path) -> None:
     plan = nws("submit", "phase2", "--dry-run", "--json", "--limit", "6", "--seed", "1", "--seed", "2").json
     assert (plan["training"]["articles"], plan["articles"], plan["seed"]) == (6, 8, 1)
-    assert plan["training"]["updates"] == {"reinforce|seed=1": 20, "reinforce|seed=2": 20}
+    assert plan["training"]["updates"] == {"reinforce|seed=1": 15, "reinforce|seed=2": 15}
     shown = nws("submit", "phase2", "--dry-run").out
     assert "learns from   sample (all): 16 articles" in shown
     assert "oracle (upper bound)" in shown

@@ -4,9 +4,11 @@ import zlib
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 from documents import segmented
 
 from core.learning.environment import PreparedArticle, prepare
+from core.learning.exchange import Parameters
 from core.summarizers.importance import unit_rows
 from core.summarizers.systems import Embeddings
 from core.types import SegmentedArticle
@@ -36,3 +38,8 @@ def prepared(text: str = TEXT, mask_repeats: bool = True, key: str = "k") -> Pre
 def embeddings_of(article: SegmentedArticle) -> Embeddings:
     vectors = unit_rows(encode([segment.text for segment in (*article.sentences, *article.chunks)]))
     return Embeddings(vectors[: len(article.sentences)], vectors[len(article.sentences) :])
+
+
+def parameters_of(policies: torch.nn.Module) -> Parameters:
+    """A copy of the parameters of policies."""
+    return {name: value.detach().clone().numpy() for name, value in policies.state_dict().items()}

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from prepared_articles import parameters_of
 
-from core.episodes import parameters_of
 from core.errors import ModelError
 from core.learning.checkpoint import Checkpoint, Reading, load_checkpoint, save_checkpoint
 from core.learning.policies import PolicyConfig, make_policies

@@ -3,9 +3,8 @@ from pathlib import Path
 
 import pytest
 from documents import no_reference, segmented
-from prepared_articles import TEXT, embeddings_of, prepared
+from prepared_articles import TEXT, embeddings_of, parameters_of, prepared
 
-from core.episodes import parameters_of
 from core.errors import ModelError
 from core.learning.checkpoint import Checkpoint, Reading
 from core.learning.policies import PolicyConfig, make_policies

@@ -7,7 +7,9 @@ from core.learning.training import episodes_of
 from core.learning.training_config import OptimizerConfig, TrainingConfig
 
 
-@pytest.mark.parametrize("wrong", [{"learning_rate": 0}, {"weight_decay": -1}, {"max_grad_norm": -1}])
+@pytest.mark.parametrize(
+    "wrong", [{"learning_rate": 0}, {"weight_decay": -1}, {"max_grad_norm": -1}, {"max_grad_norm": 0}]
+)
 def test_unusable_optimizers_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(RecipeError):
         OptimizerConfig(**wrong)

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 from documents import article
-from prepared_articles import TEXT
+from prepared_articles import TEXT, parameters_of
 
-from core.episodes import EpisodePlan, make_worker, parameters_of
+from core.episodes import EpisodePlan, make_worker
 from core.errors import EmptyArticleError, LanguageError
 from core.learning.checkpoint import Checkpoint, Reading
 from core.learning.exchange import Broadcast
