@@ -18,7 +18,7 @@ from jobs.baselines import pin
 from jobs.recipe import load_recipe
 from jobs.store import open_store
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(600)]
 
 ARTICLES, LENGTHS = 4, 3
 GENERATORS = ("bart", "t5", "pegasus", "gpt2-lm")
