@@ -4,7 +4,19 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast, get_args
 
-from core.analysis import CONTROLS, LEAD, UPPER_BOUNDS, Comparison, Metric, Point, compare_systems, system_order
+from core.analysis import (
+    CONTROLS,
+    LEAD,
+    POLICY,
+    UPPER_BOUNDS,
+    Comparison,
+    Metric,
+    Point,
+    compare_systems,
+    mean_over_seeds,
+    split_seed,
+    system_order,
+)
 from core.analysis.paired import ALPHA, TIE
 from core.errors import RecipeError, StoreError
 from jobs.store import RunInfo, Store
@@ -22,7 +34,8 @@ class RunComparison:
     """Comparisons of systems of run `a` with systems of run `b`, which may be the same run.
 
     `signatures` tell how the metric was computed in either run; two runs have equal ones. `seed`, that of run `a`, made
-    the intervals and the tests. `not_compared` are pairs that share no article at any n.
+    the intervals and the tests. `not_compared` are pairs that share no article at any n, `only_a` and `only_b` systems
+    that the other run lacks and that nobody named.
     """
 
     a: RunInfo
@@ -32,6 +45,8 @@ class RunComparison:
     seed: int
     comparisons: tuple[Comparison, ...]
     not_compared: tuple[tuple[str, str], ...]
+    only_a: tuple[str, ...] = ()
+    only_b: tuple[str, ...] = ()
 
     @property
     def two_runs(self) -> bool:
@@ -51,6 +66,8 @@ class RunComparison:
             "holm_family": "the n of one pair on one dataset",
             "comparisons": [_comparison_json(found) for found in self.comparisons],
             "not_compared": [list(pair) for pair in self.not_compared],
+            "only_a": list(self.only_a),
+            "only_b": list(self.only_b),
         }
 
 
@@ -63,6 +80,8 @@ def compare_runs(
     every system is compared with `lead`. With two runs, two `systems` are the one of the first and the one of the
     second run, one is compared with itself, and where none is named so is every system that both runs have.
 
+    Trained policies may be named by their method alone (`policy|reinforce`): that is the mean over its seeds.
+
     Raises:
         RecipeError: the metric, a system or an n is not there, or the runs computed the metric differently.
         StoreError: there is no such run, or it has no summaries.
@@ -73,6 +92,8 @@ def compare_runs(
     signatures = _signatures(a, b, checked)
     points_a = _points(store, a)
     points_b = _points(store, b) if other else points_a
+    systems = [_full_name(name, {point.system for point in (*points_a, *points_b)}) for name in systems]
+    points_a, points_b = (_with_methods(points, systems) for points in (points_a, points_b))
     has_a, has_b = _lengths_by_system(points_a), _lengths_by_system(points_b)
     _check_systems(systems, a, has_a, b if other else None, has_b)
     pairs = _pairs_of_two(list(has_a), list(has_b), systems) if other else _pairs_of_one(a, list(has_a), systems)
@@ -84,7 +105,26 @@ def compare_runs(
     if not found:
         raise RecipeError(f"Nothing to compare: {_names(a, b)} have no article and n for which both have a summary.")
     compared = {(comparison.a, comparison.b) for comparison in found}
-    return RunComparison(a, b, checked, signatures, a.seed, found, tuple(p for p in pairs if p not in compared))
+    not_compared = tuple(pair for pair in pairs if pair not in compared)
+    only_a, only_b = ((), ()) if systems or not other else (_others(has_a, has_b), _others(has_b, has_a))
+    return RunComparison(a, b, checked, signatures, a.seed, found, not_compared, only_a, only_b)
+
+
+def _others(has: dict[str, set[int]], other: dict[str, set[int]]) -> tuple[str, ...]:
+    return tuple(name for name in has if name not in other)
+
+
+def _full_name(name: str, known: set[str]) -> str:
+    """A policy may be named without `policy|`."""
+    full = POLICY + name
+    return full if name not in known and any(full in (system, split_seed(system)[0]) for system in known) else name
+
+
+def _with_methods(points: list[Point], systems: Sequence[str]) -> list[Point]:
+    """`points`, and those of the methods among `systems`, which are no systems of a run by themselves."""
+    known = {point.system for point in points}
+    methods = dict.fromkeys(name for name in systems if name not in known)
+    return [*points, *(point for method in methods for point in mean_over_seeds(points, method))]
 
 
 def _names(a: RunInfo, b: RunInfo) -> str:

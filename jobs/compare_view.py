@@ -88,6 +88,10 @@ def _notes(comparison: Comparison) -> Iterator[str]:
 
 def _print_how_to_read(found: RunComparison, console: Console) -> None:
     console.print()
+    for which, systems in (("first", found.only_a), ("second", found.only_b)):
+        if systems:
+            told = f"Only in the {which} run: {', '.join(systems)}. Name two to compare with --system."
+            print_line(console, told, style="yellow")
     for one, two in found.not_compared:
         print_line(console, f"Not compared: {one} and {two} share no article at any n.", style="yellow")
     lines = (

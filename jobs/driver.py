@@ -40,6 +40,9 @@ PINS: dict[str, Callable[[Any], Pinned]] = {
     "phase2": phase2.pin,
 }
 
+# Ctrl-C, SIGTERM, nws cancel.
+_INTERRUPTIONS = (KeyboardInterrupt, SystemExit, CancelledError)
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -152,19 +155,14 @@ def _drive(
             heart.say(f"Run {run_id} in {store.shown_url}")
             heart.note(f"Driver {epoch}, pid {pid} on {host}, code {code_version()}, {workers.device}")
             driven = Driven(store, run_id, epoch, pinned, heart)
-            driven.start(pinned.articles, workers.device)
-            training = pinned.training
-            if training and not driven.patiently(lambda: is_trained(store, run_id, training)):
-                train_policies(driven, training, workers, console)
-            for planned in pinned.stages:
-                _run_stage(driven, planned, workers, console)
-            if pinned.articles is None:
-                run = driven.patiently(lambda: store.run_info(run_id))
-                failed = driven.patiently(lambda: store.failures(run_id))
-                judged = {failure.article_id for failure in failed if failure.stage != PREPARATION.name}
-                driven.start(run.articles_done + len(judged), None)
+            try:
+                _run_all(driven, workers, console)
+            except _INTERRUPTIONS as interruption:
+                heart.note(f"Interrupted: {str(interruption) or type(interruption).__name__}")
+                raise
+            heart.note("Done")
         state = "done"
-    except (KeyboardInterrupt, SystemExit, CancelledError):  # Ctrl-C, SIGTERM, nws cancel
+    except _INTERRUPTIONS:
         state = "interrupted"
     finally:
         error = sys.exception()
@@ -173,6 +171,22 @@ def _drive(
             patiently(lambda: store.finish_run(run_id, epoch, state, text), tell)
     run = patiently(lambda: store.run_info(run_id), tell)
     return Outcome(run_id, state, run.articles_done, run.summaries, run.failures)
+
+
+def _run_all(driven: Driven, workers: Workers, console: Console) -> None:
+    """Train what is to be trained, then go through the stages."""
+    store, run_id, pinned = driven.store, driven.run_id, driven.pinned
+    driven.start(pinned.articles, workers.device)
+    training = pinned.training
+    if training and not driven.patiently(lambda: is_trained(store, run_id, training)):
+        train_policies(driven, training, workers, console)
+    for planned in pinned.stages:
+        _run_stage(driven, planned, workers, console)
+    if pinned.articles is None:
+        run = driven.patiently(lambda: store.run_info(run_id))
+        failed = driven.patiently(lambda: store.failures(run_id))
+        judged = {failure.article_id for failure in failed if failure.stage != PREPARATION.name}
+        driven.start(run.articles_done + len(judged), None)
 
 
 def _run_stage(driven: Driven, planned: PlannedStage, workers: Workers, console: Console) -> None:

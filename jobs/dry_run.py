@@ -93,7 +93,7 @@ def print_description(plan: dict[str, Any], console: Console) -> None:
         line("system", f"{system} (upper bound)" if system in UPPER_BOUNDS else system)
     line("n", ", ".join(map(str, plan["n"])))
     rows = "unknown" if plan["rows"] is None else plan["rows"]
-    line("rows", f"{rows} (articles x systems x n, and uncut summaries)")
+    line("rows", f"{rows} (articles x systems x n, and uncut summaries of those that have a length of their own)")
     for signature in plan["metrics"].values():
         line("metric", signature)
     line("seed", plan["seed"])

@@ -1,11 +1,11 @@
 """What a run is told to do: a typed recipe, from a YAML file and flags, checked before anything is loaded."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, get_args
 
 import yaml
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from core.errors import ModelError, RecipeError
 from core.summarizers.baselines import BASELINES
@@ -110,14 +110,37 @@ def parse_recipe(job: str, values: Mapping[str, Any], name: str) -> RunRecipe:
     try:
         return RECIPE_OF_JOB[job].model_validate(values)
     except ValidationError as error:
-        problems = [f"  {'.'.join(map(str, e['loc'])) or 'recipe'}: {_problem(job, e)}" for e in error.errors()]
+        problems = [f"  {'.'.join(map(str, e['loc'])) or 'recipe'}: {_problem(job, e)}" for e in _first(error)]
         raise RecipeError("\n".join([f"The recipe {name!r} is not usable:", *problems])) from error
+
+
+def _first(error: ValidationError) -> list[Any]:
+    """Its errors, but for those that a list is too short because of what is wrong inside it."""
+    found = error.errors()
+    wrong_inside = {e["loc"][:length] for e in found for length in range(len(e["loc"]))}
+    return [e for e in found if not (e["type"] == "too_short" and e["loc"] in wrong_inside)]
 
 
 def _problem(job: str, error: Any) -> str:
     if error["type"] == "extra_forbidden":
-        return f"unknown key; a recipe has: {', '.join(RECIPE_OF_JOB[job].model_fields)}"
-    return str(error["msg"])
+        level = _model_at(RECIPE_OF_JOB[job], error["loc"][:-1])
+        where = "a recipe" if level is RECIPE_OF_JOB[job] else "this part of a recipe"
+        return f"unknown key; {where} has: {', '.join(level.model_fields)}"
+    return str(error["msg"]).removeprefix("Value error, ")
+
+
+def _model_at(model: type[BaseModel], place: Sequence[Any]) -> type[BaseModel]:
+    """The part of a recipe at a place in it."""
+    for key in place:
+        if key in model.model_fields:
+            model = _model_in(model.model_fields[key].annotation) or model
+    return model
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := _model_in(part))), None)
 
 
 def _read(job: str, name: str) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def print_status(
         line("submitted to", run.address)
     line("device", run.device or "-")
     line("code", run.code_version)
-    line("seed", run.seed)
+    line("seed", ", ".join(map(str, run.recipe.get("seeds", [run.seed]))))
     for policy in policies:
         line("policy", f"{policy.name}: {policy.updates}/{policy.total_updates} updates")
     for name, kind in (("learns from", "train_datasets"), ("dataset", "datasets")):

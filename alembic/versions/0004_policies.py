@@ -2,7 +2,7 @@
 
 Revision ID: 0004
 Revises: 0003
-Create Date: 2026-11-22
+Create Date: 2026-11-21
 """
 
 import sqlalchemy as sa

@@ -5,12 +5,13 @@ from core.analysis.curves import Curve, CurvePoint, Uncut, sweep_curves, uncut_s
 from core.analysis.magic_number import Gain, MagicNumber, lengths_text, magic_numbers
 from core.analysis.paired import Comparison, PairedLength, compare_systems
 from core.analysis.points import CONTROLS, LEAD, RANDOM, UPPER_BOUNDS, Metric, Point, system_order
-from core.analysis.policies import COMPARED, SystemScore, Texts, policy_scores, split_seed
+from core.analysis.policies import COMPARED, POLICY, SystemScore, Texts, mean_over_seeds, policy_scores, split_seed
 
 __all__ = [
     "COMPARED",
     "CONTROLS",
     "LEAD",
+    "POLICY",
     "RANDOM",
     "UPPER_BOUNDS",
     "Comparison",
@@ -30,6 +31,7 @@ __all__ = [
     "magic_numbers",
     "mean_interval",
     "mean_intervals",
+    "mean_over_seeds",
     "policy_scores",
     "split_seed",
     "sweep_curves",

@@ -18,6 +18,8 @@ from core.analysis.paired import PairedLength, compare_systems
 from core.analysis.points import CONTROLS, LEAD, UPPER_BOUNDS, Metric, Point, build_grids
 from core.metrics.repeated_words import repeated_word_share
 
+POLICY = "policy|"
+"""What the names of policies begin with."""
 TEXTRANK = "textrank"
 ORACLE = "oracle"
 COMPARED = ("lead2+chunks", TEXTRANK, LEAD)
@@ -92,6 +94,29 @@ def split_seed(name: str) -> tuple[str, int | None]:
     return (found[1], int(found[2])) if found else (name, None)
 
 
+def mean_over_seeds(points: Iterable[Point], method: str) -> list[Point]:
+    """The policies of a method as one system: each metric's mean over its seeds, where all of them have a summary.
+
+    Args:
+        points: of one run.
+        method: such as `policy|reinforce`.
+    """
+    of_method = [point for point in points if split_seed(point.system)[0] == method]
+    seeds = {point.system for point in of_method}
+    places: dict[tuple[str, str, int], list[Point]] = {}
+    for point in sorted(of_method, key=lambda point: point.system):
+        places.setdefault((point.dataset, point.article_id, point.n), []).append(point)
+    return [
+        Point(*place[:2], method, place[2], found[0].words, *(_mean(found, metric) for metric in _METRICS))
+        for place, found in places.items()
+        if len(found) == len(seeds)
+    ]
+
+
+def _mean(points: Sequence[Point], metric: Metric) -> float:
+    return statistics.fmean(getattr(point, metric) for point in points)
+
+
 def policy_scores(
     points: Iterable[Point], texts: Texts, training_f1: Mapping[tuple[str, int], float], *, seed: int
 ) -> tuple[SystemScore, ...]:
@@ -136,7 +161,7 @@ class _Cell:
 
 def _order(key: _Key) -> tuple[str, int, str, int]:
     dataset, system, n = key
-    kind = 3 if system in UPPER_BOUNDS else 2 if system in CONTROLS else 0 if system.startswith("policy|") else 1
+    kind = 3 if system in UPPER_BOUNDS else 2 if system in CONTROLS else 0 if system.startswith(POLICY) else 1
     return dataset, kind, system, n
 
 

@@ -6,6 +6,7 @@ from typing import NoReturn
 
 import torch
 
+from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem, load_policies
 from core.summarizers.encoders import load_encoder
 from core.sweep import embed
@@ -32,13 +33,21 @@ class PolicyWriter:
         self._segment = Segmenter(self._reading.pipeline)
         self._encoder = load_encoder(self._reading.encoder, torch.device(device))
 
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """The n that the policies were trained for; other lengths are written by the pair of the nearest."""
+        return tuple(sorted(self._system.checkpoints))
+
     def write(self, text: str, lengths: Sequence[int]) -> list[str]:
         """A summary of exactly n words for each n in `lengths`; all words of a shorter text.
 
         Raises:
+            RecipeError: an n is less than 1.
             EmptyArticleError: the text holds no word.
             LanguageError: it is in another language than the policies were trained on.
         """
+        if any(n < 1 for n in lengths):
+            raise RecipeError(f"A summary has 1 word or more, not {min(lengths)}.")
         article = Article(dataset="input", split="", key="text", text=text, references=())
         require_language(article, self._reading.language)
         (document,) = embed([self._segment(article)], {self._encoder.name: self._encoder.encode}, _no_reference)

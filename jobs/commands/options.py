@@ -98,6 +98,15 @@ Systems = Annotated[
         "Repeatable; replaces the recipe's systems.",
     ),
 ]
+Rivals = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--system",
+        envvar="NWS_SYSTEM",
+        help="What policies are compared with: lead3, lead2+chunks, textrank, centroid, window-oracle, oracle, lead, "
+        "random. Repeatable; replaces the recipe's systems. (The oracle takes most of the time.)",
+    ),
+]
 Lengths = Annotated[str | None, typer.Option("--n", envvar="NWS_N", help="Summary lengths in words: 7,9,11,13.")]
 Seed = Annotated[
     int | None, typer.Option(envvar="NWS_SEED", min=0, help="Seed of the random control, of sampling and of intervals.")

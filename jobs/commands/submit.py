@@ -82,6 +82,7 @@ def submit_baselines(
 
 def submit_phase2(
     recipe: options.Phase2Recipe = "sample",
+    system: options.Rivals = None,
     dataset: options.TrainDataset = None,
     test_dataset: options.TestDataset = None,
     split: options.TrainSplit = None,
@@ -116,7 +117,7 @@ def submit_phase2(
         **of_test,
         **{"pipeline": pipeline, "n": parse_lengths(n), "accelerator": accelerator, "actors": actors},
         **{"seeds": seed or None, "seed": seed[0] if seed else None},
-        **{"wait_for_machines": wait_for_machines, "encoder": encoder},
+        **{"wait_for_machines": wait_for_machines, "encoder": encoder, "systems": system or None},
     }
     if dataset and split is None:
         given["train_split"] = "train"

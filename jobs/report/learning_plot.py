@@ -99,8 +99,9 @@ def _draw_line(panel: Axes, x: Sequence[float], band: Band, colour: str) -> None
     panel.plot(x, band.mean, color=colour, linewidth=2.0, marker="o" if len(x) == 1 else "")
 
 
-def _darker(colour: str) -> tuple[float, ...]:
-    return tuple(0.3 * part for part in to_rgb(colour))
+def _darker(colour: str) -> tuple[float, float, float]:
+    red, green, blue = to_rgb(colour)
+    return 0.5 * red, 0.5 * green, 0.5 * blue
 
 
 def _keys(lines: Sequence[LearningLine], colours: dict[str, str]) -> list[Artist]:
@@ -109,8 +110,9 @@ def _keys(lines: Sequence[LearningLine], colours: dict[str, str]) -> list[Artist
         seeds = len({seed for line in lines if line.system == system for seed in line.seeds})
         told = f" (mean of {seeds} seeds)" if seeds > 1 else ""
         keys.append(Line2D([], [], label=system + told, color=colour, linewidth=2.0))
-    if any(line.has_baseline for line in lines):
-        keys.append(Line2D([], [], label="advantage baseline", color=_GREY, linestyle=_DASHED, linewidth=1.0))
+    for system in dict.fromkeys(line.system for line in lines if line.has_baseline):
+        label = "advantage baseline" + (f" of {system}" if len(colours) > 1 else "")
+        keys.append(Line2D([], [], label=label, color=_darker(colours[system]), linestyle=_DASHED, linewidth=1.0))
     if any(len(line.seeds) > 1 for line in lines):
         keys.append(Patch(label="lowest to highest seed", color=_GREY, alpha=0.25, linewidth=0))
     return keys

@@ -107,7 +107,7 @@ def _print_policy(dataset: str, system: str, at: Mapping[int, SystemScore], cons
     print_title(console, f"{dataset}: {system}, beside others at equal n")
     _print_by_n(rows, console, _ROW_NAME_WIDTH)
     if any(score.less for score in at.values()):
-        print_line(console, "* the interval excludes 0 (paired over articles, 95 %)", style="dim")
+        print_line(console, "* the interval excludes 0 (paired over articles, 95 %); tests: nws compare", style="dim")
     if any(score.gap_closed is not None for score in at.values()):
         print_line(console, "gap closed: share of the way from textrank to the oracle", style="dim")
 

@@ -19,6 +19,7 @@ from jobs.store import RunSpec, Store, open_store
 
 BERTSCORE, ROUGE = "bertscore|model:org/m@1|layer:6", "rouge|stem:no"
 SYSTEMS = {"good|chunks": 0.05, "even|chunks": 0.0, "oracle": 0.3, "lead": 0.0, "random": -0.02}
+POLICIES = {"policy|mine|seed=0": 0.04, "policy|mine|seed=1": 0.06, "policy|other|seed=0": 0.02}
 
 
 def article(i: int, dataset: str = "news") -> Article:
@@ -61,11 +62,12 @@ def add_run(store: Store) -> Callable[..., str]:
         run_id = store.create_run(spec)
         epoch = store.claim_run(run_id, "host", 1)
         texts = [article(i, dataset) for i in articles]
-        noise = np.random.default_rng(1).normal(0, 0.03, (len(SYSTEMS), 100))
-        names = list(SYSTEMS)
+        gains = SYSTEMS | POLICIES
+        noise = np.random.default_rng(1).normal(0, 0.03, (len(gains), 100))
+        names = list(gains)
 
         def f1(system: str, n: int, i: int) -> float:
-            return float(0.3 + n / 100 + SYSTEMS[system] + better + noise[names.index(system), i])
+            return float(0.3 + n / 100 + gains[system] + better + noise[names.index(system), i])
 
         found = [
             summary(text, system, n, f1(system, n, i))
@@ -116,6 +118,29 @@ def test_the_systems_of_two_runs(store, add_run):
     at = compare(store, first, second, "lead").comparisons[0].lengths[0]
     assert at.difference.mean == pytest.approx(-0.01)
     assert (at.wins, at.ties, at.losses) == (0, 0, 40)
+
+
+def test_a_method_is_the_mean_of_its_seeds(store, add_run):
+    run = add_run(("lead", *POLICIES))
+    found = compare(store, run, None, "policy|mine", "lead")
+    assert pairs(found) == [("policy|mine", "lead")]
+    apart = [compare(store, run, None, f"mine|seed={seed}", "lead") for seed in (0, 1)]
+    assert pairs(apart[0]) == [("policy|mine|seed=0", "lead")]
+    for i, at in enumerate(found.comparisons[0].lengths):
+        seeds = [one.comparisons[0].lengths[i].difference.mean for one in apart]
+        assert at.difference.mean == pytest.approx(sum(seeds) / 2)
+    assert pairs(compare(store, run, None, "mine", "other")) == [("policy|mine", "policy|other")]
+    assert ("policy|mine", "lead") not in pairs(compare(store, run))
+    with pytest.raises(RecipeError, match="no system 'policy'"):
+        compare(store, run, None, "policy", "lead")
+
+
+def test_systems_that_only_one_run_has_are_said(store, add_run):
+    first, second = add_run(), add_run(("random", "lead", "policy|mine|seed=0"))
+    found = compare(store, first, second)
+    assert (found.only_a, found.only_b) == (("even|chunks", "good|chunks", "oracle"), ("policy|mine|seed=0",))
+    assert "Only in the second run: policy|mine|seed=0." in " ".join(shown(found).split())
+    assert compare(store, first, second, "lead").only_a == ()
 
 
 def test_the_numbers_are_those_of_the_analysis_with_the_seed_of_the_run(store, add_run):

@@ -6,7 +6,7 @@ import yaml
 from core.errors import RecipeError
 from core.summarizers.baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS
-from jobs.recipe import RECIPE_OF_JOB, RECIPES, Phase1Recipe, load_recipe
+from jobs.recipe import RECIPE_OF_JOB, RECIPES, Phase1Recipe, load_recipe, parse_recipe
 
 
 @pytest.mark.parametrize("job", RECIPE_OF_JOB)
@@ -89,3 +89,13 @@ def test_the_hash_is_of_what_decides_the_numbers() -> None:
     for change in ({"seed": 1}, {"n": [1]}, {"limit": 2}, {"encoders": ["bert-base-uncased"]}, {"pipeline": "auto"}):
         assert base.hash != load_recipe("phase1", "sample", change).hash, change
     assert Phase1Recipe.model_validate(base.model_dump(mode="json")) == base
+
+
+def test_an_unknown_key_is_told_the_keys_of_its_place_and_nothing_else() -> None:
+    recipe = load_recipe("phase1", "sample", {}).model_dump(mode="json")
+    with pytest.raises(RecipeError) as refused:
+        parse_recipe("phase1", recipe | {"datasets": [{"name": "x", "lmit": 3}], "n": [0]}, "mine")
+    first, *problems = str(refused.value).splitlines()
+    assert first == "The recipe 'mine' is not usable:"
+    assert [problem.split(":")[0].strip() for problem in problems] == ["datasets.0.lmit", "n.0"]
+    assert "this part of a recipe has: name, split, streaming, skip, limit" in problems[0]

@@ -5,7 +5,7 @@ from documents import article
 from prepared_articles import TEXT, parameters_of
 
 from core.episodes import EpisodePlan, make_worker
-from core.errors import EmptyArticleError, LanguageError
+from core.errors import EmptyArticleError, LanguageError, RecipeError
 from core.learning.checkpoint import Checkpoint, Reading
 from core.learning.exchange import Broadcast
 from core.learning.policies import PolicyConfig, make_policies
@@ -28,7 +28,9 @@ def checkpoint() -> Checkpoint:
 
 def test_it_writes_what_a_worker_decodes(checkpoint: Checkpoint, tmp_path: Path) -> None:
     save_policies(policy_system([checkpoint]), tmp_path)
-    texts = load_writer(tmp_path).write(TEXT, [7, 9])
+    writer = load_writer(tmp_path)
+    assert writer.lengths == (7, 9)
+    texts = writer.write(TEXT, [7, 9])
     worker = make_worker(EpisodePlan("en", "blank", MODEL, RewardConfig(BertScoreConfig(MODEL, 6))), "cpu")
     sent = Broadcast(TrainingConfig("mine"), 0, dict(checkpoint.parameters), {})
     (decoded,) = worker.decode([(sent, [(article(TEXT), 7), (article(TEXT), 9)])])
@@ -44,5 +46,7 @@ def test_what_cannot_be_summarised_is_refused(checkpoint: Checkpoint) -> None:
     writer = PolicyWriter(policy_system([checkpoint]))
     with pytest.raises(EmptyArticleError):
         writer.write(" ... ", [7])
+    with pytest.raises(RecipeError, match="not 0"):
+        writer.write(TEXT, [7, 0])
     with pytest.raises(LanguageError):
         writer.write("서울에 눈이 내렸다. 시장은 학교를 닫았다.", [7])
