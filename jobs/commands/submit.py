@@ -1,6 +1,8 @@
 """`nws submit` and `nws resume`: start a run, and go on with one."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -176,7 +178,8 @@ def _submit(
         elif target.address:
             outcome = remote.submit(opened, store, pinned, target)
         else:
-            outcome = driver.submit(opened, pinned, target.engine, err)
+            with _telling("there was a run: nothing is stored."):
+                outcome = driver.submit(opened, pinned, target.engine, err)
     finish(outcome, store, as_json)
 
 
@@ -226,7 +229,18 @@ def _go_on(
 
     from jobs import driver
 
-    return driver.resume(opened, run, target.engine, accelerator, actors, err, take_over)
+    with _telling(f"the run was taken. Go on with: nws resume {run}{store_flag(store)}"):
+        return driver.resume(opened, run, target.engine, accelerator, actors, err, take_over)
+
+
+@contextmanager
+def _telling(what: str) -> Iterator[None]:
+    """A driver that has its run ends it in order when it is interrupted; before, there is only this to say."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        err.print(f"Interrupted before {what}")
+        raise
 
 
 def finish(outcome: Any, store: str, as_json: bool) -> None:

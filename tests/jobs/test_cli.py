@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import store
+from jobs import driver, store
 from jobs.commands import shared
 
 SUBMIT = ("submit", "phase1", "--engine", "inline", "--limit", "3", "--n", "1,7")
@@ -218,3 +218,13 @@ def test_score_refuses_korean_with_the_flag_to_use(nws, tmp_path: Path) -> None:
 
 def test_the_default_store_is_that_of_the_store() -> None:
     assert shared.DEFAULT_STORE == store.DEFAULT_STORE
+
+
+def test_an_interruption_before_there_is_a_run_is_said(nws, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(driver, "open_workers", interrupted)
+    result = nws(*SUBMIT)
+    assert (result.code, "Interrupted before there was a run" in result.err) == (130, True)
+    assert "holds no run" in nws("status").err
