@@ -25,7 +25,7 @@ demo: setup
 test: setup
 	$(BIN)/python -m pytest
 
-# Real clusters, real kills: what docs/operations.md promises. Some more minutes.
+# Real clusters, real kills: what docs/operations.md promises. About a quarter of an hour.
 test-faults: setup
 	$(BIN)/python -m pytest -m faults
 

@@ -48,8 +48,8 @@ class PolicyPool(Protocol):
     def prepare(self, articles: Sequence[Article], look_around: Callable[[], None]) -> Iterator[list[Prepared]]:
         """Yield every article once, as they get ready, in any order.
 
-        Each is prepared by the worker it will always go to. One that cannot be prepared, or whose worker dies of it
-        again and again, comes with its failure.
+        Each is prepared by the worker that it goes to from then on, while that is there. One that cannot be prepared,
+        or whose worker dies of it again and again, comes with its failure.
 
         Raises:
             NwsError: the factory of the worker failed, or the machines cannot run it.

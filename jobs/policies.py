@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from core.analysis.points import POLICY
 from core.errors import RecipeError, StoreError
 from core.learning.checkpoint import Checkpoint, Reading, from_bytes
 from core.learning.learner import parameters_in
 from core.learning.policies import PolicyConfig
-from core.learning.policy_system import PREFIX, PolicySystem, policy_system
+from core.learning.policy_system import PolicySystem, policy_system
 from core.learning.training_config import TrainingConfig
 from core.models import ModelRef
 from jobs.provenance import PlannedTraining
@@ -60,7 +61,7 @@ def choose_system(store: Store, run_id: str, named: str | None) -> PolicySystem:
         # As the recipe names them: by method, then by seed.
         methods = [method["name"] for method in run.recipe["methods"]]
         return min(systems.values(), key=lambda system: _place(system, methods, run.recipe["seeds"]))
-    name = named.removeprefix(PREFIX)
+    name = named.removeprefix(POLICY)
     if name not in systems:
         raise RecipeError(f"Run {run_id} has no policies {named!r}. It has {', '.join(systems)}.")
     return systems[name]

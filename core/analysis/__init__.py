@@ -4,8 +4,8 @@ from core.analysis.bootstrap import Interval, mean_interval, mean_intervals
 from core.analysis.curves import Curve, CurvePoint, Uncut, sweep_curves, uncut_scores
 from core.analysis.magic_number import Gain, MagicNumber, lengths_text, magic_numbers
 from core.analysis.paired import Comparison, PairedLength, compare_systems
-from core.analysis.points import CONTROLS, LEAD, RANDOM, UPPER_BOUNDS, Metric, Point, system_order
-from core.analysis.policies import COMPARED, POLICY, SystemScore, Texts, mean_over_seeds, policy_scores, split_seed
+from core.analysis.points import CONTROLS, LEAD, POLICY, RANDOM, UPPER_BOUNDS, Metric, Point, system_order
+from core.analysis.policies import COMPARED, SystemScore, Texts, mean_over_seeds, policy_scores, split_seed
 
 __all__ = [
     "COMPARED",

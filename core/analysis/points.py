@@ -15,6 +15,8 @@ RANDOM = "random"
 LEAD = "lead"
 CONTROLS = frozenset({LEAD, RANDOM})
 """Systems that weigh nothing: `random` shows what length alone gains, `lead` what the article's beginning does."""
+POLICY = "policy|"
+"""What the signatures of trained policies begin with."""
 UPPER_BOUNDS = frozenset({"oracle", "window-oracle"})
 """Systems that see the reference: what could be reached, not what anybody can use."""
 

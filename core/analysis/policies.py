@@ -15,11 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.paired import PairedLength, compare_systems
-from core.analysis.points import CONTROLS, LEAD, UPPER_BOUNDS, Metric, Point, build_grids
+from core.analysis.points import CONTROLS, LEAD, POLICY, UPPER_BOUNDS, Metric, Point, build_grids
 from core.metrics.repeated_words import repeated_word_share
 
-POLICY = "policy|"
-"""What the names of policies begin with."""
 TEXTRANK = "textrank"
 ORACLE = "oracle"
 COMPARED = ("lead2+chunks", TEXTRANK, LEAD)

@@ -6,14 +6,12 @@ from pathlib import Path
 
 import torch
 
+from core.analysis.points import POLICY
 from core.errors import ModelError
 from core.learning.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from core.learning.environment import prepare
 from core.learning.sampling import Greedy, rollouts
 from core.summarizers.systems import Document, Draft
-
-PREFIX = "policy|"
-"""What the signatures of all such systems begin with."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +31,7 @@ class PolicySystem:
     @property
     def signature(self) -> str:
         """`policy|<name>`. The lengths are not in it: every row of the store has its n."""
-        return PREFIX + self.name
+        return POLICY + self.name
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         # The pairs of one training see articles alike.

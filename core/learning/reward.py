@@ -4,7 +4,7 @@ A reward depends on the article and the text alone, to the last bit, whatever is
 many, from memory or anew. BERTScore keeps to that by embedding together only texts of as many tokens.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -144,11 +144,6 @@ class Memoised:
     def __init__(self, reward: Reward) -> None:
         self._reward = reward
         self._known: dict[tuple[str, str], float] = {}
-
-    @property
-    def known(self) -> Mapping[tuple[str, str], float]:
-        """The rewards so far by article id and text."""
-        return self._known
 
     def __call__(self, summaries: Sequence[tuple[Article, str]]) -> list[float]:
         keys = [(article.id, text) for article, text in summaries]

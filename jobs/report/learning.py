@@ -7,7 +7,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis import split_seed
+from core.analysis import POLICY, split_seed
 from jobs.store import CurveRow
 
 WINDOWS = 30
@@ -68,7 +68,7 @@ def learning_lines(curve: Sequence[CurveRow]) -> tuple[LearningLine, ...]:
 
 
 def _system(row: CurveRow) -> str:
-    return split_seed(f"policy|{row.policy}")[0]
+    return split_seed(POLICY + row.policy)[0]
 
 
 def _line(system: str, n: int, rows: list[CurveRow], updates: int) -> LearningLine:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from core.analysis import Point, SystemScore, Texts, policy_scores, split_seed
+from core.analysis import POLICY, Point, SystemScore, Texts, policy_scores, split_seed
 from core.errors import StoreError
 from jobs.report.learning import LearningLine, learning_lines
 from jobs.report.numbers import METRIC, RunSummary
@@ -92,7 +92,7 @@ def _training_means(greedy: Sequence[GreedyReward]) -> dict[tuple[str, int], flo
     """Mean reward on training articles by system (without seed) and n."""
     rewards: dict[tuple[str, int], list[float]] = {}
     for row in greedy:
-        rewards.setdefault((split_seed(f"policy|{row.policy}")[0], row.n), []).append(row.reward)
+        rewards.setdefault((split_seed(POLICY + row.policy)[0], row.n), []).append(row.reward)
     return {key: sum(sorted(of)) / len(of) for key, of in rewards.items()}
 
 
