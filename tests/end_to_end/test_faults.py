@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 from nws_process import STUB, Rows, assert_equal, start
 from postgres_server import postgres_url
-from ray_cluster import RayCluster, ray_cluster, working
+from ray_cluster import RayCluster, end, ray_cluster, strike
 from rich.console import Console
 
 from bench import stub_work
@@ -107,7 +107,7 @@ def test_kills_change_nothing(
             for kill in kills:
                 wait_until_stored(store, run_id, kill.articles, process)
                 time.sleep(kill.seconds)
-                strike(kill.kind, cluster, process, draw)
+                strike(kill.kind, cluster, process, draw, "sweep")
                 stored_at[kill.kind].append(store.run_info(run_id).summaries)
             if kills[-1].kind == "driver":
                 assert process.wait(timeout=PATIENCE_SECONDS) == -signal.SIGKILL
@@ -123,11 +123,6 @@ def test_kills_change_nothing(
         assert all(0 < count < ARTICLES * ROWS_AN_ARTICLE for count in stored), stored_at
 
 
-def end(process: subprocess.Popen[str]) -> None:
-    process.kill()
-    process.communicate()
-
-
 def wait_until_stored(store: Store, run_id: str, articles: int, process: subprocess.Popen[str]) -> None:
     """At least one, so that the run has begun."""
     deadline = time.monotonic() + PATIENCE_SECONDS
@@ -135,29 +130,6 @@ def wait_until_stored(store: Store, run_id: str, articles: int, process: subproc
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline, "the run stands still"
         time.sleep(0.02)
-
-
-def strike(kind: str, cluster: RayCluster, process: subprocess.Popen[str], draw: random.Random) -> None:
-    """SIGKILL the driver, an actor at work, or a worker node with an actor at work."""
-    assert process.poll() is None, process.communicate()
-    if kind == "driver":
-        process.kill()
-        return
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        at_work = [(node, actor) for node in [cluster.head, *cluster.nodes] for actor in working(node)]
-        if kind == "node":
-            # The death of the head is that of its cluster.
-            at_work = [(node, actor) for node, actor in at_work if node != cluster.head]
-        if at_work:
-            break
-        assert time.monotonic() < deadline, "no actor is at work"
-        time.sleep(0.02)
-    node, actor = draw.choice(at_work)
-    if kind == "node":
-        cluster.kill_node(node)
-    else:
-        actor.send_signal(signal.SIGKILL)
 
 
 def rows(store: Store) -> Rows:

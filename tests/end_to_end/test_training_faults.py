@@ -12,11 +12,10 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-import psutil
 import pytest
 from nws_process import start
 from postgres_server import postgres_url
-from ray_cluster import RayCluster, ray_cluster, working
+from ray_cluster import end, ray_cluster, strike
 from rich.console import Console
 from training_run import everything, small_training
 
@@ -53,7 +52,7 @@ def test_kills_change_no_bit_of_a_training(
                 cluster.add_node()
             for kind in kills:
                 wait_for_updates(store, run_id, next(marks), process)
-                strike(kind, cluster, process, draw)
+                strike(kind, cluster, process, draw, "learn")
                 struck.append(updates_of(store, run_id))
             if kills[-1] == "driver":
                 assert process.wait(timeout=PATIENCE_SECONDS) == -signal.SIGKILL
@@ -67,11 +66,6 @@ def test_kills_change_no_bit_of_a_training(
         assert everything(store, run_id) == everything(other, undisturbed.run_id)
 
 
-def end(process: subprocess.Popen[str]) -> None:
-    process.kill()
-    process.communicate()
-
-
 def updates_of(store: Store, run_id: str) -> int:
     return sum(policy.updates for policy in store.policy_infos(run_id))
 
@@ -82,22 +76,3 @@ def wait_for_updates(store: Store, run_id: str, updates: int, process: subproces
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline, "the training stands still"
         time.sleep(0.1)
-
-
-def strike(kind: str, cluster: RayCluster, process: subprocess.Popen[str], draw: random.Random) -> None:
-    """SIGKILL the driver, an actor at work, or a worker node with an actor at work."""
-    assert process.poll() is None, process.communicate()
-    if kind == "driver":
-        process.kill()
-        return
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    nodes = cluster.nodes if kind == "node" else [cluster.head, *cluster.nodes]
-    at_work: list[tuple[psutil.Process, psutil.Process]] = []
-    while not at_work:
-        assert time.monotonic() < deadline, "no actor is at work"
-        at_work = [(node, actor) for node in nodes for actor in working(node, "learn")]
-    node, actor = draw.choice(at_work)
-    if kind == "node":
-        cluster.kill_node(node)
-    else:
-        actor.send_signal(signal.SIGKILL)

@@ -7,6 +7,7 @@ stdin.
 import contextlib
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from ray_head import free_ports
 CPUS_OF_A_NODE = 1
 WORKER_NODES = 2
 _END_SECONDS = 30.0
+_PATIENCE_SECONDS = 240.0
 
 
 class RayCluster:
@@ -56,7 +58,7 @@ class RayCluster:
                 member.send_signal(signal.SIGKILL)
 
 
-def working(node: psutil.Process, task: str = "sweep") -> list[psutil.Process]:
+def working(node: psutil.Process, task: str) -> list[psutil.Process]:
     """The actors on a node that are at this work, in order of their pids: Ray has it in their titles."""
     found = []
     for worker in node.children():
@@ -64,6 +66,33 @@ def working(node: psutil.Process, task: str = "sweep") -> list[psutil.Process]:
             if "".join(worker.cmdline()[:1]).endswith(task):
                 found.append(worker)
     return sorted(found, key=lambda worker: worker.pid)
+
+
+def strike(kind: str, cluster: RayCluster, driver: subprocess.Popen[str], draw: random.Random, task: str) -> None:
+    """SIGKILL the driver, an actor that is at this work, or a worker node with such an actor."""
+    assert driver.poll() is None, driver.communicate()
+    if kind == "driver":
+        driver.kill()
+        return
+    # The death of the head is that of its cluster.
+    nodes = cluster.nodes if kind == "node" else [cluster.head, *cluster.nodes]
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    at_work: list[tuple[psutil.Process, psutil.Process]] = []
+    while not at_work:
+        assert time.monotonic() < deadline, "no actor is at work"
+        time.sleep(0.02)
+        at_work = [(node, actor) for node in nodes for actor in working(node, task)]
+    node, actor = draw.choice(at_work)
+    if kind == "node":
+        cluster.kill_node(node)
+    else:
+        actor.send_signal(signal.SIGKILL)
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Whatever it is doing."""
+    process.kill()
+    process.communicate()
 
 
 @contextlib.contextmanager
