@@ -83,13 +83,14 @@ def cut_doc(doc: Doc, chunker: Chunker) -> CutText:
 def _words(doc: Doc) -> list[_Word]:
     words = []
     first = 0  # of the tokens that may reach into the next word
-    for start, end in word_spans(doc.text):
+    text = doc.text  # once: spaCy puts it together anew each time it is asked
+    for start, end in word_spans(text):
         while doc[first].idx + len(doc[first]) <= start:
             first += 1
         last = first
         while last < len(doc) and doc[last].idx < end:
             last += 1
-        words.append(_word(doc.text, (start, end), list(doc[first:last])))
+        words.append(_word(text, (start, end), list(doc[first:last])))
         first = last - 1
     return words
 

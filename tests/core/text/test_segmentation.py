@@ -12,7 +12,7 @@ from core.text import korean
 from core.text.corpus import DatasetSpec, open_corpus
 from core.text.cutting import MAX_CHUNK_WORDS
 from core.text.segmentation import Segmenter, assemble, pipeline_revision, resolve_pipeline, unsegmented
-from core.text.spacy_segmentation import cut_doc, parsed_chunks
+from core.text.spacy_segmentation import cut_doc, parsed_chunks, stop_word_chunks
 from core.text.words import count_words
 from core.types import Article, SegmentedArticle
 
@@ -208,3 +208,22 @@ def test_an_article_that_would_take_the_memory_down_is_refused() -> None:
         SEGMENT(article("A cat. " * 3001))
     with pytest.raises(SegmentationError, match="1000001 characters; at most 1000000"):
         SEGMENT(article("a" * 1_000_001))
+
+
+class CountedDoc(Doc):
+    """Counts how often its text is asked for: spaCy puts it together from all tokens, each time."""
+
+    asked = 0
+
+    @property
+    def text(self) -> str:
+        self.asked += 1
+        return super().text
+
+
+@pytest.mark.parametrize("sentences", [10, 1000])
+def test_the_text_of_a_doc_is_asked_for_once_however_long_it_is(sentences: int) -> None:
+    doc = CountedDoc(spacy.blank("en").vocab, words=["Rain", "fell", "."] * sentences)
+    cut = cut_doc(spacy.blank("en").add_pipe("sentencizer")(doc), stop_word_chunks)
+    assert len(cut.words) == 2 * sentences
+    assert doc.asked == 1
