@@ -1,1 +1,6 @@
 """The science of NWS: text, summarizers, metrics, analysis. Usable from a notebook without Ray or a database."""
+
+import os
+
+# MKL reads it at its first product, and any module of NWS may be the first to multiply. See core/products.py.
+os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")

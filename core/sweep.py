@@ -11,6 +11,7 @@ import torch
 from core.errors import EmptyArticleError
 from core.metrics.standard import MetricsConfig, StandardMetrics
 from core.models import ModelRef
+from core.products import warn_if_rows_depend
 from core.summarizers.encoders import FloatArray, load_encoder
 from core.summarizers.generation import Generated, load_generator
 from core.summarizers.generators import Generator
@@ -165,6 +166,8 @@ def take_share(device: str, memory_fraction: float | None) -> None:
     out of memory, and not the others on the same accelerator.
     """
     torch.set_num_threads(1)
+    if device == "cpu":
+        warn_if_rows_depend()
     if device == "cuda" and memory_fraction is not None:
         torch.cuda.set_per_process_memory_fraction(memory_fraction)
 

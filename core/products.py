@@ -1,0 +1,89 @@
+"""Float32 products on a CPU: each row comes out the same to the last bit, whatever rows are multiplied with it.
+
+A training needs that: which texts share a product depends on the number of workers, and a reward that differs in its
+seventh digit soon draws other summaries. By itself MKL, which multiplies for PyTorch on Intel CPUs, sums in an order
+that depends on the shape of the whole matrix. In the mode `MKL_CBWR=AUTO,STRICT` it did not for any shape that was
+tried, at the same speed; Intel promises as much only for another number of threads (oneMKL Developer Guide, "Obtaining
+Numerically Reproducible Results"). So `rows_are_independent` tries it, and a run records what it multiplied with.
+
+MKL reads the mode once, at its first product. `core/__init__.py` sets it, which is early enough unless a notebook has
+multiplied before it imports NWS.
+"""
+
+import functools
+import logging
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from core.fast_linear import PackedLinear, onednn_is_faster
+
+logger = logging.getLogger(__name__)
+
+CPUINFO = Path("/proc/cpuinfo")
+
+# (in features, out features) of layers as encoders have them, and (tokens, dimensions) of a reference.
+_LAYERS = ((384, 1536), (1536, 384))
+_REFERENCE = (60, 384)
+# How many rows are multiplied at a time.
+_ROWS = (1, 2, 3, 5, 8, 13, 16, 17, 31, 33, 47, 60, 64, 65, 90, 127, 130)
+
+
+@functools.cache
+def describe_products() -> str:
+    """What multiplies on this machine, as runs record it, e.g. `AVX512, MKL AUTO,STRICT, CPU 6-143`.
+
+    Two machines of one description are taken to give the same numbers.
+    """
+    mode = os.environ.get("MKL_CBWR") or "in its own mode"
+    library = f"MKL {mode}" if torch.backends.mkl.is_available() else "without MKL"  # type: ignore[no-untyped-call]
+    parts = [torch.backends.cpu.get_cpu_capability(), library, f"CPU {_cpu_kind(CPUINFO)}"]
+    parts += ["oneDNN layers"] if onednn_is_faster() else []
+    parts += [] if rows_are_independent() else ["rows depend on their batch"]
+    return ", ".join(parts)
+
+
+@functools.cache
+def rows_are_independent() -> bool:
+    """Whether a row came out the same in products of several sizes: a trial of some milliseconds, no proof."""
+    generator = torch.Generator().manual_seed(0)
+    for width, height in _LAYERS:
+        weight = torch.randn(height, width, generator=generator)
+        layer = (
+            PackedLinear(weight, None) if onednn_is_faster() else functools.partial(nn.functional.linear, weight=weight)
+        )
+        if not keeps_rows(layer, width):
+            return False
+    # As BERTScore compares tokens. Only layers may be multiplied by oneDNN.
+    reference = torch.randn(_REFERENCE, generator=generator)
+    return keeps_rows(lambda rows: rows @ reference.T, _REFERENCE[1])
+
+
+def keeps_rows(multiply: Callable[[torch.Tensor], torch.Tensor], width: int) -> bool:
+    """Whether rows of `width` numbers come out bit for bit the same, few or many at a time."""
+    rows = torch.randn(max(_ROWS), width, generator=torch.Generator().manual_seed(1))
+    with torch.inference_mode():
+        together = multiply(rows)
+        return all(torch.equal(multiply(rows[:count]), together[:count]) for count in _ROWS)
+
+
+def warn_if_rows_depend() -> None:
+    """Log what that means for the numbers, where rows depend on what is multiplied with them."""
+    if not rows_are_independent():
+        logger.warning(
+            "On this CPU a row of a float32 product depends on the other rows (%s). Numbers agree to about 1e-6 only, "
+            "and a training with another number of workers becomes another one. Set MKL_CBWR=AUTO,STRICT before "
+            "Python starts, or import NWS before anything is computed.",
+            describe_products(),
+        )
+
+
+def _cpu_kind(cpuinfo: Path) -> str:
+    """Family and model as Linux numbers them: virtual machines hide the name."""
+    text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
+    found = [re.search(rf"^{name}\s*:\s*(\d+)", text, re.MULTILINE) for name in ("cpu family", "model")]
+    return "-".join(match[1] for match in found if match) or "of unknown kind"

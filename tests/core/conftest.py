@@ -1,0 +1,21 @@
+"""Both ways of multiplying on any machine: the one its CPU would take, and the other."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from core import fast_linear, products
+
+
+@pytest.fixture(params=["MKL", "oneDNN"])
+def multiplied_by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Loaded models multiply with this library, whatever the CPU's maker."""
+    if request.param == "oneDNN" and not fast_linear.onednn_works():
+        pytest.skip("this PyTorch has no prepacked oneDNN layers")
+    for module in (fast_linear, products):
+        monkeypatch.setattr(module, "onednn_is_faster", lambda: request.param == "oneDNN")
+    for told in (products.rows_are_independent, products.describe_products):
+        told.cache_clear()
+    yield request.param
+    for told in (products.rows_are_independent, products.describe_products):
+        told.cache_clear()

@@ -1,0 +1,102 @@
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from core import products
+from core.fast_linear import PackedLinear, onednn_works
+from core.products import describe_products, keeps_rows, rows_are_independent, warn_if_rows_depend
+from core.sweep import take_share
+
+ROOT = Path(__file__).parents[2]
+SHAPES = [(384, 384), (384, 1536), (1536, 384), (768, 3072), (3072, 768), (32, 64)]
+on_mkl = pytest.mark.skipif(not torch.backends.mkl.is_available(), reason="this PyTorch multiplies without MKL")
+
+
+def described(code: str, **environment: str) -> str:
+    """What a new process says of its products after `code`."""
+    return subprocess.run(
+        [sys.executable, "-c", f"{code}\nfrom core.products import describe_products\nprint(describe_products())"],
+        cwd=ROOT,
+        env={**{k: v for k, v in os.environ.items() if k != "MKL_CBWR"}, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+
+
+@pytest.mark.parametrize(("width", "height"), SHAPES)
+def test_a_row_is_the_same_in_any_company(multiplied_by: str, width: int, height: int) -> None:
+    if not rows_are_independent():
+        pytest.skip(f"not promised on this CPU, and a run says so: {describe_products()}")
+    generator = torch.Generator().manual_seed(0)
+    weight, bias = torch.randn(height, width, generator=generator), torch.randn(height, generator=generator)
+    rows = torch.randn(200, width, generator=generator)
+    layer = PackedLinear(weight, bias) if multiplied_by == "oneDNN" else torch.nn.Linear(width, height)
+    if isinstance(layer, torch.nn.Linear):
+        layer.load_state_dict({"weight": weight, "bias": bias})
+    with torch.inference_mode():
+        together = layer(rows)
+        for count in [*range(1, 70), *range(70, 200, 7)]:
+            for first in (0, 3) if count < 197 else (0,):
+                assert torch.equal(layer(rows[first : first + count]), together[first : first + count]), count
+
+
+@pytest.mark.skipif(not onednn_works(), reason="this PyTorch has no prepacked oneDNN layers")
+def test_a_single_row_of_any_shape_is_multiplied_by_onednn_as_among_others() -> None:
+    layer = PackedLinear(torch.randn(8, 3072), None)
+    row = torch.randn(3072)
+    with torch.inference_mode():
+        among_others = layer(row.expand(5, -1))[0]
+        for shape in ((3072,), (1, 3072), (1, 1, 3072)):
+            found = layer(row.reshape(shape))
+            assert found.shape == (*shape[:-1], 8)
+            assert torch.equal(found.flatten(), among_others)
+
+
+@on_mkl
+def test_importing_nws_sets_the_mode_that_keeps_rows() -> None:
+    assert "MKL AUTO,STRICT" in described("import torch, core")
+
+
+@on_mkl
+@pytest.mark.parametrize("mode", ["AVX2", "COMPATIBLE"])
+def test_a_mode_of_ones_own_stays_and_is_told(mode: str) -> None:
+    assert f"MKL {mode}," in described("", MKL_CBWR=mode)
+
+
+def test_rows_that_depend_on_their_company_are_noticed() -> None:
+    def by_shape(rows: torch.Tensor) -> torch.Tensor:
+        return rows * (1 + 1e-7 * len(rows))
+
+    assert keeps_rows(lambda rows: rows + 1, 3)
+    assert not keeps_rows(by_shape, 3)
+
+
+def test_a_worker_says_so_where_rows_depend(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    take_share("cpu", None)
+    monkeypatch.setattr(products, "rows_are_independent", lambda: False)
+    describe_products.cache_clear()
+    with caplog.at_level(logging.WARNING):
+        warn_if_rows_depend()
+        assert describe_products().endswith("rows depend on their batch")
+    describe_products.cache_clear()
+    (record,) = caplog.records
+    assert "agree to about 1e-6 only" in record.getMessage()
+
+
+def test_trying_leaves_the_random_numbers_of_others_alone() -> None:
+    state = torch.get_rng_state()
+    rows_are_independent.__wrapped__()
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_the_kind_of_cpu(tmp_path: Path) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    assert products._cpu_kind(cpuinfo) == "of unknown kind"
+    cpuinfo.write_text("cpu family\t: 6\nmodel\t\t: 143\nmodel name\t: Intel\n")
+    assert products._cpu_kind(cpuinfo) == "6-143"
