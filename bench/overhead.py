@@ -27,10 +27,10 @@ from rich.console import Console
 from bench import stub_work
 from bench.machine import cpu_model
 from core.types import Landed
-from jobs import driver, workers
-from jobs.phase1 import pin
-from jobs.provenance import Pinned
-from jobs.recipe import load_recipe
+from jobs.drive import driver, pools
+from jobs.plan.phase1 import pin
+from jobs.plan.pinned import Pinned
+from jobs.recipes.load import load_recipe
 from jobs.store import Store, open_store
 
 RESULTS = Path(__file__).parent / "results"
@@ -63,7 +63,7 @@ class Meter:
     cpu_of: dict[psutil.Process, float] = field(default_factory=dict)  # also of those that have ended
 
     def submit(self, store: Store, pinned: Pinned, console: Console) -> driver.Outcome:
-        """`jobs.driver.submit` with stub work, metered."""
+        """`jobs.drive.driver.submit` with stub work, metered."""
         record = Store.record
 
         def metered(store: Store, run_id: str, epoch: int, landed: Sequence[Landed], *rest: Any) -> None:
@@ -72,7 +72,7 @@ class Meter:
             if not before or before // self.every != self.stored // self.every or self.stored == pinned.articles:
                 self.samples.append(self.sample())
 
-        with mock.patch.object(workers, "_work", stub_work.work), mock.patch.object(Store, "record", metered):
+        with mock.patch.object(pools, "_work", stub_work.work), mock.patch.object(Store, "record", metered):
             return driver.submit(store, pinned, "ray", console)
 
     def sample(self) -> Sample:

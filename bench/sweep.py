@@ -28,8 +28,8 @@ from bench.arms import Arm, Row, load_arms
 from bench.machine import cpu_model, linear_gflops
 from core.sweep import make_segmenter
 from core.types import Score, SegmentedArticle
-from jobs.phase1 import pin
-from jobs.recipe import load_recipe
+from jobs.plan.phase1 import pin
+from jobs.recipes.load import load_recipe
 
 RESULTS = Path(__file__).parent / "results"
 TOLERANCE = 1e-5  # of BERTScore against NAIVE, where the texts are equal

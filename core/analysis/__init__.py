@@ -5,7 +5,7 @@ from core.analysis.curves import Curve, CurvePoint, Uncut, sweep_curves, uncut_s
 from core.analysis.magic_number import Gain, MagicNumber, lengths_text, magic_numbers
 from core.analysis.paired import Comparison, PairedLength, compare_systems
 from core.analysis.points import CONTROLS, LEAD, POLICY, RANDOM, UPPER_BOUNDS, Metric, Point, system_order
-from core.analysis.policies import COMPARED, SystemScore, Texts, mean_over_seeds, policy_scores, split_seed
+from core.analysis.policy_scores import COMPARED, SystemScore, Texts, mean_over_seeds, policy_scores, split_seed
 
 __all__ = [
     "COMPARED",

@@ -10,7 +10,7 @@ from core.errors import CorpusError
 from core.fingerprint import file_sha256
 from core.hub import resolve_commit
 from core.text.files import READERS, LocatedRow, read_rows
-from core.text.hub import KNOWN_DATASETS, PINNED_REVISIONS, load_split
+from core.text.hub_datasets import KNOWN_DATASETS, PINNED_REVISIONS, load_split
 from core.text.rows import recognise_fields, to_article
 from core.types import Article
 

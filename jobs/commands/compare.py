@@ -36,8 +36,8 @@ def compare(
 
     from rich.console import Console
 
-    from jobs.compare import compare_runs
-    from jobs.compare_view import print_comparison
+    from jobs.compare.compute import compare_runs
+    from jobs.compare.show import print_comparison
 
     with reading(store) as opened:
         found = compare_runs(opened, run, run2, system or [], lengths, metric)

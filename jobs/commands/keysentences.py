@@ -25,8 +25,8 @@ def keysentences(
 ) -> None:
     """Find keywords and key sentences of Korean texts with KR-WordRank, beside those of TextRank, with their recall."""
     from core.summarizers.korean_key_sentences import check_selection
-    from jobs import keysentences as found_in
-    from jobs.keysentences_view import print_key_sentences
+    from jobs.keysentences import compute as found_in
+    from jobs.keysentences.show import print_key_sentences
 
     check_selection(top, diversity)
     without = found_in.read_stopwords(stopwords) if stopwords is not None else frozenset()

@@ -9,7 +9,7 @@ from jobs.commands.shared import DEFAULT_STORE, Json, Store, out, shown, store_f
 
 def doctor(store: Store = DEFAULT_STORE, as_json: Json = False) -> None:
     """Check this machine: libraries, models, spaCy pipelines, Ray, accelerators, store. Exit 1 if one is broken."""
-    from jobs import doctor as checks
+    from jobs.doctor import checks
 
     found = checks.check_all(store)
     if as_json:

@@ -108,7 +108,7 @@ def _is_file(text: str) -> bool:
 
 
 def _chosen(store: str, run: str, system: str | None) -> Any:
-    from jobs.policies import choose_system
+    from jobs.drive.stored_policies import choose_system
 
     with reading(store) as opened:
         chosen = choose_system(opened, run, system)

@@ -15,7 +15,7 @@ from jobs.commands.shared import DEFAULT_STORE, Store, err, store_flag
 class Target:
     """Where a run is to be driven: at the dashboard `address`, or here by `engine`."""
 
-    engine: Any  # a name that jobs.workers knows, once `check` has passed
+    engine: Any  # a name that jobs.drive.pools knows, once `check` has passed
     address: str | None
     no_wait: bool
 
@@ -38,11 +38,11 @@ class Target:
 
 def submit(opened: Any, store: str, pinned: Any, target: Target) -> Any:
     """Submit a new run to a cluster and follow it; how it stands then."""
-    from jobs import submission
-    from jobs.follow import Place
+    from jobs.remote import ship
+    from jobs.remote.follow import Place
 
     _warn_of_a_file(store)
-    run_id = submission.submit(opened, store, pinned, str(target.address))
+    run_id = ship.submit(opened, store, pinned, str(target.address))
     return _follow(opened, store, run_id, run_id, Place(epoch=0, line=0), target)
 
 
@@ -56,12 +56,12 @@ def resubmit(
     take_over: bool,
 ) -> Any:
     """Submit a run again and follow it; how it stands then."""
-    from jobs import submission
-    from jobs.follow import place_of
+    from jobs.remote import ship
+    from jobs.remote.follow import place_of
 
     _warn_of_a_file(store)
     since = place_of(opened, run)
-    name = submission.resubmit(opened, store, run, str(target.address), accelerator, actors, take_over)
+    name = ship.resubmit(opened, store, run, str(target.address), accelerator, actors, take_over)
     return _follow(opened, store, run, name, since, target)
 
 
@@ -77,7 +77,7 @@ def _warn_of_a_file(store: str) -> None:
 
 
 def _follow(opened: Any, store: str, run: str, job: str, since: Any, target: Target) -> Any:
-    from jobs import follow
+    from jobs.remote import follow
 
     where = store_flag(store)
     err.print(f"Submitted {run} to {target.address} as job {job}.")
@@ -106,18 +106,18 @@ def drive(
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Drive a run on the cluster that this machine is the head of: what a submitted job runs."""
-    from jobs import submission
     from jobs.commands.submit import finish
+    from jobs.remote import ship
     from jobs.store import open_store
 
-    store = submission.take_store_url() or store
+    store = ship.take_store_url() or store
     with open_store(store) as opened:
-        outcome = submission.with_run(opened, run, lambda: _driven(opened, run, accelerator, actors, take_over))
+        outcome = ship.with_run(opened, run, lambda: _driven(opened, run, accelerator, actors, take_over))
     finish(outcome, store, as_json=False)
 
 
 def _driven(opened: Any, run: str, accelerator: str | None, actors: int | None, take_over: bool) -> Any:
-    from jobs import driver
+    from jobs.drive import driver
 
     try:
         return driver.resume(opened, run, "cluster", accelerator, actors, err, take_over)

@@ -12,14 +12,14 @@ from jobs.commands.shared import DEFAULT_STORE, Json, Store, err, newest, out, r
 
 def list_runs(store: Store = DEFAULT_STORE, as_json: Json = False) -> None:
     """List the runs in the store, the newest first."""
-    from jobs import rows_view, runs_view
+    from jobs.terminal import plain_table, run_status
 
     with reading(store) as opened:
         runs = opened.list_runs()
     if as_json:
-        print(json.dumps([runs_view.as_dict(run) for run in runs]))
+        print(json.dumps([run_status.as_dict(run) for run in runs]))
     else:
-        rows_view.print_rows(runs_view.COLUMNS, runs_view.rows(runs), out)
+        plain_table.print_rows(run_status.COLUMNS, run_status.rows(runs), out)
 
 
 def status(
@@ -28,16 +28,16 @@ def status(
     as_json: Json = False,
 ) -> None:
     """Show how a run stands: its progress, what made its numbers, and the articles that failed."""
-    from jobs import runs_view
+    from jobs.terminal import run_status
 
     with reading(store) as opened:
         info = opened.run_info(run or newest(opened))
         failures = opened.failures(info.id)
         policies = opened.policy_infos(info.id)
     if as_json:
-        print(json.dumps(runs_view.as_dict(info, failures, policies)))
+        print(json.dumps(run_status.as_dict(info, failures, policies)))
     else:
-        runs_view.print_status(info, failures, policies, out)
+        run_status.print_status(info, failures, policies, out)
 
 
 def report(
@@ -50,8 +50,8 @@ def report(
 ) -> None:
     """Show a run's curves: BERTScore F1 by n with 95 % intervals, the best n, and plots as PNG and SVG."""
     from jobs.report import write_report
-    from jobs.report.numbers import RunSummary
-    from jobs.report.policy_report import write_policy_report
+    from jobs.report.policies.report import write_policy_report
+    from jobs.report.sweep.numbers import RunSummary
 
     with reading(store) as opened:
         info = opened.run_info(run or newest(opened, with_summaries=True))
@@ -89,7 +89,7 @@ def report(
 
 def _policy_results(opened: Any, info: Any, points: Any) -> Any:
     """What the store has of a run's policies."""
-    from jobs.report.policy_numbers import PolicyResults
+    from jobs.report.policies.numbers import PolicyResults
 
     reward = info.signatures["reward"]
     return PolicyResults(
@@ -114,10 +114,10 @@ def query(
     as_json: Json = False,
 ) -> None:
     """Run SQL that reads the store, and print the rows (with --json, as one JSON list of objects)."""
-    from jobs import rows_view
+    from jobs.terminal import plain_table
 
     with reading(store) as opened, opened.query(sql) as answer:
         if as_json:
-            print(json.dumps(rows_view.as_objects(answer.columns, answer.rows), default=str, allow_nan=False))
+            print(json.dumps(plain_table.as_objects(answer.columns, answer.rows), default=str, allow_nan=False))
         else:
-            rows_view.print_rows(answer.columns, answer.rows, out)
+            plain_table.print_rows(answer.columns, answer.rows, out)

@@ -49,8 +49,8 @@ def score(
     """Score predictions against their references: ROUGE, BLEU, METEOR, BERTScore and more, with 95 % intervals."""
     from core.metrics.registry import Options
     from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
-    from jobs import score as scores
-    from jobs.score_view import print_score
+    from jobs.score import compute as scores
+    from jobs.score.show import print_score
 
     options = Options(stemmer, references, lang, tokenizer, bertscore_model, bertscore_layer)
     if per_row is not None:

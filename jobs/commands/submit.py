@@ -161,15 +161,15 @@ def _submit(
     target.check()
     shown(store)  # refuses a store URL that cannot be used, before the heavy imports
 
-    from jobs import driver
-    from jobs import dry_run as dry_runs
-    from jobs.recipe import load_recipe
+    from jobs.drive import driver
+    from jobs.plan.dry_run import describe, print_description
+    from jobs.recipes.load import load_recipe
     from jobs.store import open_store
 
     pinned = driver.PINS[job](load_recipe(job, recipe, {key: v for key, v in given.items() if v is not None}))
     if dry_run:
-        plan = dry_runs.describe(pinned)
-        print(json.dumps(plan)) if as_json else dry_runs.print_description(plan, out)
+        plan = describe(pinned)
+        print(json.dumps(plan)) if as_json else print_description(plan, out)
         return
     with open_store(store) as opened:
         known = opened.find_run(pinned.recipe.hash) if resume else None
@@ -227,7 +227,7 @@ def _go_on(
     if target.address:
         return remote.resubmit(opened, store, run, target, accelerator, actors, take_over)
 
-    from jobs import driver
+    from jobs.drive import driver
 
     with _telling(f"the run was taken. Go on with: nws resume {run}{store_flag(store)}"):
         return driver.resume(opened, run, target.engine, accelerator, actors, err, take_over)

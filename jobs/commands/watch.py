@@ -43,7 +43,7 @@ def logs(
                 out.print(f"{line.said_at:%Y-%m-%d %H:%M:%S} {line.text}", markup=False)
 
         if follow:
-            from jobs import follow as following
+            from jobs.remote import follow as following
 
             following.follow(opened, run, following.START, say)
         else:
@@ -54,12 +54,12 @@ def logs(
 
 
 def _job_logs(run: str, address: str | None, follow: bool) -> None:
-    from jobs import submission
+    from jobs.remote import ship
 
     if not address:
         raise RecipeError(f"Run {run} was not submitted to a cluster, so it has no Ray job: nws logs {run}")
     head = Head(address)
-    names = submission.jobs_of(head, run)
+    names = ship.jobs_of(head, run)
     if not names:
         raise ClusterError(f"The Ray cluster at {address} knows no job of run {run}: its head was started again since.")
     for name in names:
@@ -79,8 +79,8 @@ def cancel(
 
     What was finished is stored, and `nws resume` goes on with it. Exit 1 if the run could not be stopped.
     """
-    from jobs import submission
-    from jobs.follow import wait_for_end
+    from jobs.remote import ship
+    from jobs.remote.follow import wait_for_end
     from jobs.store import open_store
 
     stopped: list[str] = []
@@ -95,7 +95,7 @@ def cancel(
             stopped = _stop_jobs(where, run, before.state in ("pending", "running"))
             if stopped:
                 wait_for_end(opened, run, _STOP_SECONDS)
-                submission.end_stopped(opened, run)
+                ship.end_stopped(opened, run)
         info = opened.run_info(run)
     if as_json:
         print(json.dumps({"run_id": run, "state": info.state, "stopped_jobs": stopped}))
@@ -111,10 +111,10 @@ def cancel(
 
 
 def _stop_jobs(address: str, run: str, must_answer: bool) -> list[str]:
-    from jobs import submission
+    from jobs.remote import ship
 
     try:
-        return submission.stop_jobs(Head(address), run)
+        return ship.stop_jobs(Head(address), run)
     except ClusterError as error:
         if must_answer:
             raise

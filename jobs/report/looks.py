@@ -7,7 +7,7 @@ from typing import Literal
 from matplotlib.lines import Line2D
 
 from core.analysis import LEAD, RANDOM, system_order
-from jobs.table_style import role
+from jobs.terminal.table_style import role
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
 """Okabe and Ito (2008) without black and yellow, and a wine red: told apart with any colour vision."""

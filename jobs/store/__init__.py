@@ -1,11 +1,11 @@
 """The store of runs and results, in SQLite or Postgres."""
 
 from jobs.store.address import DEFAULT_STORE as DEFAULT_STORE
-from jobs.store.policies import CurveRow as CurveRow
-from jobs.store.policies import GreedyReward as GreedyReward
-from jobs.store.policies import PolicyCheckpoint as PolicyCheckpoint
-from jobs.store.policies import PolicyInfo as PolicyInfo
-from jobs.store.policies import RoundResult as RoundResult
+from jobs.store.checkpoints import CurveRow as CurveRow
+from jobs.store.checkpoints import GreedyReward as GreedyReward
+from jobs.store.checkpoints import PolicyCheckpoint as PolicyCheckpoint
+from jobs.store.checkpoints import PolicyInfo as PolicyInfo
+from jobs.store.checkpoints import RoundResult as RoundResult
 from jobs.store.query import Answer as Answer
 from jobs.store.results import SWEEP as SWEEP
 from jobs.store.results import FailureInfo as FailureInfo

@@ -10,10 +10,10 @@ from sqlalchemy import Connection, Engine
 from core.analysis import Point
 from core.errors import StoreError
 from core.types import Landed
-from jobs.store import policies, results, runs
+from jobs.store import checkpoints, results, runs
 from jobs.store.address import Address, parse_address
+from jobs.store.checkpoints import CurveRow, GreedyReward, PolicyCheckpoint, PolicyInfo, RoundResult
 from jobs.store.engine import reader_engine, transaction, writer_engine
-from jobs.store.policies import CurveRow, GreedyReward, PolicyCheckpoint, PolicyInfo, RoundResult
 from jobs.store.query import Answer, run_query
 from jobs.store.results import SWEEP, FailureInfo, Stage
 from jobs.store.runs import FinalState, LogLine, RunInfo, RunSpec
@@ -178,9 +178,9 @@ class Store:
             StoreError: A number is not finite, a text cannot be stored, a configuration is not JSON, a seed needs more
                 than 64 bits, or an article is not there.
         """
-        policies.check(round_results)
+        checkpoints.check(round_results)
         with self._write() as connection:
-            policies.record(connection, run_id, epoch, round_results)
+            checkpoints.record(connection, run_id, epoch, round_results)
 
     def finish_run(self, run_id: str, epoch: int, state: FinalState, error: str | None = None) -> None:
         """End a run; its driver can write no more until somebody claims the run again.
@@ -233,22 +233,22 @@ class Store:
     def checkpoints(self, run_id: str) -> list[PolicyCheckpoint]:
         """The newest checkpoint of each policy of a run, by name."""
         with self._read() as connection:
-            return policies.checkpoints(connection, run_id)
+            return checkpoints.checkpoints(connection, run_id)
 
     def policy_infos(self, run_id: str) -> list[PolicyInfo]:
         """How far each policy of a run is, by name."""
         with self._read() as connection:
-            return policies.infos(connection, run_id)
+            return checkpoints.infos(connection, run_id)
 
     def learning_curve(self, run_id: str) -> list[CurveRow]:
         """The rewards of a run's sampled episodes, by policy, n and update."""
         with self._read() as connection:
-            return policies.learning_curve(connection, run_id)
+            return checkpoints.learning_curve(connection, run_id)
 
     def greedy_rewards(self, run_id: str) -> list[GreedyReward]:
         """What the finished policies of a run get on their training articles, by policy, article and n."""
         with self._read() as connection:
-            return policies.greedy_rewards(connection, run_id)
+            return checkpoints.greedy_rewards(connection, run_id)
 
     def query(self, sql: str) -> AbstractContextManager[Answer]:
         """Run one SQL statement that reads: `with store.query("SELECT …") as answer: … answer.rows`.

@@ -14,7 +14,7 @@ from core.learning.learner import Learner
 from core.learning.policies import PolicyConfig, make_policies
 from core.learning.reinforce import ReinforceConfig
 from core.learning.reward import RewardConfig
-from core.learning.training import request_of
+from core.learning.rounds import request_of
 from core.learning.training_config import TrainingConfig
 from core.metrics.bertscore import BertScoreConfig
 from core.models import parse_model, resolve_model

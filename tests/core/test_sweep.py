@@ -16,9 +16,9 @@ from core.metrics.bertscore import BertScoreConfig
 from core.metrics.rouge import RougeConfig
 from core.metrics.standard import MetricsConfig, StandardMetrics
 from core.models import parse_model, resolve_model
-from core.summarizers.baselines import BASELINES
 from core.summarizers.chunk_systems import ChunkSystem, Random
 from core.summarizers.encoders import Encoder
+from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generation import Generated, LoadedGenerator
 from core.summarizers.generators import parse_generator
 from core.summarizers.lead import Lead

@@ -11,11 +11,11 @@ import yaml
 from nws_process import Rows, assert_equal, finish, rows, start, wait_for_rows
 from rich.console import Console
 
-from core.summarizers.baselines import BASELINES
+from core.summarizers.extractive_baselines import BASELINES
 from core.text.corpus import BUNDLED
-from jobs import driver
-from jobs.baselines import pin
-from jobs.recipe import load_recipe
+from jobs.drive import driver
+from jobs.plan.baselines import pin
+from jobs.recipes.load import load_recipe
 from jobs.store import open_store
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(600)]

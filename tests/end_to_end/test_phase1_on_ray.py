@@ -14,9 +14,9 @@ from nws_process import assert_equal, finish, rows, start, wait_for_rows
 from rich.console import Console
 
 from core.text.corpus import BUNDLED
-from jobs import driver
-from jobs.phase1 import pin
-from jobs.recipe import load_recipe
+from jobs.drive import driver
+from jobs.plan.phase1 import pin
+from jobs.recipes.load import load_recipe
 from jobs.store import open_store
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]

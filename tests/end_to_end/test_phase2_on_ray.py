@@ -13,7 +13,7 @@ from nws_process import finish, start
 from rich.console import Console
 from training_run import everything, small_training
 
-from jobs import driver
+from jobs.drive import driver
 from jobs.store import open_store
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]

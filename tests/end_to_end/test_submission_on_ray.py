@@ -21,8 +21,8 @@ import sqlalchemy as sa
 from nws_process import finish, start
 from ray_head import Head, ray_head
 
+from jobs.remote.ship import URL_FILE
 from jobs.store import RunInfo, open_store, upgrade_schema
-from jobs.submission import URL_FILE
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(600)]
 

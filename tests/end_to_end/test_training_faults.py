@@ -19,7 +19,7 @@ from ray_cluster import end, ray_cluster, strike
 from rich.console import Console
 from training_run import everything, small_training
 
-from jobs import driver
+from jobs.drive import driver
 from jobs.store import Store, open_store, upgrade_schema
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(600)]

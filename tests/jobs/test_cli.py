@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs import driver, store
+from jobs import store
 from jobs.commands import shared
+from jobs.drive import driver
 
 SUBMIT = ("submit", "phase1", "--engine", "inline", "--limit", "3", "--n", "1,7")
 

@@ -11,9 +11,9 @@ from rich.console import Console
 
 from bench import stub_work
 from core.types import Landed
-from jobs import driver, workers
-from jobs.phase1 import pin
-from jobs.recipe import load_recipe
+from jobs.drive import driver, pools
+from jobs.plan.phase1 import pin
+from jobs.recipes.load import load_recipe
 from jobs.store import Store, open_store
 
 ARTICLES, WARM_UP = 1500, 500
@@ -37,7 +37,7 @@ def test_what_has_been_stored_is_forgotten(tmp_path: Path, monkeypatch: pytest.M
             held[stored] = tracemalloc.get_traced_memory()[0]
 
     monkeypatch.setenv("NWS_STUB_SECONDS", "0")
-    monkeypatch.setattr(workers, "_work", stub_work.work)
+    monkeypatch.setattr(pools, "_work", stub_work.work)
     monkeypatch.setattr(Store, "record", metered)
     with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
         tracemalloc.start()

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from jobs import driver
-from jobs.baselines import pin
-from jobs.compare import compare_runs
-from jobs.recipe import load_recipe
+from jobs.compare.compute import compare_runs
+from jobs.drive import driver
+from jobs.plan.baselines import pin
+from jobs.recipes.load import load_recipe
 from jobs.store import open_store
 
 QUIET = Console(file=io.StringIO())

@@ -3,7 +3,7 @@
 import numpy as np
 
 from core.analysis import Point
-from jobs.report.policy_numbers import PolicyResults
+from jobs.report.policies.numbers import PolicyResults
 from jobs.store import CurveRow, GreedyReward
 
 METHODS = {"reinforce": 150}

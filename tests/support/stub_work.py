@@ -4,8 +4,9 @@ What is tested with it is that nothing is lost, not what the numbers mean.
 """
 
 from bench import stub_work
-from jobs import cli, workers
+from jobs import cli
+from jobs.drive import pools
 
 if __name__ == "__main__":
-    workers._work = stub_work.work
+    pools._work = stub_work.work
     cli.main()

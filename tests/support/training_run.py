@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from core.text.corpus import BUNDLED
-from jobs.phase2 import pin
-from jobs.provenance import Pinned
-from jobs.recipe import load_recipe
+from jobs.plan.phase2 import pin
+from jobs.plan.pinned import Pinned
+from jobs.recipes.load import load_recipe
 from jobs.store import Store
 
 # In an order of their own on every database: texts have none.

@@ -5,7 +5,7 @@ from documents import document, segmented
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.summarizers.baselines import BASELINES
+from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.lead import Lead
 from core.summarizers.oracles import Oracle, WindowOracle, best
 from core.summarizers.systems import UNCUT, Document

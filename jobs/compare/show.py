@@ -1,0 +1,112 @@
+"""Comparisons in the terminal, a table for each dataset and pair. Made for 80 columns, with or without colour."""
+
+from collections.abc import Iterable, Iterator
+
+from rich.console import Console
+from rich.text import Text
+
+from core.analysis import UPPER_BOUNDS, Comparison, PairedLength
+from core.analysis.paired import ALPHA
+from jobs.compare.compute import RESAMPLES, RunComparison
+from jobs.store import RunInfo
+from jobs.terminal.table_style import decimals, make_table, print_line, print_title, role
+
+_FEW_ARTICLES = 30
+_PLACES = 4
+_HEADINGS = ("n", "articles", "A", "B", "A − B", "95 % interval", "p", "Holm p", "wins/ties/\nlosses")
+
+
+def print_comparison(found: RunComparison, console: Console) -> None:
+    """Print what was compared, a table for each dataset and pair, and how to read them."""
+    for run in (found.a, found.b) if found.two_runs else (found.a,):
+        print_line(console, f"Run {run.id}: {run.state}, {run.articles_done} articles, {run.failures} failed")
+    print_line(console, f"Metric: {found.metric}, {found.signatures[0]}", style="dim")
+    if found.two_runs:
+        print_line(console, f"The same in the second run: {found.signatures[1]}", style="dim")
+    for comparison in found.comparisons:
+        _print_pair(found, comparison, console)
+    _print_how_to_read(found, console)
+
+
+def _print_pair(found: RunComparison, comparison: Comparison, console: Console) -> None:
+    print_title(console, f"{comparison.dataset}: A − B")
+    for side, system, run in (("A", comparison.a, found.a), ("B", comparison.b, found.b)):
+        print_line(console, f"{side}  {_told(system, run, two_runs=found.two_runs)}")
+    table = make_table(gap=1)
+    for heading in _HEADINGS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for at in comparison.lengths:
+        table.add_row(*_row(at), style="bold" if at.significant else "")
+    console.print(table)
+    for note in _notes(comparison):
+        print_line(console, note, style="yellow")
+
+
+def _told(system: str, run: RunInfo, *, two_runs: bool) -> str:
+    return system + role(system) + (f", run {run.id}" if two_runs else "")
+
+
+def _row(at: PairedLength) -> list[Text]:
+    low, high = decimals(at.difference.low, _PLACES), decimals(at.difference.high, _PLACES)
+    cells = (
+        *(str(at.n), str(at.articles), decimals(at.mean_a, _PLACES), decimals(at.mean_b, _PLACES)),
+        *(_signed(at.difference.mean), f"{low} to {high}", decimals(at.p, _PLACES)),
+        # The star is there without colour, too; a blank keeps the digits of other rows in line.
+        decimals(at.p_holm, _PLACES) + ("*" if at.significant else "\N{NO-BREAK SPACE}"),
+        f"{at.wins}/{at.ties}/{at.losses}",
+    )
+    return [Text(cell) for cell in cells]
+
+
+def _signed(value: float) -> str:
+    text = decimals(value, _PLACES)
+    return text if text.startswith("-") or float(text) == 0 else f"+{text}"
+
+
+def _notes(comparison: Comparison) -> Iterator[str]:
+    """What the reader must know about these systems and articles."""
+    for side, system in (("A", comparison.a), ("B", comparison.b)):
+        if system in UPPER_BOUNDS:
+            yield f"{side} is an upper bound: it saw the reference, and is no system to choose."
+    left_out: dict[tuple[int, int], list[int]] = {}
+    for at in comparison.lengths:
+        left_out.setdefault((at.only_a, at.only_b), []).append(at.n)
+    for (only_a, only_b), lengths in left_out.items():
+        if only_a or only_b:
+            where = "" if len(left_out) == 1 else f" at n = {_listed(lengths)}"
+            yield f"Left out{where}: {_count(only_a)} only A has, {_count(only_b)} only B has."
+    if comparison.left_out:
+        yield f"A and B share no article at n = {_listed(comparison.left_out)}."
+    fewest = min(at.articles for at in comparison.lengths)
+    if fewest == 1:
+        yield "One article: no test is possible, p is 1 whatever the difference."
+    elif 2 / 2**fewest >= ALPHA:
+        yield f"{fewest} articles: p cannot fall below {decimals(2 / 2**fewest, _PLACES)}, nothing can be significant."
+    elif fewest < _FEW_ARTICLES:
+        yield f"Few articles ({fewest}): the intervals are too narrow."
+
+
+def _print_how_to_read(found: RunComparison, console: Console) -> None:
+    console.print()
+    for which, systems in (("first", found.only_a), ("second", found.only_b)):
+        if systems:
+            told = f"Only in the {which} run: {', '.join(systems)}. Name two to compare with --system."
+            print_line(console, told, style="yellow")
+    for one, two in found.not_compared:
+        print_line(console, f"Not compared: {one} and {two} share no article at any n.", style="yellow")
+    lines = (
+        f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A is better; below 0, B is.",
+        "Holm p: corrected over the n of one pair on one dataset. Intervals are not.",
+        f"p: sign-flip test on per-article differences, at most {RESAMPLES:,} patterns.",
+        f"Intervals: paired bootstrap over articles, {RESAMPLES:,} resamples, seed {found.seed}.",
+    )
+    for line in lines:
+        print_line(console, line, style="dim")
+
+
+def _listed(lengths: Iterable[int]) -> str:
+    return ", ".join(map(str, lengths))
+
+
+def _count(articles: int) -> str:
+    return f"{articles} article" if articles == 1 else f"{articles} articles"

@@ -1,0 +1,88 @@
+"""Where a run runs: in this process, on a Ray of its own, or on the Ray cluster that its driver was started on."""
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from rich.console import Console
+
+from cluster.policy_pool import InlinePolicyPool, PolicyPool
+from cluster.pool import InlinePool, Pool, Work
+from cluster.ray_policy_pool import RayPolicyPool
+from cluster.ray_pool import RayPool
+from cluster.resources import await_actors
+from cluster.session import Session, joined_session, local_session
+from core.episodes import EpisodePlan, EpisodeWorker, make_worker
+from core.sweep import SweepPlan, make_segmenter, make_sweeper
+from jobs.recipes.base import RunRecipe
+
+Engine = Literal["ray", "inline", "cluster"]
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """What runs a run: its `device`, in words, and what opens the pool of a stage or of a training on it."""
+
+    device: str | None
+    open: Callable[[SweepPlan], Pool]
+    open_policies: Callable[[EpisodePlan], PolicyPool]
+
+
+@contextmanager
+def open_workers(recipe: RunRecipe, engine: Engine, run_id: str, console: Console) -> Iterator[Workers]:
+    """The machines that a recipe asks for.
+
+    Raises:
+        ClusterError: Ray cannot start or be joined, or has not what the recipe asks for.
+    """
+    if engine == "inline":
+        device = "cuda" if recipe.accelerator != "cpu" and torch.cuda.is_available() else "cpu"
+        name = torch.cuda.get_device_name() if device == "cuda" else "1 CPU thread"
+        share = recipe.gpu_memory_fraction
+        yield Workers(
+            f"inline, {name}",
+            lambda plan: InlinePool(_work(plan, device, share)),
+            lambda plan: InlinePolicyPool(_policy_work(plan, device, share)),
+        )
+        return
+    with _session(engine, run_id, console) as session:
+        tell = functools.partial(console.print, markup=False)
+        accelerator = None if recipe.accelerator == "auto" else recipe.accelerator
+        resources, actors = await_actors(
+            session, accelerator, recipe.actors, recipe.gpus_per_actor, recipe.wait_for_machines, tell
+        )
+        # Ray does not hide the GPUs from an actor that pins none.
+        device = "cuda" if resources.num_gpus else "cpu"
+        # Actors that share a GPU would otherwise take its memory from each other.
+        shared = resources.num_gpus if 0 < resources.num_gpus < 1 else None
+        fraction = recipe.gpu_memory_fraction or shared
+        yield Workers(
+            f"{actors} x {resources.describe()}",
+            lambda plan: RayPool(_work(plan, device, fraction), resources, actors),
+            lambda plan: RayPolicyPool(_policy_work(plan, device, fraction), resources, actors),
+        )
+
+
+@contextmanager
+def _session(engine: Engine, run_id: str, console: Console) -> Iterator[Session]:
+    if engine == "cluster":
+        with joined_session(run_id) as session:
+            yield session
+        return
+    console.print("Starting Ray on this machine …")
+    with local_session(namespace=run_id) as session:
+        if session.dashboard_url:
+            token = f" (its token is in {session.auth_token_path})" if session.auth_token_path else ""
+            console.print(f"Ray dashboard: {session.dashboard_url}{token}", highlight=False, soft_wrap=True)
+        yield session
+
+
+def _work(plan: SweepPlan, device: str, memory_fraction: float | None) -> Work:
+    return Work(functools.partial(make_segmenter, plan), functools.partial(make_sweeper, plan, device, memory_fraction))
+
+
+def _policy_work(plan: EpisodePlan, device: str, memory_fraction: float | None) -> Callable[[], EpisodeWorker]:
+    return functools.partial(make_worker, plan, device, memory_fraction)

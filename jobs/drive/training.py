@@ -1,0 +1,167 @@
+"""Training the policies of a run: each round of updates is stored before the next one begins."""
+
+import functools
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+
+from cluster.policy_pool import PolicyPool
+from core.errors import TrainingError
+from core.learning.checkpoint import from_bytes, to_bytes
+from core.learning.exchange import Decoded
+from core.learning.learner import Learner
+from core.learning.policies import make_policies
+from core.learning.rounds import Updated, train
+from core.learning.training_config import TrainingConfig
+from core.summarizers.encoders import embedding_width
+from core.types import Article, BundleResult
+from jobs.drive.pools import Workers
+from jobs.drive.progress import run_progress
+from jobs.drive.run import Driven
+from jobs.drive.stored_policies import meaning_of
+from jobs.plan.pinned import PlannedTraining
+from jobs.store import PolicyCheckpoint, RoundResult, Stage, Store
+
+PREPARATION = Stage("preparation")
+"""What the failures of training articles are stored under."""
+_TOLD = 10
+"""How often a training tells how it is getting on."""
+
+
+def is_trained(store: Store, run_id: str, training: PlannedTraining) -> bool:
+    """Whether every policy has had its last update."""
+    done = {info.name for info in store.policy_infos(run_id) if info.updates == info.total_updates}
+    return done.issuperset(config.name for config in training.configs)
+
+
+def train_policies(driven: Driven, training: PlannedTraining, workers: Workers, console: Console) -> None:
+    """Give all policies the updates they lack, from their newest checkpoints on.
+
+    Raises:
+        NwsError: no article can be learnt from, a gradient is not finite, or workers cannot go on.
+    """
+    known = {found.name: found for found in driven.patiently(lambda: driven.store.checkpoints(driven.run_id))}
+    driven.heart.say("Stage training:")
+    driven.heart.say("Loading models and preparing the training articles.")
+    with workers.open_policies(training.plan) as pool:
+        articles = _prepared(driven, training, pool, has_begun=bool(known), console=console)
+        learners = [_learner(config, training, known.get(config.name), articles) for config in training.configs]
+        total = sum(learner.training.updates(len(articles)) for learner in learners)
+        done = sum(learner.update for learner in learners)
+        learn = functools.partial(pool.learn, look_around=driven.heart.check)
+        with run_progress(console, total, done, driven.heart.note, unit="updates") as advance:
+            workers_known: tuple[str, ...] = ()
+            for updated in train(learners, learn, articles):
+                if pool.workers != workers_known:
+                    workers_known = pool.workers
+                    driven.start(None, f"{workers.device}: {', '.join(workers_known)}")
+                finished = [one.learner for one in updated if _is_done(one.learner, articles)]
+                decoded = _decoded(driven, pool, finished, articles)
+                results = [_result(one, training, articles, decoded) for one in updated]
+                driven.patiently(functools.partial(driven.store.record_round, driven.run_id, driven.epoch, results))
+                advance(len(updated), 0)
+                _tell(driven, updated, articles)
+
+
+def _prepared(
+    driven: Driven, training: PlannedTraining, pool: PolicyPool, has_begun: bool, console: Console
+) -> list[Article]:
+    """The articles to learn from, in corpus order: those that can be prepared.
+
+    What an update is made of depends on which these are, so once a training has begun they stay the same.
+    """
+    articles = [article for corpus in training.corpora for article in corpus]
+    stored = driven.patiently(lambda: driven.store.failures(driven.run_id))
+    failed = {failure.article_id for failure in stored if failure.stage == PREPARATION.name} if has_begun else set()
+    wanted = [article for article in articles if article.id not in failed]
+    with run_progress(console, len(wanted), 0, driven.heart.note) as advance:
+        for prepared in pool.prepare(wanted, driven.heart.check):
+            lost = [failure for _, failure in prepared if failure]
+            if has_begun and lost:
+                # Not recorded: it would be left out from then on.
+                raise TrainingError(
+                    f"Article {lost[0].article_id} could be learnt from before, and now cannot: {lost[0].message}. "
+                    "Without it the policies would become others. Resume the run where it can be, or submit a new one."
+                )
+            landed = [((article,), BundleResult((), (failure,) if failure else ())) for article, failure in prepared]
+            if landed:
+                store = functools.partial(driven.store.record, driven.run_id, driven.epoch, landed, PREPARATION)
+                driven.patiently(store)
+            for failure in lost:
+                driven.heart.note(f"Article {failure.article_id} failed: {failure.error_class}: {failure.message}")
+            failed |= {failure.article_id for failure in lost}
+            advance(len(prepared) - len(lost), len(lost))
+    usable = [article for article in wanted if article.id not in failed]
+    if not usable:
+        raise TrainingError(
+            f"None of the {len(articles)} training articles can be learnt from. See: nws status {driven.run_id}"
+        )
+    return usable
+
+
+def _learner(
+    config: TrainingConfig, training: PlannedTraining, stored: PolicyCheckpoint | None, articles: Sequence[Article]
+) -> Learner:
+    if stored is not None:
+        if stored.total_updates != config.updates(len(articles)):
+            raise TrainingError(
+                f"Policy {config.name!r} was to have {stored.total_updates} updates, and with {len(articles)} articles "
+                f"it would have {config.updates(len(articles))}: they are not those it began with. Submit a new run."
+            )
+        return Learner.from_state(config, from_bytes(stored.state))
+    # Features are of one width whatever the encoder.
+    width = embedding_width(training.plan.encoder) if config.policies.inputs == "embeddings" else 0
+    return Learner(config, make_policies(config.policies, width, config.seed).state_dict())
+
+
+def _is_done(learner: Learner, articles: Sequence[Article]) -> bool:
+    return learner.update == learner.training.updates(len(articles))
+
+
+def _decoded(
+    driven: Driven, pool: PolicyPool, finished: Sequence[Learner], articles: Sequence[Article]
+) -> dict[str, list[Decoded]]:
+    """What finished policies write greedily for the articles they have learnt from, by name."""
+    if not finished:
+        return {}
+    asked = [
+        (learner.broadcast(), [(article, n) for article in articles for n in learner.training.lengths])
+        for learner in finished
+    ]
+    found = pool.decode(asked, driven.heart.check)
+    return {learner.training.name: of_one for learner, of_one in zip(finished, found, strict=True)}
+
+
+def _result(
+    updated: Updated,
+    planned: PlannedTraining,
+    articles: Sequence[Article],
+    decoded: Mapping[str, Sequence[Decoded]],
+) -> RoundResult:
+    training = updated.learner.training
+    return RoundResult(
+        checkpoint=PolicyCheckpoint(
+            name=training.name,
+            seed=training.seed,
+            lengths=training.lengths,
+            updates=updated.learner.update,
+            total_updates=training.updates(len(articles)),
+            config=meaning_of(training, planned, len(articles)),
+            state=to_bytes(updated.learner.state()),
+        ),
+        statistics=updated.statistics,
+        gradients=updated.gradients,
+        decoded=decoded.get(training.name, ()),
+    )
+
+
+def _tell(driven: Driven, updated: Sequence[Updated], articles: Sequence[Article]) -> None:
+    """Say now and then what the policies get."""
+    for one in updated:
+        training, numbers = one.learner.training, one.statistics
+        total = training.updates(len(articles))
+        if one.learner.update * _TOLD // total > numbers.update * _TOLD // total:
+            driven.heart.say(
+                f"{training.name}: update {one.learner.update}/{total}, reward {numbers.reward:.3f}, "
+                f"entropy {numbers.entropy:.2f}, gradient norm {numbers.grad_norm:.2f}"
+            )

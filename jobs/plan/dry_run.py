@@ -1,0 +1,100 @@
+"""What a submission would run, without running it."""
+
+import os
+from typing import Any
+
+import torch
+from rich.console import Console
+
+from cluster.resources import plan_actors
+from core.analysis.points import UPPER_BOUNDS
+from core.errors import ClusterError
+from jobs.plan.pinned import Pinned
+
+
+def describe(pinned: Pinned) -> dict[str, Any]:
+    """Articles, systems, rows, models with revisions, metrics and device of a run, as plain values.
+
+    `rows` counts the summaries: one of each length by every system, and one uncut by those with a length of their own.
+    `articles` and `rows` are None where a streamed dataset does not tell its size.
+    """
+    articles = pinned.articles
+    systems = pinned.systems
+    per_article = sum(planned.plan.summaries_per_article for planned in pinned.stages)
+    return {
+        "datasets": [
+            {"name": c.name, "split": c.split, "revision": c.revision, "articles": c.size} for c in pinned.corpora
+        ],
+        "articles": articles,
+        "training": _training(pinned),
+        "n": list(pinned.recipe.n),
+        "systems": list(systems),
+        "rows": None if articles is None else articles * per_article,
+        "encoders": pinned.revisions["encoders"],
+        "generators": pinned.revisions.get("generators", {}),
+        "bertscore": pinned.revisions["bertscore"],
+        "segmentation": pinned.revisions["segmentation"],
+        "metrics": pinned.metrics.signatures,
+        "seed": pinned.recipe.seed,
+        "device": _device(pinned),
+    }
+
+
+def _training(pinned: Pinned) -> dict[str, Any] | None:
+    """What is learnt from, and how many updates each policy has; None where nothing is trained."""
+    training = pinned.training
+    if training is None:
+        return None
+    articles = sum(1 for corpus in training.corpora for _ in corpus)
+    return {
+        "datasets": [{"name": c.name, "split": c.split, "revision": c.revision} for c in training.corpora],
+        "articles": articles,
+        "updates": {config.name: config.updates(articles) for config in training.configs},
+        "reward": training.reward,
+    }
+
+
+def _device(pinned: Pinned) -> str:
+    """What the actors would pin on this machine, or why they could not start."""
+    names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+    accelerator = None if pinned.recipe.accelerator == "auto" else pinned.recipe.accelerator
+    here: dict[str, float] = {"CPU": os.cpu_count() or 1, "GPU": len(names)}
+    if accelerator is not None and any(accelerator in name for name in names):
+        here[f"accelerator_type:{accelerator}"] = 1
+    try:
+        resources, actors = plan_actors(here, accelerator, pinned.recipe.actors, pinned.recipe.gpus_per_actor)
+    except ClusterError as error:
+        return f"not on this machine: {error}"
+    return f"{actors} x {resources.describe()}"
+
+
+def print_description(plan: dict[str, Any], console: Console) -> None:
+    """The description for people, one fact a line."""
+
+    def line(name: str, value: object) -> None:
+        console.print(f"{name:<13} {value}", highlight=False, soft_wrap=True)
+
+    if training := plan["training"]:
+        names = ", ".join(f"{dataset['name']} ({dataset['split']})" for dataset in training["datasets"])
+        line("learns from", f"{names}: {training['articles']} articles")
+        for policy, updates in training["updates"].items():
+            line("policy", f"{policy}: {updates} updates")
+        line("reward", training["reward"])
+    for dataset in plan["datasets"]:
+        count = "unknown number of" if dataset["articles"] is None else dataset["articles"]
+        line("dataset", f"{dataset['name']} ({dataset['split']}): {count} articles, {dataset['revision']}")
+    line("segmentation", plan["segmentation"])
+    for encoder in plan["encoders"].values():
+        line("encoder", encoder)
+    for generator in plan["generators"].values():
+        line("generator", generator)
+    line("bertscore", plan["bertscore"])
+    for system in plan["systems"]:
+        line("system", f"{system} (upper bound)" if system in UPPER_BOUNDS else system)
+    line("n", ", ".join(map(str, plan["n"])))
+    rows = "unknown" if plan["rows"] is None else plan["rows"]
+    line("rows", f"{rows} (articles x systems x n, and uncut summaries of those that have a length of their own)")
+    for signature in plan["metrics"].values():
+        line("metric", signature)
+    line("seed", plan["seed"])
+    line("device", plan["device"])

@@ -1,0 +1,121 @@
+"""Phase 2, policies that learn: what a recipe trains, on what, and what the policies are then compared with."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from core.episodes import EpisodePlan
+from core.errors import RecipeError
+from core.learning.policy_system import PolicySystem
+from core.learning.reward import RewardConfig, reward_signature
+from core.models import parse_model, resolve_model
+from core.summarizers.extractive_baselines import BASELINES
+from core.sweep import SweepPlan
+from core.text.corpus import Corpus
+from core.types import Article
+from jobs.plan.pinned import (
+    Pinned,
+    PinnedSetting,
+    PlannedStage,
+    PlannedTraining,
+    open_corpora,
+    pin_setting,
+    pinned_datasets,
+    pinned_text,
+)
+from jobs.plan.revisions import dataset_revisions
+from jobs.recipes.phase2 import Phase2Recipe, system_name
+from jobs.store import Stage
+
+EVALUATION = "evaluation"
+
+
+def pin(recipe: Phase2Recipe) -> Pinned:
+    """Look up every revision a recipe leaves open, and open its datasets. Loads no model.
+
+    Raises:
+        NwsError: a model, dataset, pipeline or revision cannot be found, or an article is to be learnt from and judged
+            on.
+    """
+    encoder = resolve_model(parse_model(recipe.encoder))
+    setting = pin_setting(recipe)
+    corpora, language = open_corpora(recipe.train_datasets)
+    if language != setting.language:
+        raise RecipeError(
+            f"The training articles are in {language!r} and the test articles in {setting.language!r}: take both from "
+            "one language."
+        )
+    require_disjoint(corpora, setting.corpora)
+    bertscore = replace(setting.metrics.bertscore, precision=recipe.reward.precision)
+    reward = RewardConfig(bertscore, tuple(recipe.reward.weights.items()), language)
+    training = PlannedTraining(
+        systems={
+            system_name(method.name, seed): method.trainings(seed, recipe.n)
+            for method in recipe.methods
+            for seed in recipe.seeds
+        },
+        plan=EpisodePlan(language, setting.pipeline, encoder, reward, recipe.precision),
+        corpora=corpora,
+        datasets=tuple(
+            {"name": c.name, "split": c.split, "revision": c.revision, "skip": d.skip, "limit": d.limit}
+            for c, d in zip(corpora, recipe.train_datasets, strict=True)
+        ),
+        reward=reward_signature(reward),
+    )
+    plan = _evaluation(recipe, setting, training)
+    pinned = {"encoder": pinned_text(encoder), "train_datasets": pinned_datasets(recipe.train_datasets, corpora)}
+    return Pinned(
+        job="phase2",
+        recipe=recipe.model_copy(update=setting.in_recipe(recipe) | pinned),
+        stages=(PlannedStage(Stage(EVALUATION, plan.signatures), plan),),
+        metrics=setting.metrics,
+        corpora=setting.corpora,
+        revisions={
+            "encoders": {encoder.name: str(encoder)},
+            "train_datasets": dataset_revisions(corpora),
+            **setting.revisions,
+        },
+        training=training,
+    )
+
+
+def _evaluation(recipe: Phase2Recipe, setting: PinnedSetting, training: PlannedTraining) -> SweepPlan:
+    """The policies, by name, and what they are compared with, on the test articles."""
+    encoder = training.plan.encoder
+    return SweepPlan(
+        language=setting.language,
+        pipeline=setting.pipeline,
+        encoders=(encoder,),
+        systems=(
+            *(PolicySystem(name) for name in training.systems),
+            *(BASELINES[name](encoder.name, recipe.seed) for name in recipe.systems),
+        ),
+        lengths=recipe.n,
+        metrics=setting.metrics,
+        seed=recipe.seed,
+        precision=recipe.precision,
+    )
+
+
+def require_disjoint(train: Sequence[Corpus], test: Sequence[Corpus]) -> None:
+    """Refuse to judge policies on what they have seen.
+
+    Raises:
+        RecipeError: the text of an article, but for white space, is among both.
+    """
+    seen = {_words(article): article for article in _articles(train)}
+    for article in _articles(test):
+        learnt = seen.get(_words(article))
+        if learnt is not None:
+            raise RecipeError(
+                f"The text of test article {article.key!r} of {article.dataset} is also that of training article "
+                f"{learnt.key!r} of {learnt.dataset}: a policy must not be judged on what it "
+                "has learnt from. Take another split, or leave it out (skip and limit in a recipe)."
+            )
+
+
+def _words(article: Article) -> str:
+    return " ".join(article.text.split())
+
+
+def _articles(corpora: Iterable[Corpus]) -> Iterable[Article]:
+    return (article for corpus in corpora for article in corpus)

@@ -1,0 +1,175 @@
+"""What a run runs: a recipe in which every model, dataset and pipeline is pinned to a revision."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.episodes import EpisodePlan
+from core.errors import RecipeError
+from core.learning.training_config import TrainingConfig
+from core.metrics.bertscore import BertScoreConfig
+from core.metrics.rouge import RougeConfig
+from core.metrics.standard import MetricsConfig
+from core.models import ModelRef, is_folder, parse_model, resolve_model
+from core.summarizers.chunk_systems import DRAWS
+from core.sweep import SweepPlan
+from core.text.corpus import Corpus, open_corpus
+from core.text.language import Language, article_language
+from core.text.segmentation import pipeline_revision, resolve_pipeline
+from core.text.tokenizers import DEFAULT_TOKENIZERS
+from jobs.plan.revisions import dataset_revisions, library_versions
+from jobs.recipes.base import DatasetRecipe, RunRecipe
+from jobs.store import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStage:
+    """A stage of a run and what its actors run. Each stage has a pool of its own, one after another."""
+
+    stage: Stage
+    plan: SweepPlan
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTraining:
+    """What trains the policies of a run, before its stages.
+
+    Attributes:
+        systems: of each system of policies, by name, how its pair or the pair of each n is trained.
+        plan: what workers hold.
+        corpora: what is learnt from.
+        datasets: the same, as policies tell it: name, revision, and what was left out.
+        reward: signature of what policies are rewarded with.
+    """
+
+    systems: Mapping[str, tuple[TrainingConfig, ...]]
+    plan: EpisodePlan
+    corpora: tuple[Corpus, ...]
+    datasets: tuple[Mapping[str, Any], ...]
+    reward: str
+
+    @property
+    def configs(self) -> tuple[TrainingConfig, ...]:
+        """Every training."""
+        return tuple(itertools.chain.from_iterable(self.systems.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A recipe whose every name has been looked up.
+
+    Attributes:
+        job: the job's name.
+        recipe: the recipe with each model, dataset and pipeline at an exact revision: pinning it again gives the same.
+        stages: what runs, in this order; every stage goes over all articles.
+        metrics: options of the metrics, the same in every stage.
+        corpora: the datasets, opened.
+        revisions: of models, datasets, segmentation and libraries, as the run records them.
+        training: of policies. Their systems are in the stages by name alone until they are trained.
+    """
+
+    job: str
+    recipe: RunRecipe
+    stages: tuple[PlannedStage, ...]
+    metrics: MetricsConfig
+    corpora: tuple[Corpus, ...]
+    revisions: dict[str, Any]
+    training: PlannedTraining | None = None
+
+    @property
+    def articles(self) -> int | None:
+        """How many articles there are, None where a streamed dataset does not tell."""
+        sizes = [corpus.size for corpus in self.corpora]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The signature of every system."""
+        return tuple(signature for planned in self.stages for signature in planned.plan.signatures)
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """Of every metric by its name, and of the reward where policies are trained."""
+        return self.metrics.signatures | ({"reward": self.training.reward} if self.training else {})
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedSetting:
+    """What any job has pinned: articles, their language and segmentation, and metrics."""
+
+    language: Language
+    pipeline: str
+    metrics: MetricsConfig
+    corpora: tuple[Corpus, ...]
+
+    @property
+    def revisions(self) -> dict[str, Any]:
+        """As a run records them."""
+        return {
+            "bertscore": str(self.metrics.bertscore.model),
+            "datasets": dataset_revisions(self.corpora),
+            "segmentation": pipeline_revision(self.pipeline),
+            "random": f"mean of {DRAWS} draws",
+            "libraries": library_versions(),
+        }
+
+    def in_recipe(self, recipe: RunRecipe) -> dict[str, Any]:
+        """The fields of `recipe` that were pinned, as they are now."""
+        rouge, backbone = self.metrics.rouge, self.metrics.bertscore.model
+        return {
+            "datasets": pinned_datasets(recipe.datasets, self.corpora),
+            "pipeline": self.pipeline,
+            "bertscore": recipe.bertscore.model_copy(update={"model": pinned_text(backbone)}),
+            "rouge": recipe.rouge.model_copy(update={"tokenizer": rouge.tokenizer}),
+        }
+
+
+def pin_setting(recipe: RunRecipe) -> PinnedSetting:
+    """Look up what a recipe leaves open of articles and metrics, and open its datasets. Loads no model.
+
+    Raises:
+        NwsError: a model, dataset, pipeline or revision cannot be found, or the datasets are not in one language.
+    """
+    backbone = resolve_model(parse_model(recipe.bertscore.model))
+    corpora, language = open_corpora(recipe.datasets)
+    rouge = recipe.rouge
+    tokenizer = DEFAULT_TOKENIZERS[language] if rouge.tokenizer == "auto" else rouge.tokenizer
+    if language == "ko" and tokenizer == "rouge_score":
+        raise RecipeError(
+            "rouge_score's tokenizer deletes Korean text: leave rouge.tokenizer at auto, or name another."
+        )
+    metrics = MetricsConfig(
+        BertScoreConfig(backbone, recipe.bertscore.num_layers, recipe.bertscore.rescale, recipe.precision),
+        RougeConfig(rouge.stemmer, tokenizer),
+    )
+    return PinnedSetting(language, resolve_pipeline(recipe.pipeline, language), metrics, corpora)
+
+
+def open_corpora(datasets: Sequence[DatasetRecipe]) -> tuple[tuple[Corpus, ...], Language]:
+    """Open datasets that are used together, and the language that they are in.
+
+    Raises:
+        NwsError: a dataset or revision cannot be found, two have one name, or they are not in one language.
+    """
+    corpora = tuple(open_corpus(dataset.spec()) for dataset in datasets)
+    names = [corpus.name for corpus in corpora]
+    if len(set(names)) < len(names):
+        raise RecipeError(f"Two datasets have the same name ({', '.join(names)}), so their rows would be mixed up.")
+    languages = {corpus.name: article_language(next(iter(corpus))) for corpus in corpora}
+    if len(set(languages.values())) > 1:
+        raise RecipeError(f"A run is in one language, and these datasets are in two: {languages}. Submit one for each.")
+    return corpora, languages[names[0]]
+
+
+def pinned_datasets(datasets: Sequence[DatasetRecipe], corpora: Sequence[Corpus]) -> tuple[DatasetRecipe, ...]:
+    """The datasets of a recipe, at the revisions that were opened."""
+    return tuple(
+        dataset.model_copy(update={"name": corpus.pinned_name})
+        for dataset, corpus in zip(datasets, corpora, strict=True)
+    )
+
+
+def pinned_text(ref: ModelRef) -> str:
+    """A resolved model as a recipe names it. A folder's contents are checked against the run's revisions instead."""
+    return ref.source if is_folder(ref) else str(ref)

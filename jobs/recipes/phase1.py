@@ -1,0 +1,33 @@
+"""What a sweep over n is told: which encoders, and how sentences are weighed."""
+
+from typing import Annotated, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from core.summarizers.importance import IMPORTANCE
+from jobs.recipes.base import RunRecipe, model_name, require_different
+
+
+class Phase1Recipe(RunRecipe):
+    """A Phase 1 sweep: every encoder with every importance, and the controls.
+
+    Attributes:
+        encoders: known names, folders, or Hub ids (`organisation/name[@revision]`).
+        importance: how sentences are weighed.
+    """
+
+    encoders: Annotated[tuple[str, ...], Field(min_length=1)] = ("all-MiniLM-L6-v2",)
+    importance: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(IMPORTANCE)
+
+    @field_validator("importance")
+    @classmethod
+    def _known(cls, importance: tuple[str, ...]) -> tuple[str, ...]:
+        for name in importance:
+            if name not in IMPORTANCE:
+                raise ValueError(f"{name!r} is not one of {', '.join(IMPORTANCE)}")
+        return tuple(dict.fromkeys(importance))
+
+    @model_validator(mode="after")
+    def _encoders_have_different_names(self) -> Self:
+        require_different([model_name(encoder) for encoder in self.encoders], "encoders")
+        return self

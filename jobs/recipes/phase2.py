@@ -1,0 +1,173 @@
+"""What a training run is told: which policies learn from which articles, and on which they are judged."""
+
+import re
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from core.errors import RecipeError
+from core.learning.policies import PolicyConfig
+from core.learning.reinforce import AdvantageBaseline, ReinforceConfig
+from core.learning.sampling import LogProbability
+from core.learning.training_config import OptimizerConfig, TrainingConfig
+from core.metrics.registry import make_metric
+from core.summarizers.extractive_baselines import BASELINES
+from core.transformer import Precision
+from jobs.recipes.base import DatasetRecipe, PositiveInt, RunRecipe, Strict, model_name, require_different
+
+_NAME = re.compile(r"[\w.-]+")
+RIVALS = ("lead2+chunks", "textrank", "lead", "oracle")
+"""What trained policies are held against."""
+
+
+class PoliciesRecipe(Strict):
+    """Which pair of policies, see `core.learning.policies.PolicyConfig`."""
+
+    inputs: Literal["features", "embeddings"] = "features"
+    hidden: PositiveInt = 32
+    residual: bool = True
+    sentences: PositiveInt = 3
+    mask_repeats: bool = True
+
+
+class ReinforceRecipe(Strict):
+    """How policies learn from rewards, see `core.learning.reinforce.ReinforceConfig`."""
+
+    samples: PositiveInt = 8
+    advantage_baseline: AdvantageBaseline = "leave-one-out"
+    normalise: bool = True
+    entropy_weight: float = 0.01
+    log_probability: LogProbability = "plackett-luce"
+
+
+class OptimizerRecipe(Strict):
+    """AdamW, see `core.learning.training_config.OptimizerConfig`."""
+
+    learning_rate: float = 0.01
+    weight_decay: float = 0.0
+    max_grad_norm: float | None = 1.0
+
+
+class MethodRecipe(Strict):
+    """One way to train. With every seed it is a system of the run, `policy|NAME|seed=SEED`.
+
+    Attributes:
+        name: of the method, e.g. `reinforce`.
+        scope: `joint`, one pair of policies for all n, or `per-n`, a pair for each.
+        passes: how often each training article is learnt from at each n.
+        articles_per_update: episodes are drawn for at most so many (article, n) in an update.
+        policies, reinforce, optimizer: see there.
+    """
+
+    name: str
+    scope: Literal["joint", "per-n"] = "joint"
+    passes: PositiveInt = 15
+    articles_per_update: PositiveInt = 24
+    policies: PoliciesRecipe = PoliciesRecipe()
+    reinforce: ReinforceRecipe = ReinforceRecipe()
+    optimizer: OptimizerRecipe = OptimizerRecipe()
+
+    @field_validator("name")
+    @classmethod
+    def _is_a_name(cls, name: str) -> str:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is not made of letters, digits, '.', '_' and '-'")
+        return name
+
+    def trainings(self, seed: int, lengths: tuple[int, ...]) -> tuple[TrainingConfig, ...]:
+        """What is trained with one seed: a joint pair, or the pair of each n.
+
+        Raises:
+            RecipeError: settings that do not go together.
+        """
+        system = system_name(self.name, seed)
+        parts = {system: lengths} if self.scope == "joint" else {f"{system}|n={n}": (n,) for n in lengths}
+        return tuple(
+            TrainingConfig(
+                name=name,
+                seed=seed,
+                lengths=of_part,
+                passes=self.passes,
+                articles_per_update=self.articles_per_update,
+                policies=PolicyConfig(**self.policies.model_dump()),
+                reinforce=ReinforceConfig(**self.reinforce.model_dump()),
+                optimizer=OptimizerConfig(**self.optimizer.model_dump()),
+            )
+            for name, of_part in parts.items()
+        )
+
+
+class RewardRecipe(Strict):
+    """What policies are rewarded with: the weighted mean of metrics.
+
+    Attributes:
+        weights: of metrics by their names in `nws score`; `bertscore` is the run's own.
+        precision: of BERTScore's backbone while policies learn. Less than float32 is faster on a GPU, and no longer
+            gives the same policies for any number of workers. What is stored of test articles is scored with the
+            run's `precision`.
+    """
+
+    weights: dict[str, Annotated[float, Field(gt=0)]] = Field(default_factory=lambda: {"bertscore": 1.0}, min_length=1)
+    precision: Precision = "float32"
+
+    @field_validator("weights")
+    @classmethod
+    def _are_metrics(cls, weights: dict[str, float]) -> dict[str, float]:
+        for name in weights:
+            if name != "bertscore":
+                try:
+                    make_metric(name)
+                except RecipeError as error:
+                    raise ValueError(str(error)) from error
+        return weights
+
+
+class Phase2Recipe(RunRecipe):
+    """Training of policies, and their comparison with others on test articles.
+
+    Attributes:
+        train_datasets: what is learnt from.
+        datasets: what is summarised and scored, by policies and `systems`: the test articles.
+        encoder: embeds sentences and chunks.
+        methods: the ways to train.
+        seeds: each method is trained with each.
+        systems: what policies are compared with (`core/summarizers/extractive_baselines.py`).
+        reward: what is learnt.
+    """
+
+    train_datasets: Annotated[tuple[DatasetRecipe, ...], Field(min_length=1)]
+    n: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (7, 9, 11, 13)
+    encoder: str = "all-MiniLM-L6-v2"
+    methods: Annotated[tuple[MethodRecipe, ...], Field(min_length=1)] = (MethodRecipe(name="reinforce"),)
+    seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**63)], ...], Field(min_length=1)] = (0, 1)
+    systems: tuple[str, ...] = RIVALS
+    reward: RewardRecipe = RewardRecipe()
+
+    @field_validator("seeds")
+    @classmethod
+    def _once(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(seeds))
+
+    @field_validator("systems")
+    @classmethod
+    def _known(cls, systems: tuple[str, ...]) -> tuple[str, ...]:
+        for name in systems:
+            if name not in BASELINES:
+                raise ValueError(f"there is no system {name!r}: the baselines are {', '.join(BASELINES)}")
+        return tuple(dict.fromkeys(systems))
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        model_name(self.encoder)
+        require_different([method.name for method in self.methods], "methods")
+        for method in self.methods:
+            try:
+                method.trainings(self.seeds[0], self.n)
+            except RecipeError as error:
+                raise ValueError(f"method {method.name!r}: {error}") from error
+        return self
+
+
+def system_name(method: str, seed: int) -> str:
+    """The name of what a method becomes with a seed; the signature has `policy|` before it."""
+    return f"{method}|seed={seed}"

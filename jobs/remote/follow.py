@@ -1,0 +1,112 @@
+"""Watching a run from outside: what its driver says, from the store, until the run ends."""
+
+import contextlib
+import functools
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from cluster.submission import Head, Job
+from core.errors import ClusterError
+from jobs.drive.driver import Outcome
+from jobs.drive.patience import patiently
+from jobs.remote.ship import give_up
+from jobs.store import LogLine, RunInfo, Store
+from jobs.store.runs import SILENT_SECONDS
+
+_PAUSE_SECONDS = 1.0
+_LAST_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run stood before somebody began to watch: its driver, and how many lines had been said."""
+
+    epoch: int
+    line: int
+
+
+START = Place(epoch=-1, line=0)
+
+
+def place_of(store: Store, run_id: str) -> Place:
+    """Where a run stands now."""
+    said = store.log(run_id)
+    return Place(store.run_info(run_id).driver_epoch, said[-1][0] if said else 0)
+
+
+def follow(
+    store: Store, run_id: str, since: Place, say: Callable[[LogLine], None], job: tuple[Head, str] | None = None
+) -> RunInfo:
+    """Hand on what the driver says until the run ends; the run as it is then.
+
+    Args:
+        store: where the run is.
+        run_id: which.
+        since: an end before this place is not the one that is waited for, nor are lines before it handed on.
+        say: called with every line.
+        job: the Ray job that is to drive the run, where this process can reach its head.
+
+    Raises:
+        ClusterError: the job ended without its driver taking the run, or the driver is gone.
+    """
+    line = since.line
+    beat: datetime | None = None
+    heard = time.monotonic()
+    while True:
+        # In this order: the job ends last.
+        ended = _ended(job) if job else None
+        run = patiently(functools.partial(store.run_info, run_id), _quietly)
+        said = patiently(functools.partial(store.log, run_id, line), _quietly)
+        for _, one in said:
+            say(one)
+        line = said[-1][0] if said else line
+        if run.driver_epoch > since.epoch:
+            if run.state not in ("pending", "running"):
+                return run
+            # By changes, not by clocks: those of two machines may differ, and after an outage the last beat is old.
+            if run.heartbeat_at != beat:
+                beat, heard = run.heartbeat_at, time.monotonic()
+            if run.state == "running" and time.monotonic() - heard > SILENT_SECONDS:
+                raise ClusterError(
+                    f"The driver of run {run_id} (pid {run.driver_pid} on {run.driver_host}) is gone, and the run has "
+                    f"not ended. What it stored is there; go on with: nws resume {run_id}"
+                )
+        elif job and ended:
+            raise _never_driven(store, run_id, job[0], ended)
+        time.sleep(_PAUSE_SECONDS)
+
+
+def outcome_of(run: RunInfo) -> Outcome:
+    """As the driver itself reports it."""
+    return Outcome(run.id, run.state, run.articles_done, run.summaries, run.failures)
+
+
+def wait_for_end(store: Store, run_id: str, seconds: float) -> RunInfo:
+    """The run once its driver has ended it, or as it is after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while (run := store.run_info(run_id)).state == "running" and time.monotonic() < deadline:
+        time.sleep(_PAUSE_SECONDS / 2)
+    return run
+
+
+def _ended(job: tuple[Head, str]) -> Job | None:
+    """The job, if it has ended. A head that does not answer says nothing about the run, which is in the store."""
+    with contextlib.suppress(ClusterError):
+        found = job[0].job(job[1])
+        return found if found.has_ended else None
+    return None
+
+
+def _never_driven(store: Store, run_id: str, head: Head, job: Job) -> ClusterError:
+    text = f"The Ray job {job.submission_id} is {job.status} before it drove run {run_id} ({job.message.strip()})."
+    with contextlib.suppress(ClusterError):
+        lines = head.log(job.submission_id).strip().splitlines()[-_LAST_LINES:]
+        text += " The end of its log:\n" + "\n".join(lines)
+    give_up(store, run_id, ClusterError(text))
+    return ClusterError(text)
+
+
+def _quietly(text: str) -> None:
+    """The driver itself says in its log that it waits for the store."""

@@ -1,0 +1,192 @@
+"""Runs on a Ray cluster: ships this checkout to the head, where `nws drive` drives the run.
+
+The store's URL travels as a file of its own in the shipped checkout: the entrypoint, environment variables and metadata
+of a job can all be read in the dashboard.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from cluster.submission import Head
+from core.errors import NwsError
+from jobs.drive.driver import run_spec
+from jobs.drive.patience import Result, patiently
+from jobs.plan.pinned import Pinned
+from jobs.plan.revisions import VERSION_FILE, code_version
+from jobs.store import Store, new_run_id
+from jobs.store.address import parse_address
+
+CHECKOUT = Path(__file__).parents[2]
+URL_FILE = ".nws_store_url"
+_SUBMISSION_FILE = ".nws_submission"
+
+_SHIPPED = ("core", "cluster", "jobs", "alembic")
+# What a checkout may hold without git being told to leave it out; names that begin with a dot stay here, too.
+_PRIVATE = re.compile(r"\.(db|sqlite3?)(-\w+)?$|\.(env|pem|key|p12|kdbx)$|^\.")
+
+# Ray's own 3 seconds are too short for a driver to put its run in order.
+_STOP_SECONDS = 30
+
+
+def stage(target: Path, store_url: str, submission_id: str, checkout: Path = CHECKOUT) -> None:
+    """Copy what a job needs of the checkout, and add the store's URL and the version of the code.
+
+    Args:
+        target: an existing folder, which nobody else should be able to read.
+        store_url: in full, with its password.
+        submission_id: goes along, so that no two packages are the same: Ray would hand out its copy of the
+            first again, from which the driver has deleted the URL.
+        checkout: where our packages are.
+    """
+    for name in _files(checkout):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(checkout / name, target / name)
+    (target / VERSION_FILE).write_text(code_version(), encoding="utf-8")
+    (target / _SUBMISSION_FILE).write_text(submission_id, encoding="utf-8")
+    secret = target / URL_FILE
+    secret.touch(mode=0o600)
+    secret.write_text(parse_address(store_url).url.render_as_string(hide_password=False), encoding="utf-8")
+
+
+def _files(checkout: Path) -> list[Path]:
+    """What git knows or would add; outside of a git checkout, all but caches. Relative to the checkout."""
+    command = ["git", "-C", str(checkout), "ls-files", "-z", "--cached", "--others", "--exclude-standard", *_SHIPPED]
+    try:
+        listed = subprocess.run(command, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        listed = b""
+    names = [Path(os.fsdecode(name)) for name in listed.split(b"\0") if name]
+    if not names:
+        found = (path for folder in _SHIPPED for path in (checkout / folder).rglob("*"))
+        names = [path.relative_to(checkout) for path in found if "__pycache__" not in path.parts]
+    return sorted(
+        name
+        for name in set(names)
+        if (checkout / name).is_file() and not any(_PRIVATE.search(part) for part in name.parts)
+    )
+
+
+def take_store_url() -> str | None:
+    """The URL that was shipped with this checkout, whose file is deleted; None if there is none."""
+    path = CHECKOUT / URL_FILE
+    try:
+        url = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    path.unlink()
+    return url
+
+
+def submit(store: Store, store_url: str, pinned: Pinned, address: str) -> str:
+    """Submit a new run; its id, which is also that of the job.
+
+    Raises:
+        RecipeError: the address is not that of a dashboard.
+        ClusterError: the head does not answer or refuses the job. A run that exists by then is 'failed'.
+    """
+    head = Head(address)
+    run_id = new_run_id(pinned.job)
+    store.create_run(run_spec(pinned, head.address), run_id)
+    with_run(store, run_id, lambda: _ship(store, store_url, head, run_id, pinned.job, run_id, []))
+    return run_id
+
+
+def resubmit(
+    store: Store,
+    store_url: str,
+    run_id: str,
+    address: str,
+    accelerator: str | None,
+    actors: int | None,
+    take_over: bool,
+) -> str:
+    """Submit a run again that no driver works on (with `take_over`: any run); the id of the new job.
+
+    Raises:
+        NwsError: a driver works on it, there is no such run, or the head does not answer or refuses.
+    """
+    run = store.require_free(run_id, socket.gethostname(), take_over)
+    head = Head(address)
+    # A cluster never takes the same name twice.
+    numbers = [_number(job.submission_id, run_id) for job in head.jobs()]
+    submission_id = f"{run_id}-a{max([1, *numbers]) + 1}"
+    options = [*_option("--accelerator", accelerator), *_option("--actors", actors)]
+    options += ["--take-over"] if take_over else []
+    _ship(store, store_url, head, run_id, run.job, submission_id, options)
+    store.set_address(run_id, address)
+    return submission_id
+
+
+def _option(name: str, value: object) -> list[str]:
+    return [] if value is None else [name, str(value)]
+
+
+def _ship(
+    store: Store, store_url: str, head: Head, run_id: str, job: str, submission_id: str, options: list[str]
+) -> None:
+    entrypoint = shlex.join(["python", "-m", "jobs.cli", "drive", run_id, *options])
+    with tempfile.TemporaryDirectory(prefix="nws-submit-") as folder:
+        stage(Path(folder), store_url, submission_id)
+        head.submit(
+            submission_id,
+            entrypoint,
+            Path(folder),
+            {"RAY_JOB_STOP_WAIT_TIME_S": str(_STOP_SECONDS)},
+            {"run_id": run_id, "job": job, "store": store.shown_url},
+        )
+
+
+def with_run(store: Store, run_id: str, call: Callable[[], Result]) -> Result:
+    """Do something without which a pending run would wait for ever."""
+    try:
+        return call()
+    finally:
+        error = sys.exception()
+        if error is not None:
+            give_up(store, run_id, error)
+
+
+def give_up(store: Store, run_id: str, error: BaseException) -> None:
+    """End a run as failed that is still pending, because `error` keeps a driver from it."""
+    if patiently(lambda: store.run_info(run_id), _quietly).state == "pending":
+        epoch = patiently(lambda: store.claim_run(run_id, socket.gethostname(), os.getpid()), _quietly)
+        text = str(error) if isinstance(error, NwsError) else type(error).__name__
+        patiently(lambda: store.finish_run(run_id, epoch, "failed", text), _quietly)
+
+
+def _quietly(text: str) -> None:
+    """What is told of waiting for the store is of no use to a run that cannot begin."""
+
+
+def jobs_of(head: Head, run_id: str) -> list[str]:
+    """The ids of a run's jobs that the head knows, the oldest first."""
+    found = [job.submission_id for job in head.jobs()]
+    return sorted((name for name in found if _number(name, run_id)), key=lambda name: _number(name, run_id))
+
+
+def _number(submission_id: str, run_id: str) -> int:
+    """1 for a run's first job, 2 for the job of its first `nws resume`, …, and 0 for a job of another run."""
+    if submission_id == run_id:
+        return 1
+    match = re.fullmatch(re.escape(run_id) + r"-a(\d+)", submission_id)
+    return int(match[1]) if match else 0
+
+
+def stop_jobs(head: Head, run_id: str) -> list[str]:
+    """Stop the jobs of a run that have not ended; their ids."""
+    return [name for name in jobs_of(head, run_id) if not head.job(name).has_ended and head.stop(name)]
+
+
+def end_stopped(store: Store, run_id: str) -> None:
+    """End a run whose job was stopped, should its driver not have had the time."""
+    if store.run_info(run_id).state in ("pending", "running"):
+        epoch = store.claim_run(run_id, socket.gethostname(), os.getpid(), take_over=True)
+        store.finish_run(run_id, epoch, "interrupted", "cancelled; its Ray job was stopped")

@@ -1,0 +1,132 @@
+"""The figure of a training: reward above, entropy below, by updates; one column per n."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from jobs.report.figure_frame import STYLE, Frame, make_figure, save
+from jobs.report.looks import COLOURS
+from jobs.report.policies.learning_curves import WINDOWS, Band, LearningLine
+from jobs.report.policies.numbers import PolicyNumbers
+
+# Inches.
+_PANEL, _GAP = (2.9, 2.3), 0.3
+_GREY = "#555555"
+_DASHED = (0, (2.5, 3.5))
+_FAR_APART = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What x is: updates, or where methods differ much in them, the share of its updates each has done, in percent."""
+
+    is_share: bool
+
+    @property
+    def label(self) -> str:
+        return "updates done (%)" if self.is_share else "update"
+
+    def x(self, line: LearningLine) -> list[float]:
+        return [100 * (x + 0.5) / line.updates for x in line.x] if self.is_share else list(line.x)
+
+
+def choose_axis(lines: Sequence[LearningLine]) -> Axis:
+    updates = [line.updates for line in lines]
+    return Axis(is_share=max(updates) > _FAR_APART * min(updates))
+
+
+def plot_learning(numbers: PolicyNumbers, png: Path, svg: Path) -> None:
+    """Draw the learning curves into a PNG (200 dpi) and an SVG; the same numbers give the same bytes.
+
+    There must be at least one line.
+    """
+    with mpl.rc_context(STYLE):
+        save(_draw(numbers), png, svg)
+
+
+def _draw(numbers: PolicyNumbers) -> Figure:
+    lines = numbers.learning
+    lengths = sorted({line.n for line in lines})
+    colours = {
+        system: COLOURS[i % len(COLOURS)] for i, system in enumerate(dict.fromkeys(line.system for line in lines))
+    }
+    axis = choose_axis(lines)
+    frame = Frame(
+        rows=2,
+        columns=len(lengths),
+        panel=_PANEL,
+        title=f"How the policies learned: run {numbers.run.id}",
+        keys=_keys(lines, colours),
+        footer=_footer(numbers, axis),
+        gap=_GAP,
+        share_y=True,
+    )
+    figure, panels = make_figure(frame)
+    for column, n in enumerate(lengths):
+        reward, entropy = panels[:, column]
+        for line in lines:
+            if line.n == n:
+                _draw_line(reward, axis.x(line), line.reward, colours[line.system])
+                if line.has_baseline:
+                    colour = _darker(colours[line.system])
+                    x, heights = axis.x(line), line.advantage_baseline.mean
+                    reward.plot(x, heights, color=colour, linestyle=_DASHED, linewidth=1.0, zorder=2.5)
+                _draw_line(entropy, axis.x(line), line.entropy, colours[line.system])
+        reward.set_title(f"n = {n}", loc="left")
+        reward.tick_params(labelbottom=True)
+        entropy.set_xlabel(axis.label)
+        entropy.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    panels[0, 0].set_ylabel("mean reward")
+    panels[1, 0].set_ylabel("mean entropy (nats)")
+    figure.align_ylabels(panels[:, 0])
+    return figure
+
+
+def _draw_line(panel: Axes, x: Sequence[float], band: Band, colour: str) -> None:
+    if len(x) > 1:
+        panel.fill_between(x, band.low, band.high, color=colour, alpha=0.18, linewidth=0)
+    else:
+        panel.vlines(x, band.low, band.high, color=colour, alpha=0.4)
+    panel.plot(x, band.mean, color=colour, linewidth=2.0, marker="o" if len(x) == 1 else "")
+
+
+def _darker(colour: str) -> tuple[float, float, float]:
+    red, green, blue = to_rgb(colour)
+    return 0.5 * red, 0.5 * green, 0.5 * blue
+
+
+def _keys(lines: Sequence[LearningLine], colours: dict[str, str]) -> list[Artist]:
+    keys: list[Artist] = []
+    for system, colour in colours.items():
+        seeds = len({seed for line in lines if line.system == system for seed in line.seeds})
+        told = f" (mean of {seeds} seeds)" if seeds > 1 else ""
+        keys.append(Line2D([], [], label=system + told, color=colour, linewidth=2.0))
+    for system in dict.fromkeys(line.system for line in lines if line.has_baseline):
+        label = "advantage baseline" + (f" of {system}" if len(colours) > 1 else "")
+        keys.append(Line2D([], [], label=label, color=_darker(colours[system]), linestyle=_DASHED, linewidth=1.0))
+    if any(len(line.seeds) > 1 for line in lines):
+        keys.append(Patch(label="lowest to highest seed", color=_GREY, alpha=0.25, linewidth=0))
+    return keys
+
+
+def _footer(numbers: PolicyNumbers, axis: Axis) -> str:
+    run, lines = numbers.run, numbers.learning
+    updates = {line.system: f"{line.system} {line.updates:,}" for line in lines}
+    told = [f"reward: {numbers.reward}"]
+    if max(line.updates for line in lines) > WINDOWS:
+        told.append(f"averaged over {WINDOWS} equal windows of updates")
+    if any(line.has_baseline for line in lines):
+        told.append("a leave-one-out baseline lies on the reward")
+    told.append(f"updates done: {', '.join(updates.values())}" + (" (100 %)" if axis.is_share else ""))
+    told += [f"seed{'' if len(numbers.seeds) == 1 else 's'} {', '.join(map(str, numbers.seeds))}"]
+    told += [f"run {run.id}, {run.state}", f"code {run.code_version}"]
+    return " · ".join(told)

@@ -1,0 +1,120 @@
+"""What a report of trained policies says, computed once: the tables, the figure and the files all read it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from core.analysis import POLICY, Point, SystemScore, Texts, policy_scores, split_seed
+from core.errors import StoreError
+from jobs.report.policies.learning_curves import LearningLine, learning_lines
+from jobs.report.sweep.numbers import METRIC, RunSummary
+from jobs.store import CurveRow, GreedyReward
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyResults:
+    """What a run that trains policies has in the store.
+
+    Attributes:
+        points: its summaries of test articles, by policies and by the systems they are compared with.
+        texts: of these summaries.
+        curve: its learning curves.
+        greedy: rewards of the finished policies' greedy summaries of their training articles.
+        reward: the signature of the reward.
+        reward_is_f1: whether that is the BERTScore F1 of the report: only then training and test articles compare.
+    """
+
+    points: Sequence[Point]
+    texts: Texts
+    curve: Sequence[CurveRow]
+    greedy: Sequence[GreedyReward]
+    reward: str
+    reward_is_f1: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyNumbers:
+    """A run's scores on test articles, and how its policies learned. Either may be empty, not both."""
+
+    run: RunSummary
+    reward: str
+    reward_is_f1: bool
+    scores: tuple[SystemScore, ...]
+    learning: tuple[LearningLine, ...]
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Every dataset of the test articles, in alphabetical order."""
+        return tuple(dict.fromkeys(score.dataset for score in self.scores))
+
+    @property
+    def has_policies(self) -> bool:
+        """Whether a policy was evaluated."""
+        return any(score.is_policy for score in self.scores)
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Of all policies."""
+        of_scores = {seed for score in self.scores for seed in score.seeds}
+        return tuple(sorted(of_scores | {seed for line in self.learning for seed in line.seeds}))
+
+    def of(self, dataset: str) -> Mapping[str, Mapping[int, SystemScore]]:
+        """A dataset's scores by system and n, in the order of `scores`."""
+        found: dict[str, dict[int, SystemScore]] = {}
+        for score in self.scores:
+            if score.dataset == dataset:
+                found.setdefault(score.system, {})[score.n] = score
+        return found
+
+
+def analyse_policies(run: RunSummary, results: PolicyResults) -> PolicyNumbers:
+    """The numbers of a report; the run's seed also seeds every bootstrap.
+
+    Raises:
+        StoreError: the run has neither learning curve nor summaries yet, or the points are not those of one run.
+    """
+    if not results.points and not results.curve:
+        raise StoreError(
+            f"Run {run.id!r} ({run.state}) has neither updates nor summaries to report. "
+            f"See `nws status {run.id}`; continue it with `nws resume {run.id}`."
+        )
+    training_f1 = _training_means(results.greedy) if results.reward_is_f1 else {}
+    return PolicyNumbers(
+        run=run,
+        reward=results.reward,
+        reward_is_f1=results.reward_is_f1,
+        scores=policy_scores(results.points, results.texts, training_f1, seed=run.seed),
+        learning=learning_lines(results.curve),
+    )
+
+
+def _training_means(greedy: Sequence[GreedyReward]) -> dict[tuple[str, int], float]:
+    """Mean reward on training articles by system (without seed) and n."""
+    rewards: dict[tuple[str, int], list[float]] = {}
+    for row in greedy:
+        rewards.setdefault((split_seed(POLICY + row.policy)[0], row.n), []).append(row.reward)
+    return {key: sum(sorted(of)) / len(of) for key, of in rewards.items()}
+
+
+def policies_json(numbers: PolicyNumbers) -> dict[str, Any]:
+    """The report as plain JSON values. Intervals are 95 % percentile bootstrap intervals over articles."""
+    return {
+        "run": asdict(numbers.run),
+        "metric": METRIC,
+        "confidence": 0.95,
+        "reward": numbers.reward,
+        "reward_is_f1": numbers.reward_is_f1,
+        "scores": [_score_json(score) for score in numbers.scores],
+        "learning": [asdict(line) for line in numbers.learning],
+    }
+
+
+def _score_json(score: SystemScore) -> dict[str, Any]:
+    return {
+        **asdict(score),
+        "is_control": score.is_control,
+        "is_upper_bound": score.is_upper_bound,
+        "seeds": {str(seed): mean for seed, mean in score.seeds.items()},
+        "seed_sd": score.seed_sd,
+        "test_less_training": score.test_less_training,
+    }

@@ -1,0 +1,154 @@
+"""The figure of a sweep: F1 by n above, the gain over `random` at equal n below, one column per dataset."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from core.analysis import RANDOM, MagicNumber
+from jobs.report.figure_frame import STYLE, Frame, make_figure, save
+from jobs.report.looks import COLOURS, Look, legend_keys, system_looks
+from jobs.report.sweep.numbers import Numbers
+
+# Inches, of one panel.
+_PANEL, _CROWDED_PANEL = (4.8, 3.0), (7.0, 4.2)
+_MOST_TICKS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What one line of a panel shows: heights and interval ends at each n, and which n are recommended."""
+
+    system: str
+    n: tuple[int, ...]
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    recommended: tuple[int, ...] = ()
+
+
+def score_series(numbers: Numbers, dataset: str) -> tuple[Series, ...]:
+    """The lines of a dataset's upper panel: mean BERTScore F1 by n."""
+    return tuple(
+        Series(
+            curve.system,
+            tuple(point.n for point in curve.lengths),
+            tuple(point.mean for point in curve.lengths),
+            tuple(point.low for point in curve.lengths),
+            tuple(point.high for point in curve.lengths),
+        )
+        for curve in numbers.curves_of(dataset)
+    )
+
+
+def gain_series(magic: Sequence[MagicNumber]) -> tuple[Series, ...]:
+    """The lines of a lower panel: the mean gain over `random` at equal n, for every system that has one.
+
+    Upper bounds are left out: they gain several times what a system does, and would press all others to the bottom.
+    """
+    return tuple(
+        Series(
+            number.system,
+            tuple(gain.n for gain in number.gains),
+            tuple(gain.gain.mean for gain in number.gains),
+            tuple(gain.gain.low for gain in number.gains),
+            tuple(gain.gain.high for gain in number.gains),
+            number.recommended,
+        )
+        for number in magic
+        if number.gains and not number.is_upper_bound
+    )
+
+
+def plot_sweep(numbers: Numbers, png: Path, svg: Path) -> None:
+    """Draw the sweep into a PNG (200 dpi) and an SVG; the same numbers give the same bytes.
+
+    There must be at least one curve.
+    """
+    with mpl.rc_context(STYLE):
+        save(_draw(numbers), png, svg)
+
+
+def _draw(numbers: Numbers) -> Figure:
+    datasets = tuple(dict.fromkeys(curve.dataset for curve in numbers.curves))
+    gains = {dataset: gain_series(numbers.magic_numbers_of(dataset)) for dataset in datasets}
+    rows = 2 if any(gains.values()) else 1
+    looks = system_looks(curve.system for curve in numbers.curves)
+    crowded = sum(bool(look.marker) for look in looks.values()) > len(COLOURS)
+    frame = Frame(
+        rows=rows,
+        columns=len(datasets),
+        panel=_CROWDED_PANEL if crowded else _PANEL,
+        title=_title(numbers),
+        keys=legend_keys(looks, has_gains=rows == 2),
+        footer=_footer(numbers),
+    )
+    figure, panels = make_figure(frame)
+    for column, dataset in enumerate(datasets):
+        _draw_scores(panels[0, column], numbers, dataset, looks)
+        if rows == 2:
+            _draw_gains(panels[1, column], gains[dataset], looks)
+        panels[-1, column].set_xlabel("summary length n (words)")
+    return figure
+
+
+def _title(numbers: Numbers) -> str:
+    return f"Meaning kept in n words: run {numbers.run.id}"
+
+
+def _footer(numbers: Numbers) -> str:
+    run = numbers.run
+    has_upper_bound = any(curve.is_upper_bound for curve in numbers.curves)
+    ceiling = "upper bounds saw the reference, upper row only · " if has_upper_bound else ""
+    return (
+        f"BERTScore F1: {run.bertscore} · bands: 95 % bootstrap intervals over articles · {ceiling}seed {run.seed} · "
+        f"run {run.state}, {run.articles} articles, {run.failures} failed · code {run.code_version}"
+    )
+
+
+def _draw_scores(panel: Axes, numbers: Numbers, dataset: str, looks: Mapping[str, Look]) -> None:
+    curves = numbers.curves_of(dataset)
+    _draw_lines(panel, score_series(numbers, dataset), looks, hollow=False)
+    articles = max(point.articles for curve in curves for point in curve.lengths)
+    panel.set_title(f"{dataset} · {articles} article{'' if articles == 1 else 's'}", loc="left")
+    panel.set_ylabel("mean BERTScore F1 (1 = as the reference)")
+    lengths = sorted({point.n for curve in curves for point in curve.lengths})
+    panel.set_xticks(lengths[:: -(-len(lengths) // _MOST_TICKS)])
+    panel.margins(x=0.03)
+    panel.tick_params(labelbottom=True)
+
+
+def _draw_gains(panel: Axes, gains: Sequence[Series], looks: Mapping[str, Look]) -> None:
+    panel.set_ylabel(f"F1 gain over {RANDOM} at equal n")
+    if not gains:
+        note = f"no system here beside a {RANDOM} control"
+        panel.text(0.5, 0.5, note, transform=panel.transAxes, ha="center", color="#666666")
+        panel.set_yticks([])
+        return
+    control = looks[RANDOM]
+    panel.axhline(0, color=control.colour, linestyle=control.dashes, linewidth=1.4, zorder=1.5)
+    _draw_lines(panel, gains, looks, hollow=True)
+
+
+def _draw_lines(panel: Axes, lines: Sequence[Series], looks: Mapping[str, Look], *, hollow: bool) -> None:
+    """Each line with its band. With `hollow`, only the markers of recommended n are solid."""
+    lengths = {n for series in lines for n in series.n}
+    opacity = 0.1 if len(lines) <= len(COLOURS) else 0.04
+    for i, series in enumerate(lines):
+        look = looks[series.system]
+        if len(lengths) == 1:
+            # Nothing to draw a line between: side by side, or the intervals would hide each other.
+            x = [series.n[0] + 0.1 * (i - (len(lines) - 1) / 2)]
+            panel.vlines(x, series.low, series.high, color=look.colour, linewidth=1.4)
+            panel.set_xlim(series.n[0] - 1, series.n[0] + 1)
+        else:
+            x = list(series.n)
+            panel.fill_between(x, series.low, series.high, color=look.colour, alpha=opacity, linewidth=0)
+            panel.plot(x, series.mean, color=look.colour, linestyle=look.dashes, linewidth=1.6)
+        marker = look.marker or ("_" if len(x) == 1 else "")
+        for at, n, mean in zip(x, series.n, series.mean, strict=True):
+            face = "white" if hollow and n not in series.recommended else look.colour
+            panel.plot(at, mean, color=look.colour, marker=marker, markerfacecolor=face, linestyle="")

@@ -1,0 +1,46 @@
+"""The scores of a file as a table of at most 80 columns."""
+
+from collections.abc import Iterator
+
+from rich.console import Console
+
+from core.analysis.bootstrap import Interval
+from jobs.score.compute import FileScore, MetricScore
+
+WIDTH = 80
+_HEADER = f"{'metric':<16}{'precision':>11}{'recall':>11}{'F1 / score':>12}   95 % interval"
+
+
+def print_score(score: FileScore, console: Console) -> None:
+    """Print each metric with the interval of its F1 or score, and how it was computed."""
+    lines = [f"{len(score.predictions)} rows, seed {score.seed}", "", _HEADER, "-" * len(_HEADER)]
+    lines += [_line(name, metric) for name, metric in score.metrics.items()]
+    lines += ["", "How each was computed:"]
+    for metric in score.metrics.values():
+        lines += _wrapped(metric.signature)
+    for line in lines:
+        console.print(line, markup=False, highlight=False)
+
+
+def _line(name: str, metric: MetricScore) -> str:
+    *others, last = metric.intervals.values()
+    columns = [_number(part) for part in others] if others else ["", ""]
+    precision, recall = columns
+    interval = f"{last.low:.4f} to {last.high:.4f}"
+    return f"{name:<16}{precision:>11}{recall:>11}{_number(last):>12}   {interval}"
+
+
+def _number(interval: Interval) -> str:
+    return f"{interval.mean:.4f}"
+
+
+def _wrapped(signature: str) -> Iterator[str]:
+    """A signature over as many lines as it needs, broken between its options where it can be."""
+    line = ""
+    for part in signature.split("|"):
+        longer = f"{line}|{part}" if line else part
+        if line and len(longer) > WIDTH:
+            yield line + "|"
+            longer = f"  {part}"
+        line = longer
+    yield line

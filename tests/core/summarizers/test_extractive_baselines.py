@@ -1,0 +1,31 @@
+from documents import document, segmented
+
+from core.analysis.points import CONTROLS, UPPER_BOUNDS
+from core.summarizers.extractive_baselines import BASELINES
+from core.text.words import count_words
+
+TEXT_WITH_DASHES = "– Alpha beta -- met gamma. Then delta – epsilon saw zeta, and eta theta left -- -- ."
+
+
+def test_a_system_is_stored_under_the_name_it_is_asked_for() -> None:
+    assert {name: make("enc", 3).signature for name, make in BASELINES.items()} == {name: name for name in BASELINES}
+
+
+def test_the_same_name_and_seed_is_the_same_value() -> None:
+    for make in BASELINES.values():
+        assert make("enc", 3) == make("enc", 3)
+        hash(make("enc", 3))
+
+
+def test_what_the_analysis_marks_is_what_there_is() -> None:
+    assert BASELINES.keys() >= CONTROLS | UPPER_BOUNDS
+
+
+def test_every_baseline_writes_exactly_n_words() -> None:
+    seen = document(segmented(TEXT_WITH_DASHES), f1=lambda texts: [float(len(text)) for text in texts])
+    for name, make in BASELINES.items():
+        drafts = make("enc", 0).summarize(seen, [1, 4, 9])
+        assert [draft.n for draft in drafts if draft.n] == [1, 4, 9], name
+        for draft in drafts:
+            for text in (draft.text, *draft.redraws):
+                assert draft.n == 0 or count_words(text) == draft.n, name

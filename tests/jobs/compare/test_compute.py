@@ -1,0 +1,375 @@
+"""`nws compare` on small stores: which systems meet, what is refused, and what is printed."""
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from core.analysis import compare_systems
+from core.errors import RecipeError, StoreError
+from core.types import Article, BundleResult, Score, Scores, Summary
+from jobs import cli
+from jobs.compare.compute import compare_runs
+from jobs.compare.show import print_comparison
+from jobs.store import RunSpec, Store, open_store
+
+BERTSCORE, ROUGE = "bertscore|model:org/m@1|layer:6", "rouge|stem:no"
+SYSTEMS = {"good|chunks": 0.05, "even|chunks": 0.0, "oracle": 0.3, "lead": 0.0, "random": -0.02}
+POLICIES = {"policy|mine|seed=0": 0.04, "policy|mine|seed=1": 0.06, "policy|other|seed=0": 0.02}
+
+
+def article(i: int, dataset: str = "news") -> Article:
+    return Article(dataset, "test", f"a{i}", f"The council approved plan {i}.", (f"Plan {i} approved.",))
+
+
+def summary(of: Article, system: str, n: int, f1: float) -> Summary:
+    scores = Scores(*(Score(f1 / k, f1 / k, f1 / k) for k in (1, 2, 3, 4)), efficiency=f1 / (n or 25), density=1.0)
+    return Summary(of.id, system, n, f"{system} {n}", n, 0.1, scores)
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'nws.db'}"
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    with open_store(url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def add_run(store: Store) -> Callable[..., str]:
+    """Stores a run in which F1 rises with n and systems differ by what `SYSTEMS` says, and returns its id."""
+
+    def add(
+        systems=tuple(SYSTEMS), lengths=(7, 9), articles=range(40), dataset="news", seed=7, better=0.0, **signatures
+    ):
+        spec = RunSpec(
+            job="phase1",
+            recipe={},
+            recipe_hash="cafe",
+            seed=seed,
+            code_version="0.1.0",
+            revisions={},
+            signatures={"bertscore": BERTSCORE, "rouge": ROUGE, "efficiency": "f1/words"} | signatures,
+            systems=len(systems),
+        )
+        run_id = store.create_run(spec)
+        epoch = store.claim_run(run_id, "host", 1)
+        texts = [article(i, dataset) for i in articles]
+        gains = SYSTEMS | POLICIES
+        noise = np.random.default_rng(1).normal(0, 0.03, (len(gains), 100))
+        names = list(gains)
+
+        def f1(system: str, n: int, i: int) -> float:
+            return float(0.3 + n / 100 + gains[system] + better + noise[names.index(system), i])
+
+        found = [
+            summary(text, system, n, f1(system, n, i))
+            for i, text in zip(articles, texts, strict=True)
+            for system in systems
+            for n in lengths
+        ]
+        store.record(run_id, epoch, [(texts, BundleResult(tuple(found), ()))])
+        store.finish_run(run_id, epoch, "done")
+        return run_id
+
+    return add
+
+
+def compare(store: Store, run: str, other: str | None = None, *systems: str, n=None, metric="bertscore_f1"):
+    return compare_runs(store, run, other, systems, n, metric)
+
+
+def pairs(found) -> list[tuple[str, str]]:
+    return [(comparison.a, comparison.b) for comparison in found.comparisons]
+
+
+def shown(found, color: bool = False) -> str:
+    out = io.StringIO()
+    console = Console(file=out, width=80, force_terminal=color, color_system="standard" if color else None)
+    print_comparison(found, console)
+    return out.getvalue()
+
+
+def test_the_systems_of_one_run(store, add_run):
+    run = add_run()
+    assert pairs(compare(store, run, None, "random", "lead")) == [("random", "lead")]
+    assert pairs(compare(store, run, None, "lead")) == [
+        ("lead", other) for other in ("even|chunks", "good|chunks", "oracle", "random")
+    ]
+    assert pairs(compare(store, run)) == [
+        (other, "lead") for other in ("even|chunks", "good|chunks", "oracle", "random")
+    ]
+
+
+def test_the_systems_of_two_runs(store, add_run):
+    first, second = add_run(), add_run(("random", "lead", "good|chunks"), seed=8, better=0.01)
+    assert pairs(compare(store, first, second)) == [(name, name) for name in ("good|chunks", "lead", "random")]
+    assert pairs(compare(store, first, second, "lead")) == [("lead", "lead")]
+    found = compare(store, first, second, "oracle", "lead")
+    assert pairs(found) == [("oracle", "lead")]
+    assert (found.seed, found.two_runs) == (7, True)
+    at = compare(store, first, second, "lead").comparisons[0].lengths[0]
+    assert at.difference.mean == pytest.approx(-0.01)
+    assert (at.wins, at.ties, at.losses) == (0, 0, 40)
+
+
+def test_a_method_is_the_mean_of_its_seeds(store, add_run):
+    run = add_run(("lead", *POLICIES))
+    found = compare(store, run, None, "policy|mine", "lead")
+    assert pairs(found) == [("policy|mine", "lead")]
+    apart = [compare(store, run, None, f"mine|seed={seed}", "lead") for seed in (0, 1)]
+    assert pairs(apart[0]) == [("policy|mine|seed=0", "lead")]
+    for i, at in enumerate(found.comparisons[0].lengths):
+        seeds = [one.comparisons[0].lengths[i].difference.mean for one in apart]
+        assert at.difference.mean == pytest.approx(sum(seeds) / 2)
+    assert pairs(compare(store, run, None, "mine", "other")) == [("policy|mine", "policy|other")]
+    assert ("policy|mine", "lead") not in pairs(compare(store, run))
+    with pytest.raises(RecipeError, match="no system 'policy'"):
+        compare(store, run, None, "policy", "lead")
+
+
+def test_systems_that_only_one_run_has_are_said(store, add_run):
+    first, second = add_run(), add_run(("random", "lead", "policy|mine|seed=0"))
+    found = compare(store, first, second)
+    assert (found.only_a, found.only_b) == (("even|chunks", "good|chunks", "oracle"), ("policy|mine|seed=0",))
+    assert "Only in the second run: policy|mine|seed=0." in " ".join(shown(found).split())
+    assert compare(store, first, second, "lead").only_a == ()
+
+
+def test_the_numbers_are_those_of_the_analysis_with_the_seed_of_the_run(store, add_run):
+    run = add_run()
+    points = store.points(run)
+    found = compare(store, run, None, "good|chunks", "lead", metric="rouge1_f1")
+    assert found.comparisons == compare_systems(points, points, [("good|chunks", "lead")], "rouge1_f1", seed=7)
+    assert found.comparisons[0].lengths[0].significant
+    assert found.signatures == (ROUGE, ROUGE)
+    assert compare(store, run, metric="efficiency").signatures[0] == f"f1/words|{BERTSCORE}"
+
+
+def test_articles_that_one_run_lacks_are_counted(store, add_run):
+    first, second = add_run(articles=range(0, 35)), add_run(articles=range(5, 40))
+    at = compare(store, first, second, "lead").comparisons[0].lengths[0]
+    assert (at.articles, at.only_a, at.only_b, at.ties, at.p) == (30, 5, 5, 30, 1)
+    text = shown(compare(store, first, second, "lead"))
+    assert "Left out: 5 articles only A has, 5 articles only B has." in text
+    assert f"A  lead (control), run {first}" in text
+
+
+def test_articles_that_are_left_out_at_some_n_are_said_with_them(store, add_run):
+    run = add_run(("lead", "random"), lengths=(7, 9), articles=range(8))
+    epoch = store.claim_run(run, "host", 2)
+    late = article(90)
+    rows = (summary(late, "random", 7, 0.4), summary(late, "lead", 9, 0.4), summary(late, "random", 9, 0.5))
+    store.record(run, epoch, [([late], BundleResult(rows, ()))])
+    assert "Left out at n = 7: 1 article only A has, 0 articles only B has." in shown(compare(store, run))
+
+
+def test_lengths_that_are_not_shared_are_left_out_and_said(store, add_run):
+    first, second = add_run(lengths=(0, 5, 7)), add_run(lengths=(0, 7, 9))
+    found = compare(store, first, second, "lead")
+    assert [at.n for at in found.comparisons[0].lengths] == [7]
+    assert "A and B share no article at n = 5, 9." in shown(found)
+    chosen = compare(store, first, second, "lead", n=[7])
+    assert chosen.comparisons[0].left_out == ()
+
+
+def test_holm_is_over_the_chosen_n(store, add_run):
+    run = add_run(lengths=(3, 5, 7))
+    all_n = compare(store, run, None, "good|chunks", "lead").comparisons[0].lengths
+    (alone,) = compare(store, run, None, "good|chunks", "lead", n=[5]).comparisons[0].lengths
+    assert alone.p == all_n[1].p == alone.p_holm
+    assert all_n[1].p_holm == pytest.approx(3 * alone.p)
+
+
+def test_a_pair_without_a_common_article_is_named(store, add_run):
+    first = add_run(("lead", "random"), articles=range(5))
+    second_epoch = store.claim_run(first, "host", 2)
+    late = article(90)
+    store.record(first, second_epoch, [([late], BundleResult((summary(late, "good|chunks", 7, 0.4),), ()))])
+    found = compare(store, first)
+    assert found.not_compared == (("good|chunks", "lead"),)
+    assert "Not compared: good|chunks and lead share no article at any n." in shown(found)
+
+
+def test_json_holds_every_number_and_what_made_it(store, add_run):
+    run = add_run()
+    found = compare(store, run, None, "oracle", "lead")
+    told = json.loads(json.dumps(found.as_dict(), allow_nan=False))
+    assert told["runs"]["a"] == told["runs"]["b"]
+    assert told["runs"]["a"]["id"] == run
+    assert (told["seed"], told["resamples"], told["confidence"], told["metric"]) == (7, 10_000, 0.95, "bertscore_f1")
+    assert told["signatures"] == {"a": BERTSCORE, "b": BERTSCORE}
+    (comparison,) = told["comparisons"]
+    assert comparison["a"] == {"system": "oracle", "is_control": False, "is_upper_bound": True}
+    assert comparison["b"] == {"system": "lead", "is_control": True, "is_upper_bound": False}
+    at = found.comparisons[0].lengths[1]
+    assert comparison["lengths"][1]["difference"] == {
+        "mean": at.difference.mean,
+        "low": at.difference.low,
+        "high": at.difference.high,
+    }
+    assert {key: comparison["lengths"][1][key] for key in ("n", "p", "p_holm", "significant", "wins")} == {
+        "n": 9,
+        "p": at.p,
+        "p_holm": at.p_holm,
+        "significant": True,
+        "wins": 40,
+    }
+
+
+def test_the_table_fits_and_marks_what_is_significant(store, add_run):
+    found = compare(store, add_run())
+    text = shown(found)
+    assert "\x1b" not in text
+    assert max(len(line) for line in text.splitlines()) <= 80
+    tables = {part.splitlines()[1]: part for part in text.split("news: A − B")[1:]}
+    at = found.comparisons[1].lengths[0]
+    row = next(line for line in tables["A  good|chunks"].splitlines() if line.strip().startswith("7 "))
+    assert row.split() == [
+        "7",
+        "40",
+        *(f"{value:.4f}"[1:] for value in (at.mean_a, at.mean_b)),
+        f"+{at.difference.mean:.4f}".replace("0.", "."),
+        f"{at.difference.low:.4f}"[1:],
+        "to",
+        f"{at.difference.high:.4f}"[1:],
+        f"{at.p:.4f}"[1:],
+        f"{at.p_holm:.4f}*"[1:],
+        f"{at.wins}/0/{at.losses}",
+    ]
+    assert not any(at.significant for at in found.comparisons[0].lengths)
+    assert "*" not in tables["A  even|chunks"].replace("* significant", "")
+    assert "A is an upper bound: it saw the reference" in tables["A  oracle (upper bound)"]
+    assert "upper bound" not in tables["A  good|chunks"]
+    assert "\x1b[1m" in shown(found, color=True)
+    assert "Holm p: corrected over the n of one pair on one dataset" in text
+
+
+def test_a_system_with_itself_is_even_everywhere(store, add_run):
+    run = add_run(lengths=(7,))
+    found = compare(store, run, run, "good|chunks")
+    row = next(line for line in shown(found).splitlines() if line.strip().startswith("7 "))
+    assert row.split()[4:] == [".0000", ".0000", "to", ".0000", "1.0000", "1.0000", "0/40/0"]
+
+
+@pytest.mark.parametrize(
+    ("articles", "told"),
+    [
+        (1, "One article: no test is possible"),
+        (4, "4 articles: p cannot fall below .1250, nothing can be significant"),
+        (6, "Few articles (6): the intervals are too narrow"),
+    ],
+)
+def test_few_articles_are_said(store, add_run, articles, told):
+    found = compare(store, add_run(articles=range(articles)), None, "good|chunks", "lead")
+    assert told in shown(found)
+    assert all(at.exact for at in found.comparisons[0].lengths)
+
+
+def test_datasets_have_their_own_tables(store, add_run):
+    run = add_run(("lead", "random"), articles=range(6))
+    epoch = store.claim_run(run, "host", 2)
+    others = [article(i, "xsum") for i in range(6)]
+    rows = [summary(text, system, 7, 0.4) for text in others for system in ("lead", "random")]
+    store.record(run, epoch, [(others, BundleResult(tuple(rows), ()))])
+    text = shown(compare(store, run))
+    assert text.index("news: A − B") < text.index("xsum: A − B")
+
+
+def test_two_runs_of_other_metrics_are_refused(store, add_run):
+    first, second = add_run(), add_run(bertscore="bertscore|model:org/other@2|layer:9")
+    for metric in ("bertscore_f1", "efficiency"):
+        with pytest.raises(RecipeError, match=r"org/m@1.*org/other@2") as refused:
+            compare(store, first, second, metric=metric)
+        assert first in str(refused.value)
+    assert compare(store, first, second, metric="rouge1_f1").signatures == (ROUGE, ROUGE)
+    # Density has no signature in these runs: nothing says that it was computed alike, but in one run it was.
+    with pytest.raises(RecipeError, match="not recorded"):
+        compare(store, first, second, metric="density")
+    assert compare(store, first, metric="density").signatures == ("not recorded", "not recorded")
+
+
+@pytest.mark.parametrize(
+    ("systems", "options", "message"),
+    [
+        (("absent",), {}, r"has no system 'absent'. Its systems are even\|chunks, good\|chunks, oracle, lead, random"),
+        (("lead", "absent"), {}, "has no system 'absent'"),
+        (("lead", "random", "oracle"), {}, "not 3 times"),
+        ((), {"metric": "bleu"}, "no metric 'bleu' to compare by. The metrics are bertscore_f1, rouge1_f1"),
+        ((), {"n": [7, 8, 11]}, r"at n = 8, 11. They share n = 7, 9\."),
+        ((), {"n": [0]}, "at n = 0"),
+    ],
+)
+def test_what_is_not_there_is_named(store, add_run, systems, options, message):
+    run = add_run()
+    with pytest.raises(RecipeError, match=message):
+        compare(store, run, None, *systems, **options)
+
+
+def test_runs_that_cannot_be_compared(store, add_run):
+    no_lead = add_run(("good|chunks", "random"))
+    with pytest.raises(RecipeError, match=r"no 'lead' to compare every system with. Name one or two with --system"):
+        compare(store, no_lead)
+    alone = add_run(("lead",))
+    with pytest.raises(RecipeError, match="no other system than 'lead'"):
+        compare(store, alone)
+    with pytest.raises(RecipeError, match="The runs share no system"):
+        compare(store, alone, no_lead)
+    strangers = add_run(articles=range(50, 55))
+    with pytest.raises(RecipeError, match="have no article and n"):
+        compare(store, alone, strangers)
+    with pytest.raises(RecipeError, match="They share n = none"):
+        compare(store, alone, add_run(lengths=(11,)), n=[7])
+    with pytest.raises(StoreError, match=f"no run 'absent'.*{alone}"):
+        compare(store, alone, "absent")
+    with pytest.raises(StoreError, match="no summaries of n words"):
+        compare(store, add_run(lengths=(0,)))
+
+
+@pytest.fixture
+def nws(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, url: str):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NWS_STORE", url)
+    monkeypatch.setattr("signal.signal", lambda *args: None)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["nws", "compare", *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        return int(stopped.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
+def test_the_command(nws, add_run):
+    first, second = add_run(), add_run()
+    code, out, _ = nws(first, "--system", "good|chunks", "--system", "lead", "--n", "9,7")
+    assert code == 0
+    assert "news: A − B" in out
+    assert max(len(line) for line in out.splitlines()) <= 80
+    code, out, _ = nws(first, second, "--system", "lead", "--metric", "rougel_f1", "--json")
+    told = json.loads(out)
+    assert (code, told["metric"], told["runs"]["b"]["id"]) == (0, "rougel_f1", second)
+    assert [at["n"] for at in told["comparisons"][0]["lengths"]] == [7, 9]
+
+
+def test_the_command_says_what_is_wrong(nws, add_run):
+    run = add_run()
+    for arguments, code, message in (
+        ((run, "--n", "seven"), 2, "such as 7,9"),
+        ((run, "--n", "8"), 2, "They share n = 7, 9"),
+        ((run, "--metric", "f1"), 2, "The metrics are bertscore_f1"),
+        ((run, "--system", "x"), 2, "Its systems are"),
+        (("absent",), 1, run),
+    ):
+        found, out, err = nws(*arguments)
+        assert (found, out) == (code, "")
+        assert message in err
+        assert "Traceback" not in err

@@ -1,0 +1,152 @@
+"""The driver on the in-process pool: what it stores, what it leaves out, and what it survives."""
+
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from core.errors import FencedError, HubError, RecipeError, StoreError
+from core.sweep import Sweeper
+from core.types import SegmentedArticle, Summary
+from jobs.drive import driver
+from jobs.drive.driver import unfinished_bundles
+from jobs.plan.phase1 import pin
+from jobs.plan.pinned import Pinned
+from jobs.recipes.load import load_recipe
+from jobs.store import Store, open_store
+
+QUIET = Console(file=io.StringIO())
+SMALL = {"limit": 5, "n": [1, 7], "bundle_size": 2}
+ROWS_AN_ARTICLE = 4 * 2  # systems, lengths
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def pinned() -> Pinned:
+    return pin(load_recipe("phase1", "sample", SMALL))
+
+
+def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
+    """Everything a run stored but what it cost."""
+    sql = f"select * from summaries where run_id = '{run_id}' order by article_id, system, n"
+    with store.query(sql) as answer:
+        drop = {answer.columns.index("seconds"), answer.columns.index("run_id")}
+        return [tuple(v for i, v in enumerate(row) if i not in drop) for row in answer.rows]
+
+
+def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
+    outcome = driver.submit(store, pinned, "inline", QUIET)
+    assert outcome.as_dict() == {
+        "run_id": outcome.run_id,
+        "state": "done",
+        "articles": 5,
+        "summaries": 5 * ROWS_AN_ARTICLE,
+        "failures": 0,
+    }
+    info = store.run_info(outcome.run_id)
+    assert (info.total_articles, info.seed, info.error) == (5, 0, None)
+    assert info.device.startswith("inline")
+    assert info.revisions == pinned.revisions
+    assert info.signatures == pinned.metrics.signatures
+    with store.query("select count(*) from articles") as answer:
+        assert list(answer.rows) == [(5,)]
+
+
+def test_a_second_run_gives_the_same_rows_and_resuming_a_finished_one_does_nothing(
+    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (driver.submit(store, pinned, "inline", QUIET) for _ in range(2))
+    assert rows(store, first.run_id) == rows(store, second.run_id)
+    monkeypatch.setattr(driver, "open_workers", None)  # would fail if it were opened
+    assert driver.resume(store, first.run_id, "inline", None, None, QUIET) == first
+
+
+def test_an_interrupted_run_is_resumed_where_it_stopped(
+    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = driver.submit(store, pinned, "inline", QUIET)
+    sweep, calls = Sweeper.__call__, []
+
+    def interrupted(self: Sweeper, bundle: Sequence[SegmentedArticle]) -> list[Summary]:
+        calls.append(len(bundle))
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return sweep(self, bundle)
+
+    monkeypatch.setattr(Sweeper, "__call__", interrupted)
+    outcome = driver.submit(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.articles) == ("interrupted", 2)
+    resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+    assert (resumed.run_id, resumed.state, resumed.articles) == (outcome.run_id, "done", 5)
+    assert calls == [2, 2, 2, 1]  # the first bundle was not computed again
+    assert rows(store, resumed.run_id) == rows(store, whole.run_id)
+
+
+def test_a_failing_article_is_recorded_and_tried_again_on_resume(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "news.jsonl"
+    good = '{"id": "%d", "article": "The mayor of the town opened a new bridge today.", "summary": "New bridge."}\n'
+    file.write_text(good % 1 + '{"id": "2", "article": "...", "summary": "Nothing."}\n' + good % 3)
+    pinned = pin(load_recipe("phase1", "sample", {"datasets": [{"name": str(file)}], "n": [1, 7]}))
+    outcome = driver.submit(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 1)
+    (failure,) = store.failures(outcome.run_id)
+    assert (failure.key, failure.error_class, failure.attempts) == ("2", "EmptyArticleError", 1)
+    again = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+    assert (again.articles, again.failures) == (2, 1)
+    assert store.failures(outcome.run_id)[0].attempts == 2
+    file.write_text(good % 1)
+    with pytest.raises(RecipeError, match="datasets"):
+        driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+
+
+def test_a_driver_that_was_replaced_stops_and_leaves_the_run_alone(
+    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = Store.record
+    taken = []
+
+    def taken_over(self: Store, run_id: str, epoch: int, *rest: object) -> None:
+        taken.append(self.claim_run(run_id, "elsewhere", 1, take_over=True))
+        record(self, run_id, epoch, *rest)
+
+    monkeypatch.setattr(Store, "record", taken_over)
+    with pytest.raises(FencedError, match="elsewhere"):
+        driver.submit(store, pinned, "inline", QUIET)
+    (run,) = store.list_runs()
+    assert (run.state, run.driver_host, run.summaries) == ("running", "elsewhere", 0)
+
+
+def test_an_error_that_stops_the_run_is_kept_with_it(
+    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: object) -> None:
+        raise StoreError("disk full")
+
+    monkeypatch.setattr(Store, "record", full)
+    with pytest.raises(StoreError, match="disk full"):
+        driver.submit(store, pinned, "inline", QUIET)
+    (run,) = store.list_runs()
+    assert (run.state, run.error) == ("failed", "StoreError: disk full")
+
+
+def test_a_model_that_is_not_there_is_found_before_there_is_a_run(store: Store) -> None:
+    pinned = pin(load_recipe("phase1", "sample", {**SMALL, "encoders": ["bert-base-uncased"]}))
+    with pytest.raises(HubError, match="bert-base-uncased"):
+        driver.submit(store, pinned, "ray", QUIET)
+    assert store.list_runs() == []
+
+
+def test_bundles_are_always_the_same_articles(pinned: Pinned) -> None:
+    every = list(unfinished_bundles(pinned, set()))
+    assert [len(bundle) for bundle in every] == [2, 2, 1]
+    one_left = {article.id for bundle in every for article in bundle} - {every[1][0].id}
+    assert list(unfinished_bundles(pinned, one_left)) == [every[1]]

@@ -1,0 +1,104 @@
+"""A driver's heart, on a real store."""
+
+import io
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from core.errors import CancelledError, FencedError, StoreUnavailableError
+from jobs.drive import heartbeat
+from jobs.drive.heartbeat import Heart
+from jobs.store import RunSpec, Store, open_store
+
+SPEC = RunSpec("phase1", {}, "hash", 0, "v", {}, {}, 1)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.02)
+
+
+def heart_of(store: Store, stream: io.StringIO | None = None) -> tuple[str, Heart]:
+    run_id = store.create_run(SPEC)
+    return run_id, Heart(store, run_id, store.claim_run(run_id, "here", 1), Console(file=stream or io.StringIO()))
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def is_stopped(heart: Heart) -> bool:
+    try:
+        heart.check()
+    except (CancelledError, FencedError):
+        return True
+    return False
+
+
+def test_a_living_driver_is_heard_of_and_what_it_says_is_stored(store: Store) -> None:
+    stream = io.StringIO()
+    run_id, heart = heart_of(store, stream)
+    with heart:
+        before = store.run_info(run_id).heartbeat_at
+        wait_until(lambda: store.run_info(run_id).heartbeat_at > before)
+        heart.say("first")
+        heart.note("second [bold]")
+        wait_until(lambda: len(store.log(run_id)) == 2)
+        heart.say("last")
+    assert [(number, line.text) for number, line in store.log(run_id)] == [
+        (1, "first"),
+        (2, "second [bold]"),
+        (3, "last"),
+    ]
+    assert [line.text for _, line in store.log(run_id, after=2)] == ["last"]
+    assert stream.getvalue() == "first\nlast\n"
+
+
+def test_a_cancelled_driver_stops(store: Store) -> None:
+    run_id, heart = heart_of(store)
+    with heart:
+        heart.check()
+        assert store.cancel_run(run_id, "elsewhere")
+        wait_until(lambda: is_stopped(heart))
+        with pytest.raises(CancelledError, match=f"run {run_id} was cancelled"):
+            heart.check()
+
+
+def test_a_replaced_driver_stops(store: Store) -> None:
+    run_id, heart = heart_of(store)
+    with heart:
+        store.claim_run(run_id, "elsewhere", 2, take_over=True)
+        wait_until(lambda: is_stopped(heart))
+        with pytest.raises(FencedError, match="taken over by pid 2 on elsewhere"):
+            heart.check()
+
+
+def test_a_store_that_is_away_stops_nothing_and_loses_no_line(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_id, heart = heart_of(store)
+    beat, away = store.heartbeat, []
+
+    def sometimes(*arguments: object) -> bool:
+        if len(away) < 3:
+            away.append(arguments)
+            raise StoreUnavailableError("gone")
+        return beat(*arguments)
+
+    monkeypatch.setattr(store, "heartbeat", sometimes)
+    with heart:
+        for text in ("a", "b", "c"):
+            heart.note(text)
+            time.sleep(0.03)
+        wait_until(lambda: len(store.log(run_id)) == 3)
+    assert [line.text for _, line in store.log(run_id)] == ["a", "b", "c"]

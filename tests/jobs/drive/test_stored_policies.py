@@ -1,0 +1,117 @@
+"""`nws submit phase2` and what is done with its policies, on the command line."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from core.learning.writer import load_writer
+from core.text.words import count_words
+from jobs.recipes.load import load_recipe
+
+TEXT = "The mayor of Dover opened a new bridge on Monday. Trains will cross the bridge every hour. Snow may follow."
+QUICK = {"passes": 1, "articles_per_update": 4, "reinforce": {"samples": 2}}
+
+
+@pytest.fixture
+def run(nws, tmp_path: Path) -> str:
+    """A finished run of two policies, one of them with a pair for each n."""
+    recipe = load_recipe("phase2", "sample", {"train_limit": 3, "limit": 2}).model_dump(mode="json")
+    recipe |= {
+        "methods": [{"name": "joint", **QUICK}, {"name": "each", "scope": "per-n", **QUICK}],
+        "systems": ["textrank", "lead"],
+        "n": [5, 3],
+    }
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(recipe))
+    submitted = nws("submit", "phase2", "--recipe", "mine.yaml", "--seed", "4", "--engine", "inline", "--json")
+    assert submitted.code == 0
+    assert submitted.json["summaries"] == 2 * 4 * 2
+    assert "joint|seed=4: update 2/2, reward" in submitted.err
+    return str(submitted.json["run_id"])
+
+
+def test_policies_are_looked_at_used_and_exported(
+    nws, run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status = nws("status", run)
+    assert "joint|seed=4: 2/2 updates" in status.out
+    assert "each|seed=4|n=5: 1/1 updates" in status.out
+    assert ", articles 1 to 3\n" in status.out
+    assert ", articles 17 to 18\n" in status.out
+    assert {p["name"] for p in nws("status", run, "--json").json["policies"]} == {
+        "joint|seed=4",
+        "each|seed=4|n=3",
+        "each|seed=4|n=5",
+    }
+
+    report = nws("report", run)
+    assert report.code == 0
+    assert "policy|joint" in report.out
+    assert (tmp_path / "reports" / run / "learning.png").exists()
+    assert nws("report", run, "--json").json["run"]["id"] == run
+
+    curve = nws("query", "select policy, n, count(*) as updates from learning_curve group by 1, 2", "--json").json
+    assert {(row["policy"], row["n"]) for row in curve} >= {("each|seed=4|n=3", 3), ("joint|seed=4", 5)}
+
+    assert "<" in nws("query", "select name, state from policies").out
+    assert nws("query", "select state from policies", "--json").json[0]["state"].endswith(" bytes>")
+
+    one = nws("summarize", TEXT, "--run", run, "--n", "5")
+    assert (one.code, count_words(one.out)) == (0, 5)
+    assert count_words(nws("summarize", f"{TEXT} " * 3, "--run", run, "--n", "5").out) == 5
+    (tmp_path / "news.txt").write_text(TEXT)
+    assert nws("summarize", "news.txt", "--run", run, "--n", "5").out == one.out
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
+    both = nws("summarize", "--run", run, "--json").json
+    assert [(s["n"], s["words"]) for s in both["summaries"]] == [(3, 3), (5, 5)]
+    assert both["summaries"][1]["text"] == one.out.strip()
+    assert (both["system"], both["made_by"]["run"], both["made_by"]["updates"]) == ("policy|joint|seed=4", run, 2)
+    other = nws("summarize", TEXT, "--run", run, "--system", "policy|each|seed=4", "--n", "4")
+    assert count_words(other.out) == 4
+    assert "policy|each|seed=4 was trained for n = 3, 5, not for 4" in other.err
+
+    exported = nws("export", run, "--policy", "mine")
+    assert exported.out.split()[-2:] == ["mine/policy.json", "mine/policy.safetensors"]
+    assert load_writer("mine").write(TEXT, [5]) == [one.out.strip()]
+    assert nws("export", run, "--policy", "each", "--system", "each|seed=4", "--json").json["files"] == [
+        f"each/n={n}/policy.{kind}" for n in (3, 5) for kind in ("json", "safetensors")
+    ]
+    assert load_writer("each").write(TEXT, [4]) == [other.out.strip()]
+    assert json.loads(Path("mine/policy.json").read_text())["made_by"]["training"]["seed"] == 4
+    assert json.loads(Path("mine/policy.json").read_text())["made_by"]["train_articles"] == 3
+
+    for wrong, code, said in (
+        (("export", run, "--policy", "mine"), 2, "mine is not empty"),
+        (("export", run, "--policy", "new", "--system", "none"), 2, "It has each|seed=4, joint|seed=4"),
+        (("summarize", "news.text", "--run", run), 2, "no file 'news.text'"),
+        (("summarize", " . . ", "--run", run), 1, "holds no word"),
+        (("summarize", "The mayor \udcff of Dover", "--run", run), 2, "cannot be read as UTF-8"),
+        (("summarize", TEXT, "--run", run, "--n", "0"), 2, "1 or more"),
+        (("summarize", TEXT, "--run", "absent"), 1, run),
+    ):
+        result = nws(*wrong)
+        assert (result.code, said in result.err) == (code, True), result.err
+
+
+def test_a_run_without_policies(nws) -> None:
+    swept = nws("submit", "phase1", "--engine", "inline", "--limit", "1", "--n", "3", "--json").json["run_id"]
+    assert "has no policies" in nws("summarize", TEXT, "--run", swept).err
+
+
+def test_what_would_be_trained(nws, tmp_path: Path) -> None:
+    plan = nws("submit", "phase2", "--dry-run", "--json", "--limit", "6", "--seed", "1", "--seed", "2").json
+    assert (plan["training"]["articles"], plan["articles"], plan["seed"]) == (6, 8, 1)
+    assert plan["training"]["updates"] == {"reinforce|seed=1": 15, "reinforce|seed=2": 15}
+    shown = nws("submit", "phase2", "--dry-run").out
+    assert "learns from   sample (all): 16 articles" in shown
+    assert "oracle (upper bound)" in shown
+
+
+def test_test_articles_have_to_come_from_somewhere(nws, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps({"article": TEXT, "summary": "A bridge."}))
+    result = nws("submit", "phase2", "--dataset", "a.jsonl", "--dry-run")
+    assert (result.code, "a.jsonl has no test split" in result.err) == (2, True)
+    plan = nws("submit", "phase2", "--dataset", "a.jsonl", "--test-dataset", "sample", "--dry-run", "--json").json
+    assert (plan["training"]["articles"], plan["articles"]) == (1, 24)

@@ -1,0 +1,230 @@
+"""Training runs through the driver, on the in-process pool with a tiny encoder and reward."""
+
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from core.episodes import EpisodeWorker
+from core.errors import CancelledError, TrainingError
+from core.learning.exchange import ArticleGradient, Request
+from core.types import Article
+from jobs.drive import driver
+from jobs.drive.heartbeat import Heart
+from jobs.plan.phase2 import pin
+from jobs.plan.pinned import Pinned
+from jobs.recipes.load import load_recipe
+from jobs.store import Store, open_store
+
+QUIET = Console(file=io.StringIO())
+TABLES = {
+    "policies": "select name, updates, total_updates, state from policies order by name",
+    "updates": "select policy, update_number, reward, entropy, grad_norm, loss from updates order by 1, 2",
+    "episodes": "select policy, update_number, article_id, n, sample, decoding, text, reward, advantage, entropy, "
+    "log_probability from episodes order by 1, 2, 3, 4, 5",
+    "summaries": "select article_id, system, n, text, bertscore_f1 from summaries order by 1, 2, 3",
+}
+METHODS = [
+    {"name": "quick", "passes": 3, "articles_per_update": 3, "reinforce": {"samples": 2}},
+    {
+        "name": "study",
+        "scope": "per-n",
+        "passes": 1,
+        "articles_per_update": 1,
+        "policies": {"inputs": "embeddings", "hidden": 4, "residual": False},
+        "reinforce": {"samples": 1, "advantage_baseline": "none", "normalise": False},
+    },
+]
+# Of three training articles at two n.
+UPDATES = {"quick|seed=0": 6, "quick|seed=5": 6} | {f"study|seed={s}|n={n}": 3 for s in (0, 5) for n in (3, 5)}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        yield opened
+
+
+def pinned_with(tiny_models: dict[str, Path], **changes: object) -> Pinned:
+    tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "encoder": str(tiny_models["bert"])}
+    few = {"train_limit": 3, "limit": 2, "n": [3, 5], "seeds": [0, 5], "systems": ["textrank", "lead"]}
+    return pin(load_recipe("phase2", "sample", {**tiny, **few, "methods": METHODS, **changes}))
+
+
+@pytest.fixture(scope="module")
+def pinned(tiny_models: dict[str, Path]) -> Pinned:
+    return pinned_with(tiny_models)
+
+
+def stored(store: Store, run_id: str) -> dict[str, list[tuple[object, ...]]]:
+    """Everything a run stored."""
+    found = {}
+    for name, sql in TABLES.items():
+        with store.query(sql.replace(f"from {name}", f"from {name} where run_id = '{run_id}'")) as answer:
+            found[name] = list(answer.rows)
+    return found
+
+
+def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
+    outcome = driver.submit(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 0)
+    assert outcome.summaries == 2 * 6 * 2  # articles, systems, lengths
+    assert {p.name: (p.updates, p.total_updates) for p in store.policy_infos(outcome.run_id)} == {
+        name: (updates, updates) for name, updates in UPDATES.items()
+    }
+    rows = stored(store, outcome.run_id)
+    assert len(rows["updates"]) == sum(UPDATES.values())
+    greedy = [row for row in rows["episodes"] if row[5] == "greedy"]
+    assert {(row[0], row[3]) for row in greedy} == {
+        (name, n) for name in UPDATES for n in (3, 5) if f"n={8 - n}" not in name
+    }
+    assert len(greedy) == 4 * 3 * 2
+    curve = store.learning_curve(outcome.run_id)
+    assert sum(row.episodes for row in curve) == len(rows["episodes"]) - len(greedy)
+    assert store.run_info(outcome.run_id).signatures == pinned.signatures
+    systems = {row[1] for row in rows["summaries"]}
+    assert systems == {"textrank", "lead"} | {f"policy|{m}|seed={s}" for m in ("quick", "study") for s in (0, 5)}
+
+
+def test_a_second_run_gives_the_same_to_the_last_bit_and_resuming_a_finished_one_does_nothing(
+    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (driver.submit(store, pinned, "inline", QUIET) for _ in range(2))
+    assert stored(store, first.run_id) == stored(store, second.run_id)
+    monkeypatch.setattr(driver, "open_workers", None)  # would fail if it were opened
+    assert driver.resume(store, first.run_id, "inline", None, None, QUIET) == first
+
+
+@pytest.mark.parametrize("dies_in", [0, 1, 4])
+def test_a_training_that_was_killed_goes_on_as_if_nothing_had_happened(
+    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch, dies_in: int
+) -> None:
+    whole = driver.submit(store, pinned, "inline", QUIET)
+    learn, rounds = EpisodeWorker.learn, []
+
+    def interrupted(self: EpisodeWorker, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
+        rounds.append(len(requests))
+        if len(rounds) == dies_in + 1:
+            raise KeyboardInterrupt
+        return learn(self, requests)
+
+    monkeypatch.setattr(EpisodeWorker, "learn", interrupted)
+    outcome = driver.submit(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.summaries) == ("interrupted", 0)
+    assert {p.updates for p in store.policy_infos(outcome.run_id)} <= {dies_in, 3}
+    resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+    assert (resumed.run_id, resumed.state) == (outcome.run_id, "done")
+    assert len(rounds) == 6 + 1  # none was learnt twice
+    assert stored(store, resumed.run_id) == stored(store, whole.run_id)
+
+
+def test_an_evaluation_that_was_killed_does_not_train_again(
+    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = driver.submit(store, pinned, "inline", QUIET)
+    with monkeypatch.context() as patched:
+        patched.setattr(driver, "_run_stage", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        outcome = driver.submit(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.summaries) == ("interrupted", 0)
+    monkeypatch.setattr(EpisodeWorker, "prepare", None)
+    assert driver.resume(store, outcome.run_id, "inline", None, None, QUIET).state == "done"
+    assert stored(store, outcome.run_id) == stored(store, whole.run_id)
+
+
+def news(path: Path, texts: Sequence[str]) -> list[dict[str, str]]:
+    lines = [f'{{"id": "{i}", "article": "{text}", "summary": "A bridge."}}' for i, text in enumerate(texts)]
+    path.write_text("\n".join(lines))
+    return [{"name": str(path)}]
+
+
+def test_an_article_that_cannot_be_learnt_from_is_a_failure_and_the_others_are_learnt(
+    store: Store, tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    datasets = news(tmp_path / "a.jsonl", ["The mayor opened a bridge.", "...", "Snow fell on Dover and on Alder."])
+    pinned = pinned_with(tiny_models, train_datasets=datasets, methods=METHODS[:1])
+    learn, calls = EpisodeWorker.learn, []
+
+    def interrupted(self: EpisodeWorker, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return learn(self, requests)
+
+    monkeypatch.setattr(EpisodeWorker, "learn", interrupted)
+    outcome = driver.submit(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.failures) == ("interrupted", 1)
+    resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+    assert (resumed.state, resumed.articles, resumed.failures) == ("done", 2, 1)
+    (failure,) = store.failures(outcome.run_id)
+    assert (failure.stage, failure.key, failure.error_class) == ("preparation", "1", "EmptyArticleError")
+    assert failure.attempts == 1  # once a training has begun, its articles stay the same
+    assert {p.total_updates for p in store.policy_infos(outcome.run_id)} == {6}  # 3 passes over 2 articles at 2 n
+
+
+def test_an_article_that_can_be_learnt_from_after_all_is_no_failure_any_more_and_stays(
+    store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pinned = pinned_with(tiny_models, methods=METHODS[:1])
+    prepare, learn, ill, asked = EpisodeWorker.prepare, EpisodeWorker.learn, [], []
+    (first, *_) = pinned.training.corpora[0]
+
+    def sometimes(self: EpisodeWorker, article: Article) -> None:
+        if article == first and ill:
+            raise MemoryError
+        prepare(self, article)
+
+    def interrupted(self: EpisodeWorker, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
+        asked.append(1)
+        if len(asked) in (1, 3):
+            raise KeyboardInterrupt
+        return learn(self, requests)
+
+    monkeypatch.setattr(EpisodeWorker, "prepare", sometimes)
+    monkeypatch.setattr(EpisodeWorker, "learn", interrupted)
+    ill.append("first driver")
+    outcome = driver.submit(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.failures) == ("interrupted", 1)
+    ill.clear()  # before the first update
+    outcome = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+    assert (outcome.state, outcome.failures) == ("interrupted", 0)
+    ill.append("third driver")  # and after it
+    for _ in range(2):
+        with pytest.raises(TrainingError, match=f"{first.id} could be learnt from before"):
+            driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+        assert store.failures(outcome.run_id) == []
+    ill.clear()
+    asked.append(1)
+    outcome = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+    monkeypatch.undo()
+    whole = driver.submit(store, pinned, "inline", QUIET)
+    assert stored(store, outcome.run_id) == stored(store, whole.run_id)
+
+
+def test_a_cancelled_training_is_interrupted(
+    store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pinned = pinned_with(tiny_models, methods=METHODS[:1])
+    check, checks = Heart.check, []
+
+    def cancelled(self: Heart) -> None:
+        checks.append(1)
+        if len(checks) == 6:  # three articles, then the third round
+            raise CancelledError("somebody has had enough")
+        check(self)
+
+    monkeypatch.setattr(Heart, "check", cancelled)
+    outcome = driver.submit(store, pinned, "inline", QUIET)
+    assert outcome.state == "interrupted"
+    assert {policy.updates for policy in store.policy_infos(outcome.run_id)} == {2}
+    assert driver.resume(store, outcome.run_id, "inline", None, None, QUIET).state == "done"
+
+
+def test_no_article_to_learn_from(store: Store, tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    datasets = news(tmp_path / "a.jsonl", ["...", "- -"])
+    pinned = pinned_with(tiny_models, train_datasets=datasets, methods=METHODS[:1])
+    with pytest.raises(TrainingError, match="None of the 2 training articles"):
+        driver.submit(store, pinned, "inline", QUIET)
+    (run,) = store.list_runs()
+    assert (run.state, run.failures) == ("failed", 2)

@@ -1,0 +1,162 @@
+"""`nws keysentences`: what it reads, finds and prints."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from korean_tokenizers import korean_tokenizer
+from rich.cells import cell_len
+
+from core.errors import CorpusError, RecipeError
+from core.metrics.keyword_recall import keyword_recall
+from core.summarizers.kr_wordrank import LeftParts, rank_keywords
+from jobs import cli
+from jobs.keysentences.compute import N_KEYSENTS, N_KEYWORDS, find_key_sentences, read_documents, read_stopwords
+
+pytest.importorskip("krwordrank", reason="the package krwordrank is not installed")
+
+PAGE = Path(__file__).parents[2] / "docs" / "korean.md"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kiwi() -> None:
+    korean_tokenizer("kiwi")
+
+
+@pytest.fixture
+def nws(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Runs `nws keysentences …` in an empty folder: exit code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("signal.signal", lambda *args: None)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["nws", "keysentences", *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        captured = capsys.readouterr()
+        return int(stopped.value.code or 0), captured.out, captured.err
+
+    return run
+
+
+def blocks() -> list[str]:
+    """The file, the command and its output on the page."""
+    return re.findall(r"^```\w*\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    file = tmp_path / "library.txt"
+    file.write_text(blocks()[0], encoding="utf-8")
+    return file
+
+
+def test_the_example_of_the_page(nws, library: Path) -> None:
+    command, expected = blocks()[1].split("\n", 1)
+    code, out, err = nws(*command.removeprefix("$ nws keysentences ").split())
+    assert code == 0
+    without_versions = [text.split("How they were found:")[0] for text in (out, expected)]
+    assert without_versions[0] == without_versions[1]
+    assert err == "library.txt: 13 documents\n"
+    assert max(map(cell_len, out.splitlines())) <= 80
+
+
+def test_json(nws, library: Path) -> None:
+    code, out, _ = nws("library.txt", "--top", "2", "--diversity", "0.3", "--stopwords", "도서관, 책을", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert list(found) == ["keywords", "sentences", "keyword_recall", "textrank", "signature"]
+    documents = read_documents(library)
+    assert found["keywords"] == [list(item) for item in rank_keywords(documents, {"도서관", "책을"}).items()][:2]
+    assert re.search(r"krwordrank-[\d.]+\|.*stopwords:2,.*\|diversity:0\.3\|", found["signature"])
+    assert list(found["textrank"]) == ["sentences", "keyword_recall", "signature"]
+    for method in (found, found["textrank"]):
+        assert len(method["sentences"]) == 2
+        assert set(method["sentences"]) <= set(documents)
+        cells = [(cell["n_keywords"], cell["n_keysents"]) for cell in method["keyword_recall"]]
+        assert cells == [(words, sentences) for words in N_KEYWORDS for sentences in N_KEYSENTS]
+    assert nws("library.txt", "--top", "2", "--diversity", "0.3", "--stopwords", "도서관, 책을", "--json")[1] == out
+
+
+def test_real_comments(shared_data: Path) -> None:
+    documents = read_documents(shared_data / "korean_movie_comments.txt")[:1500]
+    found = find_key_sentences(documents, 30, frozenset({"영화"}), 0.7)
+    again = find_key_sentences(documents + documents[:7] * 20, 5, frozenset({"영화"}), 0.7)
+    for method in (found.wordrank, found.textrank, again.wordrank, again.textrank):
+        assert len(method.sentences) == len(set(method.sentences)) == 30
+        table = {(cell.n_keywords, cell.n_keysents): cell.recall for cell in method.recalls}
+        for n_keywords in N_KEYWORDS:
+            row = [table[n_keywords, n] for n in N_KEYSENTS]
+            assert row == sorted(row)
+            assert 0 < row[0] < row[-1] <= 1
+    best = list(found.keywords)[:20]
+    expected = sum(any(w.startswith(k) for s in found.textrank.sentences[:5] for w in s.split()) for k in best) / 20
+    assert next(c.recall for c in found.textrank.recalls if (c.n_keywords, c.n_keysents) == (20, 5)) == expected
+    assert keyword_recall(best, found.textrank.sentences[:5], LeftParts(frozenset(best))) == expected
+    assert "영화" not in found.keywords
+
+
+def test_reads_what_stands_before_a_tab(tmp_path: Path) -> None:
+    file = tmp_path / "f.txt"
+    file.write_bytes("\ufeff하나 둘\t9\r\n\n \t3\n\t4\n셋\u2028넷\x85\r다섯\n각\t1\t2".encode())
+    assert read_documents(file) == ["하나 둘", "셋 넷  다섯", "각"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "There is no file f.txt"),
+        (b"", r"f\.txt holds no document"),
+        (b" \n\t5\n", r"f\.txt holds no document"),
+        ("좋아요\n영화".encode("cp949"), r"f\.txt, line 1: not valid UTF-8"),
+        ("좋아요\n".encode() + b"\xff", r"f\.txt, line 2: not valid UTF-8"),
+        ("좋아요".encode(), "KR-WordRank finds no keyword in 1 documents"),
+    ],
+)
+def test_bad_files(nws, tmp_path: Path, content: bytes | None, message: str) -> None:
+    if content is not None:
+        (tmp_path / "f.txt").write_bytes(content)
+    code, out, err = nws("f.txt")
+    assert (code, out) == (1, "")
+    assert re.search(message, err)
+    assert "Traceback" not in err
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="There is no file"):
+        read_documents(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--top", "0"), ("--top", "-3"), ("--diversity", "1.5"), ("--diversity", "nan"), ("--stopwords", "no/such.txt")],
+)
+def test_bad_options(nws, library: Path, arguments: tuple[str, str]) -> None:
+    code, out, err = nws("library.txt", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"Error: {arguments[0]} ")
+
+
+def test_stop_words_from_a_file_or_a_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "영화").write_text("\ufeff너무\n\n 정말 \r\n하나,둘\n", encoding="utf-8")
+    assert read_stopwords("영화") == {"너무", "정말", "하나,둘"}
+    assert read_stopwords("영화,너무, 정말 ,") == {"영화", "너무", "정말"}
+    assert read_stopwords("음악") == {"음악"}
+    long = ",".join(f"낱말{i}" for i in range(2000))
+    assert len(read_stopwords(long)) == 2000
+
+
+@pytest.mark.parametrize("given", ["", " , ", "missing.txt", "."])
+def test_stop_words_that_cannot_be_read(given: str) -> None:
+    with pytest.raises(RecipeError, match="--stopwords"):
+        read_stopwords(given)
+
+
+def test_a_stop_word_file_that_is_not_utf_8(tmp_path: Path) -> None:
+    (tmp_path / "words").write_bytes("영화".encode("cp949"))
+    with pytest.raises(RecipeError, match="cannot be read as UTF-8"):
+        read_stopwords(str(tmp_path / "words"))

@@ -1,0 +1,135 @@
+"""The baselines through the driver, on the in-process pool with tiny generators."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from core.errors import RecipeError
+from core.summarizers.extractive_baselines import BASELINES
+from core.summarizers.generators import KNOWN_GENERATORS
+from core.sweep import Sweeper
+from jobs.drive import driver
+from jobs.plan.baselines import pin
+from jobs.recipes.load import load_recipe, parse_recipe
+from jobs.store import Store, open_store
+
+QUIET = Console(file=io.StringIO())
+LENGTHS = [1, 5]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        yield opened
+
+
+def recipe(tiny_models: dict[str, Path], *systems: str, **changes: object) -> dict[str, object]:
+    tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "encoder": str(tiny_models["bert"])}
+    return {**tiny, "limit": 3, "bundle_size": 2, "n": LENGTHS, "systems": list(systems), **changes}
+
+
+def counts(store: Store) -> dict[str, int]:
+    with store.query("select system, count(*) from summaries group by system") as answer:
+        return dict(answer.rows)
+
+
+def test_generators_are_stages_of_their_own_and_pinned_by_their_files(tiny_models: dict[str, Path]) -> None:
+    bart, t5 = str(tiny_models["bart"]), str(tiny_models["t5"])
+    pinned = pin(load_recipe("baselines", "sample", recipe(tiny_models, "lead", bart, "oracle", t5)))
+    assert [planned.stage.name for planned in pinned.stages] == ["extractive", "tiny-bart", "tiny-t5"]
+    assert pinned.systems == ("lead", "oracle", "tiny-bart", "tiny-t5")
+    assert pinned.revisions["generators"]["tiny-t5"].startswith(f"{t5}@sha256:")
+    assert "prefix='summarize: '" in pinned.revisions["generators"]["tiny-t5"]
+    again = pin(parse_recipe("baselines", pinned.recipe.model_dump(mode="json"), "stored"))
+    assert (again.recipe, again.stages, again.revisions) == (pinned.recipe, pinned.stages, pinned.revisions)
+    assert all(planned.plan.encoders == () for planned in pinned.stages[1:])  # a GPU holds one generator at a time
+
+
+def test_a_known_generator_is_known_again_by_its_commit() -> None:
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    for name, generator in KNOWN_GENERATORS.items():
+        stored = f"{generator.model.source}@{commit}"
+        made = pin(load_recipe("baselines", "sample", {"systems": [stored]})).stages[0].plan.generator
+        assert made is not None
+        assert (made.signature, made.model.revision, made.settings) == (name, commit, generator.settings)
+
+
+def test_every_system_at_every_length(store: Store, tiny_models: dict[str, Path]) -> None:
+    systems = (*BASELINES, *(str(tiny_models[name]) for name in ("bart", "t5", "pegasus", "gpt2-lm")))
+    pinned = pin(load_recipe("baselines", "sample", recipe(tiny_models, *systems)))
+    outcome = driver.submit(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.articles, outcome.failures) == ("done", 3, 0)
+    generated = {f"tiny-{name}": 9 for name in ("bart", "t5", "pegasus", "gpt2-lm")}
+    assert counts(store) == {**dict.fromkeys(BASELINES, 6), "lead3": 9, **generated}
+    extractive = "', '".join(BASELINES)
+    with store.query(
+        f"select count(*) from summaries where n > 0 and words <> n and system in ('{extractive}')"
+    ) as bad:
+        assert list(bad.rows) == [(0,)]
+    with store.query("select distinct kind, system from leaderboard where kind <> 'system' order by 1, 2") as answer:
+        marked = [
+            ("control", "lead"),
+            ("control", "random"),
+            ("upper bound", "oracle"),
+            ("upper bound", "window-oracle"),
+        ]
+        assert list(answer.rows) == marked
+
+
+def test_an_interrupted_run_goes_on_in_the_stage_where_it_stopped(
+    store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pinned = pin(load_recipe("baselines", "sample", recipe(tiny_models, "lead", str(tiny_models["bart"]))))
+    sweep, calls = Sweeper.__call__, []
+
+    def interrupted(self: Sweeper, bundle: object) -> object:
+        calls.append(self)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return sweep(self, bundle)
+
+    monkeypatch.setattr(Sweeper, "__call__", interrupted)
+    outcome = driver.submit(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.articles, counts(store)) == ("interrupted", 2, {"lead": 6, "tiny-bart": 6})
+    resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+    assert (resumed.state, resumed.articles, counts(store)) == ("done", 3, {"lead": 6, "tiny-bart": 9})
+    assert len(calls) == 5
+
+
+def test_an_article_that_one_stage_cannot_finish_has_the_others_summaries(
+    store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pinned = pin(load_recipe("baselines", "sample", recipe(tiny_models, "lead", str(tiny_models["bart"]))))
+    sweep = Sweeper.__call__
+    third = list(pinned.corpora[0])[2]
+
+    def failing(self: Sweeper, bundle: list) -> object:
+        if self._plan.generator is not None and any(a.article == third for a in bundle):
+            raise MemoryError
+        return sweep(self, bundle)
+
+    monkeypatch.setattr(Sweeper, "__call__", failing)
+    outcome = driver.submit(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 1)
+    assert [(f.stage, f.key, f.message) for f in store.failures(outcome.run_id)] == [
+        ("tiny-bart", third.key, "out of memory")
+    ]
+    monkeypatch.undo()
+    again = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+    assert (again.articles, again.failures, counts(store)) == (3, 0, {"lead": 6, "tiny-bart": 9})
+
+
+def test_changed_weights_are_refused_on_resume(store: Store, tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    import shutil
+
+    folder = tmp_path / "mine"
+    shutil.copytree(tiny_models["bart"], folder)
+    outcome = driver.submit(
+        store, pin(load_recipe("baselines", "sample", recipe(tiny_models, str(folder)))), "inline", QUIET
+    )
+    (folder / "generation_config.json").write_text('{"num_beams": 1}')
+    with pytest.raises(RecipeError, match=r"its generators was .*mine@sha256"):
+        driver.resume(store, outcome.run_id, "inline", None, None, QUIET)

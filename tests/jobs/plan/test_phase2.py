@@ -1,0 +1,74 @@
+"""What a Phase 2 recipe means once its names have been looked up."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.errors import CorpusError, RecipeError
+from core.learning.policy_system import PolicySystem
+from jobs.plan.phase2 import pin
+from jobs.recipes.load import load_recipe, parse_recipe
+
+
+def test_pinning_again_gives_the_same() -> None:
+    pinned = pin(load_recipe("phase2", "sample", {}))
+    again = pin(parse_recipe("phase2", pinned.recipe.model_dump(mode="json"), "stored"))
+    assert (again.recipe, again.revisions) == (pinned.recipe, pinned.revisions)
+    assert again.training is not None
+    assert pinned.training is not None
+    assert (again.training.configs, again.training.plan) == (pinned.training.configs, pinned.training.plan)
+
+
+def test_policies_are_systems_beside_the_others() -> None:
+    pinned = pin(load_recipe("phase2", "sample", {"seeds": [3, 1]}))
+    policies = ("policy|reinforce|seed=3", "policy|reinforce|seed=1")
+    assert pinned.systems == (*policies, "lead2+chunks", "textrank", "lead", "oracle")
+    (planned,) = pinned.stages
+    assert [s.checkpoints for s in planned.plan.systems if isinstance(s, PolicySystem)] == [{}, {}]
+    assert pinned.articles == 8  # of the test
+    assert set(pinned.revisions["train_datasets"]) == {"sample"}
+
+
+def test_the_reward_is_the_run_s_bertscore_unless_it_is_told_otherwise() -> None:
+    plain = pin(load_recipe("phase2", "sample", {}))
+    assert plain.signatures["reward"] == plain.signatures["bertscore"]
+    half = pin(load_recipe("phase2", "sample", {"reward": {"precision": "bfloat16"}}))
+    assert half.signatures["bertscore"] == plain.signatures["bertscore"]
+    assert half.signatures["reward"] != plain.signatures["reward"]
+    assert "bfloat16" in half.signatures["reward"]
+    mixed = pin(load_recipe("phase2", "sample", {"reward": {"weights": {"bertscore": 3, "rouge1": 1}}}))
+    assert mixed.signatures["reward"].startswith(f"3 * {plain.signatures['bertscore']} + 1 * rouge1")
+
+
+def test_an_article_may_not_be_both_learnt_from_and_judged_on(tmp_path: Path) -> None:
+    rows = [{"id": str(i), "article": f"Snow fell on  town {i}.", "summary": "Snow."} for i in range(4)]
+    for name, part in (("train", rows[:3]), ("test", rows[2:])):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, part)))
+    datasets = {
+        f"{which}datasets": [{"name": str(tmp_path / name)}]
+        for which, name in (("train_", "train.jsonl"), ("", "test.jsonl"))
+    }
+    with pytest.raises(RecipeError, match=r"test article '2' of test\.jsonl is also that of training article '2'"):
+        pin(load_recipe("phase2", "sample", datasets))
+    assert pin(load_recipe("phase2", "sample", {**datasets, "train_limit": 2})).articles == 2
+
+
+def test_training_and_test_are_in_one_language() -> None:
+    with pytest.raises(RecipeError, match="'en' and the test articles in 'ko'"):
+        pin(load_recipe("phase2", "sample", {"datasets": [{"name": "sample-ko"}], "pipeline": "auto"}))
+
+
+def test_articles_that_are_all_skipped() -> None:
+    with pytest.raises(CorpusError, match="holds no article after the first 99"):
+        pin(load_recipe("phase2", "sample", {"train_datasets": [{"name": "sample", "skip": 99}]}))
+
+
+def test_a_korean_reward_counts_morphemes() -> None:
+    korean = {
+        "train_datasets": [{"name": "sample-ko", "limit": 3}],
+        "datasets": [{"name": "sample-ko", "skip": 3}],
+        "pipeline": "auto",
+        "reward": {"weights": {"rouge1": 1}},
+    }
+    assert "tok:kiwi" in pin(load_recipe("phase2", "sample", korean)).signatures["reward"]

@@ -1,0 +1,101 @@
+from pathlib import Path
+
+import pytest
+import yaml
+
+from core.errors import RecipeError
+from core.summarizers.extractive_baselines import BASELINES
+from core.summarizers.generators import KNOWN_GENERATORS
+from jobs.recipes.load import BUNDLED, RECIPE_OF_JOB, Phase1Recipe, load_recipe, parse_recipe
+
+
+@pytest.mark.parametrize("job", RECIPE_OF_JOB)
+def test_bundled_recipes_are_valid_and_differ(job: str) -> None:
+    recipes = {path.stem: load_recipe(job, path.stem, {}) for path in (BUNDLED / job).glob("*.yaml")}
+    assert set(recipes) == {"sample", "paper"} | ({"as-written"} if job == "phase2" else set())
+    assert len({recipe.hash for recipe in recipes.values()}) == len(recipes)
+
+
+def test_the_paper_recipe_is_the_study() -> None:
+    paper = load_recipe("phase1", "paper", {})
+    assert [(d.name, d.split, d.limit) for d in paper.datasets] == [
+        ("cnn_dailymail", "test", 2000),
+        ("xsum", "test", 2000),
+    ]
+    assert paper.encoders == ("bert-base-uncased", "xlnet-base-cased", "electra-base-discriminator")
+    assert (paper.bertscore.model, paper.bertscore.num_layers) == ("bert-base-uncased", 9)
+    assert paper.n == tuple(range(1, 22, 2))
+    assert (paper.accelerator, paper.pipeline) == ("T4", "en_core_web_sm")
+
+
+def test_flags_win_over_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump({"datasets": [{"name": "a.jsonl"}, {"name": "b.jsonl"}], "seed": 1, "n": [9, 3]}))
+    recipe = load_recipe("phase1", str(path), {"seed": 2, "limit": 5})
+    assert (recipe.seed, recipe.n) == (2, (3, 9))
+    assert [(d.name, d.limit) for d in recipe.datasets] == [("a.jsonl", 5), ("b.jsonl", 5)]
+    replaced = load_recipe("phase1", str(path), {"datasets": [{"name": "c.csv"}], "text_field": "body"})
+    assert [(d.name, d.text_field) for d in replaced.datasets] == [("c.csv", "body")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("datasets: [{name: sample}]\nsede: 3", r"sede: unknown key; a recipe has: datasets, pipeline"),
+        ("datasets: [{name: sample, spilt: x}]", r"datasets\.0\.spilt"),
+        ("seed: 1", r"datasets: Field required"),
+        ("datasets: [{name: sample}]\nn: [0, 3]", r"n\.0"),
+        ("datasets: [{name: sample}]\nn: [many]", r"n\.0"),
+        ("datasets: [{name: sample}]\nimportance: [lexrank]", "'lexrank' is not one of textrank, centroid"),
+        ("datasets: [{name: sample}]\nencoders: [org/m, other/m]", "two encoders are called 'm'"),
+        ("- a\n- b", "holds no keys"),
+        ("a: [", "not valid YAML"),
+    ],
+)
+def test_what_cannot_be_used_is_named(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(content)
+    with pytest.raises(RecipeError, match=message):
+        load_recipe("phase1", str(path), {})
+
+
+def test_the_baselines_are_all_there() -> None:
+    assert load_recipe("baselines", "sample", {}).systems == tuple(BASELINES)
+    paper, sweep = load_recipe("baselines", "paper", {}), load_recipe("phase1", "paper", {})
+    assert set(paper.systems) == {*BASELINES, *KNOWN_GENERATORS}
+    for name in ("datasets", "pipeline", "n", "bertscore", "rouge", "seed", "accelerator", "bundle_size"):
+        assert getattr(paper, name) == getattr(sweep, name), name
+
+
+def test_systems_that_cannot_be_used_are_named() -> None:
+    with pytest.raises(RecipeError, match=r"there is no system 'lexrank': the baselines are lead3, .*bart-large-cnn"):
+        load_recipe("baselines", "sample", {"systems": ["lead", "lexrank"]})
+    with pytest.raises(RecipeError, match="two systems are called 'lead'"):
+        load_recipe("baselines", "sample", {"systems": ["lead", "lead"]})
+    with pytest.raises(RecipeError, match=r"unknown key; a recipe has: .*encoder, systems"):
+        load_recipe("baselines", "sample", {"importance": ["textrank"]})
+
+
+def test_unknown_recipes_and_models() -> None:
+    with pytest.raises(RecipeError, match="one of paper, sample"):
+        load_recipe("phase1", "papre", {})
+    with pytest.raises(RecipeError, match="no model 'nonsense'"):
+        load_recipe("phase1", "sample", {"encoders": ["nonsense"]})
+
+
+def test_the_hash_is_of_what_decides_the_numbers() -> None:
+    base = load_recipe("phase1", "sample", {})
+    assert base.hash == load_recipe("phase1", "sample", {"actors": 3, "accelerator": "cpu"}).hash
+    for change in ({"seed": 1}, {"n": [1]}, {"limit": 2}, {"encoders": ["bert-base-uncased"]}, {"pipeline": "auto"}):
+        assert base.hash != load_recipe("phase1", "sample", change).hash, change
+    assert Phase1Recipe.model_validate(base.model_dump(mode="json")) == base
+
+
+def test_an_unknown_key_is_told_the_keys_of_its_place_and_nothing_else() -> None:
+    recipe = load_recipe("phase1", "sample", {}).model_dump(mode="json")
+    with pytest.raises(RecipeError) as refused:
+        parse_recipe("phase1", recipe | {"datasets": [{"name": "x", "lmit": 3}], "n": [0]}, "mine")
+    first, *problems = str(refused.value).splitlines()
+    assert first == "The recipe 'mine' is not usable:"
+    assert [problem.split(":")[0].strip() for problem in problems] == ["datasets.0.lmit", "n.0"]
+    assert "this part of a recipe has: name, split, streaming, skip, limit" in problems[0]

@@ -1,0 +1,81 @@
+from pathlib import Path
+
+import pytest
+import yaml
+
+from core.errors import RecipeError
+from core.learning.policies import PolicyConfig
+from core.learning.reinforce import ReinforceConfig
+from core.learning.training_config import OptimizerConfig, TrainingConfig
+from jobs.recipes.load import load_recipe, parse_recipe
+from jobs.recipes.phase2 import MethodRecipe, Phase2Recipe
+
+
+def test_defaults_are_those_of_the_science() -> None:
+    (training,) = MethodRecipe(name="mine").trainings(3, (7, 9, 11, 13))
+    assert training == TrainingConfig("mine|seed=3", 3)
+
+
+def test_a_method_may_have_a_pair_for_each_n() -> None:
+    trainings = MethodRecipe(name="mine", scope="per-n").trainings(3, (7, 9))
+    assert [(t.name, t.lengths, t.seed) for t in trainings] == [
+        ("mine|seed=3|n=7", (7,), 3),
+        ("mine|seed=3|n=9", (9,), 3),
+    ]
+
+
+def test_the_paper_recipe_is_the_study_with_its_own_method_beside() -> None:
+    paper = load_recipe("phase2", "paper", {})
+    assert isinstance(paper, Phase2Recipe)
+    assert [(d.name, d.split, d.limit) for d in paper.train_datasets] == [("cnn_dailymail", "train", 200)]
+    assert [(d.name, d.split, d.limit) for d in paper.datasets] == [("cnn_dailymail", "test", 200)]
+    assert (paper.encoder, paper.n, paper.accelerator) == ("all-MiniLM-L6-v2", (7, 9, 11, 13), "T4")
+    assert (paper.bertscore.model, paper.bertscore.num_layers) == ("bert-base-uncased", 9)
+    assert [method.name for method in paper.methods] == ["reinforce", "as-written"]
+    as_written = load_recipe("phase2", "as-written", {}).methods[0]
+    assert paper.methods[1].model_copy(update={"passes": as_written.passes}) == as_written
+    (training,) = as_written.trainings(0, (7,))
+    assert training.policies == PolicyConfig("embeddings", 128, residual=False, mask_repeats=False)
+    assert training.reinforce == ReinforceConfig(1, "none", False, 0.0, "softmax-sum")
+    assert training.optimizer == OptimizerConfig(1e-3, 0.0, None)
+
+
+def test_limits_of_training_and_test_articles_are_two() -> None:
+    recipe = load_recipe("phase2", "sample", {"train_limit": 3, "limit": 2, "key_field": "id"})
+    assert [(d.skip, d.limit, d.key_field) for d in recipe.train_datasets] == [(0, 3, None)]
+    assert [(d.skip, d.limit, d.key_field) for d in recipe.datasets] == [(16, 2, "id")]
+    replaced = load_recipe("phase2", "sample", {"train_datasets": [{"name": "a.jsonl"}], "train_split": "train"})
+    assert [(d.name, d.split) for d in replaced.train_datasets] == [("a.jsonl", "train")]
+
+
+def test_a_stored_recipe_comes_back() -> None:
+    recipe = load_recipe("phase2", "paper", {"seeds": [4, 4, 2]})
+    assert recipe.seeds == (4, 2)
+    again = parse_recipe("phase2", recipe.model_dump(mode="json"), "stored")
+    assert (again, again.hash) == (recipe, recipe.hash)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"methods": []}, "methods"),
+        ({"methods": [{"name": "a b"}]}, "'a b' is not made of"),
+        ({"methods": [{"name": "a"}, {"name": "a"}]}, "two methods are called 'a'"),
+        ({"methods": [{"name": "a", "reinforce": {"samples": 1}}]}, "method 'a': 1 samples are too few"),
+        ({"methods": [{"name": "a", "reinforce": {"sample": 1}}]}, "methods.0.reinforce.sample"),
+        ({"methods": [{"name": "a", "optimizer": {"learning_rate": 0}}]}, "learning rate"),
+        ({"seeds": []}, "seeds"),
+        ({"seeds": [-1]}, "seeds.0"),
+        ({"systems": ["bart-large-cnn"]}, "no system 'bart-large-cnn'"),
+        ({"reward": {"weights": {}}}, "reward.weights"),
+        ({"reward": {"weights": {"bertscore": 0}}}, "reward.weights.bertscore"),
+        ({"reward": {"weights": {"beauty": 1}}}, "no metric 'beauty'"),
+        ({"encoder": "no such thing"}, "no model"),
+        ({"train_datasets": []}, "train_datasets"),
+    ],
+)
+def test_unusable_recipes_are_refused_by_name(wrong: dict[str, object], said: str, tmp_path: Path) -> None:
+    recipe = load_recipe("phase2", "sample", {}).model_dump(mode="json")
+    (tmp_path / "x.yaml").write_text(yaml.safe_dump(recipe | wrong))
+    with pytest.raises(RecipeError, match=said):
+        load_recipe("phase2", str(tmp_path / "x.yaml"), {})

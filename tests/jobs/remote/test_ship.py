@@ -1,0 +1,359 @@
+import os
+import socket
+import stat
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cluster.submission import Job
+from core.errors import ClusterError, StoreError
+from jobs import cli
+from jobs.drive import driver
+from jobs.plan import phase1
+from jobs.plan.pinned import Pinned
+from jobs.plan.revisions import VERSION_FILE, code_version
+from jobs.recipes.load import load_recipe
+from jobs.remote import ship
+from jobs.remote.follow import START, Place, follow
+from jobs.store import LogLine, Store, open_store
+
+PASSWORD = "s3cret-w0rd"
+URL = f"postgresql://nws:{PASSWORD}@db.example/results"
+
+
+class FakeHead:
+    """A head that takes every job, or refuses with an error; `shipped` looks at what it is sent."""
+
+    def __init__(self, error: ClusterError | None = None, jobs: tuple[Job, ...] = ()) -> None:
+        self.address = "http://head:8265"
+        self.error = error
+        self.found = list(jobs)
+        self.calls: list[tuple[object, ...]] = []
+        self.shipped: dict[str, str] = {}
+
+    def submit(self, *arguments: object) -> None:
+        if self.error:
+            raise self.error
+        self.calls.append(arguments)
+        folder = Path(str(arguments[2]))
+        self.shipped = {str(path.relative_to(folder)): path.read_text() for path in files(folder)}
+
+    def jobs(self) -> list[Job]:
+        return self.found
+
+    def job(self, name: str) -> Job:
+        return next(job for job in self.found if job.submission_id == name)
+
+    def stop(self, name: str) -> bool:
+        self.calls.append(("stop", name))
+        return True
+
+    def log(self, name: str) -> str:
+        return f"{name}: No module named 'core'\n"
+
+
+@pytest.fixture
+def head(monkeypatch: pytest.MonkeyPatch) -> FakeHead:
+    fake = FakeHead()
+    monkeypatch.setattr(ship, "Head", lambda address: fake)
+    return fake
+
+
+@pytest.fixture
+def store(tmp_path: Path):
+    with open_store(f"sqlite:///{tmp_path / 'store.db'}") as opened:
+        yield opened
+
+
+@pytest.fixture
+def pinned() -> Pinned:
+    return phase1.pin(load_recipe("phase1", "sample", {}))
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def make_checkout(root: Path) -> Path:
+    """A checkout with what must be shipped, and with what must not."""
+    contents = {
+        "core/text/words.py": "words",
+        "core/sample/english.jsonl": "{}",
+        "jobs/new.py": "not added to git yet",
+        "alembic/versions/0001.py": "",
+        "jobs/ignored.py": "",
+        "jobs/nws.db": "",
+        "jobs/nws.db-wal": "",
+        "core/.env": PASSWORD,
+        "core/server.pem": PASSWORD,
+        "core/__pycache__/words.cpython-311.pyc": "",
+        "data/news.jsonl": "",
+        "tests/test_words.py": "",
+        ".gitignore": "ignored.py\n__pycache__/\n",
+    }
+    for name, text in contents.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+ADDED = [".nws_code_version", ".nws_store_url", ".nws_submission"]
+SHIPPED = ["alembic/versions/0001.py", "core/sample/english.jsonl", "core/text/words.py", "jobs/new.py"]
+
+
+@pytest.mark.parametrize("in_git", [True, False])
+def test_code_is_shipped_and_neither_databases_nor_data_nor_secrets(tmp_path: Path, in_git: bool) -> None:
+    checkout, target = make_checkout(tmp_path / "checkout"), tmp_path / "target"
+    target.mkdir()
+    if in_git:
+        subprocess.run(["git", "init", "-q", str(checkout)], check=True)
+        subprocess.run(["git", "-C", str(checkout), "add", "core/text", "alembic"], check=True)
+    ship.stage(target, URL, "r1", checkout)
+    found = [str(path.relative_to(target)) for path in files(target)]
+    assert found == [*ADDED, *SHIPPED[:3], *([] if in_git else ["jobs/ignored.py"]), "jobs/new.py"]
+
+
+def test_a_file_that_git_knows_and_that_is_gone_is_left_out(tmp_path: Path) -> None:
+    checkout, target = make_checkout(tmp_path / "checkout"), tmp_path / "target"
+    target.mkdir()
+    subprocess.run(["git", "init", "-q", str(checkout)], check=True)
+    subprocess.run(["git", "-C", str(checkout), "add", "core/text"], check=True)
+    (checkout / "core/text/words.py").unlink()
+    ship.stage(target, URL, "r1", checkout)
+    assert not (target / "core/text/words.py").exists()
+
+
+def test_the_password_is_in_the_file_for_the_driver_alone(tmp_path: Path) -> None:
+    ship.stage(tmp_path, URL, "r1")
+    assert [path.name for path in files(tmp_path) if PASSWORD in path.read_text()] == [ship.URL_FILE]
+    secret = tmp_path / ship.URL_FILE
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+    assert (tmp_path / VERSION_FILE).read_text() == code_version()
+    assert {"core/sweep.py", "jobs/recipes/phase1/paper.yaml", "alembic/env.py", "core/sample/korean.jsonl"} <= {
+        str(path.relative_to(tmp_path)) for path in files(tmp_path)
+    }
+
+
+def test_the_staged_checkout_runs_finds_its_store_and_forgets_it(tmp_path: Path) -> None:
+    ship.stage(tmp_path, "sqlite:///relative.db", "r1")
+    script = (
+        "from jobs.remote.ship import take_store_url; from jobs.plan.revisions import code_version; "
+        "print(code_version(), take_store_url(), take_store_url())"
+    )
+    command = [str(Path(os.sys.executable)), "-c", script]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert told == f"{code_version()} sqlite:///{Path.cwd() / 'relative.db'} None\n"
+    assert not (tmp_path / ship.URL_FILE).exists()
+
+
+def test_two_packages_are_never_the_same(tmp_path: Path) -> None:
+    texts = []
+    for name in ("r1", "r1-a2"):
+        (tmp_path / name).mkdir()
+        ship.stage(tmp_path / name, URL, name)
+        texts.append([path.read_text() for path in files(tmp_path / name)])
+    assert texts[0] != texts[1]
+
+
+def test_the_job_has_the_name_of_the_run_and_tells_no_password(store: Store, head: FakeHead, pinned: Pinned) -> None:
+    run_id = ship.submit(store, URL, pinned, "http://head:8265")
+    (call,) = head.calls
+    assert call[:2] == (run_id, f"python -m jobs.cli drive {run_id}")
+    assert PASSWORD not in str(call)
+    assert call[4] == {"run_id": run_id, "job": "phase1", "store": store.shown_url}
+    assert [name for name, text in head.shipped.items() if PASSWORD in text] == [ship.URL_FILE]
+    assert not Path(str(call[2])).exists()
+    run = store.run_info(run_id)
+    assert (run.state, run.address) == ("pending", "http://head:8265")
+
+
+def test_a_refused_submission_leaves_no_pending_run(store: Store, head: FakeHead, pinned: Pinned) -> None:
+    head.error = ClusterError("the head is full")
+    with pytest.raises(ClusterError):
+        ship.submit(store, URL, pinned, "http://head:8265")
+    (run,) = store.list_runs()
+    assert (run.state, run.error) == ("failed", "the head is full")
+
+
+def test_a_run_is_submitted_again_under_the_next_name(store: Store, head: FakeHead, pinned: Pinned) -> None:
+    run_id = ship.submit(store, URL, pinned, "http://head:8265")
+    others = (f"{run_id}-a10", f"{run_id}-a2", run_id, "another", f"{run_id}x", f"{run_id}-ab")
+    head.found = [Job(name, "STOPPED", "") for name in others]
+    assert ship.resubmit(store, URL, run_id, "http://head:8265", "T4", 2, True) == f"{run_id}-a11"
+    assert head.calls[-1][1] == f"python -m jobs.cli drive {run_id} --accelerator T4 --actors 2 --take-over"
+    assert ship.jobs_of(head, run_id) == [run_id, f"{run_id}-a2", f"{run_id}-a10"]
+
+    head.found = []  # the head was started again
+    assert ship.resubmit(store, URL, run_id, "http://head:8265", None, None, False) == f"{run_id}-a2"
+
+
+def test_a_run_with_a_driver_is_not_submitted_again(store: Store, head: FakeHead, pinned: Pinned) -> None:
+    run_id = ship.submit(store, URL, pinned, "http://head:8265")
+    store.claim_run(run_id, socket.gethostname(), os.getpid())
+    with pytest.raises(StoreError, match="is being driven"):
+        ship.resubmit(store, URL, run_id, "http://head:8265", None, None, False)
+    assert len(head.calls) == 1
+
+
+def test_only_jobs_that_live_are_stopped(head: FakeHead) -> None:
+    head.found = [
+        Job("r", "FAILED", ""),
+        Job("r-a2", "RUNNING", ""),
+        Job("r-a3", "PENDING", ""),
+        Job("q", "RUNNING", ""),
+    ]
+    assert ship.stop_jobs(head, "r") == ["r-a2", "r-a3"]
+
+
+def test_a_job_that_never_drove_is_an_error_and_ends_the_run(store: Store, head: FakeHead, pinned: Pinned) -> None:
+    run_id = ship.submit(store, URL, pinned, "http://head:8265")
+    head.found = [Job(run_id, "FAILED", "exit code 1")]
+    with pytest.raises(ClusterError, match=r"exit code 1(.|\n)*No module named 'core'"):
+        follow(store, run_id, Place(0, 0), lambda line: None, (head, run_id))
+    run = store.run_info(run_id)
+    assert run.state == "failed"
+    assert "No module named 'core'" in str(run.error)
+
+
+def test_following_waits_for_a_new_end_and_hands_on_new_lines(store: Store, head: FakeHead, pinned: Pinned) -> None:
+    run_id = ship.submit(store, URL, pinned, "http://head:8265")
+    said: list[str] = []
+
+    def drive(text: str) -> Callable[[LogLine], None]:
+        epoch = store.claim_run(run_id, socket.gethostname(), os.getpid())
+        now = store.run_info(run_id).created_at
+        store.heartbeat(run_id, epoch, [LogLine(now, text), LogLine(now, "the end")])
+        return lambda line: said.append(line.text)
+
+    say = drive("one")
+    store.finish_run(run_id, 1, "interrupted")
+    assert follow(store, run_id, START, say).state == "interrupted"
+    assert said == ["one", "the end"]
+
+    say = drive("two")
+    head.found = [Job(run_id, "SUCCEEDED", "")]
+
+    def say_and_finish(line: LogLine) -> None:
+        say(line)
+        if line.text == "the end":
+            store.finish_run(run_id, 2, "done")
+
+    assert follow(store, run_id, Place(1, 2), say_and_finish, (head, run_id)).state == "done"
+    assert said == ["one", "the end", "two", "the end"]
+
+
+def test_a_driver_that_is_gone_is_told(
+    store: Store, head: FakeHead, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = ship.submit(store, URL, pinned, "http://head:8265")
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    store.claim_run(run_id, socket.gethostname(), ended.pid)
+    monkeypatch.setattr("jobs.remote.follow.SILENT_SECONDS", 0.5)
+    with pytest.raises(ClusterError, match=f"is gone.*nws resume {run_id}"):
+        follow(store, run_id, Place(0, 0), lambda line: None)
+
+
+@pytest.fixture
+def nws(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("signal.signal", lambda *args: None)
+    monkeypatch.setenv("NWS_STORE", f"sqlite:///{tmp_path / 'store.db'}")
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["nws", *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        return int(stopped.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--address", "10.0.0.1:6379"), "http://HEAD:8265"),
+        (("--address", "ray://10.0.0.1:10001"), "RAY_ADDRESS unset"),
+        (("--address", f"http://me:{PASSWORD}@head:8265"), "must hold no user or password"),
+        (("--address", "http://head:8265", "--engine", "inline"), "leave one out"),
+    ],
+)
+def test_an_address_that_cannot_be_meant_is_refused(nws, arguments: tuple[str, ...], message: str) -> None:
+    for command in (("submit", "phase1"), ("submit", "baselines"), ("resume", "some-run")):
+        code, out, err = nws(*command, *arguments)
+        assert (code, out) == (2, "")
+        assert message in err
+        assert PASSWORD not in err
+
+
+def test_ray_address_means_the_cluster_and_an_empty_one_this_machine(nws, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
+    assert nws("submit", "phase1")[0] == 2
+    monkeypatch.setenv("RAY_ADDRESS", "")
+    assert nws("submit", "phase1", "--engine", "inline", "--limit", "1", "--n", "1")[0] == 0
+
+
+def test_a_head_that_is_not_there_leaves_no_run(nws, store: Store) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    code, out, err = nws("submit", "phase1", "--address", f"http://127.0.0.1:{port}")
+    assert (code, out) == (1, "")
+    assert "No Ray dashboard answers" in err
+    assert "must see the very same file" in err
+    assert store.list_runs() == []
+
+
+def test_a_driver_that_cannot_begin_ends_the_run_and_says_why(nws, store: Store, tmp_path: Path) -> None:
+    (tmp_path / "news.jsonl").write_text('{"article": "The town opened a bridge.", "summary": "Bridge."}')
+    dataset = [{"name": str(tmp_path / "news.jsonl")}]
+    pinned = phase1.pin(load_recipe("phase1", "sample", {"datasets": dataset}))
+    run_id = store.create_run(driver.run_spec(pinned, "http://head:8265"))
+    (tmp_path / "news.jsonl").unlink()
+    code, _, err = nws("drive", run_id)
+    assert code == 1
+    assert "must lie at the same path on the head" in err
+    run = store.run_info(run_id)
+    assert run.state == "failed"
+    assert "must lie at the same path on the head" in str(run.error)
+
+
+def test_a_driver_is_refused_where_another_lives(nws, store: Store, pinned: Pinned) -> None:
+    run_id = store.create_run(driver.run_spec(pinned, "http://head:8265"))
+    store.claim_run(run_id, socket.gethostname(), os.getpid())
+    code, _, err = nws("drive", run_id)
+    assert code == 1
+    assert "is being driven by" in err
+    assert store.run_info(run_id).state == "running"
+
+
+def test_logs_of_a_run_are_lines_with_times(nws, store: Store) -> None:
+    assert nws("submit", "phase1", "--engine", "inline", "--limit", "2", "--n", "1")[0] == 0
+    run_id = store.list_runs()[0].id
+    code, out, _ = nws("logs", run_id)
+    assert code == 0
+    assert f"Run {run_id} in sqlite:///" in out.splitlines()[0]
+    assert nws("logs", run_id, "--follow")[1] == out
+    code, _, err = nws("logs", run_id, "--job")
+    assert code == 2
+    assert "was not submitted to a cluster" in err
+
+
+def test_a_run_that_no_driver_has_is_cancelled_at_once(nws, store: Store, pinned: Pinned) -> None:
+    run_id = store.create_run(driver.run_spec(pinned))
+    assert nws("cancel", run_id)[:2] == (0, f"Run {run_id} is interrupted.\n")
+    assert (
+        nws("cancel", run_id, "--json")[1] == f'{{"run_id": "{run_id}", "state": "interrupted", "stopped_jobs": []}}\n'
+    )
+
+
+def test_a_local_driver_that_does_not_react_is_named(
+    nws, store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobs.commands.watch._PATIENCE_SECONDS", 0.0)
+    run_id = store.create_run(driver.run_spec(pinned))
+    store.claim_run(run_id, socket.gethostname(), os.getpid())
+    code, out, err = nws("cancel", run_id)
+    assert (code, out) == (1, f"Run {run_id} is running.\n")
+    assert f"pid {os.getpid()} on {socket.gethostname()}, has not reacted yet" in err

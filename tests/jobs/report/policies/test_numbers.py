@@ -1,0 +1,69 @@
+import dataclasses
+import json
+
+import pytest
+from policy_results import make_results
+
+from core.analysis import policy_scores
+from core.errors import StoreError
+from jobs.report.policies.learning_curves import learning_lines
+from jobs.report.policies.numbers import analyse_policies, policies_json
+
+
+def test_the_numbers_are_those_of_the_analysis_with_the_seed_of_the_run(run):
+    results = make_results()
+    numbers = analyse_policies(run, results)
+    training = {("policy|reinforce", n): pytest.approx(0.61) for n in (7, 9, 11, 13)}
+    assert numbers.scores == policy_scores(results.points, results.texts, training, seed=run.seed)
+    assert numbers.scores != policy_scores(results.points, results.texts, training, seed=run.seed + 1)
+    assert numbers.learning == learning_lines(results.curve)
+    assert (numbers.datasets, numbers.seeds, numbers.has_policies) == (("news",), (0, 1), True)
+
+
+def test_scores_by_system_and_n(run):
+    numbers = analyse_policies(run, make_results(methods={"as-written": 40, "reinforce": 15}))
+    scores = numbers.of("news")
+    assert list(scores) == ["policy|as-written", "policy|reinforce", "lead2+chunks", "textrank", "lead", "oracle"]
+    assert all(list(at) == [7, 9, 11, 13] for at in scores.values())
+    assert numbers.of("other") == {}
+
+
+def test_other_rewards_are_not_compared_with_the_f1_of_the_report(run):
+    numbers = analyse_policies(run, make_results(reward="rouge1", reward_is_f1=False))
+    assert {score.training_f1 for score in numbers.scores} == {None}
+
+
+def test_a_pair_for_each_n_is_one_method(run):
+    results = make_results()
+    each = [dataclasses.replace(row, policy=f"{row.policy}|n={row.n}") for row in results.greedy]
+    curve = [dataclasses.replace(row, policy=f"{row.policy}|n={row.n}") for row in results.curve]
+    parts = dataclasses.replace(results, greedy=each, curve=curve)
+    assert analyse_policies(run, parts) == analyse_policies(run, results)
+
+
+def test_a_run_without_summaries_has_its_learning_curve(run):
+    numbers = analyse_policies(run, make_results(points=[], texts={}, greedy=[]))
+    assert (numbers.scores, numbers.datasets, numbers.has_policies) == ((), (), False)
+    assert [line.n for line in numbers.learning] == [7, 9, 11, 13]
+
+
+def test_a_run_without_anything_says_what_to_do(run):
+    with pytest.raises(StoreError, match=r"Run 'p1-0421' \(finished\) has neither .* `nws resume p1-0421`"):
+        analyse_policies(run, make_results(points=[], texts={}, greedy=[], curve=[]))
+
+
+def test_json_holds_the_same_numbers(run):
+    numbers = analyse_policies(run, make_results())
+    report = json.loads(json.dumps(policies_json(numbers), allow_nan=False))
+    assert report["run"]["revisions"] == run.revisions
+    assert (report["metric"], report["reward"]) == ("bertscore_f1", "bertscore_f1|tiny_L2")
+    for found, score in zip(report["scores"], numbers.scores, strict=True):
+        assert (found["system"], found["n"], found["bertscore_f1"]) == (score.system, score.n, score.bertscore_f1)
+        assert found["seeds"] == {str(seed): mean for seed, mean in score.seeds.items()}
+        assert found["gap_closed"] == score.gap_closed
+        assert found["test_less_training"] == score.test_less_training
+        assert {name: less["difference"]["low"] for name, less in found["less"].items()} == {
+            name: less.difference.low for name, less in score.less.items()
+        }
+    assert [found["is_upper_bound"] for found in report["scores"]] == [False] * 16 + [True] * 4
+    assert report["learning"][0]["reward"]["mean"] == list(numbers.learning[0].reward.mean)

@@ -1,0 +1,121 @@
+import csv
+import dataclasses
+import io
+import json
+
+import pytest
+from policy_results import make_results
+from rich.console import Console
+
+from core.errors import NwsError, StoreError
+from jobs.report.policies.numbers import analyse_policies, policies_json
+from jobs.report.policies.report import write_policy_report
+from jobs.store import CurveRow
+
+
+@pytest.fixture
+def console():
+    return Console(file=io.StringIO(), width=80)
+
+
+def read(path):
+    return list(csv.DictReader(path.read_text("utf-8").splitlines()))
+
+
+def test_writes_everything_and_prints_the_tables(run, console, tmp_path):
+    results = make_results()
+    files = write_policy_report(run, results, tmp_path / "new" / "folder", console)
+    assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == [
+        *("learning.csv", "learning.png", "learning.svg", "policies.csv", "report.json")
+    ]
+    assert files.png.stat().st_size > 10_000
+    expected = policies_json(analyse_policies(run, results))
+    assert json.loads(files.json.read_text("utf-8")) == json.loads(json.dumps(expected))
+    assert "news: mean F1 by n" in console.file.getvalue()
+
+
+def test_the_csv_holds_every_number(run, console, tmp_path):
+    results = make_results()
+    rows = read(write_policy_report(run, results, tmp_path, console).csv)
+    scores = analyse_policies(run, results).scores
+    assert len(rows) == len(scores) == 5 * 4
+    for row, score in zip(rows, scores, strict=True):
+        assert (row["run"], row["dataset"], row["system"], int(row["n"])) == ("p1-0421", "news", score.system, score.n)
+        for name in ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density", "repeated_words"):
+            assert float(row[name]) == getattr(score, name)
+        for other, less in score.less.items():
+            found = [float(row[f"less_{other}_{part}"]) for part in ("articles", "mean", "low", "high")]
+            assert found == [40, less.difference.mean, less.difference.low, less.difference.high]
+    policy, oracle = rows[0], rows[-1]
+    seeds = scores[0].seeds.values()
+    assert policy["seeds"] == "0 1"
+    assert [float(policy[f"seed_{part}"]) for part in ("low", "high", "sd")] == [
+        *(min(seeds), max(seeds), scores[0].seed_sd)
+    ]
+    assert float(policy["gap_closed"]) == scores[0].gap_closed
+    assert float(policy["test_less_training"]) == float(policy["bertscore_f1"]) - float(policy["training_f1"])
+    assert (oracle["is_upper_bound"], oracle["seeds"], oracle["seed_sd"], oracle["less_textrank_mean"]) == (
+        *("1", "", "", ""),
+    )
+
+
+def test_the_learning_curves_can_be_read_again(run, console, tmp_path):
+    results = make_results(methods={"reinforce": 3})
+    one = [dataclasses.replace(results.curve[0], reward_sd=None), *results.curve[1:]]
+    rows = read(write_policy_report(run, dataclasses.replace(results, curve=one), tmp_path, console).learning)
+    assert {row.pop("run") for row in rows} == {"p1-0421"}
+    types = {"policy": str, "seed": int, "n": int, "update_number": int, "episodes": int}
+    again = [
+        CurveRow(**{name: types.get(name, float)(value) if value else None for name, value in row.items()})
+        for row in rows
+    ]
+    assert again == one
+
+
+def test_again_in_any_order_of_points_gives_the_same_files(run, console, tmp_path):
+    results = make_results(articles=5)
+    write_policy_report(run, results, tmp_path / "a", console)
+    write_policy_report(run, dataclasses.replace(results, points=results.points[::-1]), tmp_path / "b", console)
+    for file in (tmp_path / "a").iterdir():
+        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+
+
+def test_before_evaluation_there_is_a_learning_curve(run, console, tmp_path):
+    files = write_policy_report(run, make_results(points=[], texts={}, greedy=[]), tmp_path, console)
+    assert files.csv is None
+    assert files.svg.exists()
+    assert json.loads(files.json.read_text("utf-8"))["scores"] == []
+    assert "nws resume p1-0421" in console.file.getvalue()
+
+
+def test_without_updates_there_are_no_learning_files(run, console, tmp_path):
+    files = write_policy_report(run, make_results(curve=[]), tmp_path, console)
+    assert (files.learning, files.png, files.svg) == (None, None, None)
+    assert len(read(files.csv)) == 20
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        {"articles": 1, "lengths": (7,), "seeds": (0,)},
+        {"others": {}},
+        {"methods": {}},
+        {"methods": {"reinforce": 1}, "others": {"lead": 0.0}},
+    ],
+)
+def test_small_runs(run, console, tmp_path, make):
+    files = write_policy_report(run, make_results(**make), tmp_path, console)
+    assert read(files.csv)
+
+
+def test_nothing_writes_nothing(run, console, tmp_path):
+    with pytest.raises(StoreError, match="has neither updates nor summaries"):
+        write_policy_report(run, make_results(points=[], texts={}, curve=[]), tmp_path / "report", console)
+    assert not (tmp_path / "report").exists()
+    assert console.file.getvalue() == ""
+
+
+def test_a_folder_that_cannot_be_made_is_named(run, console, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(NwsError, match=r"cannot be written to .*file/report.*Choose another folder"):
+        write_policy_report(run, make_results(articles=2), tmp_path / "file" / "report", console)

@@ -1,0 +1,166 @@
+import dataclasses
+import io
+import re
+
+import pytest
+from policy_results import OTHERS, make_results
+from rich.console import Console
+
+from jobs.report.policies.numbers import analyse_policies
+from jobs.report.policies.tables import print_policies
+from jobs.terminal.table_style import decimals
+
+PAD = "\N{NO-BREAK SPACE}"
+
+
+@pytest.fixture
+def show(run):
+    def show(results, width=80, color=False, state="finished"):
+        out = io.StringIO()
+        console = Console(file=out, width=width, force_terminal=color, color_system="standard" if color else None)
+        print_policies(analyse_policies(dataclasses.replace(run, state=state), results), console)
+        return out.getvalue().replace(PAD, " ")
+
+    return show
+
+
+def lines_of(text, start, title):
+    """Lines that begin with `start` in the section with `title`."""
+    section = text[text.index(title) :].split("\n\n")[0]
+    return [line for line in section.splitlines() if line.startswith(start)]
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        {},
+        {"methods": {"as-written": 40, "reinforce": 15}},
+        {"lengths": tuple(range(1, 22, 2)), "methods": {"reinforce": 4}},
+        {"lengths": (7,), "articles": 1},
+        {"seeds": (0,)},
+        {"seeds": (1, 22, 333, 4444, 55555)},
+        {"methods": {"a-method-with-a-name-that-is-long|and-more": 2}},
+        {"points": [], "texts": {}, "greedy": []},
+        {"others": {}},
+        {"curve": []},
+        {"dataset": "news[red]"},
+        {"others": {name: -1.9 for name in OTHERS}},
+    ],
+)
+def test_no_line_is_longer_than_80(show, results):
+    text = show(make_results(**results))
+    assert "\x1b" not in text
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_what_the_numbers_are_of(show):
+    text = show(make_results())
+    assert "Run p1-0421: finished, 40 articles, 2 failed, policies of seed 0, 1" in text
+    assert "Metric: BERTScore F1, bert-base-uncased_L9_no-idf" in text
+    assert "Reward: the same" in text
+    assert "Reward: bertscore_f1|tiny_L2" in show(make_results(reward_is_f1=False))
+
+
+def test_f1_by_n_with_seeds_below_and_a_star_for_the_highest(run, show):
+    results = make_results()
+    scores = analyse_policies(run, results).of("news")
+    text = show(results)
+    title = "news: mean F1 by n on 40 test articles"
+    assert lines_of(text, "n ", title)[0].split() == ["n", "7", "9", "11", "13"]
+    (row,) = lines_of(text, "policy|reinforce", title)
+    of_policy = scores["policy|reinforce"]
+    assert [cell.rstrip("*") for cell in row.split()[1:]] == [decimals(at.bertscore_f1) for at in of_policy.values()]
+    below = text[text.index(row) :].splitlines()[1]
+    assert below.split() == [
+        f"{decimals(min(at.seeds.values()))}–{decimals(max(at.seeds.values()))}" for at in of_policy.values()
+    ]
+    (oracle,) = lines_of(text, "oracle (upper bound)", title)
+    assert "*" not in oracle
+    assert oracle.split()[3:] == [decimals(at.bertscore_f1) for at in scores["oracle"].values()]
+    section = text[text.index(title) : text.index("* highest")]
+    assert len(re.findall(r"\d\*", section)) >= 4
+
+
+def test_one_seed_has_no_spread(show):
+    text = show(make_results(seeds=(0,)))
+    assert "–" not in text
+    assert "mean of its seeds" not in text
+
+
+def test_beside_others_with_intervals_and_the_gap(run, show):
+    results = make_results()
+    at = analyse_policies(run, results).of("news")["policy|reinforce"]
+    text = show(results)
+    title = "news: policy|reinforce, beside others at equal n"
+    for other in ("lead2+chunks", "textrank", "lead"):
+        (row,) = lines_of(text, f"less {other} ", title)
+        intervals = text[text.index(row) :].splitlines()[1]
+        for n, cell in zip(at, row.split()[2:], strict=True):
+            found = at[n].less[other].difference
+            assert cell.endswith("*") == (found.low > 0 or found.high < 0)
+            assert float(cell.strip("+*")) == pytest.approx(found.mean, abs=6e-4)
+        assert re.split(r"\s{2,}", intervals.strip()) == [
+            f"{decimals(score.less[other].difference.low)} to {decimals(score.less[other].difference.high)}"
+            for score in at.values()
+        ]
+    assert lines_of(text, "gap closed ", title)[0].split()[2:] == [f"{score.gap_closed:.0%}" for score in at.values()]
+    assert lines_of(text, "training F1", title)[0].split()[2:] == [".610"] * 4
+    less = [float(cell) for cell in lines_of(text, "test less training", title)[0].split()[3:]]
+    assert less == pytest.approx([score.test_less_training for score in at.values()], abs=6e-4)
+    assert "beside others" not in show(make_results(others={}, greedy=[]))
+
+
+def test_differences_that_are_sure_are_bold(show):
+    text = show(make_results(), color=True)
+    assert re.search(r"\x1b\[1m *\+\.\d{3}\*", text)
+
+
+def test_other_qualities_at_each_n(run, show):
+    results = make_results()
+    scores = analyse_policies(run, results).of("news")
+    text = show(results)
+    section = text[text.index("news: other qualities") :]
+    assert [int(n) for n in re.findall(r"^n = (\d+)", section, flags=re.MULTILINE)] == [7, 9, 11, 13]
+    first = next(line for line in section.splitlines() if line.startswith("policy|reinforce"))
+    at = scores["policy|reinforce"][7]
+    assert first.split()[1:] == [
+        *(decimals(value) for value in (at.rouge1_f1, at.rouge2_f1, at.rougel_f1)),
+        *(decimals(at.efficiency, 4), "1.000", "25.0%"),
+    ]
+
+
+def test_how_it_learned(run, show):
+    results = make_results()
+    text = show(results)
+    title = "Mean reward while learning"
+    (row,) = lines_of(text, "policy|reinforce", title)
+    learned = analyse_policies(run, results).learning
+    assert re.findall(r"\.\d{3} → \.\d{3}", row) == [
+        f"{decimals(line.first_reward)} → {decimals(line.last_reward)}" for line in learned
+    ]
+    assert "150 updates" in text
+
+
+def test_a_run_that_stopped_before_evaluation_says_how_to_go_on(show):
+    text = show(make_results(points=[], texts={}, greedy=[]), state="interrupted")
+    assert "Mean reward while learning" in text
+    assert "mean F1 by n" not in text
+    assert "No policy is evaluated yet: the run is interrupted." in text
+    assert "go on with `nws resume p1-0421`" in text
+
+
+def test_what_the_reader_must_know(show):
+    text = show(make_results())
+    for told in ("do not include the luck of the seed", "F1 does not measure fluency", "Test less training, below 0"):
+        assert told in text
+    assert "Few articles" not in text
+    assert "No policy is evaluated" not in text
+    assert "Few articles (3): the intervals are too narrow" in show(make_results(articles=3))
+    other = show(make_results(reward_is_f1=False))
+    assert "training and test articles cannot be compared" in other
+    assert "training F1" not in other
+
+
+def test_names_are_not_markup(show):
+    assert "news[red]: mean F1 by n" in show(make_results(dataset="news[red]"))

@@ -1,0 +1,109 @@
+import xml.etree.ElementTree as ET
+
+import matplotlib as mpl
+import pytest
+from matplotlib.image import imread
+
+from core.analysis import CONTROLS, UPPER_BOUNDS
+from jobs.report import analyse
+from jobs.report.looks import system_looks
+from jobs.report.sweep.figure import gain_series, plot_sweep, score_series
+
+
+@pytest.fixture
+def draw(run, tmp_path):
+    def draw(points):
+        png, svg = tmp_path / "plot.png", tmp_path / "plot.svg"
+        plot_sweep(analyse(run, points), png, svg)
+        return png, svg
+
+    return draw
+
+
+def test_the_series_are_the_numbers(run, make_points):
+    numbers = analyse(run, make_points())
+    for series, curve in zip(score_series(numbers, "news"), numbers.curves, strict=True):
+        assert series.system == curve.system
+        assert list(zip(series.n, series.mean, series.low, series.high, strict=True)) == [
+            (at.n, at.mean, at.low, at.high) for at in curve.lengths
+        ]
+    gains = gain_series(numbers.magic_numbers)
+    assert [series.system for series in gains] == ["m|textrank|chunks", "m|textrank|sentences", "lead"]
+    assert gains[0].recommended == numbers.magic_numbers[0].recommended
+    assert gains[0].mean[4] == numbers.magic_numbers[0].gains[4].gain.mean
+
+
+def test_upper_bounds_are_in_the_upper_row_only(run, draw, make_points):
+    points = make_points(("good|x", "oracle", "window-oracle", "lead", "random"))
+    numbers = analyse(run, points)
+    assert [series.system for series in score_series(numbers, "news")][1:3] == ["oracle", "window-oracle"]
+    assert [series.system for series in gain_series(numbers.magic_numbers)] == ["good|x", "lead"]
+    _, svg = draw(points)
+    text = svg.read_text()
+    for shown in ("oracle (upper bound)", "window-oracle (upper bound)", "upper bounds saw"):
+        assert shown in text, shown
+    _, svg = draw(make_points())
+    assert "upper bound" not in svg.read_text()
+
+
+def test_fourteen_systems_look_different_from_each_other_and_from_the_rest():
+    systems = [f"s{i:02}" for i in range(14)]
+    looks = system_looks([*systems, *UPPER_BOUNDS, *CONTROLS])
+    assert list(looks) == [*systems, "oracle", "window-oracle", "lead", "random"]
+    assert len(set(looks.values())) == 18
+    assert len({(look.colour, look.marker) for look in looks.values() if look.marker}) == 14
+    assert len({(look.colour, look.dashes) for look in looks.values()}) == 18
+    assert {name for name, look in looks.items() if not look.marker} == UPPER_BOUNDS | CONTROLS
+
+
+def test_files_are_pictures_with_text(draw, make_points):
+    png, svg = draw(make_points() + make_points(dataset="xsum"))
+    height, width, _ = imread(png).shape
+    assert width > height > 1000
+    # The text is drawn as outlines; matplotlib writes each string as a comment beside them.
+    text = svg.read_text()
+    assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
+    for shown in ("p1-0421", "m|textrank|chunks", "random (control)", "summary length n (words)", "seed 7"):
+        assert shown in text, shown
+    assert "bert-base-uncased_L9_no-idf" in text
+    assert "0.1.0+gabc1234" in text
+
+
+def test_the_same_numbers_give_the_same_bytes(draw, make_points):
+    png, svg = draw(make_points())
+    first = png.read_bytes(), svg.read_bytes()
+    png, svg = draw(list(reversed(make_points())))
+    assert (png.read_bytes(), svg.read_bytes()) == first
+    assert b"<dc:date>" not in first[1]
+
+
+def test_global_settings_are_left_alone(draw, make_points):
+    before = dict(mpl.rcParams)
+    draw(make_points(articles=2))
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        {"articles": 1},
+        {"systems": ("a",)},
+        {"systems": ("random",)},
+        {"lengths": (9,)},
+        {"lengths": (9,), "systems": ("a",), "articles": 1},
+        {"systems": ("a", "lead")},
+        {"systems": ("oracle", "random"), "articles": 3},
+        {"systems": ("oracle", "window-oracle", "a", "random"), "articles": 3, "lengths": (9,)},
+        {"systems": (*(f"s{i}|textrank|chunks" for i in range(16)), "oracle", "lead", "random"), "articles": 3},
+        {"systems": ("cost $5$", "random"), "articles": 3, "dataset": "a_b^c"},
+    ],
+)
+def test_small_and_odd_sweeps_draw_without_warnings(draw, make_points, make):
+    png, svg = draw(make_points(**make))
+    assert imread(png).std() > 0.01
+    assert svg.stat().st_size > 1000
+
+
+def test_a_dataset_without_random_beside_one_with_it(draw, make_points):
+    _, svg = draw(make_points() + make_points(("a", "lead"), dataset="other"))
+    assert "no system here beside a random control" in svg.read_text()

@@ -1,0 +1,187 @@
+import dataclasses
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from jobs.report import analyse
+from jobs.report.sweep.tables import print_tables
+
+LONG = "google/electra-base-discriminator-with-a-very-long-name|textrank|chunks"
+
+
+@pytest.fixture
+def show(run):
+    def show(points, width=80, color=False):
+        out = io.StringIO()
+        console = Console(file=out, width=width, force_terminal=color, color_system="standard" if color else None)
+        print_tables(analyse(run, points), console)
+        return out.getvalue()
+
+    return show
+
+
+def test_eleven_n_fit_in_80_columns_without_colour(show, make_points):
+    text = show(make_points())
+    assert "\x1b" not in text
+    assert max(len(line) for line in text.splitlines()) <= 80
+    header = next(line for line in text.splitlines() if line.startswith("n "))
+    assert header.split() == ["n", *(str(n) for n in range(1, 22, 2))]
+    assert "Run p1-0421: finished, 40 articles, 2 failed, seed 7" in text
+    assert "bert-base-uncased_L9_no-idf" in text
+
+
+def test_cells_are_means_over_half_widths(run, show, make_points):
+    text = show(make_points())
+    curve = analyse(run, make_points()).curves[0]
+    row = text[text.index("m|textrank|chunks") :].splitlines()
+    shown = [float(cell) for cell in re.findall(r"\.\d{3}", row[0])]
+    assert shown == [round(at.mean, 3) for at in curve.lengths]
+    assert row[1].split() == [f"±{1000 * at.half_width:.0f}" for at in curve.lengths]
+
+
+def test_the_best_at_each_n_is_starred_and_bold(show, make_points):
+    points = make_points(("good|x", "random"), (9,))
+    line = next(line for line in show(points).splitlines() if line.startswith("good|x"))
+    assert re.search(r"\.4\d\d\*$", line)
+    assert not re.search(r"\*", next(line for line in show(points).splitlines() if line.startswith("random")))
+    assert re.search(r"\x1b\[1m\.4\d\d\*", show(points, color=True))
+
+
+def test_controls_are_marked(show, make_points):
+    text = show(make_points())
+    assert "lead (control)" in text
+    assert "random (control)" in text
+    # They stand in the first table only: nobody chooses n for a control.
+    assert "(control)" not in text[text.index("which n?") :]
+
+
+def test_upper_bounds_are_marked_get_no_star_and_are_not_recommended(show, make_points):
+    points = make_points(("good|x", "oracle", "window-oracle", "lead", "random"))
+    text = show(points)
+    assert max(len(line) for line in text.splitlines()) <= 80
+    first, second = text[text.index("mean F1 by n") :].split("which n?")
+    rows = first.splitlines()
+    oracle = next(i for i, line in enumerate(rows) if line.startswith("oracle (upper bound)"))
+    assert "*" not in rows[oracle] + rows[oracle + 2]
+    assert rows[oracle + 2].startswith("window-oracle ")
+    assert rows[oracle + 3].startswith(" (upper bound)")
+    assert len(re.findall(r"\d\*", first)) >= 11  # others have one at every n
+    assert "An upper bound saw the reference" in first
+    said = " ".join(line[64:].strip() for line in second.splitlines())
+    assert said.count("is an upper bound: it saw the reference") == 2
+    assert re.findall(r"^  (.*): better at", second, flags=re.MULTILINE) == ["good|x"]
+    assert "upper bound" not in show(make_points()).lower()
+
+
+def test_an_upper_bound_as_good_as_the_best_gets_no_star(show, make_points):
+    points = [dataclasses.replace(point, bertscore_f1=0.5) for point in make_points(("a", "oracle"), (7,))]
+    rows = [line.split() for line in show(points).splitlines()]
+    assert ["a", ".500*"] in rows
+    assert ["oracle", "(upper", "bound)", ".500"] in rows
+
+
+def test_only_upper_bounds(show, make_points):
+    text = show(make_points(("oracle",), articles=3))
+    assert "* highest" in text
+    assert not re.search(r"\d\*", text)
+
+
+def test_an_uncut_upper_bound_is_marked(show, make_points):
+    assert "oracle (upper bound)" in show(make_points(("oracle", "bart"), (0,)))
+
+
+def test_which_n(run, show, make_points):
+    text = show(make_points())
+    number = analyse(run, make_points()).magic_numbers[0]
+    table = text[text.index("which n?") :]
+    line = next(line for line in table.splitlines() if line.startswith("m|textrank|chunks"))
+    share = number.best_per_article[number.most_frequent]
+    gain = number.largest_gain
+    assert line.split()[1:] == [
+        f"{number.median:g}",
+        str(number.most_frequent),
+        f"({share:.0%})",
+        str(number.best_by_mean),
+        f"+{gain.gain.mean:.3f}".replace("0.", "."),
+        "at",
+        str(gain.n),
+        number.verdict,
+    ]
+    assert "random alone does best at n = 21" in text
+    assert "Recommended: gain over random above 0" in text
+
+
+def test_no_recommendation_is_said(show, make_points):
+    points = [dataclasses.replace(p, bertscore_f1=p.n / 100) for p in make_points()]
+    assert "none: does not beat random at any n" in show(points, width=160)
+    # In 80 columns it takes lines of its own column.
+    verdict = [line[64:].strip() for line in show(points).splitlines()]
+    assert "none: does not beat random at any n" in " ".join(verdict)
+
+
+def test_long_names_fold_inside_their_column(show, make_points):
+    text = show(make_points((LONG, "random")))
+    assert max(len(line) for line in text.splitlines()) <= 80
+    first_table = text[text.index("mean F1 by n") : text.index("which n?")]
+    names = "".join(line[:24].strip() for line in first_table.splitlines()[2:])
+    assert names.startswith(LONG)
+
+
+@pytest.mark.parametrize("systems", [1, 14])
+def test_few_and_many_systems(show, make_points, systems):
+    names = [f"encoder-{i}|textrank|chunks" for i in range(systems)]
+    text = show(make_points((*names, "oracle", "window-oracle", "lead", "random"), articles=5))
+    # In both tables and beside lead.
+    assert all(text.count(f"encoder-{i}|") == 3 for i in range(systems))
+    header = next(line for line in text.splitlines() if line.startswith("n "))
+    assert len(header.split()) == 1 + 11
+    assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_more_n_than_fit_go_on_in_a_second_block(show, make_points):
+    text = show(make_points(("a", "random"), tuple(range(1, 22)), articles=3))
+    headers = [line.split()[1:] for line in text.splitlines() if re.match(r"n +\d", line)]
+    assert [len(header) for header in headers] == [11, 10]
+    assert [n for header in headers for n in header] == [str(n) for n in range(1, 22)]
+
+
+def test_names_are_not_markup(show, make_points):
+    text = show(make_points(("a[bold]b[/]", "random"), (7,), articles=3, dataset="news[red]"))
+    assert "a[bold]b[/]" in text
+    assert "news[red]: mean F1 by n" in text
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        ({"articles": 3}, "Few articles (3)"),
+        ({"short": (4,)}, "1 article with summaries of fewer words than n"),
+        ({"systems": ("a", "lead")}, "no random here to tell how much"),
+    ],
+)
+def test_what_the_reader_must_know(show, make_points, make, told):
+    assert told in show(make_points(**make))
+    assert told not in show(make_points())
+
+
+def test_articles_left_out_are_counted(show, make_points):
+    text = show([p for p in make_points() if (p.article_id, p.n) not in {("0003", 5), ("0004", 5)}])
+    assert "2 articles left out" in text
+
+
+def test_uncut_systems_have_their_own_table(show, make_points):
+    text = show(make_points(("bart-large-xsum",), (0,)))
+    assert "which n?" not in text
+    line = next(line for line in text.splitlines() if line.startswith("bart-large-xsum"))
+    assert line.split()[1:3] == ["40", "25.0"]
+
+
+def test_scores_outside_the_usual_range_keep_the_layout(show, make_points):
+    points = make_points(("a", "random"), articles=3)
+    strange = [dataclasses.replace(p, bertscore_f1=1.0 if p.system == "a" else -0.25) for p in points]
+    text = show(strange)
+    assert "*1.000" in text
+    assert "-.250" in text
+    assert max(len(line) for line in text.splitlines()) <= 80

@@ -1,0 +1,193 @@
+"""What `nws score` reads, computes and writes, without the command line (that is in test_cli.py)."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rouge_score.rouge_scorer import RougeScorer
+
+from core.errors import CorpusError, LanguageError, NwsError, RecipeError
+from core.metrics.metric import Row
+from core.metrics.registry import Options
+from core.text.tokenizers import EnglishTokenizer
+from jobs.score.compute import check_output, read_predictions, score_file, write_rows
+
+ENGLISH = EnglishTokenizer()
+
+
+def written(path: Path, *rows: object) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_reads_jsonl(tmp_path: Path) -> None:
+    file = written(
+        tmp_path / "p.jsonl",
+        {"id": 7, "prediction": "a cat", "reference": "a cat sat", "source": "A cat sat down."},
+        {"prediction": "", "references": ["one", " ", "two"]},
+        {"prediction": "x\u0000\ud800", "summaries": ["three"], "source": None},
+    )
+    found = read_predictions(file, ENGLISH)
+    assert [prediction.id for prediction in found] == [7, None, None]
+    assert [prediction.row for prediction in found] == [
+        Row("a cat", ("a cat sat",), "A cat sat down."),
+        Row("", ("one", "two")),
+        Row("x\ufffd\ufffd", ("three",)),
+    ]
+
+
+def test_reads_csv(tmp_path: Path) -> None:
+    file = tmp_path / "p.csv"
+    file.write_text('id,prediction,references,source\na,"a, cat","[""x"", ""y""]",\nb,dog,z,article\n')
+    found = read_predictions(file, ENGLISH)
+    assert [(p.id, p.row) for p in found] == [("a", Row("a, cat", ("x", "y"))), ("b", Row("dog", ("z",), "article"))]
+
+
+GOOD = json.dumps({"prediction": "a", "reference": "a"})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("p.jsonl", f"{GOOD}\n{{", r"p\.jsonl, line 2: not valid JSON"),
+        ("p.jsonl", f"{GOOD}\n\n[1]", r"p\.jsonl, line 3: a row must be a JSON object"),
+        ("p.jsonl", GOOD + '\n{"reference": "a"}', r"line 2: Field 'prediction' is missing; the fields are: reference"),
+        ("p.jsonl", GOOD + '\n{"prediction": 3, "reference": "a"}', r"line 2: Field 'prediction' holds int, not text"),
+        ("p.jsonl", GOOD + '\n{"prediction": null, "reference": "a"}', r"line 2: Field 'prediction' holds NoneType"),
+        ("p.jsonl", GOOD + '\n{"prediction": "a"}', r"line 2: There is no reference: none of references"),
+        ("p.jsonl", GOOD + '\n{"prediction": "a", "references": [" "]}', r"line 2: There is no reference"),
+        ("p.jsonl", GOOD + '\n{"prediction": "a", "reference": 5}', r"line 2: Field 'reference' holds int"),
+        ("p.jsonl", GOOD + '\n{"prediction": "a", "reference": "a", "source": 1}', r"line 2: Field 'source' holds int"),
+        ("p.jsonl", "", r"p\.jsonl holds no row"),
+        ("p.csv", "prediction,reference\na,b\nc\n", r"p\.csv, line 3: the row has 1 cells, not 2"),
+        ("p.csv", "prediction,text\na,b\n", r"p\.csv, line 2: There is no reference"),
+        ("p.txt", "a", r"ends in \.jsonl"),
+    ],
+)
+def test_a_malformed_line_is_named(tmp_path: Path, name: str, text: str, message: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(CorpusError, match=message):
+        score_file(tmp_path / name, ["rouge1"], Options(), 0)
+
+
+def test_korean_is_refused_with_the_flag_to_use(tmp_path: Path) -> None:
+    row = {"prediction": "고양이가 매트 위에 있다", "reference": "고양이가 매트 위에 있다"}
+    file = written(tmp_path / "p.jsonl", {"prediction": "a", "reference": "a"}, row)
+    for name in ("rouge1", "bleu", "meteor", "sacrebleu", "bertscore"):
+        with pytest.raises(LanguageError, match=r"p\.jsonl, line 2: .*--lang ko"):
+            score_file(file, [name], Options(), 0)
+    korean = written(tmp_path / "k.jsonl", row)
+    found = score_file(korean, ["rouge1", "bleu"], Options(lang="ko", tokenizer="char"), 0).as_dict()
+    assert found["metrics"] == {"rouge1": {"precision": 1, "recall": 1, "f1": 1}, "bleu": {"score": 1}}
+
+
+def test_density_needs_a_source_in_every_row(tmp_path: Path) -> None:
+    file = written(tmp_path / "p.jsonl", {"prediction": "a", "reference": "a", "source": "a"}, json.loads(GOOD))
+    with pytest.raises(CorpusError, match=r"p\.jsonl, line 2: Field 'source' is missing or empty: density"):
+        score_file(file, ["rouge1", "density"], Options(), 0)
+
+
+def test_the_numbers_are_the_means_with_intervals(tmp_path: Path, sample_rows: list[dict[str, str]]) -> None:
+    pairs = [(" ".join(row["article"].split()[:40]), row["highlights"]) for row in sample_rows]
+    file = written(tmp_path / "p.jsonl", *({"prediction": p, "reference": r} for p, r in pairs))
+    found = score_file(file, ["rouge1", "bleu", "sacrebleu"], Options(), seed=3).as_dict()
+    assert list(found) == ["rows", "metrics", "intervals", "signatures", "seed"]
+    assert (found["rows"], found["seed"]) == (len(pairs), 3)
+    scorer = RougeScorer(["rouge1"])
+    expected = np.mean([scorer.score(r, p)["rouge1"] for p, r in pairs], axis=0)
+    assert list(found["metrics"]["rouge1"].values()) == pytest.approx(expected.tolist())
+    # With one reference, and matches of every order, the two BLEUs differ in their scale only.
+    assert found["metrics"]["sacrebleu"]["score"] == pytest.approx(100 * found["metrics"]["bleu"]["score"])
+    assert found["signatures"]["sacrebleu"].startswith("nrefs:1|")
+    for name, parts in found["intervals"].items():
+        for part, (low, high) in parts.items():
+            assert low < found["metrics"][name][part] < high
+    again = score_file(file, ["rouge1", "bleu", "sacrebleu"], Options(), seed=3).as_dict()
+    assert again == found
+    assert score_file(file, ["rouge1"], Options(), seed=4).as_dict()["intervals"] != found["intervals"]
+
+
+def test_dialogsum(tmp_path: Path, shared_data: Path) -> None:
+    lines = (shared_data / "dialogsum.jsonl").read_text(encoding="utf-8").splitlines()[:60]
+    rows = [
+        {"id": row["id"], "prediction": " ".join(row["dialogue"].split()[:20]), "summaries": row["summaries"]}
+        for row in map(json.loads, lines)
+    ]
+    file = written(tmp_path / "p.jsonl", *rows)
+    names = ["rouge1", "rouge2", "rougeL", "dialogsum", "rougeSU4", "bleu", "sacrebleu", "meteor"]
+    found = score_file(file, names, Options(stemmer=True), 0).as_dict()
+    scorer = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=True)
+    best = [scorer.score_multi(row["summaries"], row["prediction"]) for row in rows]
+    for name in ("rouge1", "rouge2", "rougeL"):
+        assert found["metrics"][name]["f1"] == pytest.approx(np.mean([scores[name].fmeasure for scores in best]))
+    assert found["metrics"]["dialogsum"]["score"] == pytest.approx(
+        sum(found["metrics"][name]["f1"] for name in ("rouge1", "rouge2", "rougeL"))
+    )
+    assert found["signatures"]["sacrebleu"].startswith("nrefs:3|")
+    mean = score_file(file, ["rouge1"], Options(stemmer=True, references="mean"), 0).as_dict()
+    each = [scorer.score(text, row["prediction"])["rouge1"].fmeasure for row in rows for text in row["summaries"]]
+    assert mean["metrics"]["rouge1"]["f1"] == pytest.approx(np.mean(each))
+
+
+def test_the_rows_are_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = written(
+        tmp_path / "p.jsonl",
+        {"id": "한", "prediction": "a b", "reference": "a b"},
+        {"prediction": "a", "reference": "b"},
+    )
+    score = score_file(file, ["rouge1", "bleu2"], Options(), 0)
+    out = tmp_path / "rows.jsonl"
+    out.write_text("older")
+    write_rows(out, score)
+    one, other = map(json.loads, out.read_text(encoding="utf-8").splitlines())
+    assert one == {
+        "row": 1,
+        "id": "한",
+        "metrics": {"rouge1": {"precision": 1.0, "recall": 1.0, "f1": 1.0}, "bleu2": {"score": 1.0}},
+    }
+    assert (other["row"], other["id"], other["metrics"]["bleu2"]) == (2, None, {"score": 0.0})
+
+    def full(*arguments: object) -> None:
+        raise OSError("No space left on device")
+
+    before = out.read_bytes()
+    monkeypatch.setattr("jobs.score.compute.os.replace", full)
+    with pytest.raises(RecipeError, match=r"rows\.jsonl cannot be written .*No space left"):
+        write_rows(out, score)
+    assert out.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["p.jsonl", "rows.jsonl"]
+
+
+def test_an_output_that_cannot_be_is_refused_at_once(tmp_path: Path) -> None:
+    file = written(tmp_path / "p.jsonl", json.loads(GOOD))
+    for out, message in (
+        (tmp_path / "absent" / "rows.jsonl", "no folder"),
+        (tmp_path, "this is a folder"),
+        (file, "is the file that is read"),
+    ):
+        with pytest.raises(NwsError, match=message):
+            check_output(out, file)
+    check_output(tmp_path / "rows.jsonl", file)
+
+
+@pytest.mark.parametrize("row", [{"references": [], "reference": "a"}, {"references": "", "summary": "a"}])
+def test_the_first_field_that_holds_a_reference_counts(tmp_path, row):
+    file = tmp_path / "p.jsonl"
+    file.write_text(json.dumps({"prediction": "a", **row}) + "\n")
+    assert score_file(file, ["rouge1"], Options(), 0).as_dict()["metrics"]["rouge1"]["f1"] == 1.0
+
+
+@pytest.mark.parametrize("name", [{"k": 1}, [1], True, 0.5])
+def test_an_id_is_text_or_a_whole_number(tmp_path, name):
+    file = tmp_path / "p.jsonl"
+    file.write_text(json.dumps({"prediction": "a", "reference": "a", "id": name}) + "\n")
+    with pytest.raises(CorpusError, match="line 1: Field 'id'"):
+        score_file(file, ["rouge1"], Options(), 0)
+
+
+def test_the_bundled_backbone_is_refused_for_korean_however_it_is_asked(tmp_path):
+    file = tmp_path / "p.jsonl"
+    file.write_text(json.dumps({"prediction": "나는 학교에 갔다", "reference": "정부는 예산을 줄였다"}) + "\n")
+    with pytest.raises(RecipeError, match="reads English only"):
+        score_file(file, ["bertscore"], Options(tokenizer="char"), 0)
