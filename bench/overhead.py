@@ -28,9 +28,11 @@ from bench import stub_work
 from bench.machine import cpu_model
 from core.types import Landed
 from jobs.drive import driver, pools
+from jobs.drive.run import Outcome
 from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
 from jobs.store import Store, open_store
 
 RESULTS = Path(__file__).parent / "results"
@@ -62,8 +64,8 @@ class Meter:
     samples: list[Sample] = field(default_factory=list)
     cpu_of: dict[psutil.Process, float] = field(default_factory=dict)  # also of those that have ended
 
-    def submit(self, store: Store, pinned: Pinned, console: Console) -> driver.Outcome:
-        """`jobs.drive.driver.submit` with stub work, metered."""
+    def submit(self, store: Store, pinned: Pinned, console: Console) -> Outcome:
+        """`jobs.drive.driver.start` with stub work, metered."""
         record = Store.record
 
         def metered(store: Store, run_id: str, epoch: int, landed: Sequence[Landed], *rest: Any) -> None:
@@ -73,7 +75,7 @@ class Meter:
                 self.samples.append(self.sample())
 
         with mock.patch.object(pools, "_work", stub_work.work), mock.patch.object(Store, "record", metered):
-            return driver.submit(store, pinned, "ray", console)
+            return driver.start(store, pinned, "ray", console)
 
     def sample(self) -> Sample:
         process = psutil.Process()
@@ -114,7 +116,7 @@ def main() -> None:
         articles = Path(folder) / "articles.jsonl"
         stub_work.write_articles(articles, options.articles, WORDS)
         asked = {"datasets": [{"name": str(articles)}], "n": [7], "bundle_size": BUNDLE_SIZE}
-        pinned = pin(load_recipe("phase1", "sample", {**asked, "accelerator": "cpu", "actors": ACTORS}))
+        pinned = pin(load_recipe(Phase1Recipe, "sample", {**asked, "accelerator": "cpu", "actors": ACTORS}))
         meter = Meter(max(1, options.articles // SAMPLES))
         with open_store(options.store or f"sqlite:///{folder}/nws.db") as store:
             outcome = meter.submit(store, pinned, Console(stderr=True, highlight=False, soft_wrap=True))

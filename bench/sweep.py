@@ -30,6 +30,7 @@ from core.sweep import make_segmenter
 from core.types import Score, SegmentedArticle
 from jobs.plan.phase1 import pin
 from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
 
 RESULTS = Path(__file__).parent / "results"
 TOLERANCE = 1e-5  # of BERTScore against NAIVE, where the texts are equal
@@ -75,7 +76,7 @@ def main() -> None:
     console = Console(stderr=True, highlight=False)
 
     recipe = load_recipe(
-        "phase1", "sample", {"datasets": [{"name": options.dataset}], "limit": options.articles, "bundle_size": 16}
+        Phase1Recipe, "sample", {"datasets": [{"name": options.dataset}], "limit": options.articles, "bundle_size": 16}
     )
     pinned = pin(recipe)
     (planned,) = pinned.stages

@@ -9,7 +9,24 @@ from typing import Annotated, NoReturn
 import typer
 
 from core.errors import NwsError, RecipeError
-from jobs.commands import compare, keysentences, machine, policies, remote, runs, score, submit, watch
+from jobs.commands import (
+    cancel,
+    compare,
+    db,
+    doctor,
+    drive,
+    export,
+    keysentences,
+    logs,
+    ls,
+    query,
+    report,
+    resume,
+    score,
+    status,
+    submit,
+    summarize,
+)
 from jobs.commands.shared import err, out
 
 app = typer.Typer(
@@ -26,22 +43,22 @@ db_app = typer.Typer(no_args_is_help=True, help="The store's schema.")
 submit_app.command("phase1")(submit.submit_phase1)
 submit_app.command("baselines")(submit.submit_baselines)
 submit_app.command("phase2")(submit.submit_phase2)
-app.command("resume")(submit.resume)
-app.command("logs")(watch.logs)
-app.command("cancel")(watch.cancel)
-app.command("drive", hidden=True)(remote.drive)
-app.command("ls")(runs.list_runs)
-app.command("status")(runs.status)
-app.command("report")(runs.report)
+app.command("resume")(resume.resume)
+app.command("logs")(logs.logs)
+app.command("cancel")(cancel.cancel)
+app.command("drive", hidden=True)(drive.drive)
+app.command("ls")(ls.list_runs)
+app.command("status")(status.status)
+app.command("report")(report.report)
 app.command("compare")(compare.compare)
-app.command("query")(runs.query)
-app.command("summarize")(policies.summarize)
-app.command("export")(policies.export)
+app.command("query")(query.query)
+app.command("summarize")(summarize.summarize)
+app.command("export")(export.export)
 app.command("score")(score.score)
 app.command("keysentences")(keysentences.keysentences)
-app.command("doctor")(machine.doctor)
-db_app.command("upgrade")(machine.db_upgrade)
-db_app.command("current")(machine.db_current)
+app.command("doctor")(doctor.doctor)
+db_app.command("upgrade")(db.upgrade)
+db_app.command("current")(db.current_schema)
 app.add_typer(submit_app, name="submit")
 app.add_typer(db_app, name="db")
 

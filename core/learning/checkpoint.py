@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import safetensors.torch
 import torch
@@ -52,7 +53,7 @@ class Checkpoint:
     lengths: tuple[int, ...]
     reading: Reading
     parameters: Mapping[str, FloatArray]
-    made_by: Mapping[str, object] = field(default_factory=dict)
+    made_by: Mapping[str, Any] = field(default_factory=dict)
 
     def policies(self) -> FeaturePolicies | StudyPolicies:
         """The pair, ready to write.

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from jobs.commands.shared import DEFAULT_STORE, Json, Store, parse_lengths, reading
+from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, parse_lengths, reading
 
 
 def compare(
@@ -25,7 +25,7 @@ def compare(
     metric: Annotated[
         str, typer.Option(help="bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, efficiency, or density.")
     ] = "bertscore_f1",
-    store: Store = DEFAULT_STORE,
+    store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
     """Compare systems at equal n, paired by article: mean difference, 95 % interval, test, and wins.

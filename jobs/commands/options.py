@@ -1,6 +1,6 @@
 """The options of `nws submit` and `nws resume`, each named once. All have an environment variable, NWS_<OPTION>."""
 
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -120,6 +120,7 @@ Seeds = Annotated[
         help="Seed of a training. Repeatable: policies are trained with each; the first is that of intervals, too.",
     ),
 ]
+EngineName: TypeAlias = Literal["ray", "inline"]
 Engine = Annotated[
     str, typer.Option(envvar="NWS_ENGINE", help="ray: actors on a local Ray. inline: in this process, for debugging.")
 ]
@@ -157,4 +158,8 @@ Address = Annotated[
 ]
 NoWait = Annotated[
     bool, typer.Option("--no-wait", help="With --address: return once the run is submitted, and do not follow it.")
+]
+HeadAddress = Annotated[
+    str | None,
+    typer.Option("--address", help="Dashboard of the Ray cluster; default: the one the run was submitted to."),
 ]

@@ -1,20 +1,30 @@
 """Options that several commands take, and how they all print and find a store."""
 
+import json
 import os
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from core.errors import RecipeError
 
+if TYPE_CHECKING:  # `nws --help` must not wait for SQLAlchemy and torch
+    from core.learning.policy_system import PolicySystem
+    from jobs.drive.run import Outcome
+    from jobs.store import Store
+
 # That of `jobs.store`, written again because importing it takes SQLAlchemy along.
 DEFAULT_STORE = "sqlite:///nws.db"
-Store = Annotated[
+StoreUrl = Annotated[
     str, typer.Option(envvar="NWS_STORE", help="Where results are: sqlite:///FILE or postgresql://USER@HOST/DATABASE.")
+]
+PolicyName = Annotated[
+    str | None,
+    typer.Option(help="Which of the run's policies, e.g. `reinforce|seed=1`; default: the first method's first seed."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
 
@@ -37,21 +47,21 @@ def store_flag(store: str) -> str:
 
 
 @contextmanager
-def reading(url: str) -> Iterator[Any]:
+def reading(url: str) -> "Iterator[Store]":
     from jobs.store import open_store
 
     with open_store(url, read_only=True) as opened:
         yield opened
 
 
-def newest(opened: Any, with_summaries: bool = False) -> str:
+def newest(opened: "Store", with_summaries: bool = False) -> str:
     from core.errors import StoreError
 
     runs = [run for run in opened.list_runs() if run.summaries or not with_summaries]
     if not runs:
         what = "run with summaries" if with_summaries else "run"
         raise StoreError(f"the store {opened.shown_url} holds no {what} yet. Start one with: nws submit phase1")
-    return str(runs[0].id)
+    return runs[0].id
 
 
 def parse_lengths(text: str | None) -> list[int] | None:
@@ -68,3 +78,40 @@ def parse_lengths(text: str | None) -> list[int] | None:
         raise RecipeError(
             f"--n takes whole numbers with commas between them, such as 7,9,11,13, not {text!r}."
         ) from error
+
+
+def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
+    """Print how a run stands, and exit as its state asks for."""
+    where = store_flag(store)
+    if as_json:
+        print(json.dumps(outcome.as_dict()))
+    else:
+        out.print(
+            f"Run {outcome.run_id} is {outcome.state}: {outcome.articles} articles, {outcome.summaries} summaries, "
+            f"{outcome.failures} failures."
+        )
+    if outcome.state == "submitted":
+        return
+    if outcome.state == "interrupted":
+        err.print(f"Interrupted; what was finished is stored. Go on with: nws resume {outcome.run_id}{where}")
+        raise typer.Exit(130)
+    if outcome.failures:
+        err.print(f"{outcome.failures} articles failed. See why: nws status {outcome.run_id}{where}")
+        raise typer.Exit(1)
+    err.print(f"Tables and plot: nws report {outcome.run_id}{where}")
+
+
+def choose_policies(store: str, run: str, system: str | None) -> "PolicySystem":
+    """The policies of a run that are meant; warns where their training has not ended."""
+    from jobs.drive.stored_policies import choose_system
+
+    with reading(store) as opened:
+        chosen = choose_system(opened, run, system)
+    made_by = next(iter(chosen.checkpoints.values())).made_by
+    if made_by["updates"] < made_by["total_updates"]:
+        err.print(
+            f"Warning: {chosen.signature} has had {made_by['updates']} of {made_by['total_updates']} updates. Go on "
+            f"with its training: nws resume {run}",
+            markup=False,
+        )
+    return chosen

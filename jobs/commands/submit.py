@@ -1,16 +1,13 @@
-"""`nws submit` and `nws resume`: start a run, and go on with one."""
+"""`nws submit`: start a run, one command for each job."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from core.errors import RecipeError
-from jobs.commands import options, remote
-from jobs.commands.remote import Target
-from jobs.commands.shared import DEFAULT_STORE, Json, Store, err, out, parse_lengths, shown, store_flag
+from jobs.commands import options
+from jobs.commands.resume import go_on, telling
+from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, finish, out, parse_lengths, shown
+from jobs.commands.target import Target, choose_target, start_there
 
 
 def submit_phase1(
@@ -32,7 +29,7 @@ def submit_phase1(
     engine: options.Engine = "ray",
     address: options.Address = None,
     no_wait: options.NoWait = False,
-    store: Store = DEFAULT_STORE,
+    store: StoreUrl = DEFAULT_STORE,
     resume: options.Resume = False,
     dry_run: options.DryRun = False,
     as_json: Json = False,
@@ -44,7 +41,7 @@ def submit_phase1(
         "wait_for_machines": wait_for_machines,
         "encoders": encoder or None,
     }
-    _submit("phase1", recipe, given, Target(engine, address, no_wait), store, resume, dry_run, as_json)
+    _submit("phase1", recipe, given, choose_target(engine, address, no_wait), store, resume, dry_run, as_json)
 
 
 def submit_baselines(
@@ -67,7 +64,7 @@ def submit_baselines(
     engine: options.Engine = "ray",
     address: options.Address = None,
     no_wait: options.NoWait = False,
-    store: Store = DEFAULT_STORE,
+    store: StoreUrl = DEFAULT_STORE,
     resume: options.Resume = False,
     dry_run: options.DryRun = False,
     as_json: Json = False,
@@ -79,7 +76,7 @@ def submit_baselines(
         "wait_for_machines": wait_for_machines,
         **{"encoder": encoder, "systems": system or None},
     }
-    _submit("baselines", recipe, given, Target(engine, address, no_wait), store, resume, dry_run, as_json)
+    _submit("baselines", recipe, given, choose_target(engine, address, no_wait), store, resume, dry_run, as_json)
 
 
 def submit_phase2(
@@ -105,7 +102,7 @@ def submit_phase2(
     engine: options.Engine = "ray",
     address: options.Address = None,
     no_wait: options.NoWait = False,
-    store: Store = DEFAULT_STORE,
+    store: StoreUrl = DEFAULT_STORE,
     resume: options.Resume = False,
     dry_run: options.DryRun = False,
     as_json: Json = False,
@@ -123,7 +120,7 @@ def submit_phase2(
     }
     if dataset and split is None:
         given["train_split"] = "train"
-    _submit("phase2", recipe, given, Target(engine, address, no_wait), store, resume, dry_run, as_json)
+    _submit("phase2", recipe, given, choose_target(engine, address, no_wait), store, resume, dry_run, as_json)
 
 
 def test_datasets_of(datasets: list[str] | None) -> list[str] | None:
@@ -158,15 +155,14 @@ def _submit(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    target.check()
     shown(store)  # refuses a store URL that cannot be used, before the heavy imports
 
     from jobs.drive import driver
     from jobs.plan.dry_run import describe, print_description
-    from jobs.recipes.load import load_recipe
+    from jobs.plan.job import JOBS
     from jobs.store import open_store
 
-    pinned = driver.PINS[job](load_recipe(job, recipe, {key: v for key, v in given.items() if v is not None}))
+    pinned = JOBS[job].plan(recipe, {key: value for key, value in given.items() if value is not None})
     if dry_run:
         plan = describe(pinned)
         print(json.dumps(plan)) if as_json else print_description(plan, out)
@@ -174,91 +170,10 @@ def _submit(
     with open_store(store) as opened:
         known = opened.find_run(pinned.recipe.hash) if resume else None
         if known is not None:
-            outcome = _go_on(opened, store, known, target, given["accelerator"], given["actors"], take_over=False)
+            outcome = go_on(opened, store, known, target, given["accelerator"], given["actors"], take_over=False)
         elif target.address:
-            outcome = remote.submit(opened, store, pinned, target)
+            outcome = start_there(opened, store, pinned, target)
         else:
-            with _telling("there was a run: nothing is stored."):
-                outcome = driver.submit(opened, pinned, target.engine, err)
+            with telling("there was a run: nothing is stored."):
+                outcome = driver.start(opened, pinned, target.engine, err)
     finish(outcome, store, as_json)
-
-
-def resume(
-    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
-    engine: options.Engine = "ray",
-    accelerator: options.Accelerator = None,
-    actors: options.Actors = None,
-    take_over: Annotated[
-        bool, typer.Option("--take-over", help="Replace a driver that seems to be alive: it stops within seconds.")
-    ] = False,
-    address: options.Address = None,
-    local: Annotated[
-        bool, typer.Option("--local", help="On this machine, also a run that was submitted to a cluster.")
-    ] = False,
-    no_wait: options.NoWait = False,
-    store: Store = DEFAULT_STORE,
-    as_json: Json = False,
-) -> None:
-    """Go on with a run: only what is missing is computed, and articles that failed are tried again.
-
-    A run that was submitted to a Ray cluster goes there again, unless --address or --local says otherwise.
-    """
-    target = Target(engine, None if local else address, no_wait)
-    target.check()
-
-    from jobs.store import open_store
-
-    with open_store(store) as opened:
-        if not local and engine != "inline":
-            target = Target(engine, target.address or opened.run_info(run).address, no_wait)
-        outcome = _go_on(opened, store, run, target, accelerator, actors, take_over)
-    finish(outcome, store, as_json)
-
-
-def _go_on(
-    opened: Any,
-    store: str,
-    run: str,
-    target: Target,
-    accelerator: str | None,
-    actors: int | None,
-    take_over: bool,
-) -> Any:
-    if target.address:
-        return remote.resubmit(opened, store, run, target, accelerator, actors, take_over)
-
-    from jobs.drive import driver
-
-    with _telling(f"the run was taken. Go on with: nws resume {run}{store_flag(store)}"):
-        return driver.resume(opened, run, target.engine, accelerator, actors, err, take_over)
-
-
-@contextmanager
-def _telling(what: str) -> Iterator[None]:
-    """A driver that has its run ends it in order when it is interrupted; before, there is only this to say."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        err.print(f"Interrupted before {what}")
-        raise
-
-
-def finish(outcome: Any, store: str, as_json: bool) -> None:
-    """Print how a run stands, and exit as its state asks for."""
-    where = store_flag(store)
-    if as_json:
-        print(json.dumps(outcome.as_dict()))
-    else:
-        out.print(
-            f"Run {outcome.run_id} is {outcome.state}: {outcome.articles} articles, {outcome.summaries} summaries, "
-            f"{outcome.failures} failures."
-        )
-    if outcome.state == "submitted":
-        return
-    if outcome.state == "interrupted":
-        err.print(f"Interrupted; what was finished is stored. Go on with: nws resume {outcome.run_id}{where}")
-        raise typer.Exit(130)
-    if outcome.failures:
-        err.print(f"{outcome.failures} articles failed. See why: nws status {outcome.run_id}{where}")
-        raise typer.Exit(1)
-    err.print(f"Tables and plot: nws report {outcome.run_id}{where}")

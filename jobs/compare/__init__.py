@@ -1,0 +1,1 @@
+"""`nws compare`: systems against each other at equal n."""

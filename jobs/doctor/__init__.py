@@ -1,0 +1,1 @@
+"""`nws doctor`: what this machine can run."""

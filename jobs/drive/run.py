@@ -1,29 +1,137 @@
-"""A run in the hands of its driver."""
+"""A run in the hands of its driver: what it writes to the store, fenced by its epoch, and how it begins and ends."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import functools
+import os
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 
+from rich.console import Console
+
+from core.errors import CancelledError, FencedError
+from core.types import Landed
 from jobs.drive.heartbeat import Heart
 from jobs.drive.patience import Result, patiently
-from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import code_version
-from jobs.store import Store
+from jobs.store import FailureInfo, FinalState, PolicyCheckpoint, PolicyInfo, RoundResult, RunInfo, Stage, Store
+
+# Ctrl-C, SIGTERM, nws cancel.
+_INTERRUPTIONS = (KeyboardInterrupt, SystemExit, CancelledError)
 
 
 @dataclass(frozen=True, slots=True)
-class Driven:
-    """A run that is this driver's."""
+class Outcome:
+    """How a run stands when its driver ends. `articles` counts those with summaries."""
 
-    store: Store
     run_id: str
+    state: str
+    articles: int
+    summaries: int
+    failures: int
+
+    def as_dict(self) -> dict[str, str | int]:
+        return asdict(self)
+
+
+def outcome_of(run: RunInfo) -> Outcome:
+    """How a run stands now."""
+    return Outcome(run.id, run.state, run.articles_done, run.summaries, run.failures)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that this process drives. Each method waits for a store that is away, for an hour at most.
+
+    All that write raise `FencedError` once another driver has the run.
+    """
+
+    id: str
     epoch: int
-    pinned: Pinned
+    store: Store
     heart: Heart
 
-    def patiently(self, call: Callable[[], Result]) -> Result:
-        """See `jobs.drive.patience.patiently`."""
-        return patiently(call, self.heart.say)
+    def say(self, text: str) -> None:
+        """Print a line, and keep it in the run's log."""
+        self.heart.say(text)
+
+    def note(self, text: str) -> None:
+        """Keep a line in the run's log alone."""
+        self.heart.note(text)
+
+    def note_driver(self, device: str | None) -> None:
+        """Keep in the run's log who drives it now."""
+        self.note(f"Driver {self.epoch}, pid {os.getpid()} on {socket.gethostname()}, code {code_version()}, {device}")
+
+    def check(self) -> None:
+        """See `Heart.check`."""
+        self.heart.check()
 
     def start(self, total: int | None, device: str | None) -> None:
         """See `Store.start_run`."""
-        self.patiently(lambda: self.store.start_run(self.run_id, self.epoch, total, device, code_version()))
+        self._patiently(lambda: self.store.start_run(self.id, self.epoch, total, device, code_version()))
+
+    def record(self, landed: Sequence[Landed], stage: Stage) -> None:
+        """See `Store.record`."""
+        self._patiently(lambda: self.store.record(self.id, self.epoch, landed, stage))
+
+    def record_round(self, results: Sequence[RoundResult]) -> None:
+        """See `Store.record_round`."""
+        self._patiently(lambda: self.store.record_round(self.id, self.epoch, results))
+
+    def info(self) -> RunInfo:
+        """See `Store.run_info`."""
+        return self._patiently(lambda: self.store.run_info(self.id))
+
+    def finished_articles(self, stage: Stage) -> set[str]:
+        """See `Store.finished_article_ids`."""
+        return self._patiently(lambda: self.store.finished_article_ids(self.id, stage))
+
+    def failures(self) -> list[FailureInfo]:
+        """See `Store.failures`."""
+        return self._patiently(lambda: self.store.failures(self.id))
+
+    def policies(self) -> list[PolicyInfo]:
+        """See `Store.policy_infos`."""
+        return self._patiently(lambda: self.store.policy_infos(self.id))
+
+    def checkpoints(self) -> list[PolicyCheckpoint]:
+        """See `Store.checkpoints`."""
+        return self._patiently(lambda: self.store.checkpoints(self.id))
+
+    def _patiently(self, call: Callable[[], Result]) -> Result:
+        return patiently(call, self.heart.say)
+
+
+def take_run(
+    store: Store, run_id: str, console: Console, work: Callable[[Run], None], take_over: bool = False
+) -> Outcome:
+    """Claim a run, do its work while its heart beats, and end it: done, interrupted, or failed with what went wrong.
+
+    An interruption is no error: it is in the outcome, and the run can be resumed.
+
+    Raises:
+        StoreError: another driver works on it, or there is no such run.
+        NwsError: whatever the work raises.
+    """
+    host, pid = socket.gethostname(), os.getpid()
+    tell = functools.partial(console.print, markup=False)
+    epoch = patiently(lambda: store.claim_run(run_id, host, pid, take_over=take_over), tell)
+    state: FinalState = "failed"
+    try:
+        with Heart(store, run_id, epoch, console) as heart:
+            try:
+                work(Run(run_id, epoch, store, heart))
+            except _INTERRUPTIONS as interruption:
+                heart.note(f"Interrupted: {str(interruption) or type(interruption).__name__}")
+                raise
+            heart.note("Done")
+        state = "done"
+    except _INTERRUPTIONS:
+        state = "interrupted"
+    finally:
+        error = sys.exception()
+        if not isinstance(error, FencedError):  # a run that another driver has is not ours to end
+            text = f"{type(error).__name__}: {error}" if error else None
+            patiently(lambda: store.finish_run(run_id, epoch, state, text), tell)
+    return outcome_of(patiently(lambda: store.run_info(run_id), tell))

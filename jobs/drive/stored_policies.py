@@ -1,6 +1,6 @@
 """Policies in the store: what is stored with each, and how they come back as systems that write."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -35,10 +35,10 @@ def meaning_of(config: TrainingConfig, planned: PlannedTraining, articles: int) 
     }
 
 
-def stored_systems(store: Store, run_id: str) -> dict[str, PolicySystem]:
-    """The policies of a run as they are now, by the name of the system, ready to write."""
+def stored_systems(run_id: str, newest: Sequence[PolicyCheckpoint]) -> dict[str, PolicySystem]:
+    """The policies of a run, from their newest checkpoints, by the name of the system, ready to write."""
     parts: dict[str, list[Checkpoint]] = {}
-    for stored in store.checkpoints(run_id):
+    for stored in newest:
         parts.setdefault(stored.config["system"], []).append(_checkpoint(run_id, stored))
     return {name: policy_system(checkpoints) for name, checkpoints in parts.items()}
 
@@ -51,7 +51,7 @@ def choose_system(store: Store, run_id: str, named: str | None) -> PolicySystem:
         RecipeError: none of that name.
     """
     run = store.run_info(run_id)
-    systems = stored_systems(store, run_id)
+    systems = stored_systems(run_id, store.checkpoints(run_id))
     if not systems:
         raise StoreError(
             f"run {run_id!r} ({run.job}, {run.state}) has no policies: name a run of `nws submit phase2` that has had "

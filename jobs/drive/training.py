@@ -17,10 +17,10 @@ from core.summarizers.encoders import embedding_width
 from core.types import Article, BundleResult
 from jobs.drive.pools import Workers
 from jobs.drive.progress import run_progress
-from jobs.drive.run import Driven
+from jobs.drive.run import Run
 from jobs.drive.stored_policies import meaning_of
 from jobs.plan.pinned import PlannedTraining
-from jobs.store import PolicyCheckpoint, RoundResult, Stage, Store
+from jobs.store import PolicyCheckpoint, PolicyInfo, RoundResult, Stage
 
 PREPARATION = Stage("preparation")
 """What the failures of training articles are stored under."""
@@ -28,54 +28,54 @@ _TOLD = 10
 """How often a training tells how it is getting on."""
 
 
-def is_trained(store: Store, run_id: str, training: PlannedTraining) -> bool:
+def is_trained(policies: Sequence[PolicyInfo], training: PlannedTraining) -> bool:
     """Whether every policy has had its last update."""
-    done = {info.name for info in store.policy_infos(run_id) if info.updates == info.total_updates}
+    done = {info.name for info in policies if info.updates == info.total_updates}
     return done.issuperset(config.name for config in training.configs)
 
 
-def train_policies(driven: Driven, training: PlannedTraining, workers: Workers, console: Console) -> None:
+def train_policies(run: Run, training: PlannedTraining, workers: Workers, console: Console) -> None:
     """Give all policies the updates they lack, from their newest checkpoints on.
 
     Raises:
         NwsError: no article can be learnt from, a gradient is not finite, or workers cannot go on.
     """
-    known = {found.name: found for found in driven.patiently(lambda: driven.store.checkpoints(driven.run_id))}
-    driven.heart.say("Stage training:")
-    driven.heart.say("Loading models and preparing the training articles.")
+    known = {found.name: found for found in run.checkpoints()}
+    run.say("Stage training:")
+    run.say("Loading models and preparing the training articles.")
     with workers.open_policies(training.plan) as pool:
-        articles = _prepared(driven, training, pool, has_begun=bool(known), console=console)
+        articles = _prepared(run, training, pool, has_begun=bool(known), console=console)
         learners = [_learner(config, training, known.get(config.name), articles) for config in training.configs]
         total = sum(learner.training.updates(len(articles)) for learner in learners)
         done = sum(learner.update for learner in learners)
-        learn = functools.partial(pool.learn, look_around=driven.heart.check)
-        with run_progress(console, total, done, driven.heart.note, unit="updates") as advance:
+        learn = functools.partial(pool.learn, look_around=run.check)
+        with run_progress(console, total, done, run.note, unit="updates") as advance:
             workers_known: tuple[str, ...] = ()
             for updated in train(learners, learn, articles):
                 if pool.workers != workers_known:
                     workers_known = pool.workers
-                    driven.start(None, f"{workers.device}: {', '.join(workers_known)}")
+                    run.start(None, f"{workers.device}: {', '.join(workers_known)}")
                 finished = [one.learner for one in updated if _is_done(one.learner, articles)]
-                decoded = _decoded(driven, pool, finished, articles)
+                decoded = _decoded(run, pool, finished, articles)
                 results = [_result(one, training, articles, decoded) for one in updated]
-                driven.patiently(functools.partial(driven.store.record_round, driven.run_id, driven.epoch, results))
+                run.record_round(results)
                 advance(len(updated), 0)
-                _tell(driven, updated, articles)
+                _tell(run, updated, articles)
 
 
 def _prepared(
-    driven: Driven, training: PlannedTraining, pool: PolicyPool, has_begun: bool, console: Console
+    run: Run, training: PlannedTraining, pool: PolicyPool, has_begun: bool, console: Console
 ) -> list[Article]:
     """The articles to learn from, in corpus order: those that can be prepared.
 
     What an update is made of depends on which these are, so once a training has begun they stay the same.
     """
     articles = [article for corpus in training.corpora for article in corpus]
-    stored = driven.patiently(lambda: driven.store.failures(driven.run_id))
-    failed = {failure.article_id for failure in stored if failure.stage == PREPARATION.name} if has_begun else set()
+    known = run.failures()
+    failed = {failure.article_id for failure in known if failure.stage == PREPARATION.name} if has_begun else set()
     wanted = [article for article in articles if article.id not in failed]
-    with run_progress(console, len(wanted), 0, driven.heart.note) as advance:
-        for prepared in pool.prepare(wanted, driven.heart.check):
+    with run_progress(console, len(wanted), 0, run.note) as advance:
+        for prepared in pool.prepare(wanted, run.check):
             lost = [failure for _, failure in prepared if failure]
             if has_begun and lost:
                 # Not recorded: it would be left out from then on.
@@ -85,16 +85,15 @@ def _prepared(
                 )
             landed = [((article,), BundleResult((), (failure,) if failure else ())) for article, failure in prepared]
             if landed:
-                store = functools.partial(driven.store.record, driven.run_id, driven.epoch, landed, PREPARATION)
-                driven.patiently(store)
+                run.record(landed, PREPARATION)
             for failure in lost:
-                driven.heart.note(f"Article {failure.article_id} failed: {failure.error_class}: {failure.message}")
+                run.note(f"Article {failure.article_id} failed: {failure.error_class}: {failure.message}")
             failed |= {failure.article_id for failure in lost}
             advance(len(prepared) - len(lost), len(lost))
     usable = [article for article in wanted if article.id not in failed]
     if not usable:
         raise TrainingError(
-            f"None of the {len(articles)} training articles can be learnt from. See: nws status {driven.run_id}"
+            f"None of the {len(articles)} training articles can be learnt from. See: nws status {run.id}"
         )
     return usable
 
@@ -119,7 +118,7 @@ def _is_done(learner: Learner, articles: Sequence[Article]) -> bool:
 
 
 def _decoded(
-    driven: Driven, pool: PolicyPool, finished: Sequence[Learner], articles: Sequence[Article]
+    run: Run, pool: PolicyPool, finished: Sequence[Learner], articles: Sequence[Article]
 ) -> dict[str, list[Decoded]]:
     """What finished policies write greedily for the articles they have learnt from, by name."""
     if not finished:
@@ -128,7 +127,7 @@ def _decoded(
         (learner.broadcast(), [(article, n) for article in articles for n in learner.training.lengths])
         for learner in finished
     ]
-    found = pool.decode(asked, driven.heart.check)
+    found = pool.decode(asked, run.check)
     return {learner.training.name: of_one for learner, of_one in zip(finished, found, strict=True)}
 
 
@@ -155,13 +154,13 @@ def _result(
     )
 
 
-def _tell(driven: Driven, updated: Sequence[Updated], articles: Sequence[Article]) -> None:
+def _tell(run: Run, updated: Sequence[Updated], articles: Sequence[Article]) -> None:
     """Say now and then what the policies get."""
     for one in updated:
         training, numbers = one.learner.training, one.statistics
         total = training.updates(len(articles))
         if one.learner.update * _TOLD // total > numbers.update * _TOLD // total:
-            driven.heart.say(
+            run.say(
                 f"{training.name}: update {one.learner.update}/{total}, reward {numbers.reward:.3f}, "
                 f"entropy {numbers.entropy:.2f}, gradient norm {numbers.grad_norm:.2f}"
             )

@@ -1,0 +1,1 @@
+"""`nws keysentences`: keywords and key sentences of Korean texts."""

@@ -41,7 +41,6 @@ def pin(recipe: BaselinesRecipe) -> Pinned:
     systems = tuple(pinned_text(generators[name].model) if name in generators else name for name in recipe.systems)
     pinned = {"encoder": pinned_text(encoder), "systems": systems}
     return Pinned(
-        job="baselines",
         recipe=recipe.model_copy(update=setting.in_recipe(recipe) | pinned),
         stages=(*extractive, *generative),
         metrics=setting.metrics,

@@ -34,7 +34,6 @@ def pin(recipe: Phase1Recipe) -> Pinned:
         precision=recipe.precision,
     )
     return Pinned(
-        job="phase1",
         recipe=recipe.model_copy(update=setting.in_recipe(recipe) | {"encoders": tuple(map(pinned_text, encoders))}),
         stages=(PlannedStage(SWEEP, plan),),
         metrics=setting.metrics,

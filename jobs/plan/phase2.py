@@ -64,7 +64,6 @@ def pin(recipe: Phase2Recipe) -> Pinned:
     plan = _evaluation(recipe, setting, training)
     pinned = {"encoder": pinned_text(encoder), "train_datasets": pinned_datasets(recipe.train_datasets, corpora)}
     return Pinned(
-        job="phase2",
         recipe=recipe.model_copy(update=setting.in_recipe(recipe) | pinned),
         stages=(PlannedStage(Stage(EVALUATION, plan.signatures), plan),),
         metrics=setting.metrics,

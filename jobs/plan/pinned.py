@@ -18,9 +18,9 @@ from core.text.corpus import Corpus, open_corpus
 from core.text.language import Language, article_language
 from core.text.segmentation import pipeline_revision, resolve_pipeline
 from core.text.tokenizers import DEFAULT_TOKENIZERS
-from jobs.plan.revisions import dataset_revisions, library_versions
+from jobs.plan.revisions import code_version, dataset_revisions, library_versions
 from jobs.recipes.base import DatasetRecipe, RunRecipe
-from jobs.store import Stage
+from jobs.store import RunSpec, Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,6 @@ class Pinned:
     """A recipe whose every name has been looked up.
 
     Attributes:
-        job: the job's name.
         recipe: the recipe with each model, dataset and pipeline at an exact revision: pinning it again gives the same.
         stages: what runs, in this order; every stage goes over all articles.
         metrics: options of the metrics, the same in every stage.
@@ -69,13 +68,17 @@ class Pinned:
         training: of policies. Their systems are in the stages by name alone until they are trained.
     """
 
-    job: str
     recipe: RunRecipe
     stages: tuple[PlannedStage, ...]
     metrics: MetricsConfig
     corpora: tuple[Corpus, ...]
     revisions: dict[str, Any]
     training: PlannedTraining | None = None
+
+    @property
+    def job(self) -> str:
+        """The job's name."""
+        return self.recipe.job
 
     @property
     def articles(self) -> int | None:
@@ -92,6 +95,20 @@ class Pinned:
     def signatures(self) -> dict[str, str]:
         """Of every metric by its name, and of the reward where policies are trained."""
         return self.metrics.signatures | ({"reward": self.training.reward} if self.training else {})
+
+    def run_spec(self, address: str | None = None) -> RunSpec:
+        """What the store keeps of a run before it begins; `address`: the Ray dashboard it is submitted to."""
+        return RunSpec(
+            job=self.job,
+            recipe=self.recipe.model_dump(mode="json"),
+            recipe_hash=self.recipe.hash,
+            seed=self.recipe.seed,
+            code_version=code_version(),
+            revisions=self.revisions,
+            signatures=self.signatures,
+            systems=len(self.systems),
+            address=address,
+        )
 
 
 @dataclass(frozen=True, slots=True)

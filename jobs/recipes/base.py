@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -61,6 +61,7 @@ class RunRecipe(Strict):
     """What every job that writes and scores summaries is told.
 
     Attributes:
+        job: the job's name; bundled recipes are in a folder of that name.
         datasets: what to summarise, in this order.
         pipeline: for English articles a spaCy pipeline, `blank`, or `auto` (en_core_web_sm if it is installed, else
             blank); for Korean ones always Kiwi.
@@ -76,6 +77,8 @@ class RunRecipe(Strict):
         gpu_memory_fraction: how much of a GPU's memory an actor may take; its share of the GPU unless given.
         wait_for_machines: seconds to wait for an autoscaled cluster to have what the actors need.
     """
+
+    job: ClassVar[str]
 
     datasets: Annotated[tuple[DatasetRecipe, ...], Field(min_length=1)]
     pipeline: str = "auto"

@@ -1,6 +1,6 @@
 """What a run of baselines is told: which systems, extractive ones and generators."""
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -18,6 +18,8 @@ class BaselinesRecipe(RunRecipe):
         systems: names of baselines (`core/summarizers/extractive_baselines.py`) and generators: known names, folders,
             or Hub ids.
     """
+
+    job: ClassVar[str] = "baselines"
 
     encoder: str = "all-MiniLM-L6-v2"
     systems: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(BASELINES)

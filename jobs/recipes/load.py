@@ -2,31 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from core.errors import RecipeError
 from jobs.recipes.base import DatasetRecipe, RunRecipe
-from jobs.recipes.baselines import BaselinesRecipe
-from jobs.recipes.phase1 import Phase1Recipe
-from jobs.recipes.phase2 import Phase2Recipe
 
+Recipe = TypeVar("Recipe", bound=RunRecipe)
 BUNDLED = Path(__file__).parent / "bundled"
 
-RECIPE_OF_JOB: dict[str, type[RunRecipe]] = {
-    "phase1": Phase1Recipe,
-    "baselines": BaselinesRecipe,
-    "phase2": Phase2Recipe,
-}
 
-
-def load_recipe(job: str, name: str, overrides: Mapping[str, Any]) -> RunRecipe:
+def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> Recipe:
     """The recipe `name` of a job (a bundled one, or a YAML file) with `overrides` on top.
 
     Args:
-        job: a name in `RECIPE_OF_JOB`.
+        kind: the class of the job's recipes.
         name: `sample`, `paper`, or a path ending in .yaml.
         overrides: by field name. `datasets` replaces all datasets; `limit` and the like apply to each of them, and
             `train_limit` and the like to each of `train_datasets`.
@@ -35,28 +27,28 @@ def load_recipe(job: str, name: str, overrides: Mapping[str, Any]) -> RunRecipe:
         RecipeError: there is no such recipe, or a key or value is not usable (each named).
     """
     of_datasets = {key for keys in _OF_EACH_DATASET.values() for key in keys}
-    values = {**_read(job, name), **{key: value for key, value in overrides.items() if key not in of_datasets}}
+    values = {**_read(kind.job, name), **{key: value for key, value in overrides.items() if key not in of_datasets}}
     for field, keys in _OF_EACH_DATASET.items():
         given = {own: overrides[key] for key, own in keys.items() if key in overrides}
         if given and isinstance(values.get(field), list):
             values[field] = [{**one, **given} if isinstance(one, Mapping) else one for one in values[field]]
-    return parse_recipe(job, values, name)
+    return parse_recipe(kind, values, name)
 
 
 _KEYS = frozenset(DatasetRecipe.model_fields) - {"name"}
 _OF_EACH_DATASET = {"datasets": {key: key for key in _KEYS}, "train_datasets": {f"train_{key}": key for key in _KEYS}}
 
 
-def parse_recipe(job: str, values: Mapping[str, Any], name: str) -> RunRecipe:
+def parse_recipe(kind: type[Recipe], values: Mapping[str, Any], name: str) -> Recipe:
     """A job's recipe from plain values; `name` is what errors call it.
 
     Raises:
         RecipeError: naming every key that is unknown, missing or unusable.
     """
     try:
-        return RECIPE_OF_JOB[job].model_validate(values)
+        return kind.model_validate(values)
     except ValidationError as error:
-        problems = [f"  {'.'.join(map(str, e['loc'])) or 'recipe'}: {_problem(job, e)}" for e in _first(error)]
+        problems = [f"  {'.'.join(map(str, e['loc'])) or 'recipe'}: {_problem(kind, e)}" for e in _first(error)]
         raise RecipeError("\n".join([f"The recipe {name!r} is not usable:", *problems])) from error
 
 
@@ -67,10 +59,10 @@ def _first(error: ValidationError) -> list[Any]:
     return [e for e in found if not (e["type"] == "too_short" and e["loc"] in wrong_inside)]
 
 
-def _problem(job: str, error: Any) -> str:
+def _problem(kind: type[RunRecipe], error: Any) -> str:
     if error["type"] == "extra_forbidden":
-        level = _model_at(RECIPE_OF_JOB[job], error["loc"][:-1])
-        where = "a recipe" if level is RECIPE_OF_JOB[job] else "this part of a recipe"
+        level = _model_at(kind, error["loc"][:-1])
+        where = "a recipe" if level is kind else "this part of a recipe"
         return f"unknown key; {where} has: {', '.join(level.model_fields)}"
     return str(error["msg"]).removeprefix("Value error, ")
 

@@ -1,6 +1,6 @@
 """What a sweep over n is told: which encoders, and how sentences are weighed."""
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -15,6 +15,8 @@ class Phase1Recipe(RunRecipe):
         encoders: known names, folders, or Hub ids (`organisation/name[@revision]`).
         importance: how sentences are weighed.
     """
+
+    job: ClassVar[str] = "phase1"
 
     encoders: Annotated[tuple[str, ...], Field(min_length=1)] = ("all-MiniLM-L6-v2",)
     importance: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(IMPORTANCE)

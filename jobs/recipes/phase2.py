@@ -1,7 +1,7 @@
 """What a training run is told: which policies learn from which articles, and on which they are judged."""
 
 import re
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -134,6 +134,8 @@ class Phase2Recipe(RunRecipe):
         systems: what policies are compared with (`core/summarizers/extractive_baselines.py`).
         reward: what is learnt.
     """
+
+    job: ClassVar[str] = "phase2"
 
     train_datasets: Annotated[tuple[DatasetRecipe, ...], Field(min_length=1)]
     n: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (7, 9, 11, 13)

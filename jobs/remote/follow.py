@@ -9,7 +9,6 @@ from datetime import datetime
 
 from cluster.submission import Head, Job
 from core.errors import ClusterError
-from jobs.drive.driver import Outcome
 from jobs.drive.patience import patiently
 from jobs.remote.ship import give_up
 from jobs.store import LogLine, RunInfo, Store
@@ -36,7 +35,7 @@ def place_of(store: Store, run_id: str) -> Place:
     return Place(store.run_info(run_id).driver_epoch, said[-1][0] if said else 0)
 
 
-def follow(
+def follow_run(
     store: Store, run_id: str, since: Place, say: Callable[[LogLine], None], job: tuple[Head, str] | None = None
 ) -> RunInfo:
     """Hand on what the driver says until the run ends; the run as it is then.
@@ -76,11 +75,6 @@ def follow(
         elif job and ended:
             raise _never_driven(store, run_id, job[0], ended)
         time.sleep(_PAUSE_SECONDS)
-
-
-def outcome_of(run: RunInfo) -> Outcome:
-    """As the driver itself reports it."""
-    return Outcome(run.id, run.state, run.articles_done, run.summaries, run.failures)
 
 
 def wait_for_end(store: Store, run_id: str, seconds: float) -> RunInfo:

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from cluster.submission import Head
 from core.errors import NwsError
-from jobs.drive.driver import run_spec
 from jobs.drive.patience import Result, patiently
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import VERSION_FILE, code_version
@@ -85,7 +84,7 @@ def take_store_url() -> str | None:
     return url
 
 
-def submit(store: Store, store_url: str, pinned: Pinned, address: str) -> str:
+def ship_run(store: Store, store_url: str, pinned: Pinned, address: str) -> str:
     """Submit a new run; its id, which is also that of the job.
 
     Raises:
@@ -94,12 +93,12 @@ def submit(store: Store, store_url: str, pinned: Pinned, address: str) -> str:
     """
     head = Head(address)
     run_id = new_run_id(pinned.job)
-    store.create_run(run_spec(pinned, head.address), run_id)
+    store.create_run(pinned.run_spec(head.address), run_id)
     with_run(store, run_id, lambda: _ship(store, store_url, head, run_id, pinned.job, run_id, []))
     return run_id
 
 
-def resubmit(
+def ship_again(
     store: Store,
     store_url: str,
     run_id: str,

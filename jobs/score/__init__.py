@@ -1,0 +1,1 @@
+"""`nws score`: the metrics of a file of predictions."""

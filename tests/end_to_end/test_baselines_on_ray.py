@@ -15,6 +15,7 @@ from core.summarizers.extractive_baselines import BASELINES
 from core.text.corpus import BUNDLED
 from jobs.drive import driver
 from jobs.plan.baselines import pin
+from jobs.recipes.baselines import BaselinesRecipe
 from jobs.recipes.load import load_recipe
 from jobs.store import open_store
 
@@ -32,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, tiny_models: dict[str, Path
     path = tmp_path_factory.mktemp("user")
     lines = BUNDLED["sample"].read_text(encoding="utf-8").splitlines()[:ARTICLES]
     (path / "news.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    recipe = load_recipe("baselines", "paper", {}).model_dump(mode="json")
+    recipe = load_recipe(BaselinesRecipe, "paper", {}).model_dump(mode="json")
     recipe |= {
         "datasets": [{"name": "news.jsonl"}],
         "pipeline": "blank",
@@ -52,8 +53,8 @@ def inline(folder: Path) -> Rows:
     """What one process stores, undisturbed, by every system."""
     with pytest.MonkeyPatch.context() as patch, open_store(f"sqlite:///{folder}/inline.db") as store:
         patch.chdir(folder)
-        pinned = pin(load_recipe("baselines", "mine.yaml", {}))
-        outcome = driver.submit(store, pinned, "inline", Console(file=io.StringIO()))
+        pinned = pin(load_recipe(BaselinesRecipe, "mine.yaml", {}))
+        outcome = driver.start(store, pinned, "inline", Console(file=io.StringIO()))
     assert (outcome.state, outcome.articles) == ("done", ARTICLES)
     assert (outcome.summaries, outcome.failures) == (SUMMARIES, 0)
     return rows(folder, "inline.db")

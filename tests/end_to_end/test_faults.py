@@ -30,6 +30,7 @@ from jobs.drive import driver, pools
 from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
 from jobs.store import Store, open_store, upgrade_schema
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(400)]
@@ -73,7 +74,7 @@ def pinned(tmp_path_factory: pytest.TempPathFactory) -> Pinned:
     file = tmp_path_factory.mktemp("articles") / "news.jsonl"
     stub_work.write_articles(file, ARTICLES)
     asked = {"datasets": [{"name": str(file)}], "n": [1, 7], "bundle_size": 4, "accelerator": "cpu", "actors": 2}
-    return pin(load_recipe("phase1", "sample", asked))
+    return pin(load_recipe(Phase1Recipe, "sample", asked))
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,7 @@ def undisturbed(pinned: Pinned, tmp_path_factory: pytest.TempPathFactory) -> Row
     with pytest.MonkeyPatch.context() as patch, open_store(url) as store:
         patch.setattr(pools, "_work", stub_work.work)
         patch.setenv("NWS_STUB_SECONDS", "0")
-        outcome = driver.submit(store, pinned, "inline", Console(file=io.StringIO()))
+        outcome = driver.start(store, pinned, "inline", Console(file=io.StringIO()))
         assert (outcome.state, outcome.summaries) == ("done", ARTICLES * ROWS_AN_ARTICLE)
         return rows(store)
 
@@ -97,7 +98,7 @@ def test_kills_change_nothing(
         url = f"sqlite:///{tmp_path}/nws.db" if database == "sqlite" else stack.enter_context(postgres_url())
         upgrade_schema(url)
         store = stack.enter_context(open_store(url))
-        run_id = store.create_run(driver.run_spec(pinned))
+        run_id = store.create_run(pinned.run_spec())
         for kills in plan_kills(draw):
             environment = cluster.environment | {"NWS_STUB_SECONDS": SECONDS_AN_ARTICLE}
             process = start(tmp_path, "drive", run_id, "--store", url, program=STUB, **environment)

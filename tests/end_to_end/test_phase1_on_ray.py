@@ -17,6 +17,7 @@ from core.text.corpus import BUNDLED
 from jobs.drive import driver
 from jobs.plan.phase1 import pin
 from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
 from jobs.store import open_store
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
@@ -31,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, tiny_models: dict[str, Path
     path = tmp_path_factory.mktemp("user")
     lines = BUNDLED["sample"].read_text(encoding="utf-8").splitlines()[:ARTICLES]
     (path / "news.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    recipe = load_recipe("phase1", "paper", {}).model_dump(mode="json")
+    recipe = load_recipe(Phase1Recipe, "paper", {}).model_dump(mode="json")
     recipe |= {
         "datasets": [{"name": "news.jsonl"}],
         "pipeline": "blank",
@@ -68,8 +69,8 @@ def test_one_actor_interrupted_and_two_that_go_on_give_the_rows_of_one_process(
     }
     monkeypatch.chdir(folder)
     with open_store("sqlite:///inline.db") as store:
-        pinned = pin(load_recipe("phase1", "mine.yaml", {"accelerator": "cpu"}))
-        driver.submit(store, pinned, "inline", Console(file=io.StringIO()))
+        pinned = pin(load_recipe(Phase1Recipe, "mine.yaml", {"accelerator": "cpu"}))
+        driver.start(store, pinned, "inline", Console(file=io.StringIO()))
     inline = rows(folder, "inline.db")
     assert len(inline) == ARTICLES * SYSTEMS * LENGTHS
     assert_equal(rows(folder, "ray.db"), inline)

@@ -35,7 +35,7 @@ def test_one_actor_interrupted_and_two_that_go_on_give_what_one_process_gives(
     assert resumed == {**interrupted, "state": "done", "articles": 3, "summaries": 3 * 6 * 2}
 
     with open_store(f"sqlite:///{tmp_path}/ray.db") as store, open_store(f"sqlite:///{tmp_path}/inline.db") as other:
-        outcome = driver.submit(other, pinned, "inline", Console(file=io.StringIO()))
+        outcome = driver.start(other, pinned, "inline", Console(file=io.StringIO()))
         assert everything(store, run_id) == everything(other, outcome.run_id)
         updates = {policy.name: policy.updates for policy in store.policy_infos(run_id)}
         assert (updates["mine|seed=1"], updates["each|seed=1|n=7"]) == (16, 8)

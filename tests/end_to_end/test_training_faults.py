@@ -44,7 +44,7 @@ def test_kills_change_no_bit_of_a_training(
         url = f"sqlite:///{tmp_path}/nws.db" if database == "sqlite" else stack.enter_context(postgres_url())
         upgrade_schema(url)
         store = stack.enter_context(open_store(url))
-        run_id = store.create_run(driver.run_spec(pinned))
+        run_id = store.create_run(pinned.run_spec())
         for kills, actors in zip(KILLS, ACTORS, strict=True):
             process = start(tmp_path, "drive", run_id, "--store", url, "--actors", actors, **cluster.environment)
             stack.callback(end, process)
@@ -62,7 +62,7 @@ def test_kills_change_no_bit_of_a_training(
         assert (run.state, run.driver_epoch, run.failures) == ("done", len(KILLS), 0)
         assert all(0 < updates < total for updates in struck), struck
         other = stack.enter_context(open_store(f"sqlite:///{tmp_path}/undisturbed.db"))
-        undisturbed = driver.submit(other, pinned, "inline", Console(file=io.StringIO()))
+        undisturbed = driver.start(other, pinned, "inline", Console(file=io.StringIO()))
         assert everything(store, run_id) == everything(other, undisturbed.run_id)
 
 

@@ -14,6 +14,7 @@ from core.types import Landed
 from jobs.drive import driver, pools
 from jobs.plan.phase1 import pin
 from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
 from jobs.store import Store, open_store
 
 ARTICLES, WARM_UP = 1500, 500
@@ -24,7 +25,7 @@ MOST_BYTES_AN_ARTICLE = 400
 def test_what_has_been_stored_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stub_work.write_articles(tmp_path / "news.jsonl", ARTICLES)
     asked = {"datasets": [{"name": str(tmp_path / "news.jsonl")}], "n": [7], "bundle_size": 20}
-    pinned = pin(load_recipe("phase1", "sample", asked))
+    pinned = pin(load_recipe(Phase1Recipe, "sample", asked))
     held: dict[int, int] = {}
     record, stored = Store.record, 0
 
@@ -42,7 +43,7 @@ def test_what_has_been_stored_is_forgotten(tmp_path: Path, monkeypatch: pytest.M
     with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
         tracemalloc.start()
         try:
-            outcome = driver.submit(store, pinned, "inline", Console(file=io.StringIO()))
+            outcome = driver.start(store, pinned, "inline", Console(file=io.StringIO()))
         finally:
             tracemalloc.stop()
     assert (outcome.state, outcome.articles) == ("done", ARTICLES)

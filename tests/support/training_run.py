@@ -8,6 +8,7 @@ from core.text.corpus import BUNDLED
 from jobs.plan.phase2 import pin
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe
+from jobs.recipes.phase2 import Phase2Recipe
 from jobs.store import Store
 
 # In an order of their own on every database: texts have none.
@@ -39,7 +40,7 @@ def small_training(tiny_models: dict[str, Path], folder: Path, passes: int) -> P
         "bundle_size": 2,
         "accelerator": "cpu",
     }
-    return pin(load_recipe("phase2", "sample", recipe))
+    return pin(load_recipe(Phase2Recipe, "sample", recipe))
 
 
 def lines_without_tail(lines: list[str]) -> list[str]:

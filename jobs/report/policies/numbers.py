@@ -7,8 +7,8 @@ from typing import Any
 from core.analysis import POLICY, Point, SystemScore, Texts, policy_scores, split_seed
 from core.errors import StoreError
 from jobs.report.policies.learning_curves import LearningLine, learning_lines
-from jobs.report.sweep.numbers import METRIC, RunSummary
-from jobs.store import CurveRow, GreedyReward
+from jobs.report.run_facts import METRIC, run_json
+from jobs.store import CurveRow, GreedyReward, RunInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class PolicyResults:
 class PolicyNumbers:
     """A run's scores on test articles, and how its policies learned. Either may be empty, not both."""
 
-    run: RunSummary
+    run: RunInfo
     reward: str
     reward_is_f1: bool
     scores: tuple[SystemScore, ...]
@@ -67,7 +67,7 @@ class PolicyNumbers:
         return found
 
 
-def analyse_policies(run: RunSummary, results: PolicyResults) -> PolicyNumbers:
+def analyse_policies(run: RunInfo, results: PolicyResults) -> PolicyNumbers:
     """The numbers of a report; the run's seed also seeds every bootstrap.
 
     Raises:
@@ -99,7 +99,7 @@ def _training_means(greedy: Sequence[GreedyReward]) -> dict[tuple[str, int], flo
 def policies_json(numbers: PolicyNumbers) -> dict[str, Any]:
     """The report as plain JSON values. Intervals are 95 % percentile bootstrap intervals over articles."""
     return {
-        "run": asdict(numbers.run),
+        "run": run_json(numbers.run),
         "metric": METRIC,
         "confidence": 0.95,
         "reward": numbers.reward,

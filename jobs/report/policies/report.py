@@ -1,9 +1,9 @@
-"""`nws report` of a run that trained policies: tables in the terminal, and files beside each other in one folder."""
+"""The report of a run that trained policies: tables in the terminal, and files beside each other in one folder."""
 
 import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, fields
 from pathlib import Path
 
 from rich.console import Console
@@ -13,8 +13,8 @@ from core.errors import NwsError
 from jobs.report.policies.figure import plot_learning
 from jobs.report.policies.numbers import PolicyNumbers, PolicyResults, analyse_policies, policies_json
 from jobs.report.policies.tables import print_policies
-from jobs.report.sweep.numbers import RunSummary
-from jobs.store import CurveRow
+from jobs.report.run_facts import ReportFiles
+from jobs.store import CurveRow, RunInfo
 
 _COLUMNS = (
     *("run", "dataset", "system", "is_control", "is_upper_bound", "n", "articles"),
@@ -27,18 +27,7 @@ _COLUMNS = (
 _Value = str | int | float | None
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyReportFiles:
-    """What was written: None without summaries of test articles (`csv`) or without updates (the other three)."""
-
-    json: Path
-    csv: Path | None
-    learning: Path | None
-    png: Path | None
-    svg: Path | None
-
-
-def write_policy_report(run: RunSummary, results: PolicyResults, out_dir: Path, console: Console) -> PolicyReportFiles:
+def write_policy_report(run: RunInfo, results: PolicyResults, out_dir: Path, console: Console) -> ReportFiles:
     """Print a run's tables to `console`; write `report.json`, `policies.csv` and `learning.csv`, `.png` and `.svg`.
 
     `out_dir` is made where it does not exist; files of an earlier report in it are replaced.
@@ -56,20 +45,21 @@ def write_policy_report(run: RunSummary, results: PolicyResults, out_dir: Path, 
     return files
 
 
-def _write_files(numbers: PolicyNumbers, curve: Sequence[CurveRow], out_dir: Path) -> PolicyReportFiles:
+def _write_files(numbers: PolicyNumbers, curve: Sequence[CurveRow], out_dir: Path) -> ReportFiles:
     out_dir.mkdir(parents=True, exist_ok=True)
-    report, policies = out_dir / "report.json", out_dir / "policies.csv" if numbers.scores else None
+    report, policies = out_dir / "report.json", out_dir / "policies.csv"
     text = json.dumps(policies_json(numbers), indent=2, ensure_ascii=False, allow_nan=False)
     report.write_text(text + "\n", encoding="utf-8")
-    if policies:
+    tables = (policies,) if numbers.scores else ()
+    if numbers.scores:
         _write_csv(policies, _COLUMNS, (_row(numbers.run.id, score) for score in numbers.scores))
     if not curve:
-        return PolicyReportFiles(report, policies, None, None, None)
+        return ReportFiles(report, tables)
     learning, png, svg = (out_dir / f"learning.{kind}" for kind in ("csv", "png", "svg"))
     columns = ("run", *(field.name for field in fields(CurveRow)))
     _write_csv(learning, columns, ((numbers.run.id, *astuple(row)) for row in curve))
     plot_learning(numbers, png, svg)
-    return PolicyReportFiles(report, policies, learning, png, svg)
+    return ReportFiles(report, (*tables, learning), (png, svg))
 
 
 def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[_Value]]) -> None:

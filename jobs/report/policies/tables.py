@@ -9,7 +9,7 @@ from rich.text import Text
 from core.analysis import COMPARED, Interval, SystemScore
 from jobs.report.policies.learning_curves import LearningLine
 from jobs.report.policies.numbers import PolicyNumbers
-from jobs.report.sweep.numbers import FEW_ARTICLES
+from jobs.report.run_facts import FEW_ARTICLES, bertscore_signature
 from jobs.terminal.table_style import NAME_WIDTH, decimals, make_table, print_line, print_title, system_name
 
 _Scores = Mapping[str, Mapping[int, SystemScore]]
@@ -31,8 +31,8 @@ def print_policies(numbers: PolicyNumbers, console: Console) -> None:
     """Print how the policies learned, then every dataset's tables, and how to read them."""
     run = numbers.run
     seeds = f"policies of seed {_listed(numbers.seeds)}" if numbers.seeds else "no policies"
-    print_line(console, f"Run {run.id}: {run.state}, {run.articles} articles, {run.failures} failed, {seeds}")
-    print_line(console, f"Metric: BERTScore F1, {run.bertscore}", style="dim")
+    print_line(console, f"Run {run.id}: {run.state}, {run.articles_done} articles, {run.failures} failed, {seeds}")
+    print_line(console, f"Metric: BERTScore F1, {bertscore_signature(run)}", style="dim")
     print_line(console, f"Reward: {'the same' if numbers.reward_is_f1 else numbers.reward}", style="dim")
     if numbers.learning:
         _print_learning(numbers.learning, console)

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from core.analysis import RANDOM, MagicNumber
 from jobs.report.figure_frame import STYLE, Frame, make_figure, save
 from jobs.report.looks import COLOURS, Look, legend_keys, system_looks
+from jobs.report.run_facts import bertscore_signature
 from jobs.report.sweep.numbers import Numbers
 
 # Inches, of one panel.
@@ -104,8 +105,8 @@ def _footer(numbers: Numbers) -> str:
     has_upper_bound = any(curve.is_upper_bound for curve in numbers.curves)
     ceiling = "upper bounds saw the reference, upper row only · " if has_upper_bound else ""
     return (
-        f"BERTScore F1: {run.bertscore} · bands: 95 % bootstrap intervals over articles · {ceiling}seed {run.seed} · "
-        f"run {run.state}, {run.articles} articles, {run.failures} failed · code {run.code_version}"
+        f"BERTScore F1: {bertscore_signature(run)} · bands: 95 % bootstrap intervals over articles · {ceiling}seed "
+        f"{run.seed} · run {run.state}, {run.articles_done} articles, {run.failures} failed · code {run.code_version}"
     )
 
 

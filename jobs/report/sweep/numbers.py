@@ -1,13 +1,12 @@
 """What a report says, computed once: the tables, the plot and the files all read the same `Numbers`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.analysis import (
     Curve,
     MagicNumber,
-    Metric,
     Point,
     Uncut,
     magic_numbers,
@@ -15,42 +14,15 @@ from core.analysis import (
     uncut_scores,
 )
 from core.errors import StoreError
-
-METRIC: Metric = "bertscore_f1"
-FEW_ARTICLES = 30
-"""Below this, percentile bootstrap intervals are clearly too narrow (see core/analysis/bootstrap.py)."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunSummary:
-    """What made the numbers of a report.
-
-    `signatures` maps a metric's name (`bertscore`, `rouge`, …) to its signature; `revisions` names the models,
-    datasets, segmentation and libraries. `articles` and `failures` count the articles the run finished and gave up
-    on; `state` is the run's, e.g. `done`.
-    """
-
-    id: str
-    seed: int
-    code_version: str
-    signatures: Mapping[str, str]
-    revisions: Mapping[str, Any]
-    device: str | None
-    state: str
-    articles: int
-    failures: int
-
-    @property
-    def bertscore(self) -> str:
-        """The signature of the metric every number here is in."""
-        return self.signatures.get("bertscore", "signature not recorded")
+from jobs.report.run_facts import METRIC, run_json
+from jobs.store import RunInfo
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
     """A run's curves, magic numbers and uncut scores, all in BERTScore F1."""
 
-    run: RunSummary
+    run: RunInfo
     curves: tuple[Curve, ...]
     magic_numbers: tuple[MagicNumber, ...]
     uncut: tuple[Uncut, ...]
@@ -68,7 +40,7 @@ class Numbers:
         return tuple(number for number in self.magic_numbers if number.dataset == dataset)
 
 
-def analyse(run: RunSummary, points: Sequence[Point]) -> Numbers:
+def analyse(run: RunInfo, points: Sequence[Point]) -> Numbers:
     """The numbers of a report; the run's seed also seeds every bootstrap.
 
     Raises:
@@ -76,7 +48,7 @@ def analyse(run: RunSummary, points: Sequence[Point]) -> Numbers:
     """
     if not points:
         raise StoreError(
-            f"Run {run.id!r} ({run.state}) has no summaries to report: {run.articles} articles finished, "
+            f"Run {run.id!r} ({run.state}) has no summaries to report: {run.articles_done} articles finished, "
             f"{run.failures} failed. See `nws status {run.id}`; continue it with `nws resume {run.id}`."
         )
     return Numbers(
@@ -90,7 +62,7 @@ def analyse(run: RunSummary, points: Sequence[Point]) -> Numbers:
 def report_json(numbers: Numbers) -> dict[str, Any]:
     """The report as plain JSON values. Intervals are 95 % percentile bootstrap intervals over articles."""
     return {
-        "run": asdict(numbers.run),
+        "run": run_json(numbers.run),
         "metric": METRIC,
         "confidence": 0.95,
         "curves": [asdict(curve) for curve in numbers.curves],

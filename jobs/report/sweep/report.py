@@ -1,18 +1,19 @@
-"""`nws report`: a run's summaries become tables in the terminal and files beside each other in one folder."""
+"""The report of a sweep: a run's summaries become tables in the terminal and files beside each other in one folder."""
 
 import csv
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
 from core.analysis import Point
 from core.errors import NwsError
+from jobs.report.run_facts import ReportFiles
 from jobs.report.sweep.figure import plot_sweep
-from jobs.report.sweep.numbers import Numbers, RunSummary, analyse, report_json
+from jobs.report.sweep.numbers import Numbers, analyse, report_json
 from jobs.report.sweep.tables import print_tables
+from jobs.store import RunInfo
 
 _COLUMNS = (
     *("run", "dataset", "system", "is_control", "is_upper_bound", "n", "articles"),
@@ -20,17 +21,7 @@ _COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReportFiles:
-    """What was written. The plots and the table of curves are None for a run that has only uncut summaries."""
-
-    json: Path
-    csv: Path | None
-    png: Path | None
-    svg: Path | None
-
-
-def write_report(run: RunSummary, points: Sequence[Point], out_dir: Path, console: Console) -> ReportFiles:
+def write_sweep_report(run: RunInfo, points: Sequence[Point], out_dir: Path, console: Console) -> ReportFiles:
     """Print a run's tables to `console` and write `report.json`, `curves.csv`, `curves.png` and `curves.svg`.
 
     `out_dir` is made where it does not exist; files of an earlier report in it are replaced.
@@ -54,11 +45,11 @@ def _write_files(numbers: Numbers, out_dir: Path) -> ReportFiles:
     text = json.dumps(report_json(numbers), indent=2, ensure_ascii=False, allow_nan=False)
     report.write_text(text + "\n", encoding="utf-8")
     if not numbers.curves:
-        return ReportFiles(report, None, None, None)
+        return ReportFiles(report)
     table, png, svg = (out_dir / f"curves.{kind}" for kind in ("csv", "png", "svg"))
     _write_curves(numbers, table)
     plot_sweep(numbers, png, svg)
-    return ReportFiles(report, table, png, svg)
+    return ReportFiles(report, (table,), (png, svg))
 
 
 def _write_curves(numbers: Numbers, path: Path) -> None:

@@ -6,15 +6,18 @@ from rich.console import Console
 from rich.text import Text
 
 from core.analysis import RANDOM, Curve, CurvePoint, MagicNumber, Uncut, lengths_text
-from jobs.report.sweep.numbers import FEW_ARTICLES, Numbers
+from jobs.report.run_facts import FEW_ARTICLES, bertscore_signature
+from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.table_style import NAME_WIDTH, decimals, make_table, print_line, print_title, role, system_name
 
 
 def print_tables(numbers: Numbers, console: Console) -> None:
     """Print every dataset's tables to `console`."""
     run = numbers.run
-    print_line(console, f"Run {run.id}: {run.state}, {run.articles} articles, {run.failures} failed, seed {run.seed}")
-    print_line(console, f"Metric: BERTScore F1, {run.bertscore}", style="dim")
+    print_line(
+        console, f"Run {run.id}: {run.state}, {run.articles_done} articles, {run.failures} failed, seed {run.seed}"
+    )
+    print_line(console, f"Metric: BERTScore F1, {bertscore_signature(run)}", style="dim")
     for dataset in numbers.datasets:
         curves, magic = numbers.curves_of(dataset), numbers.magic_numbers_of(dataset)
         if curves:

@@ -15,6 +15,7 @@ from jobs.drive.driver import unfinished_bundles
 from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
 from jobs.store import Store, open_store
 
 QUIET = Console(file=io.StringIO())
@@ -30,7 +31,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def pinned() -> Pinned:
-    return pin(load_recipe("phase1", "sample", SMALL))
+    return pin(load_recipe(Phase1Recipe, "sample", SMALL))
 
 
 def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
@@ -42,7 +43,7 @@ def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
 
 
 def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
-    outcome = driver.submit(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, pinned, "inline", QUIET)
     assert outcome.as_dict() == {
         "run_id": outcome.run_id,
         "state": "done",
@@ -62,7 +63,7 @@ def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
 def test_a_second_run_gives_the_same_rows_and_resuming_a_finished_one_does_nothing(
     store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = (driver.submit(store, pinned, "inline", QUIET) for _ in range(2))
+    first, second = (driver.start(store, pinned, "inline", QUIET) for _ in range(2))
     assert rows(store, first.run_id) == rows(store, second.run_id)
     monkeypatch.setattr(driver, "open_workers", None)  # would fail if it were opened
     assert driver.resume(store, first.run_id, "inline", None, None, QUIET) == first
@@ -71,7 +72,7 @@ def test_a_second_run_gives_the_same_rows_and_resuming_a_finished_one_does_nothi
 def test_an_interrupted_run_is_resumed_where_it_stopped(
     store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = driver.submit(store, pinned, "inline", QUIET)
+    whole = driver.start(store, pinned, "inline", QUIET)
     sweep, calls = Sweeper.__call__, []
 
     def interrupted(self: Sweeper, bundle: Sequence[SegmentedArticle]) -> list[Summary]:
@@ -81,7 +82,7 @@ def test_an_interrupted_run_is_resumed_where_it_stopped(
         return sweep(self, bundle)
 
     monkeypatch.setattr(Sweeper, "__call__", interrupted)
-    outcome = driver.submit(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.articles) == ("interrupted", 2)
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     assert (resumed.run_id, resumed.state, resumed.articles) == (outcome.run_id, "done", 5)
@@ -95,8 +96,8 @@ def test_a_failing_article_is_recorded_and_tried_again_on_resume(
     file = tmp_path / "news.jsonl"
     good = '{"id": "%d", "article": "The mayor of the town opened a new bridge today.", "summary": "New bridge."}\n'
     file.write_text(good % 1 + '{"id": "2", "article": "...", "summary": "Nothing."}\n' + good % 3)
-    pinned = pin(load_recipe("phase1", "sample", {"datasets": [{"name": str(file)}], "n": [1, 7]}))
-    outcome = driver.submit(store, pinned, "inline", QUIET)
+    pinned = pin(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": str(file)}], "n": [1, 7]}))
+    outcome = driver.start(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 1)
     (failure,) = store.failures(outcome.run_id)
     assert (failure.key, failure.error_class, failure.attempts) == ("2", "EmptyArticleError", 1)
@@ -120,7 +121,7 @@ def test_a_driver_that_was_replaced_stops_and_leaves_the_run_alone(
 
     monkeypatch.setattr(Store, "record", taken_over)
     with pytest.raises(FencedError, match="elsewhere"):
-        driver.submit(store, pinned, "inline", QUIET)
+        driver.start(store, pinned, "inline", QUIET)
     (run,) = store.list_runs()
     assert (run.state, run.driver_host, run.summaries) == ("running", "elsewhere", 0)
 
@@ -133,15 +134,15 @@ def test_an_error_that_stops_the_run_is_kept_with_it(
 
     monkeypatch.setattr(Store, "record", full)
     with pytest.raises(StoreError, match="disk full"):
-        driver.submit(store, pinned, "inline", QUIET)
+        driver.start(store, pinned, "inline", QUIET)
     (run,) = store.list_runs()
     assert (run.state, run.error) == ("failed", "StoreError: disk full")
 
 
 def test_a_model_that_is_not_there_is_found_before_there_is_a_run(store: Store) -> None:
-    pinned = pin(load_recipe("phase1", "sample", {**SMALL, "encoders": ["bert-base-uncased"]}))
+    pinned = pin(load_recipe(Phase1Recipe, "sample", {**SMALL, "encoders": ["bert-base-uncased"]}))
     with pytest.raises(HubError, match="bert-base-uncased"):
-        driver.submit(store, pinned, "ray", QUIET)
+        driver.start(store, pinned, "ray", QUIET)
     assert store.list_runs() == []
 
 

@@ -10,6 +10,7 @@ import yaml
 from core.learning.writer import load_writer
 from core.text.words import count_words
 from jobs.recipes.load import load_recipe
+from jobs.recipes.phase2 import Phase2Recipe
 
 TEXT = "The mayor of Dover opened a new bridge on Monday. Trains will cross the bridge every hour. Snow may follow."
 QUICK = {"passes": 1, "articles_per_update": 4, "reinforce": {"samples": 2}}
@@ -18,7 +19,7 @@ QUICK = {"passes": 1, "articles_per_update": 4, "reinforce": {"samples": 2}}
 @pytest.fixture
 def run(nws, tmp_path: Path) -> str:
     """A finished run of two policies, one of them with a pair for each n."""
-    recipe = load_recipe("phase2", "sample", {"train_limit": 3, "limit": 2}).model_dump(mode="json")
+    recipe = load_recipe(Phase2Recipe, "sample", {"train_limit": 3, "limit": 2}).model_dump(mode="json")
     recipe |= {
         "methods": [{"name": "joint", **QUICK}, {"name": "each", "scope": "per-n", **QUICK}],
         "systems": ["textrank", "lead"],

@@ -16,6 +16,7 @@ from jobs.drive.heartbeat import Heart
 from jobs.plan.phase2 import pin
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe
+from jobs.recipes.phase2 import Phase2Recipe
 from jobs.store import Store, open_store
 
 QUIET = Console(file=io.StringIO())
@@ -50,7 +51,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def pinned_with(tiny_models: dict[str, Path], **changes: object) -> Pinned:
     tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "encoder": str(tiny_models["bert"])}
     few = {"train_limit": 3, "limit": 2, "n": [3, 5], "seeds": [0, 5], "systems": ["textrank", "lead"]}
-    return pin(load_recipe("phase2", "sample", {**tiny, **few, "methods": METHODS, **changes}))
+    return pin(load_recipe(Phase2Recipe, "sample", {**tiny, **few, "methods": METHODS, **changes}))
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,7 @@ def stored(store: Store, run_id: str) -> dict[str, list[tuple[object, ...]]]:
 
 
 def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
-    outcome = driver.submit(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 0)
     assert outcome.summaries == 2 * 6 * 2  # articles, systems, lengths
     assert {p.name: (p.updates, p.total_updates) for p in store.policy_infos(outcome.run_id)} == {
@@ -91,7 +92,7 @@ def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
 def test_a_second_run_gives_the_same_to_the_last_bit_and_resuming_a_finished_one_does_nothing(
     store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = (driver.submit(store, pinned, "inline", QUIET) for _ in range(2))
+    first, second = (driver.start(store, pinned, "inline", QUIET) for _ in range(2))
     assert stored(store, first.run_id) == stored(store, second.run_id)
     monkeypatch.setattr(driver, "open_workers", None)  # would fail if it were opened
     assert driver.resume(store, first.run_id, "inline", None, None, QUIET) == first
@@ -101,7 +102,7 @@ def test_a_second_run_gives_the_same_to_the_last_bit_and_resuming_a_finished_one
 def test_a_training_that_was_killed_goes_on_as_if_nothing_had_happened(
     store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch, dies_in: int
 ) -> None:
-    whole = driver.submit(store, pinned, "inline", QUIET)
+    whole = driver.start(store, pinned, "inline", QUIET)
     learn, rounds = EpisodeWorker.learn, []
 
     def interrupted(self: EpisodeWorker, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
@@ -111,7 +112,7 @@ def test_a_training_that_was_killed_goes_on_as_if_nothing_had_happened(
         return learn(self, requests)
 
     monkeypatch.setattr(EpisodeWorker, "learn", interrupted)
-    outcome = driver.submit(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.summaries) == ("interrupted", 0)
     assert {p.updates for p in store.policy_infos(outcome.run_id)} <= {dies_in, 3}
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
@@ -123,10 +124,10 @@ def test_a_training_that_was_killed_goes_on_as_if_nothing_had_happened(
 def test_an_evaluation_that_was_killed_does_not_train_again(
     store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = driver.submit(store, pinned, "inline", QUIET)
+    whole = driver.start(store, pinned, "inline", QUIET)
     with monkeypatch.context() as patched:
-        patched.setattr(driver, "_run_stage", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        outcome = driver.submit(store, pinned, "inline", QUIET)
+        patched.setattr(driver, "run_stage", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        outcome = driver.start(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.summaries) == ("interrupted", 0)
     monkeypatch.setattr(EpisodeWorker, "prepare", None)
     assert driver.resume(store, outcome.run_id, "inline", None, None, QUIET).state == "done"
@@ -153,7 +154,7 @@ def test_an_article_that_cannot_be_learnt_from_is_a_failure_and_the_others_are_l
         return learn(self, requests)
 
     monkeypatch.setattr(EpisodeWorker, "learn", interrupted)
-    outcome = driver.submit(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.failures) == ("interrupted", 1)
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     assert (resumed.state, resumed.articles, resumed.failures) == ("done", 2, 1)
@@ -184,7 +185,7 @@ def test_an_article_that_can_be_learnt_from_after_all_is_no_failure_any_more_and
     monkeypatch.setattr(EpisodeWorker, "prepare", sometimes)
     monkeypatch.setattr(EpisodeWorker, "learn", interrupted)
     ill.append("first driver")
-    outcome = driver.submit(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.failures) == ("interrupted", 1)
     ill.clear()  # before the first update
     outcome = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
@@ -198,7 +199,7 @@ def test_an_article_that_can_be_learnt_from_after_all_is_no_failure_any_more_and
     asked.append(1)
     outcome = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     monkeypatch.undo()
-    whole = driver.submit(store, pinned, "inline", QUIET)
+    whole = driver.start(store, pinned, "inline", QUIET)
     assert stored(store, outcome.run_id) == stored(store, whole.run_id)
 
 
@@ -215,7 +216,7 @@ def test_a_cancelled_training_is_interrupted(
         check(self)
 
     monkeypatch.setattr(Heart, "check", cancelled)
-    outcome = driver.submit(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, pinned, "inline", QUIET)
     assert outcome.state == "interrupted"
     assert {policy.updates for policy in store.policy_infos(outcome.run_id)} == {2}
     assert driver.resume(store, outcome.run_id, "inline", None, None, QUIET).state == "done"
@@ -225,6 +226,6 @@ def test_no_article_to_learn_from(store: Store, tiny_models: dict[str, Path], tm
     datasets = news(tmp_path / "a.jsonl", ["...", "- -"])
     pinned = pinned_with(tiny_models, train_datasets=datasets, methods=METHODS[:1])
     with pytest.raises(TrainingError, match="None of the 2 training articles"):
-        driver.submit(store, pinned, "inline", QUIET)
+        driver.start(store, pinned, "inline", QUIET)
     (run,) = store.list_runs()
     assert (run.state, run.failures) == ("failed", 2)

@@ -17,7 +17,7 @@ from jobs.keysentences.compute import N_KEYSENTS, N_KEYWORDS, find_key_sentences
 
 pytest.importorskip("krwordrank", reason="the package krwordrank is not installed")
 
-PAGE = Path(__file__).parents[2] / "docs" / "korean.md"
+PAGE = Path(__file__).parents[3] / "docs" / "korean.md"
 
 
 @pytest.fixture(scope="module", autouse=True)

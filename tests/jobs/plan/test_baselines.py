@@ -13,6 +13,7 @@ from core.summarizers.generators import KNOWN_GENERATORS
 from core.sweep import Sweeper
 from jobs.drive import driver
 from jobs.plan.baselines import pin
+from jobs.recipes.baselines import BaselinesRecipe
 from jobs.recipes.load import load_recipe, parse_recipe
 from jobs.store import Store, open_store
 
@@ -38,12 +39,12 @@ def counts(store: Store) -> dict[str, int]:
 
 def test_generators_are_stages_of_their_own_and_pinned_by_their_files(tiny_models: dict[str, Path]) -> None:
     bart, t5 = str(tiny_models["bart"]), str(tiny_models["t5"])
-    pinned = pin(load_recipe("baselines", "sample", recipe(tiny_models, "lead", bart, "oracle", t5)))
+    pinned = pin(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, "lead", bart, "oracle", t5)))
     assert [planned.stage.name for planned in pinned.stages] == ["extractive", "tiny-bart", "tiny-t5"]
     assert pinned.systems == ("lead", "oracle", "tiny-bart", "tiny-t5")
     assert pinned.revisions["generators"]["tiny-t5"].startswith(f"{t5}@sha256:")
     assert "prefix='summarize: '" in pinned.revisions["generators"]["tiny-t5"]
-    again = pin(parse_recipe("baselines", pinned.recipe.model_dump(mode="json"), "stored"))
+    again = pin(parse_recipe(BaselinesRecipe, pinned.recipe.model_dump(mode="json"), "stored"))
     assert (again.recipe, again.stages, again.revisions) == (pinned.recipe, pinned.stages, pinned.revisions)
     assert all(planned.plan.encoders == () for planned in pinned.stages[1:])  # a GPU holds one generator at a time
 
@@ -52,15 +53,15 @@ def test_a_known_generator_is_known_again_by_its_commit() -> None:
     commit = "0123456789abcdef0123456789abcdef01234567"
     for name, generator in KNOWN_GENERATORS.items():
         stored = f"{generator.model.source}@{commit}"
-        made = pin(load_recipe("baselines", "sample", {"systems": [stored]})).stages[0].plan.generator
+        made = pin(load_recipe(BaselinesRecipe, "sample", {"systems": [stored]})).stages[0].plan.generator
         assert made is not None
         assert (made.signature, made.model.revision, made.settings) == (name, commit, generator.settings)
 
 
 def test_every_system_at_every_length(store: Store, tiny_models: dict[str, Path]) -> None:
     systems = (*BASELINES, *(str(tiny_models[name]) for name in ("bart", "t5", "pegasus", "gpt2-lm")))
-    pinned = pin(load_recipe("baselines", "sample", recipe(tiny_models, *systems)))
-    outcome = driver.submit(store, pinned, "inline", QUIET)
+    pinned = pin(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, *systems)))
+    outcome = driver.start(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 3, 0)
     generated = {f"tiny-{name}": 9 for name in ("bart", "t5", "pegasus", "gpt2-lm")}
     assert counts(store) == {**dict.fromkeys(BASELINES, 6), "lead3": 9, **generated}
@@ -82,7 +83,7 @@ def test_every_system_at_every_length(store: Store, tiny_models: dict[str, Path]
 def test_an_interrupted_run_goes_on_in_the_stage_where_it_stopped(
     store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pinned = pin(load_recipe("baselines", "sample", recipe(tiny_models, "lead", str(tiny_models["bart"]))))
+    pinned = pin(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, "lead", str(tiny_models["bart"]))))
     sweep, calls = Sweeper.__call__, []
 
     def interrupted(self: Sweeper, bundle: object) -> object:
@@ -92,7 +93,7 @@ def test_an_interrupted_run_goes_on_in_the_stage_where_it_stopped(
         return sweep(self, bundle)
 
     monkeypatch.setattr(Sweeper, "__call__", interrupted)
-    outcome = driver.submit(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.articles, counts(store)) == ("interrupted", 2, {"lead": 6, "tiny-bart": 6})
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     assert (resumed.state, resumed.articles, counts(store)) == ("done", 3, {"lead": 6, "tiny-bart": 9})
@@ -102,7 +103,7 @@ def test_an_interrupted_run_goes_on_in_the_stage_where_it_stopped(
 def test_an_article_that_one_stage_cannot_finish_has_the_others_summaries(
     store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pinned = pin(load_recipe("baselines", "sample", recipe(tiny_models, "lead", str(tiny_models["bart"]))))
+    pinned = pin(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, "lead", str(tiny_models["bart"]))))
     sweep = Sweeper.__call__
     third = list(pinned.corpora[0])[2]
 
@@ -112,7 +113,7 @@ def test_an_article_that_one_stage_cannot_finish_has_the_others_summaries(
         return sweep(self, bundle)
 
     monkeypatch.setattr(Sweeper, "__call__", failing)
-    outcome = driver.submit(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 1)
     assert [(f.stage, f.key, f.message) for f in store.failures(outcome.run_id)] == [
         ("tiny-bart", third.key, "out of memory")
@@ -127,8 +128,8 @@ def test_changed_weights_are_refused_on_resume(store: Store, tiny_models: dict[s
 
     folder = tmp_path / "mine"
     shutil.copytree(tiny_models["bart"], folder)
-    outcome = driver.submit(
-        store, pin(load_recipe("baselines", "sample", recipe(tiny_models, str(folder)))), "inline", QUIET
+    outcome = driver.start(
+        store, pin(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, str(folder)))), "inline", QUIET
     )
     (folder / "generation_config.json").write_text('{"num_beams": 1}')
     with pytest.raises(RecipeError, match=r"its generators was .*mine@sha256"):

@@ -9,11 +9,12 @@ from core.errors import CorpusError, RecipeError
 from core.learning.policy_system import PolicySystem
 from jobs.plan.phase2 import pin
 from jobs.recipes.load import load_recipe, parse_recipe
+from jobs.recipes.phase2 import Phase2Recipe
 
 
 def test_pinning_again_gives_the_same() -> None:
-    pinned = pin(load_recipe("phase2", "sample", {}))
-    again = pin(parse_recipe("phase2", pinned.recipe.model_dump(mode="json"), "stored"))
+    pinned = pin(load_recipe(Phase2Recipe, "sample", {}))
+    again = pin(parse_recipe(Phase2Recipe, pinned.recipe.model_dump(mode="json"), "stored"))
     assert (again.recipe, again.revisions) == (pinned.recipe, pinned.revisions)
     assert again.training is not None
     assert pinned.training is not None
@@ -21,7 +22,7 @@ def test_pinning_again_gives_the_same() -> None:
 
 
 def test_policies_are_systems_beside_the_others() -> None:
-    pinned = pin(load_recipe("phase2", "sample", {"seeds": [3, 1]}))
+    pinned = pin(load_recipe(Phase2Recipe, "sample", {"seeds": [3, 1]}))
     policies = ("policy|reinforce|seed=3", "policy|reinforce|seed=1")
     assert pinned.systems == (*policies, "lead2+chunks", "textrank", "lead", "oracle")
     (planned,) = pinned.stages
@@ -31,13 +32,13 @@ def test_policies_are_systems_beside_the_others() -> None:
 
 
 def test_the_reward_is_the_run_s_bertscore_unless_it_is_told_otherwise() -> None:
-    plain = pin(load_recipe("phase2", "sample", {}))
+    plain = pin(load_recipe(Phase2Recipe, "sample", {}))
     assert plain.signatures["reward"] == plain.signatures["bertscore"]
-    half = pin(load_recipe("phase2", "sample", {"reward": {"precision": "bfloat16"}}))
+    half = pin(load_recipe(Phase2Recipe, "sample", {"reward": {"precision": "bfloat16"}}))
     assert half.signatures["bertscore"] == plain.signatures["bertscore"]
     assert half.signatures["reward"] != plain.signatures["reward"]
     assert "bfloat16" in half.signatures["reward"]
-    mixed = pin(load_recipe("phase2", "sample", {"reward": {"weights": {"bertscore": 3, "rouge1": 1}}}))
+    mixed = pin(load_recipe(Phase2Recipe, "sample", {"reward": {"weights": {"bertscore": 3, "rouge1": 1}}}))
     assert mixed.signatures["reward"].startswith(f"3 * {plain.signatures['bertscore']} + 1 * rouge1")
 
 
@@ -50,18 +51,18 @@ def test_an_article_may_not_be_both_learnt_from_and_judged_on(tmp_path: Path) ->
         for which, name in (("train_", "train.jsonl"), ("", "test.jsonl"))
     }
     with pytest.raises(RecipeError, match=r"test article '2' of test\.jsonl is also that of training article '2'"):
-        pin(load_recipe("phase2", "sample", datasets))
-    assert pin(load_recipe("phase2", "sample", {**datasets, "train_limit": 2})).articles == 2
+        pin(load_recipe(Phase2Recipe, "sample", datasets))
+    assert pin(load_recipe(Phase2Recipe, "sample", {**datasets, "train_limit": 2})).articles == 2
 
 
 def test_training_and_test_are_in_one_language() -> None:
     with pytest.raises(RecipeError, match="'en' and the test articles in 'ko'"):
-        pin(load_recipe("phase2", "sample", {"datasets": [{"name": "sample-ko"}], "pipeline": "auto"}))
+        pin(load_recipe(Phase2Recipe, "sample", {"datasets": [{"name": "sample-ko"}], "pipeline": "auto"}))
 
 
 def test_articles_that_are_all_skipped() -> None:
     with pytest.raises(CorpusError, match="holds no article after the first 99"):
-        pin(load_recipe("phase2", "sample", {"train_datasets": [{"name": "sample", "skip": 99}]}))
+        pin(load_recipe(Phase2Recipe, "sample", {"train_datasets": [{"name": "sample", "skip": 99}]}))
 
 
 def test_a_korean_reward_counts_morphemes() -> None:
@@ -71,4 +72,4 @@ def test_a_korean_reward_counts_morphemes() -> None:
         "pipeline": "auto",
         "reward": {"weights": {"rouge1": 1}},
     }
-    assert "tok:kiwi" in pin(load_recipe("phase2", "sample", korean)).signatures["reward"]
+    assert "tok:kiwi" in pin(load_recipe(Phase2Recipe, "sample", korean)).signatures["reward"]

@@ -10,16 +10,17 @@ from core.models import MINILM, MINILM_COMMIT
 from jobs.plan.phase1 import pin
 from jobs.plan.revisions import code_version, require_same_revisions
 from jobs.recipes.load import load_recipe, parse_recipe
+from jobs.recipes.phase1 import Phase1Recipe
 
 
 def test_pinning_names_everything_exactly_and_again_gives_the_same() -> None:
-    pinned = pin(load_recipe("phase1", "sample", {}))
+    pinned = pin(load_recipe(Phase1Recipe, "sample", {}))
     assert pinned.recipe.encoders == (f"{MINILM}@{MINILM_COMMIT}",)
     assert pinned.revisions["encoders"] == {"all-MiniLM-L6-v2": f"{MINILM}@{MINILM_COMMIT}"}
     assert pinned.revisions["bertscore"] == f"{MINILM}@{MINILM_COMMIT}"
     assert pinned.revisions["datasets"]["sample"].startswith("all@sha256:")
     stored = json.loads(json.dumps(pinned.recipe.model_dump(mode="json")))
-    again = pin(parse_recipe("phase1", stored, "stored"))
+    again = pin(parse_recipe(Phase1Recipe, stored, "stored"))
     assert (again.recipe, again.stages, again.revisions) == (pinned.recipe, pinned.stages, pinned.revisions)
 
 
@@ -30,7 +31,9 @@ def test_a_file_and_a_folder_are_pinned_by_their_content(
     file.write_text('{"article": "Text.", "summary": "T."}\n')
     monkeypatch.chdir(tmp_path)
     pinned = pin(
-        load_recipe("phase1", "sample", {"datasets": [{"name": "news.jsonl"}], "encoders": [str(tiny_models["bert"])]})
+        load_recipe(
+            Phase1Recipe, "sample", {"datasets": [{"name": "news.jsonl"}], "encoders": [str(tiny_models["bert"])]}
+        )
     )
     assert pinned.recipe.datasets[0].name == str(file)  # found again from another folder
     assert pinned.revisions["encoders"]["tiny-bert"].startswith(f"{tiny_models['bert']}@sha256:")
@@ -46,16 +49,16 @@ def test_an_encoder_and_a_backbone_of_the_same_name_are_both_recorded(
     for folder in ("a/m", "b/m"):
         shutil.copytree(tiny_models["bert"], tmp_path / folder)
     recipe = {"encoders": [str(tmp_path / "a/m")], "bertscore": {"model": str(tmp_path / "b/m"), "num_layers": 2}}
-    before = pin(load_recipe("phase1", "sample", recipe)).revisions
+    before = pin(load_recipe(Phase1Recipe, "sample", recipe)).revisions
     (tmp_path / "a/m/config.json").write_text((tiny_models["bert"] / "config.json").read_text() + " ")
-    now = pin(load_recipe("phase1", "sample", recipe)).revisions
+    now = pin(load_recipe(Phase1Recipe, "sample", recipe)).revisions
     assert before["bertscore"] == now["bertscore"]
     with pytest.raises(RecipeError, match="its encoders was"):
         require_same_revisions(before, now, "r1")
 
 
 def test_changed_libraries_are_told_and_allowed() -> None:
-    now = pin(load_recipe("phase1", "sample", {})).revisions
+    now = pin(load_recipe(Phase1Recipe, "sample", {})).revisions
     before = {**now, "libraries": {**now["libraries"], "torch": "1.0"}}
     assert require_same_revisions(before, now, "r1") == [f"torch 1.0 -> {now['libraries']['torch']}"]
     assert require_same_revisions(now, now, "r1") == []
@@ -63,28 +66,28 @@ def test_changed_libraries_are_told_and_allowed() -> None:
 
 def test_what_cannot_run_is_refused_before_anything_is_loaded(tmp_path: Path) -> None:
     with pytest.raises(SegmentationError, match="spacy download absent_pipeline"):
-        pin(load_recipe("phase1", "sample", {"pipeline": "absent_pipeline"}))
+        pin(load_recipe(Phase1Recipe, "sample", {"pipeline": "absent_pipeline"}))
     (tmp_path / "greek.jsonl").write_text('{"text": "Ένα νέο", "summary": "Νέο"}\n')
     with pytest.raises(LanguageError, match="neither Korean nor in Latin script"):
-        pin(load_recipe("phase1", "sample", {"datasets": [{"name": str(tmp_path / "greek.jsonl")}]}))
+        pin(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": str(tmp_path / "greek.jsonl")}]}))
     with pytest.raises(RecipeError, match="A run is in one language"):
-        pin(load_recipe("phase1", "sample", {"datasets": [{"name": "sample"}, {"name": "sample-ko"}]}))
+        pin(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": "sample"}, {"name": "sample-ko"}]}))
     rouge = {"tokenizer": "rouge_score"}
     with pytest.raises(RecipeError, match="deletes Korean text"):
-        pin(load_recipe("phase1", "sample", {"datasets": [{"name": "sample-ko"}], "rouge": rouge}))
+        pin(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": "sample-ko"}], "rouge": rouge}))
     (tmp_path / "a.jsonl").write_text('{"text": "x", "summary": "y"}\n')
     twice = [{"name": str(tmp_path / "a.jsonl")}] * 2
     with pytest.raises(RecipeError, match="same name"):
-        pin(load_recipe("phase1", "sample", {"datasets": twice}))
+        pin(load_recipe(Phase1Recipe, "sample", {"datasets": twice}))
 
 
 def test_a_korean_run_is_cut_and_scored_by_kiwi() -> None:
     korean_tokenizer("kiwi")
-    pinned = pin(load_recipe("phase1", "sample", {"datasets": [{"name": "sample-ko"}]}))
+    pinned = pin(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": "sample-ko"}]}))
     assert (pinned.recipe.pipeline, pinned.recipe.rouge.tokenizer) == ("kiwi", "kiwi")
     assert pinned.revisions["segmentation"].startswith("kiwi@kiwipiepy-")
     assert "tok:kiwi,kiwipiepy-" in pinned.metrics.signatures["rouge"]
-    again = pin(parse_recipe("phase1", pinned.recipe.model_dump(mode="json"), "stored"))
+    again = pin(parse_recipe(Phase1Recipe, pinned.recipe.model_dump(mode="json"), "stored"))
     assert (again.recipe, again.revisions) == (pinned.recipe, pinned.revisions)
 
 

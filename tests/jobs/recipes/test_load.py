@@ -6,18 +6,22 @@ import yaml
 from core.errors import RecipeError
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS
-from jobs.recipes.load import BUNDLED, RECIPE_OF_JOB, Phase1Recipe, load_recipe, parse_recipe
+from jobs.recipes.base import RunRecipe
+from jobs.recipes.baselines import BaselinesRecipe
+from jobs.recipes.load import BUNDLED, load_recipe, parse_recipe
+from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.phase2 import Phase2Recipe
 
 
-@pytest.mark.parametrize("job", RECIPE_OF_JOB)
-def test_bundled_recipes_are_valid_and_differ(job: str) -> None:
-    recipes = {path.stem: load_recipe(job, path.stem, {}) for path in (BUNDLED / job).glob("*.yaml")}
-    assert set(recipes) == {"sample", "paper"} | ({"as-written"} if job == "phase2" else set())
+@pytest.mark.parametrize("kind", [Phase1Recipe, BaselinesRecipe, Phase2Recipe])
+def test_bundled_recipes_are_valid_and_differ(kind: type[RunRecipe]) -> None:
+    recipes = {path.stem: load_recipe(kind, path.stem, {}) for path in (BUNDLED / kind.job).glob("*.yaml")}
+    assert set(recipes) == {"sample", "paper"} | ({"as-written"} if kind is Phase2Recipe else set())
     assert len({recipe.hash for recipe in recipes.values()}) == len(recipes)
 
 
 def test_the_paper_recipe_is_the_study() -> None:
-    paper = load_recipe("phase1", "paper", {})
+    paper = load_recipe(Phase1Recipe, "paper", {})
     assert [(d.name, d.split, d.limit) for d in paper.datasets] == [
         ("cnn_dailymail", "test", 2000),
         ("xsum", "test", 2000),
@@ -31,10 +35,10 @@ def test_the_paper_recipe_is_the_study() -> None:
 def test_flags_win_over_the_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump({"datasets": [{"name": "a.jsonl"}, {"name": "b.jsonl"}], "seed": 1, "n": [9, 3]}))
-    recipe = load_recipe("phase1", str(path), {"seed": 2, "limit": 5})
+    recipe = load_recipe(Phase1Recipe, str(path), {"seed": 2, "limit": 5})
     assert (recipe.seed, recipe.n) == (2, (3, 9))
     assert [(d.name, d.limit) for d in recipe.datasets] == [("a.jsonl", 5), ("b.jsonl", 5)]
-    replaced = load_recipe("phase1", str(path), {"datasets": [{"name": "c.csv"}], "text_field": "body"})
+    replaced = load_recipe(Phase1Recipe, str(path), {"datasets": [{"name": "c.csv"}], "text_field": "body"})
     assert [(d.name, d.text_field) for d in replaced.datasets] == [("c.csv", "body")]
 
 
@@ -56,12 +60,12 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, content: str, message: str
     path = tmp_path / "bad.yaml"
     path.write_text(content)
     with pytest.raises(RecipeError, match=message):
-        load_recipe("phase1", str(path), {})
+        load_recipe(Phase1Recipe, str(path), {})
 
 
 def test_the_baselines_are_all_there() -> None:
-    assert load_recipe("baselines", "sample", {}).systems == tuple(BASELINES)
-    paper, sweep = load_recipe("baselines", "paper", {}), load_recipe("phase1", "paper", {})
+    assert load_recipe(BaselinesRecipe, "sample", {}).systems == tuple(BASELINES)
+    paper, sweep = load_recipe(BaselinesRecipe, "paper", {}), load_recipe(Phase1Recipe, "paper", {})
     assert set(paper.systems) == {*BASELINES, *KNOWN_GENERATORS}
     for name in ("datasets", "pipeline", "n", "bertscore", "rouge", "seed", "accelerator", "bundle_size"):
         assert getattr(paper, name) == getattr(sweep, name), name
@@ -69,32 +73,32 @@ def test_the_baselines_are_all_there() -> None:
 
 def test_systems_that_cannot_be_used_are_named() -> None:
     with pytest.raises(RecipeError, match=r"there is no system 'lexrank': the baselines are lead3, .*bart-large-cnn"):
-        load_recipe("baselines", "sample", {"systems": ["lead", "lexrank"]})
+        load_recipe(BaselinesRecipe, "sample", {"systems": ["lead", "lexrank"]})
     with pytest.raises(RecipeError, match="two systems are called 'lead'"):
-        load_recipe("baselines", "sample", {"systems": ["lead", "lead"]})
+        load_recipe(BaselinesRecipe, "sample", {"systems": ["lead", "lead"]})
     with pytest.raises(RecipeError, match=r"unknown key; a recipe has: .*encoder, systems"):
-        load_recipe("baselines", "sample", {"importance": ["textrank"]})
+        load_recipe(BaselinesRecipe, "sample", {"importance": ["textrank"]})
 
 
 def test_unknown_recipes_and_models() -> None:
     with pytest.raises(RecipeError, match="one of paper, sample"):
-        load_recipe("phase1", "papre", {})
+        load_recipe(Phase1Recipe, "papre", {})
     with pytest.raises(RecipeError, match="no model 'nonsense'"):
-        load_recipe("phase1", "sample", {"encoders": ["nonsense"]})
+        load_recipe(Phase1Recipe, "sample", {"encoders": ["nonsense"]})
 
 
 def test_the_hash_is_of_what_decides_the_numbers() -> None:
-    base = load_recipe("phase1", "sample", {})
-    assert base.hash == load_recipe("phase1", "sample", {"actors": 3, "accelerator": "cpu"}).hash
+    base = load_recipe(Phase1Recipe, "sample", {})
+    assert base.hash == load_recipe(Phase1Recipe, "sample", {"actors": 3, "accelerator": "cpu"}).hash
     for change in ({"seed": 1}, {"n": [1]}, {"limit": 2}, {"encoders": ["bert-base-uncased"]}, {"pipeline": "auto"}):
-        assert base.hash != load_recipe("phase1", "sample", change).hash, change
+        assert base.hash != load_recipe(Phase1Recipe, "sample", change).hash, change
     assert Phase1Recipe.model_validate(base.model_dump(mode="json")) == base
 
 
 def test_an_unknown_key_is_told_the_keys_of_its_place_and_nothing_else() -> None:
-    recipe = load_recipe("phase1", "sample", {}).model_dump(mode="json")
+    recipe = load_recipe(Phase1Recipe, "sample", {}).model_dump(mode="json")
     with pytest.raises(RecipeError) as refused:
-        parse_recipe("phase1", recipe | {"datasets": [{"name": "x", "lmit": 3}], "n": [0]}, "mine")
+        parse_recipe(Phase1Recipe, recipe | {"datasets": [{"name": "x", "lmit": 3}], "n": [0]}, "mine")
     first, *problems = str(refused.value).splitlines()
     assert first == "The recipe 'mine' is not usable:"
     assert [problem.split(":")[0].strip() for problem in problems] == ["datasets.0.lmit", "n.0"]

@@ -25,14 +25,14 @@ def test_a_method_may_have_a_pair_for_each_n() -> None:
 
 
 def test_the_paper_recipe_is_the_study_with_its_own_method_beside() -> None:
-    paper = load_recipe("phase2", "paper", {})
+    paper = load_recipe(Phase2Recipe, "paper", {})
     assert isinstance(paper, Phase2Recipe)
     assert [(d.name, d.split, d.limit) for d in paper.train_datasets] == [("cnn_dailymail", "train", 200)]
     assert [(d.name, d.split, d.limit) for d in paper.datasets] == [("cnn_dailymail", "test", 200)]
     assert (paper.encoder, paper.n, paper.accelerator) == ("all-MiniLM-L6-v2", (7, 9, 11, 13), "T4")
     assert (paper.bertscore.model, paper.bertscore.num_layers) == ("bert-base-uncased", 9)
     assert [method.name for method in paper.methods] == ["reinforce", "as-written"]
-    as_written = load_recipe("phase2", "as-written", {}).methods[0]
+    as_written = load_recipe(Phase2Recipe, "as-written", {}).methods[0]
     assert paper.methods[1].model_copy(update={"passes": as_written.passes}) == as_written
     (training,) = as_written.trainings(0, (7,))
     assert training.policies == PolicyConfig("embeddings", 128, residual=False, mask_repeats=False)
@@ -41,17 +41,17 @@ def test_the_paper_recipe_is_the_study_with_its_own_method_beside() -> None:
 
 
 def test_limits_of_training_and_test_articles_are_two() -> None:
-    recipe = load_recipe("phase2", "sample", {"train_limit": 3, "limit": 2, "key_field": "id"})
+    recipe = load_recipe(Phase2Recipe, "sample", {"train_limit": 3, "limit": 2, "key_field": "id"})
     assert [(d.skip, d.limit, d.key_field) for d in recipe.train_datasets] == [(0, 3, None)]
     assert [(d.skip, d.limit, d.key_field) for d in recipe.datasets] == [(16, 2, "id")]
-    replaced = load_recipe("phase2", "sample", {"train_datasets": [{"name": "a.jsonl"}], "train_split": "train"})
+    replaced = load_recipe(Phase2Recipe, "sample", {"train_datasets": [{"name": "a.jsonl"}], "train_split": "train"})
     assert [(d.name, d.split) for d in replaced.train_datasets] == [("a.jsonl", "train")]
 
 
 def test_a_stored_recipe_comes_back() -> None:
-    recipe = load_recipe("phase2", "paper", {"seeds": [4, 4, 2]})
+    recipe = load_recipe(Phase2Recipe, "paper", {"seeds": [4, 4, 2]})
     assert recipe.seeds == (4, 2)
-    again = parse_recipe("phase2", recipe.model_dump(mode="json"), "stored")
+    again = parse_recipe(Phase2Recipe, recipe.model_dump(mode="json"), "stored")
     assert (again, again.hash) == (recipe, recipe.hash)
 
 
@@ -75,7 +75,7 @@ def test_a_stored_recipe_comes_back() -> None:
     ],
 )
 def test_unusable_recipes_are_refused_by_name(wrong: dict[str, object], said: str, tmp_path: Path) -> None:
-    recipe = load_recipe("phase2", "sample", {}).model_dump(mode="json")
+    recipe = load_recipe(Phase2Recipe, "sample", {}).model_dump(mode="json")
     (tmp_path / "x.yaml").write_text(yaml.safe_dump(recipe | wrong))
     with pytest.raises(RecipeError, match=said):
-        load_recipe("phase2", str(tmp_path / "x.yaml"), {})
+        load_recipe(Phase2Recipe, str(tmp_path / "x.yaml"), {})

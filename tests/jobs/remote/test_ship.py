@@ -10,13 +10,13 @@ import pytest
 from cluster.submission import Job
 from core.errors import ClusterError, StoreError
 from jobs import cli
-from jobs.drive import driver
 from jobs.plan import phase1
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import VERSION_FILE, code_version
 from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
 from jobs.remote import ship
-from jobs.remote.follow import START, Place, follow
+from jobs.remote.follow import START, Place, follow_run
 from jobs.store import LogLine, Store, open_store
 
 PASSWORD = "s3cret-w0rd"
@@ -69,7 +69,7 @@ def store(tmp_path: Path):
 
 @pytest.fixture
 def pinned() -> Pinned:
-    return phase1.pin(load_recipe("phase1", "sample", {}))
+    return phase1.pin(load_recipe(Phase1Recipe, "sample", {}))
 
 
 def files(folder: Path) -> list[Path]:
@@ -131,9 +131,12 @@ def test_the_password_is_in_the_file_for_the_driver_alone(tmp_path: Path) -> Non
     secret = tmp_path / ship.URL_FILE
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
     assert (tmp_path / VERSION_FILE).read_text() == code_version()
-    assert {"core/sweep.py", "jobs/recipes/phase1/paper.yaml", "alembic/env.py", "core/sample/korean.jsonl"} <= {
-        str(path.relative_to(tmp_path)) for path in files(tmp_path)
-    }
+    assert {
+        "core/sweep.py",
+        "jobs/recipes/bundled/phase1/paper.yaml",
+        "alembic/env.py",
+        "core/sample/korean.jsonl",
+    } <= {str(path.relative_to(tmp_path)) for path in files(tmp_path)}
 
 
 def test_the_staged_checkout_runs_finds_its_store_and_forgets_it(tmp_path: Path) -> None:
@@ -158,7 +161,7 @@ def test_two_packages_are_never_the_same(tmp_path: Path) -> None:
 
 
 def test_the_job_has_the_name_of_the_run_and_tells_no_password(store: Store, head: FakeHead, pinned: Pinned) -> None:
-    run_id = ship.submit(store, URL, pinned, "http://head:8265")
+    run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
     (call,) = head.calls
     assert call[:2] == (run_id, f"python -m jobs.cli drive {run_id}")
     assert PASSWORD not in str(call)
@@ -172,28 +175,28 @@ def test_the_job_has_the_name_of_the_run_and_tells_no_password(store: Store, hea
 def test_a_refused_submission_leaves_no_pending_run(store: Store, head: FakeHead, pinned: Pinned) -> None:
     head.error = ClusterError("the head is full")
     with pytest.raises(ClusterError):
-        ship.submit(store, URL, pinned, "http://head:8265")
+        ship.ship_run(store, URL, pinned, "http://head:8265")
     (run,) = store.list_runs()
     assert (run.state, run.error) == ("failed", "the head is full")
 
 
 def test_a_run_is_submitted_again_under_the_next_name(store: Store, head: FakeHead, pinned: Pinned) -> None:
-    run_id = ship.submit(store, URL, pinned, "http://head:8265")
+    run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
     others = (f"{run_id}-a10", f"{run_id}-a2", run_id, "another", f"{run_id}x", f"{run_id}-ab")
     head.found = [Job(name, "STOPPED", "") for name in others]
-    assert ship.resubmit(store, URL, run_id, "http://head:8265", "T4", 2, True) == f"{run_id}-a11"
+    assert ship.ship_again(store, URL, run_id, "http://head:8265", "T4", 2, True) == f"{run_id}-a11"
     assert head.calls[-1][1] == f"python -m jobs.cli drive {run_id} --accelerator T4 --actors 2 --take-over"
     assert ship.jobs_of(head, run_id) == [run_id, f"{run_id}-a2", f"{run_id}-a10"]
 
     head.found = []  # the head was started again
-    assert ship.resubmit(store, URL, run_id, "http://head:8265", None, None, False) == f"{run_id}-a2"
+    assert ship.ship_again(store, URL, run_id, "http://head:8265", None, None, False) == f"{run_id}-a2"
 
 
 def test_a_run_with_a_driver_is_not_submitted_again(store: Store, head: FakeHead, pinned: Pinned) -> None:
-    run_id = ship.submit(store, URL, pinned, "http://head:8265")
+    run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
     store.claim_run(run_id, socket.gethostname(), os.getpid())
     with pytest.raises(StoreError, match="is being driven"):
-        ship.resubmit(store, URL, run_id, "http://head:8265", None, None, False)
+        ship.ship_again(store, URL, run_id, "http://head:8265", None, None, False)
     assert len(head.calls) == 1
 
 
@@ -208,17 +211,17 @@ def test_only_jobs_that_live_are_stopped(head: FakeHead) -> None:
 
 
 def test_a_job_that_never_drove_is_an_error_and_ends_the_run(store: Store, head: FakeHead, pinned: Pinned) -> None:
-    run_id = ship.submit(store, URL, pinned, "http://head:8265")
+    run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
     head.found = [Job(run_id, "FAILED", "exit code 1")]
     with pytest.raises(ClusterError, match=r"exit code 1(.|\n)*No module named 'core'"):
-        follow(store, run_id, Place(0, 0), lambda line: None, (head, run_id))
+        follow_run(store, run_id, Place(0, 0), lambda line: None, (head, run_id))
     run = store.run_info(run_id)
     assert run.state == "failed"
     assert "No module named 'core'" in str(run.error)
 
 
 def test_following_waits_for_a_new_end_and_hands_on_new_lines(store: Store, head: FakeHead, pinned: Pinned) -> None:
-    run_id = ship.submit(store, URL, pinned, "http://head:8265")
+    run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
     said: list[str] = []
 
     def drive(text: str) -> Callable[[LogLine], None]:
@@ -229,7 +232,7 @@ def test_following_waits_for_a_new_end_and_hands_on_new_lines(store: Store, head
 
     say = drive("one")
     store.finish_run(run_id, 1, "interrupted")
-    assert follow(store, run_id, START, say).state == "interrupted"
+    assert follow_run(store, run_id, START, say).state == "interrupted"
     assert said == ["one", "the end"]
 
     say = drive("two")
@@ -240,20 +243,20 @@ def test_following_waits_for_a_new_end_and_hands_on_new_lines(store: Store, head
         if line.text == "the end":
             store.finish_run(run_id, 2, "done")
 
-    assert follow(store, run_id, Place(1, 2), say_and_finish, (head, run_id)).state == "done"
+    assert follow_run(store, run_id, Place(1, 2), say_and_finish, (head, run_id)).state == "done"
     assert said == ["one", "the end", "two", "the end"]
 
 
 def test_a_driver_that_is_gone_is_told(
     store: Store, head: FakeHead, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run_id = ship.submit(store, URL, pinned, "http://head:8265")
+    run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
     ended = subprocess.Popen(["true"])
     ended.wait()
     store.claim_run(run_id, socket.gethostname(), ended.pid)
     monkeypatch.setattr("jobs.remote.follow.SILENT_SECONDS", 0.5)
     with pytest.raises(ClusterError, match=f"is gone.*nws resume {run_id}"):
-        follow(store, run_id, Place(0, 0), lambda line: None)
+        follow_run(store, run_id, Place(0, 0), lambda line: None)
 
 
 @pytest.fixture
@@ -308,8 +311,8 @@ def test_a_head_that_is_not_there_leaves_no_run(nws, store: Store) -> None:
 def test_a_driver_that_cannot_begin_ends_the_run_and_says_why(nws, store: Store, tmp_path: Path) -> None:
     (tmp_path / "news.jsonl").write_text('{"article": "The town opened a bridge.", "summary": "Bridge."}')
     dataset = [{"name": str(tmp_path / "news.jsonl")}]
-    pinned = phase1.pin(load_recipe("phase1", "sample", {"datasets": dataset}))
-    run_id = store.create_run(driver.run_spec(pinned, "http://head:8265"))
+    pinned = phase1.pin(load_recipe(Phase1Recipe, "sample", {"datasets": dataset}))
+    run_id = store.create_run(pinned.run_spec("http://head:8265"))
     (tmp_path / "news.jsonl").unlink()
     code, _, err = nws("drive", run_id)
     assert code == 1
@@ -320,7 +323,7 @@ def test_a_driver_that_cannot_begin_ends_the_run_and_says_why(nws, store: Store,
 
 
 def test_a_driver_is_refused_where_another_lives(nws, store: Store, pinned: Pinned) -> None:
-    run_id = store.create_run(driver.run_spec(pinned, "http://head:8265"))
+    run_id = store.create_run(pinned.run_spec("http://head:8265"))
     store.claim_run(run_id, socket.gethostname(), os.getpid())
     code, _, err = nws("drive", run_id)
     assert code == 1
@@ -341,7 +344,7 @@ def test_logs_of_a_run_are_lines_with_times(nws, store: Store) -> None:
 
 
 def test_a_run_that_no_driver_has_is_cancelled_at_once(nws, store: Store, pinned: Pinned) -> None:
-    run_id = store.create_run(driver.run_spec(pinned))
+    run_id = store.create_run(pinned.run_spec())
     assert nws("cancel", run_id)[:2] == (0, f"Run {run_id} is interrupted.\n")
     assert (
         nws("cancel", run_id, "--json")[1] == f'{{"run_id": "{run_id}", "state": "interrupted", "stopped_jobs": []}}\n'
@@ -351,8 +354,8 @@ def test_a_run_that_no_driver_has_is_cancelled_at_once(nws, store: Store, pinned
 def test_a_local_driver_that_does_not_react_is_named(
     nws, store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobs.commands.watch._PATIENCE_SECONDS", 0.0)
-    run_id = store.create_run(driver.run_spec(pinned))
+    monkeypatch.setattr("jobs.commands.cancel._PATIENCE_SECONDS", 0.0)
+    run_id = store.create_run(pinned.run_spec())
     store.claim_run(run_id, socket.gethostname(), os.getpid())
     code, out, err = nws("cancel", run_id)
     assert (code, out) == (1, f"Run {run_id} is running.\n")

@@ -1,25 +1,15 @@
 import numpy as np
 import pytest
+from run_infos import run_info
 
 from core.analysis import UPPER_BOUNDS, Point
-from jobs.report import RunSummary
 
 LENGTHS = tuple(range(1, 22, 2))
 
 
 @pytest.fixture
 def run():
-    return RunSummary(
-        id="p1-0421",
-        seed=7,
-        code_version="0.1.0+gabc1234",
-        signatures={"bertscore": "bert-base-uncased_L9_no-idf", "rouge1": "rouge1|stem:yes"},
-        revisions={"encoders": {"m": "org/m@abc"}, "bertscore": "org/b@def", "datasets": {"news": "all@sha256:0"}},
-        device="2 x 1 CPU",
-        state="finished",
-        articles=40,
-        failures=2,
-    )
+    return run_info()
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def test_a_run_without_summaries_has_its_learning_curve(run):
 
 
 def test_a_run_without_anything_says_what_to_do(run):
-    with pytest.raises(StoreError, match=r"Run 'p1-0421' \(finished\) has neither .* `nws resume p1-0421`"):
+    with pytest.raises(StoreError, match=r"Run 'p1-0421' \(done\) has neither .* `nws resume p1-0421`"):
         analyse_policies(run, make_results(points=[], texts={}, greedy=[], curve=[]))
 
 

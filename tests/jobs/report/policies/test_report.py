@@ -28,7 +28,7 @@ def test_writes_everything_and_prints_the_tables(run, console, tmp_path):
     assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == [
         *("learning.csv", "learning.png", "learning.svg", "policies.csv", "report.json")
     ]
-    assert files.png.stat().st_size > 10_000
+    assert files.plots[0].stat().st_size > 10_000
     expected = policies_json(analyse_policies(run, results))
     assert json.loads(files.json.read_text("utf-8")) == json.loads(json.dumps(expected))
     assert "news: mean F1 by n" in console.file.getvalue()
@@ -36,7 +36,7 @@ def test_writes_everything_and_prints_the_tables(run, console, tmp_path):
 
 def test_the_csv_holds_every_number(run, console, tmp_path):
     results = make_results()
-    rows = read(write_policy_report(run, results, tmp_path, console).csv)
+    rows = read(write_policy_report(run, results, tmp_path, console).tables[0])
     scores = analyse_policies(run, results).scores
     assert len(rows) == len(scores) == 5 * 4
     for row, score in zip(rows, scores, strict=True):
@@ -62,7 +62,7 @@ def test_the_csv_holds_every_number(run, console, tmp_path):
 def test_the_learning_curves_can_be_read_again(run, console, tmp_path):
     results = make_results(methods={"reinforce": 3})
     one = [dataclasses.replace(results.curve[0], reward_sd=None), *results.curve[1:]]
-    rows = read(write_policy_report(run, dataclasses.replace(results, curve=one), tmp_path, console).learning)
+    rows = read(write_policy_report(run, dataclasses.replace(results, curve=one), tmp_path, console).tables[1])
     assert {row.pop("run") for row in rows} == {"p1-0421"}
     types = {"policy": str, "seed": int, "n": int, "update_number": int, "episodes": int}
     again = [
@@ -82,16 +82,16 @@ def test_again_in_any_order_of_points_gives_the_same_files(run, console, tmp_pat
 
 def test_before_evaluation_there_is_a_learning_curve(run, console, tmp_path):
     files = write_policy_report(run, make_results(points=[], texts={}, greedy=[]), tmp_path, console)
-    assert files.csv is None
-    assert files.svg.exists()
+    assert [path.name for path in files.tables] == ["learning.csv"]
+    assert files.plots[1].exists()
     assert json.loads(files.json.read_text("utf-8"))["scores"] == []
     assert "nws resume p1-0421" in console.file.getvalue()
 
 
 def test_without_updates_there_are_no_learning_files(run, console, tmp_path):
     files = write_policy_report(run, make_results(curve=[]), tmp_path, console)
-    assert (files.learning, files.png, files.svg) == (None, None, None)
-    assert len(read(files.csv)) == 20
+    assert files.plots == ()
+    assert len(read(files.tables[0])) == 20
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_without_updates_there_are_no_learning_files(run, console, tmp_path):
 )
 def test_small_runs(run, console, tmp_path, make):
     files = write_policy_report(run, make_results(**make), tmp_path, console)
-    assert read(files.csv)
+    assert read(files.tables[0])
 
 
 def test_nothing_writes_nothing(run, console, tmp_path):

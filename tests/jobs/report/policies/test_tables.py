@@ -15,7 +15,7 @@ PAD = "\N{NO-BREAK SPACE}"
 
 @pytest.fixture
 def show(run):
-    def show(results, width=80, color=False, state="finished"):
+    def show(results, width=80, color=False, state="done"):
         out = io.StringIO()
         console = Console(file=out, width=width, force_terminal=color, color_system="standard" if color else None)
         print_policies(analyse_policies(dataclasses.replace(run, state=state), results), console)
@@ -56,7 +56,7 @@ def test_no_line_is_longer_than_80(show, results):
 
 def test_what_the_numbers_are_of(show):
     text = show(make_results())
-    assert "Run p1-0421: finished, 40 articles, 2 failed, policies of seed 0, 1" in text
+    assert "Run p1-0421: done, 40 articles, 2 failed, policies of seed 0, 1" in text
     assert "Metric: BERTScore F1, bert-base-uncased_L9_no-idf" in text
     assert "Reward: the same" in text
     assert "Reward: bertscore_f1|tiny_L2" in show(make_results(reward_is_f1=False))

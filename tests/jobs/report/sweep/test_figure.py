@@ -5,9 +5,9 @@ import pytest
 from matplotlib.image import imread
 
 from core.analysis import CONTROLS, UPPER_BOUNDS
-from jobs.report import analyse
 from jobs.report.looks import system_looks
 from jobs.report.sweep.figure import gain_series, plot_sweep, score_series
+from jobs.report.sweep.numbers import analyse
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ import pytest
 
 from core.analysis import magic_numbers, sweep_curves, uncut_scores
 from core.errors import StoreError
-from jobs.report import analyse, report_json
+from jobs.report.run_facts import bertscore_signature
+from jobs.report.sweep.numbers import analyse, report_json
 
 
 def test_the_numbers_are_those_of_the_analysis_with_the_seed_of_the_run(run, make_points):
@@ -15,7 +16,7 @@ def test_the_numbers_are_those_of_the_analysis_with_the_seed_of_the_run(run, mak
     assert numbers.magic_numbers == magic_numbers(points, seed=7)
     assert numbers.uncut == uncut_scores(points, seed=7)
     assert run.bertscore == "bert-base-uncased_L9_no-idf"
-    assert "not recorded" in dataclasses.replace(run, signatures={}).bertscore
+    assert "not recorded" in bertscore_signature(dataclasses.replace(run, signatures={}))
 
 
 def test_datasets(run, make_points):
@@ -26,7 +27,7 @@ def test_datasets(run, make_points):
 
 
 def test_a_run_without_summaries_says_what_to_do(run):
-    empty = dataclasses.replace(run, state="failed", articles=0)
+    empty = dataclasses.replace(run, state="failed", articles_done=0)
     with pytest.raises(StoreError, match=r"Run 'p1-0421' \(failed\) has no summaries .* `nws resume p1-0421`"):
         analyse(empty, [])
 

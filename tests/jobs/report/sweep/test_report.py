@@ -6,7 +6,8 @@ import pytest
 from rich.console import Console
 
 from core.errors import NwsError, StoreError
-from jobs.report import analyse, report_json, write_report
+from jobs.report.sweep.numbers import analyse, report_json
+from jobs.report.sweep.report import write_sweep_report
 
 
 @pytest.fixture
@@ -15,22 +16,22 @@ def console():
 
 
 def test_writes_everything_and_prints_the_tables(run, make_points, console, tmp_path):
-    files = write_report(run, make_points(), tmp_path / "new" / "folder", console)
+    files = write_sweep_report(run, make_points(), tmp_path / "new" / "folder", console)
     assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == [
         "curves.csv",
         "curves.png",
         "curves.svg",
         "report.json",
     ]
-    assert files.png.stat().st_size > 10_000
+    assert files.plots[0].stat().st_size > 10_000
     numbers = analyse(run, make_points())
     assert json.loads(files.json.read_text("utf-8")) == json.loads(json.dumps(report_json(numbers)))
     assert "news: which n?" in console.file.getvalue()
 
 
 def test_the_csv_holds_curves_and_gains(run, make_points, console, tmp_path):
-    files = write_report(run, make_points(), tmp_path, console)
-    rows = list(csv.DictReader(files.csv.read_text("utf-8").splitlines()))
+    files = write_sweep_report(run, make_points(), tmp_path, console)
+    rows = list(csv.DictReader(files.tables[0].read_text("utf-8").splitlines()))
     numbers = analyse(run, make_points())
     assert len(rows) == 4 * 11
     at, gain = numbers.curves[0].lengths[4], numbers.magic_numbers[0].gains[4].gain
@@ -44,8 +45,8 @@ def test_the_csv_holds_curves_and_gains(run, make_points, console, tmp_path):
 
 
 def test_the_files_say_what_an_upper_bound_is(run, make_points, console, tmp_path):
-    files = write_report(run, make_points(("a", "oracle", "random")), tmp_path, console)
-    rows = csv.DictReader(files.csv.read_text("utf-8").splitlines())
+    files = write_sweep_report(run, make_points(("a", "oracle", "random")), tmp_path, console)
+    rows = csv.DictReader(files.tables[0].read_text("utf-8").splitlines())
     assert {(row["system"], row["is_control"], row["is_upper_bound"]) for row in rows} == {
         ("a", "0", "0"),
         ("oracle", "0", "1"),
@@ -58,15 +59,15 @@ def test_the_files_say_what_an_upper_bound_is(run, make_points, console, tmp_pat
 
 
 def test_again_in_any_order_gives_the_same_files(run, make_points, console, tmp_path):
-    write_report(run, make_points(), tmp_path / "a", console)
-    write_report(run, make_points()[::-1], tmp_path / "b", console)
+    write_sweep_report(run, make_points(), tmp_path / "a", console)
+    write_sweep_report(run, make_points()[::-1], tmp_path / "b", console)
     for file in (tmp_path / "a").iterdir():
         assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
 
 
 def test_a_run_of_uncut_summaries_has_no_curves(run, make_points, console, tmp_path):
-    files = write_report(run, make_points(("bart",), (0,)), tmp_path, console)
-    assert (files.csv, files.png, files.svg) == (None, None, None)
+    files = write_sweep_report(run, make_points(("bart",), (0,)), tmp_path, console)
+    assert (files.tables, files.plots) == ((), ())
     assert json.loads(files.json.read_text("utf-8"))["uncut"][0]["system"] == "bart"
 
 
@@ -81,13 +82,13 @@ def test_a_run_of_uncut_summaries_has_no_curves(run, make_points, console, tmp_p
     ],
 )
 def test_small_runs(run, make_points, console, tmp_path, make):
-    files = write_report(run, make_points(**make), tmp_path, console)
-    assert files.svg.exists()
+    files = write_sweep_report(run, make_points(**make), tmp_path, console)
+    assert files.plots[1].exists()
 
 
 def test_no_points_write_nothing(run, console, tmp_path):
     with pytest.raises(StoreError, match="has no summaries"):
-        write_report(run, [], tmp_path / "report", console)
+        write_sweep_report(run, [], tmp_path / "report", console)
     assert not (tmp_path / "report").exists()
     assert console.file.getvalue() == ""
 
@@ -95,4 +96,4 @@ def test_no_points_write_nothing(run, console, tmp_path):
 def test_a_folder_that_cannot_be_made_is_named(run, make_points, console, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(NwsError, match=r"cannot be written to .*file/report.*Choose another folder"):
-        write_report(run, make_points(articles=2), tmp_path / "file" / "report", console)
+        write_sweep_report(run, make_points(articles=2), tmp_path / "file" / "report", console)

@@ -5,7 +5,7 @@ import re
 import pytest
 from rich.console import Console
 
-from jobs.report import analyse
+from jobs.report.sweep.numbers import analyse
 from jobs.report.sweep.tables import print_tables
 
 LONG = "google/electra-base-discriminator-with-a-very-long-name|textrank|chunks"
@@ -28,7 +28,7 @@ def test_eleven_n_fit_in_80_columns_without_colour(show, make_points):
     assert max(len(line) for line in text.splitlines()) <= 80
     header = next(line for line in text.splitlines() if line.startswith("n "))
     assert header.split() == ["n", *(str(n) for n in range(1, 22, 2))]
-    assert "Run p1-0421: finished, 40 articles, 2 failed, seed 7" in text
+    assert "Run p1-0421: done, 40 articles, 2 failed, seed 7" in text
     assert "bert-base-uncased_L9_no-idf" in text
 
 

@@ -1,19 +1,14 @@
-"""`nws summarize` and `nws export`: use the policies that a run has trained."""
+"""`nws summarize`: one text in n words, by the policies that a run has trained."""
 
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from core.errors import NwsError, RecipeError
-from jobs.commands.shared import DEFAULT_STORE, Json, Store, err, out, parse_lengths, reading
-
-System = Annotated[
-    str | None,
-    typer.Option(help="Which of the run's policies, e.g. `reinforce|seed=1`; default: the first method's first seed."),
-]
+from core.errors import RecipeError
+from jobs.commands.shared import DEFAULT_STORE, Json, PolicyName, StoreUrl, choose_policies, err, out, parse_lengths
 
 
 def summarize(
@@ -24,8 +19,8 @@ def summarize(
     n: Annotated[
         str | None, typer.Option("--n", help="Words, e.g. 9 or 7,9; default: those the policies were trained for.")
     ] = None,
-    system: System = None,
-    store: Store = DEFAULT_STORE,
+    system: PolicyName = None,
+    store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
     """Summarize one text in n words with the policies of a run: no Ray, no reference."""
@@ -37,7 +32,7 @@ def summarize(
     from core.learning.writer import PolicyWriter
     from core.text.words import count_words
 
-    chosen = _chosen(store, run, system)
+    chosen = choose_policies(store, run, system)
     lengths = lengths or sorted(chosen.checkpoints)
     if untrained := [str(length) for length in lengths if length not in chosen.checkpoints]:
         trained = ", ".join(map(str, sorted(chosen.checkpoints)))
@@ -51,32 +46,6 @@ def summarize(
     for one in summaries:
         label = f"{one['n']:>3}  " if len(summaries) > 1 else ""
         out.print(label + str(one["text"]), markup=False)
-
-
-def export(
-    run: Annotated[str, typer.Argument(help="Run of `nws submit phase2`, as `nws ls` lists it.")],
-    policy: Annotated[Path, typer.Option(help="Folder to write policies to: a new one, or an empty one.")],
-    system: System = None,
-    store: Store = DEFAULT_STORE,
-    as_json: Json = False,
-) -> None:
-    """Write the policies of a run to a folder, for use from Python without Ray or a database."""
-    from core.learning.policy_system import save_policies
-
-    chosen = _chosen(store, run, system)
-    try:
-        if policy.is_dir() and any(policy.iterdir()):
-            raise RecipeError(f"{policy} is not empty: name a new folder.")
-        save_policies(chosen, policy)
-    except OSError as error:
-        raise NwsError(f"The policies cannot be written to {policy}: {error}. Choose another folder.") from error
-    files = sorted(str(path) for path in policy.rglob("policy.*"))
-    if as_json:
-        print(json.dumps({"run": run, "system": chosen.signature, "files": files}))
-        return
-    out.print(f"{chosen.signature} of run {run}", markup=False)
-    for file in files:
-        out.print(file, markup=False)
 
 
 def _read(text: str | None) -> str:
@@ -105,18 +74,3 @@ def _is_file(text: str) -> bool:
         return Path(text).is_file()
     except (OSError, ValueError):  # too long for the name of a file, or with a NUL in it
         return False
-
-
-def _chosen(store: str, run: str, system: str | None) -> Any:
-    from jobs.drive.stored_policies import choose_system
-
-    with reading(store) as opened:
-        chosen = choose_system(opened, run, system)
-    made_by: Any = next(iter(chosen.checkpoints.values())).made_by
-    if made_by["updates"] < made_by["total_updates"]:
-        err.print(
-            f"Warning: {chosen.signature} has had {made_by['updates']} of {made_by['total_updates']} updates. Go on "
-            f"with its training: nws resume {run}",
-            markup=False,
-        )
-    return chosen

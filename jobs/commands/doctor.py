@@ -1,0 +1,20 @@
+"""`nws doctor`: is this machine able to run NWS?"""
+
+import json
+
+import typer
+
+from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, out
+
+
+def doctor(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
+    """Check this machine: libraries, models, spaCy pipelines, Ray, accelerators, store. Exit 1 if one is broken."""
+    from jobs.doctor.checks import check_all, print_checks
+
+    found = check_all(store)
+    if as_json:
+        print(json.dumps([check.as_dict() for check in found]))
+    else:
+        print_checks(found, out)
+    if any(check.state == "broken" for check in found):
+        raise typer.Exit(1)

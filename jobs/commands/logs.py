@@ -1,0 +1,64 @@
+"""`nws logs`: what the drivers of a run said, from any machine with the store."""
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cluster.submission import Head
+from core.errors import ClusterError, RecipeError
+from jobs.commands.options import HeadAddress
+from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, out, reading
+
+if TYPE_CHECKING:
+    from jobs.store import LogLine
+
+
+def logs(
+    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run ends.")] = False,
+    job: Annotated[
+        bool, typer.Option("--job", help="What the Ray jobs of a submitted run have printed, from its cluster.")
+    ] = False,
+    address: HeadAddress = None,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Print what the drivers of a run said, with times in UTC; with --json, one list at the end."""
+    with reading(store) as opened:
+        info = opened.run_info(run)
+        if job:
+            _job_logs(run, address or info.address, follow)
+            return
+        lines: list[dict[str, str]] = []
+
+        def say(line: "LogLine") -> None:
+            lines.append({"said_at": line.said_at.isoformat(), "text": line.text})
+            if not as_json:
+                out.print(f"{line.said_at:%Y-%m-%d %H:%M:%S} {line.text}", markup=False)
+
+        if follow:
+            from jobs.remote.follow import START, follow_run
+
+            follow_run(opened, run, START, say)
+        else:
+            for _, line in opened.log(run):
+                say(line)
+    if as_json:
+        print(json.dumps(lines))
+
+
+def _job_logs(run: str, address: str | None, follow: bool) -> None:
+    from jobs.remote.ship import jobs_of
+
+    if not address:
+        raise RecipeError(f"Run {run} was not submitted to a cluster, so it has no Ray job: nws logs {run}")
+    head = Head(address)
+    names = jobs_of(head, run)
+    if not names:
+        raise ClusterError(f"The Ray cluster at {address} knows no job of run {run}: its head was started again since.")
+    for name in names:
+        err.print(f"Ray job {name}")
+        pieces = head.follow_log(name) if follow and name == names[-1] else [head.log(name)]
+        for piece in pieces:
+            print(piece, end="", flush=True)

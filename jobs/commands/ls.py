@@ -1,0 +1,18 @@
+"""`nws ls`: the runs of a store."""
+
+import json
+
+from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, out, reading
+
+
+def list_runs(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
+    """List the runs in the store, the newest first."""
+    from jobs.terminal.plain_table import print_rows
+    from jobs.terminal.run_status import COLUMNS, as_dict, rows
+
+    with reading(store) as opened:
+        runs = opened.list_runs()
+    if as_json:
+        print(json.dumps([as_dict(run) for run in runs]))
+    else:
+        print_rows(COLUMNS, rows(runs), out)

@@ -1,0 +1,29 @@
+"""`nws query`: SQL that reads the store."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, out, reading
+
+
+def query(
+    sql: Annotated[
+        str,
+        typer.Argument(
+            help="One SELECT. Tables: runs, articles, summaries, failures, policies, updates, episodes; "
+            "views: sweep_curve, best_n, leaderboard, learning_curve."
+        ),
+    ],
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Run SQL that reads the store, and print the rows (with --json, as one JSON list of objects)."""
+    from jobs.terminal.plain_table import as_objects, print_rows
+
+    with reading(store) as opened, opened.query(sql) as answer:
+        if as_json:
+            print(json.dumps(as_objects(answer.columns, answer.rows), default=str, allow_nan=False))
+        else:
+            print_rows(answer.columns, answer.rows, out)

@@ -1,0 +1,76 @@
+"""`nws resume`: go on with a run."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jobs.commands import options
+from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, finish, store_flag
+from jobs.commands.target import Target, choose_target, resume_there
+
+if TYPE_CHECKING:
+    from jobs.drive.run import Outcome
+    from jobs.store import Store
+
+
+def resume(
+    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
+    engine: options.Engine = "ray",
+    accelerator: options.Accelerator = None,
+    actors: options.Actors = None,
+    take_over: Annotated[
+        bool, typer.Option("--take-over", help="Replace a driver that seems to be alive: it stops within seconds.")
+    ] = False,
+    address: options.Address = None,
+    local: Annotated[
+        bool, typer.Option("--local", help="On this machine, also a run that was submitted to a cluster.")
+    ] = False,
+    no_wait: options.NoWait = False,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Go on with a run: only what is missing is computed, and articles that failed are tried again.
+
+    A run that was submitted to a Ray cluster goes there again, unless --address or --local says otherwise.
+    """
+    target = choose_target(engine, None if local else address, no_wait)
+
+    from jobs.store import open_store
+
+    with open_store(store) as opened:
+        if not local and engine != "inline":
+            target = replace(target, address=target.address or opened.run_info(run).address)
+        outcome = go_on(opened, store, run, target, accelerator, actors, take_over)
+    finish(outcome, store, as_json)
+
+
+def go_on(
+    opened: "Store",
+    store: str,
+    run: str,
+    target: Target,
+    accelerator: str | None,
+    actors: int | None,
+    take_over: bool,
+) -> "Outcome":
+    """Resume a run where the target says; how it stands then."""
+    if target.address:
+        return resume_there(opened, store, run, target, accelerator, actors, take_over)
+
+    from jobs.drive import driver
+
+    with telling(f"the run was taken. Go on with: nws resume {run}{store_flag(store)}"):
+        return driver.resume(opened, run, target.engine, accelerator, actors, err, take_over)
+
+
+@contextmanager
+def telling(what: str) -> Iterator[None]:
+    """A driver that has its run ends it in order when it is interrupted; before, there is only this to say."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        err.print(f"Interrupted before {what}")
+        raise

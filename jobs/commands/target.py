@@ -1,0 +1,106 @@
+"""Where a run is driven: on this machine, or on a Ray cluster to which it is submitted and where it is followed."""
+
+import dataclasses
+from typing import TYPE_CHECKING, cast, get_args
+
+import typer
+
+from cluster.submission import Head, require_address
+from core.errors import ClusterError, RecipeError
+from jobs.commands.options import EngineName
+from jobs.commands.shared import err, store_flag
+
+if TYPE_CHECKING:
+    from jobs.drive.run import Outcome
+    from jobs.plan.pinned import Pinned
+    from jobs.remote.follow import Place
+    from jobs.store import Store
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Target:
+    """Where a run is to be driven: at the dashboard `address`, or here by `engine`."""
+
+    engine: EngineName
+    address: str | None
+    no_wait: bool
+
+
+def choose_target(engine: str, address: str | None, no_wait: bool) -> Target:
+    """The target that the options of a command mean.
+
+    Raises:
+        RecipeError: the engine or the address is none, or one rules the other out.
+    """
+    if engine not in get_args(EngineName):
+        raise RecipeError(f"There is no engine {engine!r}: use ray or inline.")
+    if address:
+        require_address(address)
+        if engine == "inline":
+            raise RecipeError(
+                f"--engine inline runs in this process, not at {address}: leave one out, or unset RAY_ADDRESS."
+            )
+    return Target(cast(EngineName, engine), address, no_wait)
+
+
+def start_there(opened: "Store", store: str, pinned: "Pinned", target: Target) -> "Outcome":
+    """Submit a new run to a cluster and follow it; how it stands then."""
+    from jobs.remote.follow import Place
+    from jobs.remote.ship import ship_run
+
+    _warn_of_a_file(store)
+    run_id = ship_run(opened, store, pinned, str(target.address))
+    return _follow(opened, store, run_id, run_id, Place(epoch=0, line=0), target)
+
+
+def resume_there(
+    opened: "Store",
+    store: str,
+    run: str,
+    target: Target,
+    accelerator: str | None,
+    actors: int | None,
+    take_over: bool,
+) -> "Outcome":
+    """Submit a run again and follow it; how it stands then."""
+    from jobs.remote.follow import place_of
+    from jobs.remote.ship import ship_again
+
+    _warn_of_a_file(store)
+    since = place_of(opened, run)
+    name = ship_again(opened, store, run, str(target.address), accelerator, actors, take_over)
+    return _follow(opened, store, run, name, since, target)
+
+
+def _warn_of_a_file(store: str) -> None:
+    from jobs.store.address import parse_address
+
+    path = parse_address(store).path
+    if path is not None:
+        err.print(
+            f"Warning: the driver on the head of the cluster must see the very same file {path}: that works on this "
+            "machine only. Elsewhere, use Postgres."
+        )
+
+
+def _follow(opened: "Store", store: str, run: str, job: str, since: "Place", target: Target) -> "Outcome":
+    from jobs.drive.run import outcome_of
+    from jobs.remote.follow import follow_run
+
+    where = store_flag(store)
+    err.print(f"Submitted {run} to {target.address} as job {job}.")
+    if target.no_wait:
+        err.print(f"Follow it with: nws logs {run} --follow{where}")
+        return dataclasses.replace(outcome_of(opened.run_info(run)), state="submitted")
+    try:
+        info = follow_run(
+            opened, run, since, lambda line: err.print(line.text, markup=False), (Head(str(target.address)), job)
+        )
+    except KeyboardInterrupt:
+        err.print(
+            f"The run goes on. Follow it with: nws logs {run} --follow{where}; end it with: nws cancel {run}{where}"
+        )
+        raise typer.Exit(130) from None
+    if info.state == "failed":
+        raise ClusterError(f"Run {run} failed: {info.error}. See: nws logs {run}{where}")
+    return outcome_of(info)

@@ -1,0 +1,39 @@
+"""A run as the store tells it, for tests that need no store."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from jobs.store import RunInfo
+
+
+def run_info(**changes: Any) -> RunInfo:
+    """A finished sweep of 40 articles, but for `changes`."""
+    at = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    values: dict[str, Any] = {
+        "id": "p1-0421",
+        "job": "phase1",
+        "state": "done",
+        "recipe": {},
+        "recipe_hash": "0",
+        "seed": 7,
+        "code_version": "0.1.0+gabc1234",
+        "revisions": {"encoders": {"m": "org/m@abc"}, "bertscore": "org/b@def", "datasets": {"news": "all@sha256:0"}},
+        "signatures": {"bertscore": "bert-base-uncased_L9_no-idf", "rouge1": "rouge1|stem:yes"},
+        "device": "2 x 1 CPU",
+        "driver_epoch": 1,
+        "driver_host": "here",
+        "driver_pid": 1,
+        "heartbeat_at": at,
+        "total_articles": 42,
+        "systems": 4,
+        "created_at": at,
+        "started_at": at,
+        "finished_at": at,
+        "error": None,
+        "address": None,
+        "cancel_requested_at": None,
+        "articles_done": 40,
+        "summaries": 1760,
+        "failures": 2,
+    }
+    return RunInfo(**(values | changes))
