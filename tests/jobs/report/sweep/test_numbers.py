@@ -15,7 +15,7 @@ def test_the_numbers_are_those_of_the_analysis_with_the_seed_of_the_run(run, mak
     assert numbers.curves == sweep_curves(points, seed=7) != sweep_curves(points, seed=8)
     assert numbers.magic_numbers == magic_numbers(points, seed=7)
     assert numbers.uncut == uncut_scores(points, seed=7)
-    assert run.bertscore == "bert-base-uncased_L9_no-idf"
+    assert bertscore_signature(run) == "bert-base-uncased_L9_no-idf"
     assert "not recorded" in bertscore_signature(dataclasses.replace(run, signatures={}))
 
 
