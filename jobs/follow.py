@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from cluster.submission import Head, Job
+from cluster.job_api import Head, Job
 from core.errors import ClusterError
 from jobs.driver import Outcome
 from jobs.patience import patiently

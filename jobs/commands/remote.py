@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cluster.submission import Head, require_address
+from cluster.job_api import Head, require_address
 from core.errors import ClusterError, CorpusError, ModelError, RecipeError
 from jobs.commands import options
 from jobs.commands.shared import DEFAULT_STORE, Store, err, store_flag

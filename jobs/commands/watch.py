@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cluster.submission import Head
+from cluster.job_api import Head
 from core.errors import ClusterError, RecipeError
 from jobs.commands.shared import DEFAULT_STORE, Json, Store, err, out, reading, shown
 
