@@ -12,8 +12,8 @@ import ray
 from ray import cloudpickle
 from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
-from cluster.actors import Births, pinning, start_named, wait_for_any
 from cluster.faults import FAULTS, loss, lost_its_node, one_line, segments_loss
+from cluster.fleet import Births, pinning, start_named, wait_for_any
 from cluster.loss import Loss
 from cluster.pool import Work
 from cluster.progress_metrics import Progress

@@ -9,8 +9,8 @@ from typing import Any
 import ray
 from ray.exceptions import RayError, RayTaskError
 
-from cluster.actors import Births, pinning, start_named, wait_for_any
 from cluster.faults import FAULTS, loss, lost_its_node, one_line, segments_loss
+from cluster.fleet import Births, pinning, start_named, wait_for_any
 from cluster.policy_pool import Method, PolicyWorker
 from cluster.progress_metrics import LearningProgress
 from cluster.remote import EpisodeActor
