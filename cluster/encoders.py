@@ -12,12 +12,12 @@ import ray
 from ray import cloudpickle
 from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
+from cluster.actors import SweepActor, segment
 from cluster.faults import FAULTS, loss, lost_its_node, one_line, segments_loss
 from cluster.fleet import Births, pinning, start_named, wait_for_any
 from cluster.loss import Loss
 from cluster.pool import Work
 from cluster.progress_metrics import Progress
-from cluster.remote import Encoder, segment
 from cluster.resources import ActorResources
 from cluster.worker import Worker
 from core.errors import ClusterError
@@ -59,7 +59,7 @@ class _Seat:
 
 
 class Encoders:
-    """A fixed number of `Encoder` actors, each with a few bundles in flight; one that dies is replaced."""
+    """A fixed number of `SweepActor`s, each with a few bundles in flight; one that dies is replaced."""
 
     def __init__(self, work: Work, resources: ActorResources, actors: int, bundles_per_actor: int) -> None:
         self._work = work
@@ -77,12 +77,12 @@ class Encoders:
             scheduling_strategy="SPREAD",
             enable_task_events=False,
         )
-        self._encoder = pinning(Encoder, resources)
+        self._encoder = pinning(SweepActor, resources)
         self._seat_of: dict[Any, _Seat] = {}
         self._seats = [self._seat() for _ in range(actors)]
 
     def _seat(self) -> _Seat:
-        actor = start_named("encoder", _NUMBERS, self._start)
+        actor = start_named("sweep", _NUMBERS, self._start)
         seat = _Seat(actor, actor.build.remote())
         self._seat_of[seat.building] = seat
         return seat

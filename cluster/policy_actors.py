@@ -9,11 +9,11 @@ from typing import Any
 import ray
 from ray.exceptions import RayError, RayTaskError
 
+from cluster.actors import EpisodeActor
 from cluster.faults import FAULTS, loss, lost_its_node, one_line, segments_loss
 from cluster.fleet import Births, pinning, start_named, wait_for_any
 from cluster.policy_pool import Method, PolicyWorker
 from cluster.progress_metrics import LearningProgress
-from cluster.remote import EpisodeActor
 from cluster.resources import ActorResources
 from cluster.worker import Worker
 from core.errors import ClusterError
@@ -52,7 +52,7 @@ class PolicyActors:
         self._seats = [self._seat(number) for number in range(actors)]
 
     def _seat(self, number: int) -> _Seat:
-        seat = _Seat(number, start_named("policy", _NUMBERS, self._start), time.monotonic())
+        seat = _Seat(number, start_named("episodes", _NUMBERS, self._start), time.monotonic())
         self._seat_of[seat.actor.build.remote()] = seat
         return seat
 

@@ -58,7 +58,7 @@ def test_a_run_on_a_cluster_leaves_it_running_without_its_actors(head: Head, tmp
     environment = head.environment | {"RAY_ADDRESS": head.address}
     told = json.loads(run_script(WORKING, tmp_path, environment))
     assert (told["summaries"], told["failures"]) == (16, [])
-    assert told["named"] == [["encoder-0", "a-run"], ["encoder-1", "a-run"]]
+    assert told["named"] == [["sweep-0", "a-run"], ["sweep-1", "a-run"]]
     assert told["cpus"] == 2
     assert told["token"] == head.environment["RAY_AUTH_TOKEN_PATH"]
     assert told["dashboard"] == head.dashboard

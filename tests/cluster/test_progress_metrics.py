@@ -69,7 +69,7 @@ def test_prometheus_reads_how_far_the_run_is(found: dict[str, list[tuple[str, fl
     for name in NAMES:
         assert all('run="nws"' in labels for labels, _ in found[name])
     ((labels, _),) = found["ray_nws_tokens_per_second"]
-    assert re.search(r'actor="encoder-\d+"', labels)
+    assert re.search(r'actor="sweep-\d+"', labels)
 
 
 def test_prometheus_reads_how_policies_learn(found: dict[str, list[tuple[str, float]]]) -> None:

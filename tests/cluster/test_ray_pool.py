@@ -228,8 +228,8 @@ def test_a_name_that_is_still_taken_is_passed_over(session: Session, monkeypatch
         fakes.together(second.map(fakes.bundles(1, 1)))
         names = [actor["name"] for actor in alive_actors(session)]
     assert len(set(names)) == 2
-    assert "encoder-0" in names
-    assert all(re.fullmatch(r"encoder-\d+", name) for name in names)
+    assert "sweep-0" in names
+    assert all(re.fullmatch(r"sweep-\d+", name) for name in names)
 
 
 def alive_actors(session: Session) -> list[dict[str, str]]:
@@ -246,5 +246,5 @@ def alive_actors(session: Session) -> list[dict[str, str]]:
 def test_people_see_names_they_know(session: Session, tmp_path: Path) -> None:
     with RayPool(fakes.WORK, CPU, 1) as pool:
         fakes.together(pool.map(fakes.bundles(1, 1, {0: f"sweep-titles={tmp_path / 'title'}"})))
-        assert {actor["actorClass"] for actor in alive_actors(session)} == {"Encoder"}
+        assert {actor["actorClass"] for actor in alive_actors(session)} == {"SweepActor"}
     assert (tmp_path / "title").read_text().strip("\0 ") == "ray::sweep"

@@ -29,7 +29,7 @@ def segment(pickled_factory: bytes, bundle: Sequence[Article]) -> SegmentedBundl
     return segment_bundle(_segmenter(pickled_factory), bundle)
 
 
-class Encoder:
+class SweepActor:
     """The Ray actor of Phase 1: holds the models. `build` comes first."""
 
     def __init__(self, name: str, make_sweeper: Callable[[], Sweeper]) -> None:
@@ -64,7 +64,7 @@ class EpisodeActor:
         self._make_worker = make_worker
 
     def build(self) -> Worker:
-        """See `Encoder.build`."""
+        """See `SweepActor.build`."""
         self._worker = self._make_worker()
         return this_worker()
 
