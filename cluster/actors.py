@@ -13,7 +13,7 @@ from core.types import Article, BundleResult, Failure
 
 if TYPE_CHECKING:
     # They bring torch along, which a segmenting task has no use for.
-    from cluster.policy_pool import PolicyWorker
+    from cluster.episode_pool import EpisodeRunner
     from core.learning.exchange import ArticleGradient, Decoded, Request
 
 
@@ -58,24 +58,24 @@ class SweepActor:
 
 
 class EpisodeActor:
-    """The Ray actor of Phase 2: holds a policy worker with its models. `build` comes first."""
+    """The Ray actor of Phase 2: holds a runner of episodes with its models. `build` comes first."""
 
-    def __init__(self, make_worker: "Callable[[], PolicyWorker]") -> None:
-        self._make_worker = make_worker
+    def __init__(self, make_runner: "Callable[[], EpisodeRunner]") -> None:
+        self._make_runner = make_runner
 
     def build(self) -> Worker:
         """See `SweepActor.build`."""
-        self._worker = self._make_worker()
+        self._runner = self._make_runner()
         return this_worker()
 
     def prepare(self, article: Article) -> Failure | None:
         """Make an article ready; its failure if that cannot be."""
-        return prepare_article(self._worker.prepare, article)
+        return prepare_article(self._runner.prepare, article)
 
     def learn(self, requests: "Sequence[Request]") -> "list[list[ArticleGradient]]":
-        """See `PolicyWorker.learn`."""
-        return self._worker.learn(requests)
+        """See `EpisodeRunner.learn`."""
+        return self._runner.learn(requests)
 
     def decode(self, requests: "Sequence[Request]") -> "list[list[Decoded]]":
-        """See `PolicyWorker.decode`."""
-        return self._worker.decode(requests)
+        """See `EpisodeRunner.decode`."""
+        return self._runner.decode(requests)

@@ -9,13 +9,13 @@ from typing import Literal
 import torch
 from rich.console import Console
 
-from cluster.policy_pool import InlinePolicyPool, PolicyPool
+from cluster.episode_pool import EpisodePool, InlineEpisodePool
 from cluster.pool import InlinePool, Pool, Work
-from cluster.ray_policy_pool import RayPolicyPool
+from cluster.ray_episode_pool import RayEpisodePool
 from cluster.ray_pool import RayPool
 from cluster.resources import await_actors
 from cluster.session import Session, joined_session, local_session
-from core.episodes import EpisodePlan, EpisodeWorker, make_worker
+from core.episodes import EpisodePlan, EpisodeRunner, make_episode_runner
 from core.sweep import SweepPlan, make_segmenter, make_sweeper
 from jobs.run_recipe import RunRecipe
 
@@ -28,7 +28,7 @@ class Workers:
 
     device: str | None
     open: Callable[[SweepPlan], Pool]
-    open_policies: Callable[[EpisodePlan], PolicyPool]
+    open_policies: Callable[[EpisodePlan], EpisodePool]
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def open_workers(recipe: RunRecipe, engine: Engine, run_id: str, console: Consol
         yield Workers(
             f"inline, {name}",
             lambda plan: InlinePool(_work(plan, device, share)),
-            lambda plan: InlinePolicyPool(_policy_work(plan, device, share)),
+            lambda plan: InlineEpisodePool(_policy_work(plan, device, share)),
         )
         return
     with _session(engine, run_id, console) as session:
@@ -62,7 +62,7 @@ def open_workers(recipe: RunRecipe, engine: Engine, run_id: str, console: Consol
         yield Workers(
             f"{actors} x {resources.describe()}",
             lambda plan: RayPool(_work(plan, device, fraction), resources, actors),
-            lambda plan: RayPolicyPool(_policy_work(plan, device, fraction), resources, actors),
+            lambda plan: RayEpisodePool(_policy_work(plan, device, fraction), resources, actors),
         )
 
 
@@ -84,5 +84,5 @@ def _work(plan: SweepPlan, device: str, memory_fraction: float | None) -> Work:
     return Work(functools.partial(make_segmenter, plan), functools.partial(make_sweeper, plan, device, memory_fraction))
 
 
-def _policy_work(plan: EpisodePlan, device: str, memory_fraction: float | None) -> Callable[[], EpisodeWorker]:
-    return functools.partial(make_worker, plan, device, memory_fraction)
+def _policy_work(plan: EpisodePlan, device: str, memory_fraction: float | None) -> Callable[[], EpisodeRunner]:
+    return functools.partial(make_episode_runner, plan, device, memory_fraction)

@@ -4,10 +4,10 @@ import urllib.request
 
 import fakes
 import pytest
-from fake_policies import FakePolicyWorker, request
+from fake_episodes import FakeEpisodeRunner, request
 
 from cluster.pool import Work
-from cluster.ray_policy_pool import RayPolicyPool
+from cluster.ray_episode_pool import RayEpisodePool
 from cluster.ray_pool import RayPool
 from cluster.resources import ActorResources
 from cluster.session import Session
@@ -47,11 +47,11 @@ def found(session: Session) -> dict[str, list[tuple[str, float]]]:
     cpu = ActorResources(0, 1, None)
     with (
         RayPool(Work(fakes.make_segmenter, fakes.TokenSweeper), cpu, 1) as pool,
-        RayPolicyPool(FakePolicyWorker, cpu, 1) as policy_pool,
+        RayEpisodePool(FakeEpisodeRunner, cpu, 1) as episode_pool,
     ):
         fakes.together(pool.map(fakes.bundles(3, 2, {1: "sweep-raises"})))
-        policy_pool.decode(LEARNT, lambda: None)
-        policy_pool.learn(LEARNT, lambda: None)
+        episode_pool.decode(LEARNT, lambda: None)
+        episode_pool.learn(LEARNT, lambda: None)
         deadline = time.monotonic() + 60
         while (NAMES | POLICY_NAMES) - (found := exported(node["MetricsExportPort"])).keys():
             assert time.monotonic() < deadline, f"missing: {(NAMES | POLICY_NAMES) - found.keys()}"

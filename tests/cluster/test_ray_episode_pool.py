@@ -9,10 +9,10 @@ from typing import Any
 import fakes
 import psutil
 import pytest
-from fake_policies import FakePolicyWorker, request
+from fake_episodes import FakeEpisodeRunner, request
 
-from cluster.policy_pool import InlinePolicyPool, PolicyPool
-from cluster.ray_policy_pool import RayPolicyPool
+from cluster.episode_pool import EpisodePool, InlineEpisodePool
+from cluster.ray_episode_pool import RayEpisodePool
 from cluster.resources import ActorResources
 from cluster.worker import this_worker
 from core.errors import CancelledError, ClusterError, ModelError, TrainingError
@@ -37,7 +37,7 @@ def _bits(gradient: Parameters) -> Any:
 
 
 def lines(log: Path) -> list[list[str]]:
-    """What the workers were called for: a process id, a method and the keys of articles each time."""
+    """What the runners were called for: a process id, a method and the keys of articles each time."""
     return [line.split() for line in log.read_text().splitlines()]
 
 
@@ -48,7 +48,7 @@ def test_answers_equal_those_of_the_inline_pool(actors: int, shares: list[int], 
     forth = [(article, n) for article in articles for n in (7, 9)]
     requests = [request("a", 3, forth), request("b", 0, []), request("c", 8, forth[::-1])]
 
-    def everything(pool: PolicyPool) -> list[Any]:
+    def everything(pool: EpisodePool) -> list[Any]:
         with pool:
             prepared = dict(pair for group in pool.prepare(articles, nothing) for pair in group)
             learnt, decoded = pool.learn(requests, nothing), pool.decode(requests[::-1], nothing)
@@ -56,9 +56,9 @@ def test_answers_equal_those_of_the_inline_pool(actors: int, shares: list[int], 
             assert pool.workers == (str(this_worker()),)
         return [prepared, plain(learnt), decoded, some]
 
-    found = everything(RayPolicyPool(partial(FakePolicyWorker, tmp_path / "log"), HALF_A_CPU, actors))
+    found = everything(RayEpisodePool(partial(FakeEpisodeRunner, tmp_path / "log"), HALF_A_CPU, actors))
     assert (tmp_path / "died").exists() == bool(deaths)
-    assert found == everything(InlinePolicyPool(FakePolicyWorker))
+    assert found == everything(InlineEpisodePool(FakeEpisodeRunner))
     assert [failure.message for failure in found[0].values() if failure] == ["cannot be prepared"]
 
     calls = Counter(method for _, method, *_ in lines(tmp_path / "log"))
@@ -74,7 +74,7 @@ def test_answers_equal_those_of_the_inline_pool(actors: int, shares: list[int], 
 
 def test_an_article_that_kills_its_actor_again_and_again_is_the_only_failure() -> None:
     articles = [fakes.article(i, "prepare-dies" if i == 1 else "") for i in range(3)]
-    with RayPolicyPool(FakePolicyWorker, HALF_A_CPU, 1) as pool:
+    with RayEpisodePool(FakeEpisodeRunner, HALF_A_CPU, 1) as pool:
         (first, second, third) = [pair for group in pool.prepare(articles, nothing) for pair in group]
     assert (first, third) == ((articles[0], None), (articles[2], None))
     article, failure = second
@@ -86,7 +86,7 @@ def test_an_article_that_kills_its_actor_again_and_again_is_the_only_failure() -
 
 
 @pytest.mark.parametrize(
-    ("make_worker", "error", "message"),
+    ("make_runner", "error", "message"),
     [
         (fakes.make_nothing, ModelError, "^Model 'no-such-model' cannot be found"),
         (fakes.make_bug, ClusterError, "ZeroDivisionError: a bug"),
@@ -95,23 +95,23 @@ def test_an_article_that_kills_its_actor_again_and_again_is_the_only_failure() -
     ids=["error", "bug", "dies"],
 )
 def test_a_factory_that_fails_stops_the_run(
-    make_worker: Callable[[], Any], error: type[Exception], message: str
+    make_runner: Callable[[], Any], error: type[Exception], message: str
 ) -> None:
-    with RayPolicyPool(make_worker, HALF_A_CPU, 1) as pool, pytest.raises(error, match=message):
+    with RayEpisodePool(make_runner, HALF_A_CPU, 1) as pool, pytest.raises(error, match=message):
         list(pool.prepare([fakes.article(1)], nothing))
 
 
 def test_a_look_around_that_raises_kills_the_actors_quickly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from cluster import policy_actors
+    from cluster import episode_actors
 
-    monkeypatch.setattr(policy_actors, "_POLL_SECONDS", 0.1)
+    monkeypatch.setattr(episode_actors, "_POLL_SECONDS", 0.1)
     log = tmp_path / "log"
 
     def until_begun() -> None:
         if log.exists():
             raise CancelledError("Somebody asked for the end of the run.")
 
-    with RayPolicyPool(partial(FakePolicyWorker, log), HALF_A_CPU, 1) as pool:
+    with RayEpisodePool(partial(FakeEpisodeRunner, log), HALF_A_CPU, 1) as pool:
         with pytest.raises(CancelledError):
             list(pool.prepare([fakes.article(0, "prepare-slow")], until_begun))
         assert pool.workers == ()
@@ -126,10 +126,10 @@ def test_a_look_around_that_raises_kills_the_actors_quickly(monkeypatch: pytest.
 def test_the_caller_looks_around_while_actors_wait_for_machines(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from cluster import policy_actors
+    from cluster import episode_actors
 
-    monkeypatch.setattr(policy_actors, "_POLL_SECONDS", 0.1)
-    monkeypatch.setattr(policy_actors, "_PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(episode_actors, "_POLL_SECONDS", 0.1)
+    monkeypatch.setattr(episode_actors, "_PATIENCE_SECONDS", 0.5)
     looks = 0
 
     def look_around() -> None:
@@ -139,7 +139,7 @@ def test_the_caller_looks_around_while_actors_wait_for_machines(
             raise CancelledError("Somebody asked for the end of the run.")
 
     # Nobody has this GPU, so nothing happens.
-    with RayPolicyPool(FakePolicyWorker, ActorResources(1, 0, "none-such"), 1) as pool, pytest.raises(CancelledError):
+    with RayEpisodePool(FakeEpisodeRunner, ActorResources(1, 0, "none-such"), 1) as pool, pytest.raises(CancelledError):
         pool.learn([request("a", 0, [(fakes.article(1), 7)])], look_around)
     assert looks >= 8, "while a warning came for each half second of silence"
     assert "1 of 1 actors wait for 1 none-such GPU each" in caplog.text

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
+from cluster.episode_pool import EpisodeRunner, Method, Prepared
 from cluster.loss import Loss
-from cluster.policy_pool import Method, PolicyWorker, Prepared
 from cluster.resources import ActorResources
 from core.errors import ClusterError
 from core.learning.exchange import ArticleGradient, Decoded, Request
 from core.types import Article, Failure
 
 if TYPE_CHECKING:
-    from cluster.policy_actors import PolicyActors
+    from cluster.episode_actors import EpisodeActors
 
 # How often an article may lose the actor that prepares it, and how many deaths in a row stop the run.
 _MAX_ATTEMPTS = 3
@@ -65,33 +65,33 @@ class _Backlog:
         return None
 
 
-class RayPolicyPool:
+class RayEpisodePool:
     """A pool of actors on the Ray of the session it is used in. Actors start with the first article or episode.
 
     Articles are dealt to the actors in the order in which they are first seen, and stay with their seats. While
     an actor is missing (its machine may be gone for good), those that have nothing else to do take over what is its.
 
     Args:
-        make_worker: Picklable; called once in each actor. What it raises stops the run.
+        make_runner: Picklable; called once in each actor. What it raises stops the run.
         resources: What each actor pins.
         actors: How many actors.
     """
 
-    def __init__(self, make_worker: Callable[[], PolicyWorker], resources: ActorResources, actors: int) -> None:
-        self._make_worker = make_worker
+    def __init__(self, make_runner: Callable[[], EpisodeRunner], resources: ActorResources, actors: int) -> None:
+        self._make_runner = make_runner
         self._resources = resources
         self._actors = actors
         self._homes: dict[str, int] = {}
         self._deaths = 0
-        self._policy_actors: PolicyActors | None = None
+        self._episode_actors: EpisodeActors | None = None
 
-    def _started(self) -> "PolicyActors":
-        if self._policy_actors is None:
+    def _started(self) -> "EpisodeActors":
+        if self._episode_actors is None:
             # Not at the top: it imports ray, and the session must set Ray's switches before.
-            from cluster.policy_actors import PolicyActors
+            from cluster.episode_actors import EpisodeActors
 
-            self._policy_actors = PolicyActors(self._make_worker, self._resources, self._actors)
-        return self._policy_actors
+            self._episode_actors = EpisodeActors(self._make_runner, self._resources, self._actors)
+        return self._episode_actors
 
     def _home(self, article: Article) -> int:
         return self._homes.setdefault(article.id, len(self._homes) % self._actors)
@@ -99,10 +99,10 @@ class RayPolicyPool:
     @property
     def workers(self) -> tuple[str, ...]:
         """See `Pool.workers`."""
-        return self._policy_actors.workers if self._policy_actors else ()
+        return self._episode_actors.workers if self._episode_actors else ()
 
     def prepare(self, articles: Sequence[Article], look_around: Callable[[], None]) -> Iterator[list[Prepared]]:
-        """See `PolicyPool.prepare`. Ended early, by `close` or by an error, it kills the actors."""
+        """See `EpisodePool.prepare`. Ended early, by `close` or by an error, it kills the actors."""
         backlog = _Backlog(_Unit(self._home(article), article) for article in articles)
         for landed in self._calls("prepare", backlog, look_around):
             prepared: list[Prepared] = []
@@ -118,14 +118,14 @@ class RayPolicyPool:
                 yield prepared
 
     def learn(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[ArticleGradient]]:
-        """See `PolicyPool.learn`. An error kills the actors."""
+        """See `EpisodePool.learn`. An error kills the actors."""
         answers: list[list[ArticleGradient]] = self._round("learn", requests, look_around)
-        if self._policy_actors is not None:
-            self._policy_actors.count(requests, answers)
+        if self._episode_actors is not None:
+            self._episode_actors.count(requests, answers)
         return answers
 
     def decode(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[Decoded]]:
-        """See `PolicyPool.decode`. An error kills the actors."""
+        """See `EpisodePool.decode`. An error kills the actors."""
         return self._round("decode", requests, look_around)
 
     def _round(self, method: Method, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[Any]]:
@@ -191,9 +191,9 @@ class RayPolicyPool:
 
     def close(self) -> None:
         """Kill the actors of this pool, and nothing else on the cluster."""
-        if self._policy_actors is not None:
-            self._policy_actors.close()
-            self._policy_actors = None
+        if self._episode_actors is not None:
+            self._episode_actors.close()
+            self._episode_actors = None
 
     def __enter__(self) -> Self:
         return self

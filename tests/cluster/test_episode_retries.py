@@ -7,14 +7,14 @@ from typing import Any
 
 import fakes
 import pytest
-from fake_policies import FakePolicyWorker, request
+from fake_episodes import FakeEpisodeRunner, request
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cluster.episode_pool import InlineEpisodePool
 from cluster.loss import Loss
-from cluster.policy_pool import InlinePolicyPool
 from cluster.pool import prepare_article
-from cluster.ray_policy_pool import RayPolicyPool
+from cluster.ray_episode_pool import RayEpisodePool
 from cluster.resources import ActorResources
 from core.errors import CancelledError, ClusterError
 from core.learning.exchange import Decoded
@@ -62,16 +62,16 @@ class ScriptedActors:
             self.deaths += 1
             self.ready -= {number}
             return Loss("ActorDiedError", "the worker died", "node", charged=dies is True)
-        worker = FakePolicyWorker()
-        return prepare_article(worker.prepare, argument) if method == "prepare" else worker.decode(argument)
+        runner = FakeEpisodeRunner()
+        return prepare_article(runner.prepare, argument) if method == "prepare" else runner.decode(argument)
 
     def close(self) -> None:
         self.closed = True
 
 
-def pool_of(actors: ScriptedActors) -> RayPolicyPool:
-    pool = RayPolicyPool(FakePolicyWorker, ActorResources(0, 1, None), actors.count)
-    pool._policy_actors = actors  # type: ignore[assignment]
+def pool_of(actors: ScriptedActors) -> RayEpisodePool:
+    pool = RayEpisodePool(FakeEpisodeRunner, ActorResources(0, 1, None), actors.count)
+    pool._episode_actors = actors  # type: ignore[assignment]
     return pool
 
 
@@ -87,7 +87,7 @@ def test_answers_are_in_order_whoever_dies(
     # Machines, whose deaths are not counted.
     scripted = ScriptedActors(actors, lambda *_: None if chance.random() < share else False, seed)
     answers = pool_of(scripted).decode(requests, nothing)
-    assert answers == InlinePolicyPool(FakePolicyWorker).decode(requests, nothing)
+    assert answers == InlineEpisodePool(FakeEpisodeRunner).decode(requests, nothing)
     seen = list(dict.fromkeys(str(key) for one in asked for key, _ in one))
     assert scripted.homes == {key: {i % actors} for i, key in enumerate(seen)}
     assert not scripted.closed
@@ -101,12 +101,12 @@ def test_what_is_whose_machine_is_gone_is_done_by_the_others() -> None:
     prepared = [pair for group in pool.prepare(articles, nothing) for pair in group]
     assert sorted(article.key for article, _ in prepared) == [article.key for article in articles]
     requests = [request("a", 0, [(article, 7) for article in articles])]
-    assert pool.decode(requests, nothing) == InlinePolicyPool(FakePolicyWorker).decode(requests, nothing)
+    assert pool.decode(requests, nothing) == InlineEpisodePool(FakeEpisodeRunner).decode(requests, nothing)
     own = {key for key, numbers in scripted.homes.items() if numbers == {int(key) % 3}}
     assert own == {"0", "2", "3", "5"}
 
     scripted.ready, scripted.missing = frozenset({0}), frozenset({1, 2})
-    assert pool.decode(requests, nothing) == InlinePolicyPool(FakePolicyWorker).decode(requests, nothing)
+    assert pool.decode(requests, nothing) == InlineEpisodePool(FakeEpisodeRunner).decode(requests, nothing)
 
 
 @given(st.frozensets(st.integers(0, 9)), st.integers(1, 4), st.integers(0, 10_000))

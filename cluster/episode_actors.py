@@ -10,9 +10,9 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 from cluster.actors import EpisodeActor
+from cluster.episode_pool import EpisodeRunner, Method
 from cluster.faults import FAULTS, loss, lost_its_node, one_line, segments_loss
 from cluster.fleet import Births, pinning, start_named, wait_for_any
-from cluster.policy_pool import Method, PolicyWorker
 from cluster.progress_metrics import LearningProgress
 from cluster.resources import ActorResources
 from cluster.worker import Worker
@@ -39,11 +39,11 @@ class _Seat:
     worker: Worker | None = None
 
 
-class PolicyActors:
+class EpisodeActors:
     """A fixed number of `EpisodeActor`s, numbered from 0, each with one call at a time; one that dies is replaced."""
 
-    def __init__(self, make_worker: Callable[[], PolicyWorker], resources: ActorResources, actors: int) -> None:
-        self._make_worker = make_worker
+    def __init__(self, make_runner: Callable[[], EpisodeRunner], resources: ActorResources, actors: int) -> None:
+        self._make_runner = make_runner
         self._options = pinning(EpisodeActor, resources)
         self._births = Births(resources)
         self._progress = LearningProgress()
@@ -57,7 +57,7 @@ class PolicyActors:
         return seat
 
     def _start(self, name: str) -> Any:
-        return self._options(name=name).remote(self._make_worker)
+        return self._options(name=name).remote(self._make_runner)
 
     @property
     def workers(self) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ class PolicyActors:
         None if an actor only got ready, or if nothing happens for a few seconds.
 
         Raises:
-            NwsError: the factory of the worker or the worker itself failed (its own error, where it is an NwsError),
+            NwsError: the factory of the runner or the runner itself failed (its own error, where it is an NwsError),
                 or actors keep dying before their models are loaded.
         """
         ready = wait_for_any(list(self._seat_of), _POLL_SECONDS)
