@@ -1,9 +1,10 @@
-"""What runs in Ray's worker processes: the segmenting task and the actors. Like `encoders`, it imports ray."""
+"""What runs in Ray's worker processes: the segmenting task and the actors. It imports ray: see `fleet`."""
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import ray
 from ray import cloudpickle
 
 from cluster.pool import SegmentedBundle, Segmenter, Sweeper, prepare_article, segment_bundle, sweep_bundle
@@ -29,11 +30,23 @@ def segment(pickled_factory: bytes, bundle: Sequence[Article]) -> SegmentedBundl
     return segment_bundle(_segmenter(pickled_factory), bundle)
 
 
+def segmenting(make_segmenter: Callable[[], Segmenter], num_cpus: int) -> Callable[[Sequence[Article]], Any]:
+    """What the driver sends a bundle with to be segmented: it returns the ObjectRef of the `SegmentedBundle`."""
+    # Retries are counted by the pool, so Ray makes none. Task events would cost the driver 2 KB a task.
+    task = ray.remote(segment).options(
+        name="segment",
+        num_cpus=num_cpus,
+        max_retries=0,
+        scheduling_strategy="SPREAD",
+        enable_task_events=False,
+    )
+    return functools.partial(task.remote, cloudpickle.dumps(make_segmenter))  # type: ignore[no-untyped-call]
+
+
 class SweepActor:
     """The Ray actor of Phase 1: holds the models. `build` comes first."""
 
-    def __init__(self, name: str, make_sweeper: Callable[[], Sweeper]) -> None:
-        self._name = name
+    def __init__(self, make_sweeper: Callable[[], Sweeper]) -> None:
         self._make_sweeper = make_sweeper
 
     def build(self) -> Worker:
@@ -42,7 +55,7 @@ class SweepActor:
         Not in `__init__`: Ray hands on what a method raises, but of what a constructor raises only the text.
         """
         self._sweep = self._make_sweeper()
-        self._token_rate = token_rate(self._name)
+        self._token_rate = token_rate()
         return this_worker()
 
     def sweep(self, segmented: SegmentedBundle) -> BundleResult:

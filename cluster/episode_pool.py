@@ -1,7 +1,7 @@
 """What a pool that runs episodes is, and the one that needs no Ray."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, Protocol, Self, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from cluster.pool import prepare_article
 from cluster.worker import this_worker
@@ -35,7 +35,7 @@ class EpisodeRunner(Protocol):
 
 
 class EpisodePool(Protocol):
-    """Runs episodes, one call of its methods at a time. Leaving its `with` block ends what still runs.
+    """Runs episodes, one call of its methods at a time.
 
     `look_around` is called before every wait, and a wait ends after a few seconds. What it raises ends the call.
     """
@@ -68,13 +68,6 @@ class EpisodePool(Protocol):
         """The greedy summaries; otherwise as `learn`."""
         ...
 
-    def close(self) -> None:
-        """See `Pool.close`."""
-        ...
-
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *exc_info: object) -> None: ...
-
 
 class InlineEpisodePool:
     """A pool in this process, with one runner: for tests, debugging, and machines without Ray.
@@ -105,12 +98,3 @@ class InlineEpisodePool:
         """See `EpisodePool.decode`."""
         look_around()
         return self._runner.decode(requests)
-
-    def close(self) -> None:
-        """See `EpisodePool.close`; an inline pool holds no process."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()

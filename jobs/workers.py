@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,8 +11,8 @@ from rich.console import Console
 
 from cluster.episode_pool import EpisodePool, InlineEpisodePool
 from cluster.pool import InlinePool, Pool, Work
-from cluster.ray_episode_pool import RayEpisodePool
-from cluster.ray_pool import RayPool
+from cluster.ray_episode_pool import episodes_on_ray
+from cluster.ray_pool import sweeps_on_ray
 from cluster.resources import await_actors
 from cluster.session import Session, joined_session, local_session
 from core.episodes import EpisodePlan, EpisodeRunner, make_episode_runner
@@ -27,8 +27,8 @@ class Workers:
     """What runs a run: its `device`, in words, and what opens the pool of a stage or of a training on it."""
 
     device: str | None
-    open: Callable[[SweepPlan], Pool]
-    open_policies: Callable[[EpisodePlan], EpisodePool]
+    open: Callable[[SweepPlan], AbstractContextManager[Pool]]
+    open_policies: Callable[[EpisodePlan], AbstractContextManager[EpisodePool]]
 
 
 @contextmanager
@@ -44,8 +44,8 @@ def open_workers(recipe: RunRecipe, engine: Engine, run_id: str, console: Consol
         share = recipe.gpu_memory_fraction
         yield Workers(
             f"inline, {name}",
-            lambda plan: InlinePool(_work(plan, device, share)),
-            lambda plan: InlineEpisodePool(_policy_work(plan, device, share)),
+            lambda plan: nullcontext(InlinePool(_work(plan, device, share))),
+            lambda plan: nullcontext(InlineEpisodePool(_policy_work(plan, device, share))),
         )
         return
     with _session(engine, run_id, console) as session:
@@ -61,8 +61,8 @@ def open_workers(recipe: RunRecipe, engine: Engine, run_id: str, console: Consol
         fraction = recipe.gpu_memory_fraction or shared
         yield Workers(
             f"{actors} x {resources.describe()}",
-            lambda plan: RayPool(_work(plan, device, fraction), resources, actors),
-            lambda plan: RayEpisodePool(_policy_work(plan, device, fraction), resources, actors),
+            lambda plan: sweeps_on_ray(_work(plan, device, fraction), resources, actors),
+            lambda plan: episodes_on_ray(_policy_work(plan, device, fraction), resources, actors),
         )
 
 

@@ -1,4 +1,4 @@
-"""Whose episodes are whose, and what becomes of those that are lost: without Ray, against scripted actors."""
+"""Whose episodes are whose, and what becomes of those that are lost: without Ray, against a scripted fleet."""
 
 import random
 from collections import Counter
@@ -10,12 +10,11 @@ import pytest
 from fake_episodes import FakeEpisodeRunner, request
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted_fleet import ScriptedFleet
 
 from cluster.episode_pool import InlineEpisodePool
-from cluster.loss import Loss
 from cluster.pool import prepare_article
 from cluster.ray_episode_pool import RayEpisodePool
-from cluster.resources import ActorResources
 from core.errors import CancelledError, ClusterError
 from core.learning.exchange import Decoded
 from core.types import Article
@@ -25,54 +24,29 @@ def nothing() -> None:
     """What a caller looks around for."""
 
 
-class ScriptedActors:
-    """Actors in this process. `dies` says of a call whether its actor dies of it, and None: its machine does."""
+def answer(method: str, argument: Any) -> Any:
+    runner = FakeEpisodeRunner()
+    return prepare_article(runner.prepare, argument) if method == "prepare" else runner.decode(argument)
 
-    def __init__(self, actors: int, dies: Callable[[str, Any], bool | None], seed: int = 0) -> None:
-        self.count = actors
-        self.dies = dies
-        self.random = random.Random(seed)
-        self.calls: dict[int, tuple[str, Any]] = {}
-        self.homes: dict[str, set[int]] = {}
-        self.ready = frozenset(range(actors))
-        self.missing: frozenset[int] = frozenset()  # those of whom nobody hears again
-        self.deaths = 0
-        self.closed = False
 
-    def send(self, number: int, method: str, argument: Any) -> None:
-        assert number not in self.calls, "one call at a time"
-        assert number in self.ready
-        self.calls[number] = (method, argument)
-        articles = [argument] if method == "prepare" else [a for _, episodes in argument for a, _ in episodes]
+def fleet_of(actors: int, dies: Callable[[str, Any], bool | None], seed: int = 0) -> ScriptedFleet:
+    """Its actors have one call at a time."""
+    return ScriptedFleet(actors, answer, dies, lambda _: True, seed)
+
+
+def pool_of(fleet: ScriptedFleet) -> RayEpisodePool:
+    return RayEpisodePool(fleet, lambda *_: None)  # type: ignore[arg-type]
+
+
+def homes(fleet: ScriptedFleet) -> dict[str, set[int]]:
+    """Who was called for each article, by its key."""
+    found: dict[str, set[int]] = {}
+    for number, argument in fleet.sent:
+        articles = [argument] if isinstance(argument, Article) else [a for _, episodes in argument for a, _ in episodes]
         assert articles, "a call for nothing"
         for article in articles:
-            self.homes.setdefault(article.key, set()).add(number)
-
-    def wait(self) -> list[tuple[int, Any]]:
-        unready = frozenset(range(self.count)) - self.ready - self.missing
-        assert self.calls or unready, "nobody would ever answer"
-        some = self.random.sample(sorted(self.calls), self.random.randint(0, len(self.calls)))
-        answers = [(number, self._answer(number, *self.calls.pop(number))) for number in some]
-        self.ready |= frozenset(number for number in unready if self.random.random() < 0.5)
-        return answers
-
-    def _answer(self, number: int, method: str, argument: Any) -> Any:
-        dies = self.dies(method, argument)
-        if dies is not False:
-            self.deaths += 1
-            self.ready -= {number}
-            return Loss("ActorDiedError", "the worker died", "node", charged=dies is True)
-        runner = FakeEpisodeRunner()
-        return prepare_article(runner.prepare, argument) if method == "prepare" else runner.decode(argument)
-
-    def close(self) -> None:
-        self.closed = True
-
-
-def pool_of(actors: ScriptedActors) -> RayEpisodePool:
-    pool = RayEpisodePool(FakeEpisodeRunner, ActorResources(0, 1, None), actors.count)
-    pool._episode_actors = actors  # type: ignore[assignment]
-    return pool
+            found.setdefault(article.key, set()).add(number)
+    return found
 
 
 EPISODES = st.lists(st.tuples(st.integers(0, 9), st.sampled_from([7, 9, 11])), max_size=12)
@@ -85,27 +59,27 @@ def test_answers_are_in_order_whoever_dies(
     requests = [request(str(i), i, [(fakes.article(key), n) for key, n in one]) for i, one in enumerate(asked)]
     chance = random.Random(seed)
     # Machines, whose deaths are not counted.
-    scripted = ScriptedActors(actors, lambda *_: None if chance.random() < share else False, seed)
-    answers = pool_of(scripted).decode(requests, nothing)
+    fleet = fleet_of(actors, lambda *_: None if chance.random() < share else False, seed)
+    answers = pool_of(fleet).decode(requests, nothing)
     assert answers == InlineEpisodePool(FakeEpisodeRunner).decode(requests, nothing)
     seen = list(dict.fromkeys(str(key) for one in asked for key, _ in one))
-    assert scripted.homes == {key: {i % actors} for i, key in enumerate(seen)}
-    assert not scripted.closed
+    assert homes(fleet) == {key: {i % actors} for i, key in enumerate(seen)}
+    assert not fleet.closed
 
 
 def test_what_is_whose_machine_is_gone_is_done_by_the_others() -> None:
     articles = [fakes.article(i) for i in range(6)]
-    scripted = ScriptedActors(3, lambda *_: False)
-    scripted.ready, scripted.missing = frozenset({0, 2}), frozenset({1})
-    pool = pool_of(scripted)
+    fleet = fleet_of(3, lambda *_: False)
+    fleet.ready, fleet.missing = {0, 2}, [1]
+    pool = pool_of(fleet)
     prepared = [pair for group in pool.prepare(articles, nothing) for pair in group]
     assert sorted(article.key for article, _ in prepared) == [article.key for article in articles]
     requests = [request("a", 0, [(article, 7) for article in articles])]
     assert pool.decode(requests, nothing) == InlineEpisodePool(FakeEpisodeRunner).decode(requests, nothing)
-    own = {key for key, numbers in scripted.homes.items() if numbers == {int(key) % 3}}
+    own = {key for key, numbers in homes(fleet).items() if numbers == {int(key) % 3}}
     assert own == {"0", "2", "3", "5"}
 
-    scripted.ready, scripted.missing = frozenset({0}), frozenset({1, 2})
+    fleet.ready, fleet.missing = {0}, [1, 2]
     assert pool.decode(requests, nothing) == InlineEpisodePool(FakeEpisodeRunner).decode(requests, nothing)
 
 
@@ -120,14 +94,14 @@ def test_every_article_is_prepared_or_fails_once(deadly: frozenset[int], actors:
         attempts[article.key] += 1
         return int(article.key) in deadly
 
-    scripted = ScriptedActors(actors, dies, seed)
-    prepared = [pair for group in pool_of(scripted).prepare(articles, nothing) for pair in group]
+    fleet = fleet_of(actors, dies, seed)
+    prepared = [pair for group in pool_of(fleet).prepare(articles, nothing) for pair in group]
     assert sorted(article.key for article, _ in prepared) == [article.key for article in articles]
     failures = {article.key: failure for article, failure in prepared if failure}
     assert failures.keys() == {str(i) for i in deadly}
-    assert all((failure.attempts, failure.message) == (3, "the worker died") for failure in failures.values())
+    assert all((failure.attempts, failure.message) == (3, "it died") for failure in failures.values())
     assert attempts == {str(i): 3 if i in deadly else 1 for i in range(10)}, "machines that die are not its fault"
-    assert scripted.homes == {str(i): {i % actors} for i in range(10)}
+    assert homes(fleet) == {str(i): {i % actors} for i in range(10)}
 
 
 def test_an_article_may_die_twice_and_the_next_begins_anew() -> None:
@@ -137,17 +111,17 @@ def test_an_article_may_die_twice_and_the_next_begins_anew() -> None:
         left[article.key] -= 1
         return left[article.key] >= 0
 
-    groups = list(pool_of(ScriptedActors(1, dies)).prepare([fakes.article(i) for i in range(2)], nothing))
+    groups = list(pool_of(fleet_of(1, dies)).prepare([fakes.article(i) for i in range(2)], nothing))
     assert [failure for group in groups for _, failure in group] == [None, None]
 
 
 def test_five_deaths_in_a_row_stop_the_run() -> None:
     requests = [request("a", 0, [(fakes.article(i), 7) for i in range(2)])]
-    scripted = ScriptedActors(2, lambda *_: True)
-    with pytest.raises(ClusterError, match=r"^5 actors in a row .* with 1 CPU each.*Ray says: the worker died"):
-        pool_of(scripted).learn(requests, nothing)
-    assert scripted.deaths in (5, 6), "the fifth may come with a sixth"
-    assert scripted.closed
+    fleet = fleet_of(2, lambda *_: True)
+    with pytest.raises(ClusterError, match=r"^5 actors in a row .* with 1 CPU each.*Ray says: it died"):
+        pool_of(fleet).learn(requests, nothing)
+    assert fleet.deaths in (5, 6), "the fifth may come with a sixth"
+    assert fleet.closed
 
 
 def test_an_answer_forgives_the_deaths_before_it() -> None:
@@ -158,7 +132,7 @@ def test_an_answer_forgives_the_deaths_before_it() -> None:
         sent[broadcast.training.name] += 1
         return sent[broadcast.training.name] <= 4
 
-    pool = pool_of(ScriptedActors(1, dies))
+    pool = pool_of(fleet_of(1, dies))
     for i in range(3):
         ((decoded,),) = pool.decode([request(str(i), 0, [(fakes.article(3), 7)])], nothing)
         assert decoded == Decoded(fakes.article(3).id, 7, f"{i} 3 7", 3.07)
@@ -167,7 +141,7 @@ def test_an_answer_forgives_the_deaths_before_it() -> None:
 
 def test_machines_that_die_are_not_counted() -> None:
     fates = iter([*[None] * 9, *[True] * 4, False])
-    pool = pool_of(ScriptedActors(1, lambda *_: next(fates)))
+    pool = pool_of(fleet_of(1, lambda *_: next(fates)))
     assert len(pool.decode([request("a", 0, [(fakes.article(1), 7)])], nothing)[0]) == 1
 
 
@@ -175,14 +149,14 @@ def test_a_call_that_is_cut_short_ends_the_actors() -> None:
     def be_cancelled() -> None:
         raise CancelledError("Somebody asked for the end of the run.")
 
-    scripted = ScriptedActors(1, lambda *_: False)
+    fleet = fleet_of(1, lambda *_: False)
     with pytest.raises(CancelledError):
-        pool_of(scripted).learn([request("a", 0, [(fakes.article(1), 7)])], be_cancelled)
-    assert scripted.closed
+        pool_of(fleet).learn([request("a", 0, [(fakes.article(1), 7)])], be_cancelled)
+    assert fleet.closed
 
-    scripted = ScriptedActors(1, lambda *_: False)
-    groups = pool_of(scripted).prepare([fakes.article(i) for i in range(2)], nothing)
+    fleet = fleet_of(1, lambda *_: False)
+    groups = pool_of(fleet).prepare([fakes.article(i) for i in range(2)], nothing)
     next(groups)
-    assert not scripted.closed
+    assert not fleet.closed
     groups.close()  # type: ignore[attr-defined]
-    assert scripted.closed
+    assert fleet.closed

@@ -7,8 +7,8 @@ import pytest
 from fake_episodes import FakeEpisodeRunner, request
 
 from cluster.pool import Work
-from cluster.ray_episode_pool import RayEpisodePool
-from cluster.ray_pool import RayPool
+from cluster.ray_episode_pool import episodes_on_ray
+from cluster.ray_pool import sweeps_on_ray
 from cluster.resources import ActorResources
 from cluster.session import Session
 
@@ -46,8 +46,8 @@ def found(session: Session) -> dict[str, list[tuple[str, float]]]:
     (node,) = ray.nodes()
     cpu = ActorResources(0, 1, None)
     with (
-        RayPool(Work(fakes.make_segmenter, fakes.TokenSweeper), cpu, 1) as pool,
-        RayEpisodePool(FakeEpisodeRunner, cpu, 1) as episode_pool,
+        sweeps_on_ray(Work(fakes.make_segmenter, fakes.TokenSweeper), cpu, 1) as pool,
+        episodes_on_ray(FakeEpisodeRunner, cpu, 1) as episode_pool,
     ):
         fakes.together(pool.map(fakes.bundles(3, 2, {1: "sweep-raises"})))
         episode_pool.decode(LEARNT, lambda: None)
