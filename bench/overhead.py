@@ -27,11 +27,12 @@ from rich.console import Console
 from bench import stub_work
 from bench.machine import cpu_model
 from core.types import Landed
-from jobs import driver, workers
+from jobs import driver
 from jobs.phase1 import pin
 from jobs.provenance import Pinned
 from jobs.recipe import load_recipe
 from jobs.store import Store, open_store
+from jobs.workers import Makers
 
 RESULTS = Path(__file__).parent / "results"
 BUNDLE_SIZE, ACTORS, WORDS = 32, 2, 100
@@ -72,8 +73,8 @@ class Meter:
             if not before or before // self.every != self.stored // self.every or self.stored == pinned.articles:
                 self.samples.append(self.sample())
 
-        with mock.patch.object(workers, "_work", stub_work.work), mock.patch.object(Store, "record", metered):
-            return driver.submit(store, pinned, "ray", console)
+        with mock.patch.object(Store, "record", metered):
+            return driver.submit(store, pinned, "ray", console, Makers(stub_work.work))
 
     def sample(self) -> Sample:
         process = psutil.Process()

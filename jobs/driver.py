@@ -31,7 +31,7 @@ from jobs.provenance import Pinned, PlannedStage, code_version, require_same_rev
 from jobs.recipe import parse_recipe
 from jobs.store import FinalState, RunSpec, Store, new_run_id
 from jobs.training import PREPARATION, is_trained, train_policies
-from jobs.workers import Engine, Workers, open_workers
+from jobs.workers import REAL, Engine, Makers, Workers, open_workers
 
 # How each job looks up what its recipe leaves open. A recipe is of the class that its job has in `RECIPE_OF_JOB`.
 PINS: dict[str, Callable[[Any], Pinned]] = {
@@ -58,7 +58,7 @@ class Outcome:
         return asdict(self)
 
 
-def submit(store: Store, pinned: Pinned, engine: Engine, console: Console) -> Outcome:
+def submit(store: Store, pinned: Pinned, engine: Engine, console: Console, makers: Makers = REAL) -> Outcome:
     """Create a run and drive it to its end. There is no run before its models and machines are known to be there.
 
     Raises:
@@ -66,7 +66,7 @@ def submit(store: Store, pinned: Pinned, engine: Engine, console: Console) -> Ou
     """
     fetch_models([*_of_training(pinned), *(planned.plan for planned in pinned.stages)])
     run_id = new_run_id(pinned.job)
-    with open_workers(pinned.recipe, engine, run_id, console) as workers:
+    with open_workers(pinned.recipe, engine, run_id, console, makers) as workers:
         store.create_run(run_spec(pinned), run_id)
         return _drive(store, run_id, pinned, workers, console)
 
@@ -94,6 +94,7 @@ def resume(
     actors: int | None,
     console: Console,
     take_over: bool = False,
+    makers: Makers = REAL,
 ) -> Outcome:
     """Go on with a run: only articles without summaries are computed, failed ones again.
 
@@ -119,7 +120,7 @@ def resume(
     if not (to_train or unfinished):
         return _drive(store, run_id, pinned, Workers(run.device, _no_pool, _no_pool), console, take_over)
     fetch_models([*(_of_training(pinned) if to_train else []), *unfinished])
-    with open_workers(pinned.recipe, engine, run_id, console) as workers:
+    with open_workers(pinned.recipe, engine, run_id, console, makers) as workers:
         return _drive(store, run_id, pinned, workers, console, take_over)
 
 

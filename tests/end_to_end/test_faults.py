@@ -26,11 +26,12 @@ from ray_cluster import RayCluster, end, ray_cluster, strike
 from rich.console import Console
 
 from bench import stub_work
-from jobs import driver, workers
+from jobs import driver
 from jobs.phase1 import pin
 from jobs.provenance import Pinned
 from jobs.recipe import load_recipe
 from jobs.store import Store, open_store, upgrade_schema
+from jobs.workers import Makers
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(400)]
 
@@ -80,9 +81,8 @@ def pinned(tmp_path_factory: pytest.TempPathFactory) -> Pinned:
 def undisturbed(pinned: Pinned, tmp_path_factory: pytest.TempPathFactory) -> Rows:
     url = f"sqlite:///{tmp_path_factory.mktemp('undisturbed') / 'nws.db'}"
     with pytest.MonkeyPatch.context() as patch, open_store(url) as store:
-        patch.setattr(workers, "_work", stub_work.work)
         patch.setenv("NWS_STUB_SECONDS", "0")
-        outcome = driver.submit(store, pinned, "inline", Console(file=io.StringIO()))
+        outcome = driver.submit(store, pinned, "inline", Console(file=io.StringIO()), Makers(stub_work.work))
         assert (outcome.state, outcome.summaries) == ("done", ARTICLES * ROWS_AN_ARTICLE)
         return rows(store)
 

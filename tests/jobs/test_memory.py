@@ -11,10 +11,11 @@ from rich.console import Console
 
 from bench import stub_work
 from core.types import Landed
-from jobs import driver, workers
+from jobs import driver
 from jobs.phase1 import pin
 from jobs.recipe import load_recipe
 from jobs.store import Store, open_store
+from jobs.workers import Makers
 
 ARTICLES, WARM_UP = 1500, 500
 # The ids of what has been read take about 130 bytes an article; a summary's text or scores would take thousands.
@@ -37,12 +38,11 @@ def test_what_has_been_stored_is_forgotten(tmp_path: Path, monkeypatch: pytest.M
             held[stored] = tracemalloc.get_traced_memory()[0]
 
     monkeypatch.setenv("NWS_STUB_SECONDS", "0")
-    monkeypatch.setattr(workers, "_work", stub_work.work)
     monkeypatch.setattr(Store, "record", metered)
     with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
         tracemalloc.start()
         try:
-            outcome = driver.submit(store, pinned, "inline", Console(file=io.StringIO()))
+            outcome = driver.submit(store, pinned, "inline", Console(file=io.StringIO()), Makers(stub_work.work))
         finally:
             tracemalloc.stop()
     assert (outcome.state, outcome.articles) == ("done", ARTICLES)

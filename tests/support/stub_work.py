@@ -3,9 +3,14 @@
 What is tested with it is that nothing is lost, not what the numbers mean.
 """
 
+import functools
+
 from bench import stub_work
-from jobs import cli, workers
+from jobs import cli, driver
+from jobs.workers import Makers
 
 if __name__ == "__main__":
-    workers._work = stub_work.work
+    makers = Makers(stub_work.work)
+    driver.submit = functools.partial(driver.submit, makers=makers)
+    driver.resume = functools.partial(driver.resume, makers=makers)
     cli.main()
