@@ -99,7 +99,7 @@ class RayEpisodePool:
         return self._fleet.workers
 
     def prepare(self, articles: Sequence[Article], look_around: Callable[[], None]) -> Iterator[list[Prepared]]:
-        """See `EpisodePool.prepare`. Ended early, by `close` or by an error, it kills the actors."""
+        """See `EpisodePool.prepare`. Ended early, by closing it or by an error, it kills the actors."""
         backlog = _Backlog(_Unit(self._home(article), article) for article in articles)
         for landed in self._calls("prepare", backlog, look_around):
             prepared: list[Prepared] = []

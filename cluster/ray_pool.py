@@ -99,7 +99,7 @@ class RayPool:
         return self._fleet.workers
 
     def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
-        """See `Pool.map`. Ended early, by `close` or by an error, it kills the actors."""
+        """See `Pool.map`. Ended early, by closing it or by an error, it kills the actors."""
         backlog = _Backlog(bundles, self._max_attempts)
         if backlog.peek() is None:  # a run with nothing to do loads no model
             return
@@ -145,7 +145,7 @@ class RayPool:
 
 
 def sweep_fleet(work: Work, resources: ActorResources, actors: int) -> "Fleet":
-    """Actors on the Ray of the session it is called in, each bundle of which a task segments first."""
+    """Actors on the Ray of the session it is called in. A task segments each bundle on its way to them."""
     # Not at the top: they import ray, and the session must set Ray's switches before.
     from cluster.actors import SweepActor, segmenting
     from cluster.fleet import Fleet
