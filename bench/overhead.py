@@ -27,7 +27,8 @@ from rich.console import Console
 from bench import stub_work
 from bench.machine import cpu_model
 from core.types import Landed
-from jobs.drive import driver, pools
+from jobs.drive import driver
+from jobs.drive.pools import Makers
 from jobs.drive.run import Outcome
 from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
@@ -74,8 +75,8 @@ class Meter:
             if not before or before // self.every != self.stored // self.every or self.stored == pinned.articles:
                 self.samples.append(self.sample())
 
-        with mock.patch.object(pools, "_work", stub_work.work), mock.patch.object(Store, "record", metered):
-            return driver.start(store, pinned, "ray", console)
+        with mock.patch.object(Store, "record", metered):
+            return driver.start(store, pinned, "ray", console, Makers(stub_work.work))
 
     def sample(self) -> Sample:
         process = psutil.Process()

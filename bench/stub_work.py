@@ -48,7 +48,7 @@ def write_articles(path: Path, count: int, words: int = 30) -> None:
 
 
 def work(plan: "SweepPlan", device: str, memory_fraction: float | None) -> Work:
-    """In place of `jobs.drive.pools._work`."""
+    """In place of `jobs.drive.pools.sweep_work`."""
     seconds = float(os.environ.get("NWS_STUB_SECONDS", "0.01"))
     return Work(make_segmenter, partial(make_sweeper, plan.signatures, plan.lengths, seconds))
 

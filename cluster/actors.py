@@ -1,93 +1,94 @@
-"""How the actors of a pool come to life, and how they are waited for. It imports ray: see `encoders`."""
+"""What runs in Ray's worker processes: the segmenting task and the actors. It imports ray: see `fleet`."""
 
 import functools
-import logging
-import time
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import ray
-from ray.exceptions import ActorAlreadyExistsError, RayError
+from ray import cloudpickle
 
-from cluster.faults import lost_its_node, one_line
-from cluster.resources import ActorResources
-from core.errors import ClusterError
+from cluster.pool import SegmentedBundle, Segmenter, Sweeper, prepare_article, segment_bundle, sweep_bundle
+from cluster.progress_metrics import token_rate
+from cluster.worker import Worker, this_worker
+from core.types import Article, BundleResult, Failure
 
-logger = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    # They bring torch along, which a segmenting task has no use for.
+    from cluster.episode_pool import EpisodeRunner
+    from core.learning.exchange import ArticleGradient, Decoded, Request
 
-_MAX_STILLBORN = 3
+
+@functools.cache
+def _segmenter(pickled_factory: bytes) -> Segmenter:
+    """Once per worker process. The key is bytes because unpickled factories need not compare equal."""
+    factory: Callable[[], Segmenter] = cloudpickle.loads(pickled_factory)
+    return factory()
 
 
-def pinning(actor_class: type, resources: ActorResources) -> Callable[..., Any]:
-    """Ray's `options` of a class whose actors pin these resources and are not restarted: pools count their deaths."""
-    accelerator = {"accelerator_type": resources.accelerator_type} if resources.accelerator_type else {}
-    return functools.partial(
-        ray.remote(actor_class).options,
-        num_gpus=resources.num_gpus,
-        num_cpus=resources.num_cpus,
-        max_restarts=0,
-        max_task_retries=0,
+def segment(pickled_factory: bytes, bundle: Sequence[Article]) -> SegmentedBundle:
+    """The Ray task: a bundle cut into sentences and chunks."""
+    return segment_bundle(_segmenter(pickled_factory), bundle)
+
+
+def segmenting(make_segmenter: Callable[[], Segmenter], num_cpus: int) -> Callable[[Sequence[Article]], Any]:
+    """What the driver sends a bundle with to be segmented: it returns the ObjectRef of the `SegmentedBundle`."""
+    # Retries are counted by the pool, so Ray makes none. Task events would cost the driver 2 KB a task.
+    task = ray.remote(segment).options(
+        name="segment",
+        num_cpus=num_cpus,
+        max_retries=0,
+        scheduling_strategy="SPREAD",
         enable_task_events=False,
-        **accelerator,
     )
+    return functools.partial(task.remote, cloudpickle.dumps(make_segmenter))  # type: ignore[no-untyped-call]
 
 
-def start_named(prefix: str, numbers: Iterable[int], start: Callable[[str], Any]) -> Any:
-    """What `start` returns for the first name that is free: the prefix with the next number behind it."""
-    for number in numbers:
-        try:
-            return start(f"{prefix}-{number}")
-        except ActorAlreadyExistsError:  # of an earlier driver of this run, whose end Ray has not seen yet
-            continue
-    raise AssertionError("numbers do not end")
+class SweepActor:
+    """The Ray actor of Phase 1: holds the models. `build` comes first."""
 
+    def __init__(self, make_sweeper: Callable[[], Sweeper]) -> None:
+        self._make_sweeper = make_sweeper
 
-def wait_for_any(refs: list[Any], seconds: float) -> list[Any]:
-    """Wait for the first of them; all that are ready then."""
-    ready, _ = ray.wait(refs, num_returns=1, timeout=seconds)
-    if ready:
-        ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
-    return list(ready)
+    def build(self) -> Worker:
+        """Load the models; where they are now.
 
-
-class Births:
-    """Watches actors load their models: counts those that die of it, and tells of those that are long awaited."""
-
-    def __init__(self, resources: ActorResources) -> None:
-        self._resources = resources
-        self._stillborn = 0
-        self._silent_since = time.monotonic()
-
-    def born(self) -> None:
-        """An actor has loaded its models."""
-        self._stillborn = 0
-
-    def stillborn(self, fault: RayError) -> None:
-        """An actor died before.
-
-        Raises:
-            ClusterError: so did several in a row, or Ray could not start it at all.
+        Not in `__init__`: Ray hands on what a method raises, but of what a constructor raises only the text.
         """
-        # A machine may take any number of them with it.
-        self._stillborn += not lost_its_node(fault)
-        if self._stillborn >= _MAX_STILLBORN or getattr(fault, "actor_init_failed", False):
-            raise ClusterError(
-                f"{self._stillborn} actors in a row died while they loaded their models, with "
-                f"{self._resources.describe()} each. If memory is short, ask for fewer (`--actors`). "
-                f"Ray says: {one_line(fault)}"
-            ) from fault
+        self._sweep = self._make_sweeper()
+        self._token_rate = token_rate()
+        return this_worker()
 
-    def heard(self) -> None:
-        """Something has happened."""
-        self._silent_since = time.monotonic()
+    def sweep(self, segmented: SegmentedBundle) -> BundleResult:
+        """One bundle, summarised and scored."""
+        before = self._tokens()
+        result = sweep_bundle(self._sweep, segmented)
+        self._token_rate.add(self._tokens() - before)
+        return result
 
-    def explain_silence(self, unready: int, actors: int, patience: float) -> None:
-        """Nothing has happened: say so each time it has lasted for `patience` seconds, if actors are still awaited."""
-        if time.monotonic() - self._silent_since < patience:
-            return
-        self._silent_since = time.monotonic()
-        if unready:
-            logger.warning(
-                "Nothing has happened for %.0f s: %d of %d actors wait for %s each, or still load their models.",
-                patience, unready, actors, self._resources.describe(),
-            )  # fmt: skip
+    def _tokens(self) -> int:
+        # Not every sweeper counts them.
+        return getattr(self._sweep, "tokens", 0)
+
+
+class EpisodeActor:
+    """The Ray actor of Phase 2: holds a runner of episodes with its models. `build` comes first."""
+
+    def __init__(self, make_runner: "Callable[[], EpisodeRunner]") -> None:
+        self._make_runner = make_runner
+
+    def build(self) -> Worker:
+        """See `SweepActor.build`."""
+        self._runner = self._make_runner()
+        return this_worker()
+
+    def prepare(self, article: Article) -> Failure | None:
+        """Make an article ready; its failure if that cannot be."""
+        return prepare_article(self._runner.prepare, article)
+
+    def learn(self, requests: "Sequence[Request]") -> "list[list[ArticleGradient]]":
+        """See `EpisodeRunner.learn`."""
+        return self._runner.learn(requests)
+
+    def decode(self, requests: "Sequence[Request]") -> "list[list[Decoded]]":
+        """See `EpisodeRunner.decode`."""
+        return self._runner.decode(requests)

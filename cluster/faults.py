@@ -1,4 +1,4 @@
-"""What Ray says of processes and machines that died, in our words. It imports ray: see `encoders`."""
+"""What Ray says of processes and machines that died, in our words. It imports ray: see `fleet`."""
 
 from ray.exceptions import (
     ActorDiedError,

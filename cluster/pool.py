@@ -3,7 +3,7 @@
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self, TypeAlias
+from typing import Protocol, TypeAlias
 
 from cluster.worker import this_worker
 from core.types import Article, BundleResult, Failure, Landed, SegmentedArticle, Summary
@@ -79,7 +79,7 @@ def _failure(article: Article, error: Exception) -> Failure:
 
 
 class Pool(Protocol):
-    """Runs bundles. Leaving its `with` block, or closing the iterator of `map` early, ends what still runs."""
+    """Runs bundles. Closing the iterator of `map` early ends what still runs."""
 
     @property
     def workers(self) -> tuple[str, ...]:
@@ -98,13 +98,6 @@ class Pool(Protocol):
         """
         ...
 
-    def close(self) -> None:
-        """End what still runs and free what the pool holds. May be called twice."""
-        ...
-
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *exc_info: object) -> None: ...
-
 
 class InlinePool:
     """A pool in this process, one bundle after the other: for tests, debugging, and machines without Ray."""
@@ -122,12 +115,3 @@ class InlinePool:
         """See `Pool.map`."""
         for bundle in bundles:
             yield [(bundle, sweep_bundle(self._sweep, segment_bundle(self._segment, bundle)))]
-
-    def close(self) -> None:
-        """See `Pool.close`; an inline pool holds no process."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()

@@ -1,4 +1,4 @@
-"""How fast a run goes, for Prometheus: Ray exports it from every machine. It imports ray: see `encoders`.
+"""How fast a run goes, for Prometheus: Ray exports it from every machine. It imports ray: see `fleet`.
 
 Ray puts `ray_` before these names, and `_total` behind those of counters. A stage counts its own articles.
 """
@@ -84,9 +84,10 @@ class LearningProgress:
                 self._reward.set(statistics.fmean(rewards), {"policy": broadcast.training.name})
 
 
-def token_rate(actor: str) -> Rate:
+def token_rate() -> Rate:
     """What an actor counts: the tokens that its models read and write, without padding."""
-    tags = {"run": ray.get_runtime_context().namespace, "actor": actor}
+    context = ray.get_runtime_context()
+    tags = {"run": context.namespace, "actor": context.get_actor_name()}
     gauge = Gauge("nws_tokens_per_second", "Tokens that the models of an actor worked on, of late.", tuple(tags))
     gauge.set_default_tags(tags)
     return Rate(gauge)

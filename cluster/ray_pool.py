@@ -1,10 +1,11 @@
-"""Bundles on Ray: which to send, which to send again, and which to give up on."""
+"""Bundles on Ray: which to send to whom, which to send again, and which to give up on."""
 
+import contextlib
 import itertools
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from cluster.loss import Loss
 from cluster.pool import Work
@@ -12,7 +13,10 @@ from cluster.resources import ActorResources
 from core.types import Article, BundleResult, Failure, Landed
 
 if TYPE_CHECKING:
-    from cluster.encoders import Encoders
+    from cluster.fleet import Fleet
+
+# Of the actors of this process: no name is used twice, though an actor may be gone before its name is.
+_NAMES = (f"sweep-{number}" for number in itertools.count())
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,15 @@ class _Parcel:
 
     bundle: Sequence[Article]
     deaths: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A parcel that an actor has; `alone` if it wants the actor for itself."""
+
+    parcel: _Parcel
+    number: int
+    alone: bool
 
 
 class _Backlog:
@@ -59,90 +72,99 @@ class _Backlog:
 
 
 class RayPool:
-    """A pool of actors on the Ray of the session it is used in. Actors start with the first bundle.
+    """A pool of `SweepActor`s, which start with the first bundle.
 
     Args:
-        work: What the tasks and the actors run.
-        resources: What each actor pins.
-        actors: How many actors.
+        fleet: The actors.
+        count: Is told what landed, after every wait.
         bundles_per_actor: How many bundles each actor has in flight: one at work, the others being segmented.
         max_attempts: How often a bundle may lose its process before its articles are tried alone, once more each.
     """
 
     def __init__(
         self,
-        work: Work,
-        resources: ActorResources,
-        actors: int,
+        fleet: "Fleet",
+        count: Callable[[Sequence[Landed]], None],
         bundles_per_actor: int = 2,
         max_attempts: int = 3,
     ) -> None:
-        self._work = work
-        self._resources = resources
-        self._actors = actors
+        self._fleet = fleet
+        self._count = count
         self._bundles_per_actor = bundles_per_actor
         self._max_attempts = max_attempts
-        self._encoders: Encoders | None = None
-
-    def _started(self) -> "Encoders":
-        if self._encoders is None:
-            # Not at the top: it imports ray, and the session must set Ray's switches before.
-            from cluster.encoders import Encoders
-
-            self._encoders = Encoders(self._work, self._resources, self._actors, self._bundles_per_actor)
-        return self._encoders
 
     @property
     def workers(self) -> tuple[str, ...]:
         """See `Pool.workers`."""
-        return self._encoders.workers if self._encoders else ()
+        return self._fleet.workers
 
     def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
-        """See `Pool.map`. Ended early, by `close` or by an error, it kills the actors."""
+        """See `Pool.map`. Ended early, by closing it or by an error, it kills the actors."""
         backlog = _Backlog(bundles, self._max_attempts)
         if backlog.peek() is None:  # a run with nothing to do loads no model
             return
-        finished = False
-        try:
-            yield from self._drive(backlog, self._started())
-            finished = True
-        finally:
-            if not finished:
-                self.close()
+        with contextlib.ExitStack() as if_cut_short:
+            if_cut_short.callback(self._fleet.close)
+            self._fleet.start()
+            yield from self._drive(backlog)
+            if_cut_short.pop_all()
 
-    def _drive(self, backlog: _Backlog, encoders: "Encoders") -> Iterator[list[Landed]]:
-        in_flight: dict[int, _Parcel] = {}
+    def _drive(self, backlog: _Backlog) -> Iterator[list[Landed]]:
+        in_flight: dict[int, _Sent] = {}
         landed: list[Landed] = []
         while True:
-            self._fill(encoders, backlog, in_flight)
+            self._fill(backlog, in_flight)
             yield landed  # now that the actors have something to do meanwhile
             if not in_flight and backlog.peek() is None:
                 return
             landed = []
-            for ticket, outcome in encoders.wait():
-                parcel = in_flight.pop(ticket)
-                result = outcome if isinstance(outcome, BundleResult) else backlog.lost(parcel, outcome)
+            for ticket, outcome in self._fleet.wait():
+                parcel = in_flight.pop(ticket).parcel
+                result = backlog.lost(parcel, outcome) if isinstance(outcome, Loss) else outcome
                 if result is not None:
                     landed.append((parcel.bundle, result))
-            encoders.count(landed)
+            self._count(landed)
 
-    def _fill(self, encoders: "Encoders", backlog: _Backlog, in_flight: dict[int, _Parcel]) -> None:
+    def _fill(self, backlog: _Backlog, in_flight: dict[int, _Sent]) -> None:
         # An article on trial at the head of the backlog holds up the others until an actor is free for it: rare,
         # and soon over.
-        while encoders.has_room(alone=False) and (parcel := backlog.peek()) is not None:
+        while self._least_loaded(in_flight, alone=False) is not None and (parcel := backlog.peek()) is not None:
             alone = backlog.on_trial(parcel)
-            if not encoders.has_room(alone):
+            number = self._least_loaded(in_flight, alone)
+            if number is None:
                 return
-            in_flight[encoders.send(parcel.bundle, alone)] = backlog.take()
+            ticket = self._fleet.send(number, "sweep", parcel.bundle)
+            in_flight[ticket] = _Sent(backlog.take(), number, alone)
 
-    def close(self) -> None:
-        """Kill the actors of this pool, and nothing else on the cluster."""
-        if self._encoders is not None:
-            self._encoders.close()
-            self._encoders = None
+    def _least_loaded(self, in_flight: dict[int, _Sent], alone: bool) -> int | None:
+        """The actor for the next bundle, if one has room; `alone`: for a bundle that wants an actor for itself."""
+        taken = {sent.number for sent in in_flight.values() if sent.alone}
+        loads = self._fleet.loads
+        free = [n for n, load in loads.items() if load < (1 if alone or n in taken else self._bundles_per_actor)]
+        return min(free, key=loads.__getitem__, default=None)
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
+def sweep_fleet(work: Work, resources: ActorResources, actors: int) -> "Fleet":
+    """Actors on the Ray of the session it is called in. A task segments each bundle on its way to them."""
+    # Not at the top: they import ray, and the session must set Ray's switches before.
+    from cluster.actors import SweepActor, segmenting
+    from cluster.fleet import Fleet
+
+    # Actors that pin the CPUs would leave none for the tasks to wait for.
+    segment = segmenting(work.make_segmenter, num_cpus=1 if resources.num_gpus else 0)
+    return Fleet(SweepActor, work.make_sweeper, _NAMES, resources, actors, segment)
+
+
+@contextlib.contextmanager
+def sweeps_on_ray(work: Work, resources: ActorResources, actors: int) -> Iterator[RayPool]:
+    """A pool on the Ray of the session. The end of the block kills its actors, and nothing else on the cluster.
+
+    Args:
+        work: What the tasks and the actors run.
+        resources: What each actor pins.
+        actors: How many actors.
+    """
+    from cluster.progress_metrics import Progress
+
+    with contextlib.closing(sweep_fleet(work, resources, actors)) as fleet:
+        yield RayPool(fleet, Progress().count)

@@ -34,7 +34,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class EpisodePlan:
-    """What a worker holds: everything that decides an update beside what the driver sends.
+    """What a runner of episodes holds: everything that decides an update beside what the driver sends.
 
     Attributes:
         language: of all articles and references.
@@ -52,11 +52,11 @@ class EpisodePlan:
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
-        """Every model that a worker loads."""
+        """Every model that a runner loads."""
         return (self.encoder, self.reward.bertscore.model)
 
 
-class EpisodeWorker:
+class EpisodeRunner:
     """Holds an encoder, a reward and the articles it has seen, and runs episodes.
 
     Args:
@@ -184,8 +184,8 @@ def _gradient(asked: _Asked, drawn: Rollouts, rewards: Sequence[float]) -> Artic
     return ArticleGradient(asked.article.id, asked.n, gradient, samples, of_policy.item(), loss.item())
 
 
-def make_worker(plan: EpisodePlan, device: str, memory_fraction: float | None = None) -> EpisodeWorker:
-    """A worker with its models on `device`, see `core.sweep.make_sweeper`. Policies always run on the CPU.
+def make_episode_runner(plan: EpisodePlan, device: str, memory_fraction: float | None = None) -> EpisodeRunner:
+    """A runner with its models on `device`, see `core.sweep.make_sweeper`. Policies always run on the CPU.
 
     Raises:
         ModelError: a model cannot be loaded.
@@ -194,4 +194,4 @@ def make_worker(plan: EpisodePlan, device: str, memory_fraction: float | None = 
     take_share(device, memory_fraction)
     encoder = load_encoder(plan.encoder, torch.device(device), plan.precision)
     reward = make_reward(plan.reward, torch.device(device))
-    return EpisodeWorker(checked(plan.language, Segmenter(plan.pipeline)), encoder.encode, reward)
+    return EpisodeRunner(checked(plan.language, Segmenter(plan.pipeline)), encoder.encode, reward)

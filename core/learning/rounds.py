@@ -9,7 +9,7 @@ from core.learning.exchange import ArticleGradient, Request
 from core.learning.learner import Learner, UpdateStatistics
 from core.types import Article
 
-# `EpisodeWorker.learn`, or what spreads the episodes over several workers and gives the results back in order.
+# `EpisodeRunner.learn`, or what spreads the episodes over several workers and gives the results back in order.
 Learn = Callable[[Sequence[Request]], list[list[ArticleGradient]]]
 
 

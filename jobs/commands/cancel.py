@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cluster.submission import Head
+from cluster.job_api import Head
 from core.errors import ClusterError
 from jobs.commands.options import HeadAddress
 from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, out, shown

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.submission import Head
+from cluster.job_api import Head
 from core.errors import ClusterError, RecipeError
 from jobs.commands.options import HeadAddress
 from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, out, reading

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, cast, get_args
 
 import typer
 
-from cluster.submission import Head, require_address
+from cluster.job_api import Head, require_address
 from core.errors import ClusterError, RecipeError
 from jobs.commands.options import EngineName
 from jobs.commands.shared import err, store_flag

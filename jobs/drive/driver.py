@@ -14,7 +14,7 @@ from rich.console import Console
 from core.episodes import EpisodePlan
 from core.models import model_folder
 from core.sweep import SweepPlan
-from jobs.drive.pools import Engine, Workers, open_workers
+from jobs.drive.pools import REAL, Engine, Makers, Workers, open_workers
 from jobs.drive.run import Outcome, Run, take_run
 from jobs.drive.stages import run_stage, unfinished_bundles
 from jobs.drive.training import PREPARATION, is_trained, train_policies
@@ -24,7 +24,7 @@ from jobs.plan.revisions import code_version, require_same_revisions
 from jobs.store import Store, new_run_id
 
 
-def start(store: Store, pinned: Pinned, engine: Engine, console: Console) -> Outcome:
+def start(store: Store, pinned: Pinned, engine: Engine, console: Console, makers: Makers = REAL) -> Outcome:
     """Create a run and drive it to its end. There is no run before its models and machines are known to be there.
 
     Raises:
@@ -32,7 +32,7 @@ def start(store: Store, pinned: Pinned, engine: Engine, console: Console) -> Out
     """
     fetch_models([*_of_training(pinned), *(planned.plan for planned in pinned.stages)])
     run_id = new_run_id(pinned.job)
-    with open_workers(pinned.recipe, engine, run_id, console) as workers:
+    with open_workers(pinned.recipe, engine, run_id, console, makers) as workers:
         store.create_run(pinned.run_spec(), run_id)
         return _drive(store, run_id, pinned, workers, console)
 
@@ -45,6 +45,7 @@ def resume(
     actors: int | None,
     console: Console,
     take_over: bool = False,
+    makers: Makers = REAL,
 ) -> Outcome:
     """Go on with a run: only articles without summaries are computed, failed ones again.
 
@@ -74,7 +75,7 @@ def resume(
     if not (to_train or unfinished):
         return _drive(store, run_id, pinned, Workers(run.device, _no_pool, _no_pool), console, take_over)
     fetch_models([*(_of_training(pinned) if to_train else []), *unfinished])
-    with open_workers(pinned.recipe, engine, run_id, console) as workers:
+    with open_workers(pinned.recipe, engine, run_id, console, makers) as workers:
         return _drive(store, run_id, pinned, workers, console, take_over)
 
 

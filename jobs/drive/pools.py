@@ -2,20 +2,20 @@
 
 import functools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from rich.console import Console
 
-from cluster.policy_pool import InlinePolicyPool, PolicyPool
+from cluster.episode_pool import EpisodePool, EpisodeRunner, InlineEpisodePool
 from cluster.pool import InlinePool, Pool, Work
-from cluster.ray_policy_pool import RayPolicyPool
-from cluster.ray_pool import RayPool
+from cluster.ray_episode_pool import episodes_on_ray
+from cluster.ray_pool import sweeps_on_ray
 from cluster.resources import await_actors
 from cluster.session import Session, joined_session, local_session
-from core.episodes import EpisodePlan, EpisodeWorker, make_worker
+from core.episodes import EpisodePlan, make_episode_runner
 from core.sweep import SweepPlan, make_segmenter, make_sweeper
 from jobs.recipes.base import RunRecipe
 
@@ -27,12 +27,33 @@ class Workers:
     """What runs a run: its `device`, in words, and what opens the pool of a stage or of a training on it."""
 
     device: str | None
-    open: Callable[[SweepPlan], Pool]
-    open_policies: Callable[[EpisodePlan], PolicyPool]
+    open: Callable[[SweepPlan], AbstractContextManager[Pool]]
+    open_policies: Callable[[EpisodePlan], AbstractContextManager[EpisodePool]]
+
+
+def sweep_work(plan: SweepPlan, device: str, memory_fraction: float | None) -> Work:
+    """The work of a stage, see `core.sweep`."""
+    return Work(functools.partial(make_segmenter, plan), functools.partial(make_sweeper, plan, device, memory_fraction))
+
+
+@dataclass(frozen=True, slots=True)
+class Makers:
+    """What makes, of a plan, a device and a share of its memory, the work of a stage and the runner of a training.
+
+    `work` is called in the driver's process; `runner` travels, and is called where episodes are run.
+    """
+
+    work: Callable[[SweepPlan, str, float | None], Work] = sweep_work
+    runner: Callable[[EpisodePlan, str, float | None], EpisodeRunner] = make_episode_runner
+
+
+REAL = Makers()
 
 
 @contextmanager
-def open_workers(recipe: RunRecipe, engine: Engine, run_id: str, console: Console) -> Iterator[Workers]:
+def open_workers(
+    recipe: RunRecipe, engine: Engine, run_id: str, console: Console, makers: Makers = REAL
+) -> Iterator[Workers]:
     """The machines that a recipe asks for.
 
     Raises:
@@ -44,8 +65,8 @@ def open_workers(recipe: RunRecipe, engine: Engine, run_id: str, console: Consol
         share = recipe.gpu_memory_fraction
         yield Workers(
             f"inline, {name}",
-            lambda plan: InlinePool(_work(plan, device, share)),
-            lambda plan: InlinePolicyPool(_policy_work(plan, device, share)),
+            lambda plan: nullcontext(InlinePool(makers.work(plan, device, share))),
+            lambda plan: nullcontext(InlineEpisodePool(functools.partial(makers.runner, plan, device, share))),
         )
         return
     with _session(engine, run_id, console) as session:
@@ -61,8 +82,8 @@ def open_workers(recipe: RunRecipe, engine: Engine, run_id: str, console: Consol
         fraction = recipe.gpu_memory_fraction or shared
         yield Workers(
             f"{actors} x {resources.describe()}",
-            lambda plan: RayPool(_work(plan, device, fraction), resources, actors),
-            lambda plan: RayPolicyPool(_policy_work(plan, device, fraction), resources, actors),
+            lambda plan: sweeps_on_ray(makers.work(plan, device, fraction), resources, actors),
+            lambda plan: episodes_on_ray(functools.partial(makers.runner, plan, device, fraction), resources, actors),
         )
 
 
@@ -78,11 +99,3 @@ def _session(engine: Engine, run_id: str, console: Console) -> Iterator[Session]
             token = f" (its token is in {session.auth_token_path})" if session.auth_token_path else ""
             console.print(f"Ray dashboard: {session.dashboard_url}{token}", highlight=False, soft_wrap=True)
         yield session
-
-
-def _work(plan: SweepPlan, device: str, memory_fraction: float | None) -> Work:
-    return Work(functools.partial(make_segmenter, plan), functools.partial(make_sweeper, plan, device, memory_fraction))
-
-
-def _policy_work(plan: EpisodePlan, device: str, memory_fraction: float | None) -> Callable[[], EpisodeWorker]:
-    return functools.partial(make_worker, plan, device, memory_fraction)

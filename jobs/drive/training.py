@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
-from cluster.policy_pool import PolicyPool
+from cluster.episode_pool import EpisodePool
 from core.errors import TrainingError
 from core.learning.checkpoint import from_bytes, to_bytes
 from core.learning.exchange import Decoded
@@ -64,7 +64,7 @@ def train_policies(run: Run, training: PlannedTraining, workers: Workers, consol
 
 
 def _prepared(
-    run: Run, training: PlannedTraining, pool: PolicyPool, has_begun: bool, console: Console
+    run: Run, training: PlannedTraining, pool: EpisodePool, has_begun: bool, console: Console
 ) -> list[Article]:
     """The articles to learn from, in corpus order: those that can be prepared.
 
@@ -118,7 +118,7 @@ def _is_done(learner: Learner, articles: Sequence[Article]) -> bool:
 
 
 def _decoded(
-    run: Run, pool: PolicyPool, finished: Sequence[Learner], articles: Sequence[Article]
+    run: Run, pool: EpisodePool, finished: Sequence[Learner], articles: Sequence[Article]
 ) -> dict[str, list[Decoded]]:
     """What finished policies write greedily for the articles they have learnt from, by name."""
     if not finished:

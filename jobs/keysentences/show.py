@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from jobs.keysentences.compute import N_KEYSENTS, N_KEYWORDS, KeySentences, Method
-from jobs.score.show import WIDTH
+from jobs.terminal.table_style import WIDTH
 
 _GAP = 3
 _NUMBER = 4

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from cluster.submission import Head, Job
+from cluster.job_api import Head, Job
 from core.errors import ClusterError
 from jobs.drive.patience import patiently
 from jobs.remote.ship import give_up

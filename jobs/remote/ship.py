@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from cluster.submission import Head
+from cluster.job_api import Head
 from core.errors import NwsError
 from jobs.drive.patience import Result, patiently
 from jobs.plan.pinned import Pinned

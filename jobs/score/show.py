@@ -6,8 +6,8 @@ from rich.console import Console
 
 from core.analysis.bootstrap import Interval
 from jobs.score.compute import FileScore, MetricScore
+from jobs.terminal.table_style import WIDTH
 
-WIDTH = 80
 _HEADER = f"{'metric':<16}{'precision':>11}{'recall':>11}{'F1 / score':>12}   95 % interval"
 
 

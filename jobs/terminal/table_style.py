@@ -8,6 +8,8 @@ from rich.text import Text
 
 from core.analysis import CONTROLS, UPPER_BOUNDS
 
+WIDTH = 80
+"""Columns of a terminal that every table is made for."""
 NAME_WIDTH = 24
 """Columns for a system's name, which leaves eleven n of five columns each on a line of 80."""
 

@@ -17,17 +17,17 @@ def head() -> Iterator[Head]:
 
 WORKING = """
 import json
-from cluster.ray_pool import RayPool
+from cluster.ray_pool import RayPool, sweep_fleet
 from cluster.resources import plan_actors
 from cluster.session import joined_session
 import fakes
 
 with joined_session("a-run") as session:
-    pool = RayPool(fakes.WORK, *plan_actors(session.resources, None, None))
-    landed = fakes.together(pool.map(fakes.bundles(4, 2)))
+    fleet = sweep_fleet(fakes.WORK, *plan_actors(session.resources, None, None))
+    landed = fakes.together(RayPool(fleet, lambda landed: None).map(fakes.bundles(4, 2)))
     import ray
     named = [[actor["name"], actor["namespace"]] for actor in ray.util.list_named_actors(all_namespaces=True)]
-    # Left without `pool.close()`, as a driver that fails would.
+    # Left without `fleet.close()`, as a driver that fails would.
 print(json.dumps({
     "summaries": sum(len(result.summaries) for _, result in landed),
     "failures": [failure.message for _, result in landed for failure in result.failures],
@@ -58,7 +58,7 @@ def test_a_run_on_a_cluster_leaves_it_running_without_its_actors(head: Head, tmp
     environment = head.environment | {"RAY_ADDRESS": head.address}
     told = json.loads(run_script(WORKING, tmp_path, environment))
     assert (told["summaries"], told["failures"]) == (16, [])
-    assert told["named"] == [["encoder-0", "a-run"], ["encoder-1", "a-run"]]
+    assert told["named"] == [["sweep-0", "a-run"], ["sweep-1", "a-run"]]
     assert told["cpus"] == 2
     assert told["token"] == head.environment["RAY_AUTH_TOKEN_PATH"]
     assert told["dashboard"] == head.dashboard

@@ -14,7 +14,7 @@ LOSING = """
 import json, threading
 import cluster_of_nodes
 from cluster.pool import Work
-from cluster.ray_pool import RayPool
+from cluster.ray_pool import sweeps_on_ray
 from cluster.resources import ActorResources
 from cluster.session import joined_session
 import fakes
@@ -26,7 +26,7 @@ try:
     with joined_session("a-run", cluster.address) as session:
         work = Work(fakes.make_segmenter, fakes.make_slowly if when == "loading" else fakes.make_sweeper)
         bundles = fakes.bundles(16, 1, {{}} if when == "loading" else dict.fromkeys(range(16), "segment-slow"))
-        with RayPool(work, ActorResources(1, 0, None), actors=6) as pool:
+        with sweeps_on_ray(work, ActorResources(1, 0, None), actors=6) as pool:
             if when == "loading":
                 threading.Timer(3, cluster_of_nodes.kill, [nodes[0]]).start()
             landed = []

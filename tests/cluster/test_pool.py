@@ -91,12 +91,11 @@ def test_inline_pool_builds_once_and_pulls_bundles_lazily() -> None:
             pulled.append(i)
             yield bundle
 
-    with InlinePool(fakes.WORK) as pool:
-        results = pool.map(source())
-        ((bundle, result),) = next(results)
-        assert pulled == [0]
-        assert {s.article_id for s in result.summaries} == {a.id for a in bundle}
-        assert [len(group) for group in results] == [1, 1]
+    results = InlinePool(fakes.WORK).map(source())
+    ((bundle, result),) = next(results)
+    assert pulled == [0]
+    assert {s.article_id for s in result.summaries} == {a.id for a in bundle}
+    assert [len(group) for group in results] == [1, 1]
 
 
 def test_inline_pool_lets_a_factory_error_through() -> None:
@@ -109,8 +108,7 @@ def test_work_can_be_pickled() -> None:
 
 
 def test_inline_pool_is_one_worker() -> None:
-    with InlinePool(fakes.WORK) as pool:
-        (worker,) = pool.workers
+    (worker,) = InlinePool(fakes.WORK).workers
     device, _, node = worker.partition(" on ")
     assert device
     assert node == socket.gethostname()

@@ -4,11 +4,11 @@ import urllib.request
 
 import fakes
 import pytest
-from fake_policies import FakePolicyWorker, request
+from fake_episodes import FakeEpisodeRunner, request
 
 from cluster.pool import Work
-from cluster.ray_policy_pool import RayPolicyPool
-from cluster.ray_pool import RayPool
+from cluster.ray_episode_pool import episodes_on_ray
+from cluster.ray_pool import sweeps_on_ray
 from cluster.resources import ActorResources
 from cluster.session import Session
 
@@ -46,12 +46,12 @@ def found(session: Session) -> dict[str, list[tuple[str, float]]]:
     (node,) = ray.nodes()
     cpu = ActorResources(0, 1, None)
     with (
-        RayPool(Work(fakes.make_segmenter, fakes.TokenSweeper), cpu, 1) as pool,
-        RayPolicyPool(FakePolicyWorker, cpu, 1) as policy_pool,
+        sweeps_on_ray(Work(fakes.make_segmenter, fakes.TokenSweeper), cpu, 1) as pool,
+        episodes_on_ray(FakeEpisodeRunner, cpu, 1) as episode_pool,
     ):
         fakes.together(pool.map(fakes.bundles(3, 2, {1: "sweep-raises"})))
-        policy_pool.decode(LEARNT, lambda: None)
-        policy_pool.learn(LEARNT, lambda: None)
+        episode_pool.decode(LEARNT, lambda: None)
+        episode_pool.learn(LEARNT, lambda: None)
         deadline = time.monotonic() + 60
         while (NAMES | POLICY_NAMES) - (found := exported(node["MetricsExportPort"])).keys():
             assert time.monotonic() < deadline, f"missing: {(NAMES | POLICY_NAMES) - found.keys()}"
@@ -69,7 +69,7 @@ def test_prometheus_reads_how_far_the_run_is(found: dict[str, list[tuple[str, fl
     for name in NAMES:
         assert all('run="nws"' in labels for labels, _ in found[name])
     ((labels, _),) = found["ray_nws_tokens_per_second"]
-    assert re.search(r'actor="encoder-\d+"', labels)
+    assert re.search(r'actor="sweep-\d+"', labels)
 
 
 def test_prometheus_reads_how_policies_learn(found: dict[str, list[tuple[str, float]]]) -> None:

@@ -1,10 +1,7 @@
 import contextlib
-import itertools
-import json
 import os
 import re
 import time
-import urllib.request
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,9 +9,10 @@ from pathlib import Path
 import fakes
 import psutil
 import pytest
+from ray_dashboard import alive_actors
 
 from cluster.pool import InlinePool, Work
-from cluster.ray_pool import RayPool
+from cluster.ray_pool import RayPool, sweep_fleet, sweeps_on_ray
 from cluster.resources import ActorResources, plan_actors
 from cluster.session import Session
 from cluster.worker import this_worker
@@ -41,11 +39,13 @@ def texts(landed: Sequence[Landed]) -> set[str]:
     return {summary.text for _, result in landed for summary in result.summaries}
 
 
-def run(
-    bundles: Sequence[Sequence[Article]], work: Work = fakes.WORK, actors: int = 1, max_attempts: int = 3
-) -> list[Landed]:
-    with RayPool(work, CPU, actors, max_attempts=max_attempts) as pool:
+def run(bundles: Sequence[Sequence[Article]], work: Work = fakes.WORK, actors: int = 1) -> list[Landed]:
+    with sweeps_on_ray(work, CPU, actors) as pool:
         return fakes.together(pool.map(bundles))
+
+
+def uncounted(landed: Sequence[Landed]) -> None:
+    """What landed is counted elsewhere."""
 
 
 @pytest.mark.parametrize("actors", [1, 2])
@@ -67,8 +67,8 @@ def test_window_is_bounded() -> None:
             yield bundle
 
     window = 2 * 2
-    with RayPool(fakes.WORK, CPU, actors=2, bundles_per_actor=2) as pool:
-        done = 0
+    with contextlib.closing(sweep_fleet(fakes.WORK, CPU, 2)) as fleet:
+        pool, done = RayPool(fleet, uncounted, bundles_per_actor=2), 0
         for landed in pool.map(source()):
             done += len(landed)
             assert pulled <= done + window, "more than a window was in flight"
@@ -76,7 +76,7 @@ def test_window_is_bounded() -> None:
 
 
 def test_actors_survive_from_one_map_to_the_next() -> None:
-    with RayPool(Work(fakes.make_segmenter, partial(fakes.make_sweeper, "pid")), CPU, 1) as pool:
+    with sweeps_on_ray(Work(fakes.make_segmenter, partial(fakes.make_sweeper, "pid")), CPU, 1) as pool:
         first, second = (texts(fakes.together(pool.map(fakes.bundles(2, 1)))) for _ in range(2))
     assert first == second
     assert str(os.getpid()) not in first
@@ -109,8 +109,9 @@ def test_gpu_actors_see_the_gpu_they_pin(session: Session, tmp_path: Path, gpus_
     resources, actors = plan_actors(session.resources, "T4", len(pinned), gpus_per_actor)
     work = Work(fakes.make_segmenter, partial(fakes.make_sweeper, "gpu"))
     bundles = fakes.bundles(actors, 1, dict.fromkeys(range(actors), f"sweep-meets={actors}={tmp_path}"))
-    with RayPool(work, resources, actors, bundles_per_actor=1) as pool:
-        seen = [summary.text for _, r in fakes.together(pool.map(bundles)) for summary in r.summaries if summary.n == 1]
+    with contextlib.closing(sweep_fleet(work, resources, actors)) as fleet:
+        landed = fakes.together(RayPool(fleet, uncounted, bundles_per_actor=1).map(bundles))
+    seen = [summary.text for _, result in landed for summary in result.summaries if summary.n == 1]
     assert sorted(seen) == list(pinned)
 
 
@@ -124,7 +125,7 @@ def test_asking_for_more_than_there_is_fails_at_once(session: Session) -> None:
 def test_actors_that_fill_the_cpus_do_not_starve_segmenting(session: Session) -> None:
     resources, actors = plan_actors(session.resources, "cpu", None)
     assert actors == 2
-    with RayPool(fakes.WORK, resources, actors) as pool:
+    with sweeps_on_ray(fakes.WORK, resources, actors) as pool:
         assert len(by_article(fakes.together(pool.map(fakes.bundles(8, 1))))) == 8
 
 
@@ -139,7 +140,8 @@ def test_bundles_of_a_killed_actor_are_done_once_by_another(tmp_path: Path) -> N
 @pytest.mark.parametrize("deadly", ["sweep-dies", "segment-dies"])
 def test_an_article_that_always_kills_its_process_is_the_only_failure(deadly: str) -> None:
     bundles = fakes.bundles(3, 3, {4: deadly})
-    found = by_article(run(bundles, max_attempts=2))
+    with contextlib.closing(sweep_fleet(fakes.WORK, CPU, 1)) as fleet:
+        found = by_article(fakes.together(RayPool(fleet, uncounted, max_attempts=2).map(bundles)))
     (failure,) = found.pop(bundles[1][1].id)
     assert isinstance(failure, Failure)
     assert failure.error_class == {"sweep-dies": "ActorDiedError", "segment-dies": "WorkerCrashedError"}[deadly]
@@ -170,16 +172,15 @@ def test_an_error_of_the_source_ends_the_run() -> None:
         yield from fakes.bundles(1, 1)
         raise ModelError("the source broke")
 
-    with RayPool(fakes.WORK, CPU, 1) as pool, pytest.raises(ModelError, match="the source broke"):
+    with sweeps_on_ray(fakes.WORK, CPU, 1) as pool, pytest.raises(ModelError, match="the source broke"):
         fakes.together(pool.map(source()))
 
 
 def test_closing_the_iterator_kills_the_actors_quickly() -> None:
     pids = Work(fakes.make_segmenter, partial(fakes.make_sweeper, "pid"))
     bundles = fakes.bundles(4, 1, {2: "sweep-slow", 3: "sweep-slow"})
-    other = RayPool(pids, CPU, 1)
-    (others_pid,) = texts(fakes.together(other.map(fakes.bundles(1, 1))))
-    with RayPool(pids, CPU, 1) as pool:
+    with sweeps_on_ray(pids, CPU, 1) as other, sweeps_on_ray(pids, CPU, 1) as pool:
+        (others_pid,) = texts(fakes.together(other.map(fakes.bundles(1, 1))))
         landed = pool.map(bundles)
         (pid,) = texts(next(group for group in landed if group))
         started = time.monotonic()
@@ -189,62 +190,20 @@ def test_closing_the_iterator_kills_the_actors_quickly() -> None:
             psutil.Process(int(pid)).wait(timeout=5)
         assert psutil.pid_exists(int(others_pid)), "another pool's actor was killed"
         assert len(fakes.together(pool.map(fakes.bundles(2, 1)))) == 2, "a closed pool can be used again"
-    other.close()
 
 
 def test_the_pool_tells_where_its_actors_are() -> None:
-    with RayPool(fakes.WORK, CPU, 2) as pool:
+    with sweeps_on_ray(fakes.WORK, CPU, 2) as pool:
         assert pool.workers == ()
         fakes.together(pool.map(fakes.bundles(8, 1)))
         assert pool.workers == (str(this_worker()),), "two actors on one machine are told once"
     assert pool.workers == ()
 
 
-def test_the_caller_is_not_left_alone(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    from cluster import encoders
-
-    monkeypatch.setattr(encoders, "_POLL_SECONDS", 0.1)
-    monkeypatch.setattr(encoders, "_PATIENCE_SECONDS", 1.0)
-    # Nobody has this GPU, so nothing happens.
-    with RayPool(fakes.WORK, ActorResources(1, 0, "none-such"), 1) as pool:
-        groups = pool.map(fakes.bundles(1, 1))
-        started = time.monotonic()
-        told = []
-        while time.monotonic() - started < 2.5:
-            assert next(groups) == []
-            told.append(len(caplog.records))
-    assert len(told) > 15
-    assert told[-1] == 2, "a warning for each second of silence"
-    assert "1 of 1 actors wait for 1 none-such GPU each" in caplog.text
-
-
-def test_a_name_that_is_still_taken_is_passed_over(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cluster import encoders
-
-    with RayPool(fakes.WORK, CPU, 1) as first, RayPool(fakes.WORK, CPU, 1) as second:
-        fakes.together(first.map(fakes.bundles(1, 1)))
-        # As for another process with the same run.
-        monkeypatch.setattr(encoders, "_NUMBERS", itertools.count())
-        fakes.together(second.map(fakes.bundles(1, 1)))
-        names = [actor["name"] for actor in alive_actors(session)]
-    assert len(set(names)) == 2
-    assert "encoder-0" in names
-    assert all(re.fullmatch(r"encoder-\d+", name) for name in names)
-
-
-def alive_actors(session: Session) -> list[dict[str, str]]:
-    """What the dashboard shows of them."""
-    assert session.auth_token_path is not None
-    request = urllib.request.Request(
-        f"{session.dashboard_url}/logical/actors",
-        headers={"Authorization": f"Bearer {session.auth_token_path.read_text().strip()}"},
-    )
-    with urllib.request.urlopen(request, timeout=10) as response:
-        return [a for a in json.load(response)["data"]["actors"].values() if a["state"] == "ALIVE"]
-
-
 def test_people_see_names_they_know(session: Session, tmp_path: Path) -> None:
-    with RayPool(fakes.WORK, CPU, 1) as pool:
+    with sweeps_on_ray(fakes.WORK, CPU, 1) as pool:
         fakes.together(pool.map(fakes.bundles(1, 1, {0: f"sweep-titles={tmp_path / 'title'}"})))
-        assert {actor["actorClass"] for actor in alive_actors(session)} == {"Encoder"}
+        actors = alive_actors(session)
+    assert {actor["actorClass"] for actor in actors} == {"SweepActor"}
+    assert all(re.fullmatch(r"sweep-\d+", actor["name"]) for actor in actors)
     assert (tmp_path / "title").read_text().strip("\0 ") == "ray::sweep"

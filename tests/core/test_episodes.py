@@ -7,7 +7,7 @@ import torch
 from documents import article
 from prepared_articles import TEXT, encode, parameters_of
 
-from core.episodes import EpisodePlan, EpisodeWorker, make_worker
+from core.episodes import EpisodePlan, EpisodeRunner, make_episode_runner
 from core.errors import EmptyArticleError
 from core.learning.exchange import ArticleGradient, Broadcast, Episode
 from core.learning.learner import Learner
@@ -35,8 +35,8 @@ def overlap(summaries: Sequence[tuple[Article, str]]) -> list[float]:
     return [len(wanted & set(text.lower().split())) / len(text.split()) for _, text in summaries]
 
 
-def worker() -> EpisodeWorker:
-    return EpisodeWorker(SEGMENT, encode, overlap)
+def runner() -> EpisodeRunner:
+    return EpisodeRunner(SEGMENT, encode, overlap)
 
 
 def broadcast(
@@ -51,7 +51,7 @@ def broadcast(
     return Broadcast(training, update, parameters_of(make_policies(policies, 16, seed=0)), averages or {})
 
 
-def learnt(mine: EpisodeWorker, sent: Broadcast, episodes: Sequence[Episode]) -> list[ArticleGradient]:
+def learnt(mine: EpisodeRunner, sent: Broadcast, episodes: Sequence[Episode]) -> list[ArticleGradient]:
     (found,) = mine.learn([(sent, episodes)])
     return found
 
@@ -71,7 +71,7 @@ EPISODES: list[Episode] = [(ARTICLES[0], 5), (ARTICLES[1], 3), (ARTICLES[2], 5),
 
 
 def test_every_episode_gets_its_gradient_and_samples() -> None:
-    results = learnt(worker(), broadcast(), EPISODES)
+    results = learnt(runner(), broadcast(), EPISODES)
     assert [(r.article_id, r.n) for r in results] == [(a.id, n) for a, n in EPISODES]
     for result in results:
         assert set(result.gradient) == set(broadcast().parameters)
@@ -92,9 +92,9 @@ def test_every_episode_gets_its_gradient_and_samples() -> None:
 
 
 def test_any_number_of_workers_and_any_order_give_the_same_to_the_last_bit() -> None:
-    together = learnt(worker(), broadcast(), EPISODES)
-    apart = [learnt(worker(), broadcast(), [episode])[0] for episode in EPISODES]
-    backwards = learnt(worker(), broadcast(), EPISODES[::-1])[::-1]
+    together = learnt(runner(), broadcast(), EPISODES)
+    apart = [learnt(runner(), broadcast(), [episode])[0] for episode in EPISODES]
+    backwards = learnt(runner(), broadcast(), EPISODES[::-1])[::-1]
     for first, second, third in zip(together, apart, backwards, strict=True):
         require_equal(first, second)
         require_equal(first, third)
@@ -102,21 +102,21 @@ def test_any_number_of_workers_and_any_order_give_the_same_to_the_last_bit() -> 
 
 def test_policies_that_learn_side_by_side_learn_as_they_would_alone() -> None:
     study = broadcast(inputs="embeddings", config=AS_WRITTEN, seed=3)
-    both = worker().learn([(broadcast(), EPISODES), (study, EPISODES[1:])])
+    both = runner().learn([(broadcast(), EPISODES), (study, EPISODES[1:])])
     assert [len(of_one) for of_one in both] == [4, 3]
-    for first, second in zip(both[0], learnt(worker(), broadcast(), EPISODES), strict=True):
+    for first, second in zip(both[0], learnt(runner(), broadcast(), EPISODES), strict=True):
         require_equal(first, second)
-    for first, second in zip(both[1], learnt(worker(), study, EPISODES[1:]), strict=True):
+    for first, second in zip(both[1], learnt(runner(), study, EPISODES[1:]), strict=True):
         require_equal(first, second)
 
 
 def test_seed_update_and_article_each_change_what_is_drawn() -> None:
     episode = (ARTICLES[2], 5)
-    drawn = texts(learnt(worker(), broadcast(), [episode])[0])
+    drawn = texts(learnt(runner(), broadcast(), [episode])[0])
     others = [
-        learnt(worker(), broadcast(seed=1), [episode]),
-        learnt(worker(), broadcast(update=1), [episode]),
-        learnt(worker(), broadcast(), [(article(TEXT + " " + OTHER, "another key"), 5)]),
+        learnt(runner(), broadcast(seed=1), [episode]),
+        learnt(runner(), broadcast(update=1), [episode]),
+        learnt(runner(), broadcast(), [(article(TEXT + " " + OTHER, "another key"), 5)]),
     ]
     assert all(texts(other[0]) != drawn for other in others)
 
@@ -127,7 +127,7 @@ def test_seed_update_and_article_each_change_what_is_drawn() -> None:
 )
 def test_other_configurations_run(config: ReinforceConfig, inputs: str) -> None:
     sent = broadcast(inputs=inputs, averages={5: 0.25}, config=config)
-    (result,) = learnt(worker(), sent, [(ARTICLES[0], 5)])
+    (result,) = learnt(runner(), sent, [(ARTICLES[0], 5)])
     assert len(result.samples) == config.samples
     assert all(np.isfinite(g).all() for g in result.gradient.values())
     if config.advantage_baseline == "none":
@@ -145,7 +145,7 @@ def test_the_self_critical_baseline_is_the_reward_of_the_greedy_summary() -> Non
         found.extend(summaries)
         return overlap(summaries)
 
-    mine = EpisodeWorker(SEGMENT, encode, reward)
+    mine = EpisodeRunner(SEGMENT, encode, reward)
     sent = broadcast(config=ReinforceConfig(2, "self-critical"))
     (result,) = learnt(mine, sent, [(ARTICLES[0], 5)])
     assert [text for _, text in found[:2]] == texts(result)
@@ -163,7 +163,7 @@ def test_an_article_is_embedded_once() -> None:
         calls.append(len(texts))
         return encode(texts)
 
-    mine = EpisodeWorker(SEGMENT, counted, overlap)
+    mine = EpisodeRunner(SEGMENT, counted, overlap)
     mine.prepare(ARTICLES[0])
     learnt(mine, broadcast(), EPISODES)
     learnt(mine, broadcast(1), EPISODES)
@@ -172,8 +172,8 @@ def test_an_article_is_embedded_once() -> None:
 
 
 def test_what_travels_between_driver_and_worker_can_be_pickled() -> None:
-    (result,) = learnt(worker(), pickle.loads(pickle.dumps(broadcast())), [pickle.loads(pickle.dumps(EPISODES[0]))])
-    require_equal(pickle.loads(pickle.dumps(result)), learnt(worker(), broadcast(), EPISODES[:1])[0])
+    (result,) = learnt(runner(), pickle.loads(pickle.dumps(broadcast())), [pickle.loads(pickle.dumps(EPISODES[0]))])
+    require_equal(pickle.loads(pickle.dumps(result)), learnt(runner(), broadcast(), EPISODES[:1])[0])
 
 
 @pytest.mark.usefixtures("multiplied_by")
@@ -185,12 +185,12 @@ def test_real_models_give_the_same_parameters_with_one_worker_or_three() -> None
     training = TrainingConfig("mine", lengths=(3, 5), articles_per_update=3, reinforce=ReinforceConfig(3))
     final = []
     for count in (1, 3):
-        workers = [make_worker(plan, "cpu") for _ in range(count)]
+        runners = [make_episode_runner(plan, "cpu") for _ in range(count)]
         start = make_policies(training.policies, 384, training.seed).state_dict()
         learner = Learner(training, start)
         for _ in range(4):
             sent, episodes = request_of(learner, ARTICLES)
-            learner.step([learnt(workers[i % count], sent, [one])[0] for i, one in enumerate(episodes)])
+            learner.step([learnt(runners[i % count], sent, [one])[0] for i, one in enumerate(episodes)])
         final.append(learner.parameters)
     for name, value in final[0].items():
         np.testing.assert_array_equal(value, final[1][name])
@@ -200,6 +200,6 @@ def test_real_models_give_the_same_parameters_with_one_worker_or_three() -> None
 @pytest.mark.parametrize("wrong", [Article("d", "s", "k", "Snow fell.", ()), Article("d", "s", "k", "...", ("Snow.",))])
 def test_an_article_that_cannot_be_learnt_from_is_refused(wrong: Article) -> None:
     model = resolve_model(parse_model("all-MiniLM-L6-v2"))
-    made = make_worker(EpisodePlan("en", "blank", model, RewardConfig(BertScoreConfig(model, 6))), "cpu")
+    made = make_episode_runner(EpisodePlan("en", "blank", model, RewardConfig(BertScoreConfig(model, 6))), "cpu")
     with pytest.raises(EmptyArticleError, match="'k' of d"):
         made.prepare(wrong)

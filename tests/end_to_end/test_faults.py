@@ -26,7 +26,8 @@ from ray_cluster import RayCluster, end, ray_cluster, strike
 from rich.console import Console
 
 from bench import stub_work
-from jobs.drive import driver, pools
+from jobs.drive import driver
+from jobs.drive.pools import Makers
 from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe
@@ -81,9 +82,8 @@ def pinned(tmp_path_factory: pytest.TempPathFactory) -> Pinned:
 def undisturbed(pinned: Pinned, tmp_path_factory: pytest.TempPathFactory) -> Rows:
     url = f"sqlite:///{tmp_path_factory.mktemp('undisturbed') / 'nws.db'}"
     with pytest.MonkeyPatch.context() as patch, open_store(url) as store:
-        patch.setattr(pools, "_work", stub_work.work)
         patch.setenv("NWS_STUB_SECONDS", "0")
-        outcome = driver.start(store, pinned, "inline", Console(file=io.StringIO()))
+        outcome = driver.start(store, pinned, "inline", Console(file=io.StringIO()), Makers(stub_work.work))
         assert (outcome.state, outcome.summaries) == ("done", ARTICLES * ROWS_AN_ARTICLE)
         return rows(store)
 

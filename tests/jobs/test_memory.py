@@ -11,7 +11,8 @@ from rich.console import Console
 
 from bench import stub_work
 from core.types import Landed
-from jobs.drive import driver, pools
+from jobs.drive import driver
+from jobs.drive.pools import Makers
 from jobs.plan.phase1 import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase1 import Phase1Recipe
@@ -38,12 +39,11 @@ def test_what_has_been_stored_is_forgotten(tmp_path: Path, monkeypatch: pytest.M
             held[stored] = tracemalloc.get_traced_memory()[0]
 
     monkeypatch.setenv("NWS_STUB_SECONDS", "0")
-    monkeypatch.setattr(pools, "_work", stub_work.work)
     monkeypatch.setattr(Store, "record", metered)
     with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
         tracemalloc.start()
         try:
-            outcome = driver.start(store, pinned, "inline", Console(file=io.StringIO()))
+            outcome = driver.start(store, pinned, "inline", Console(file=io.StringIO()), Makers(stub_work.work))
         finally:
             tracemalloc.stop()
     assert (outcome.state, outcome.articles) == ("done", ARTICLES)

@@ -3,10 +3,15 @@
 What is tested with it is that nothing is lost, not what the numbers mean.
 """
 
+import functools
+
 from bench import stub_work
 from jobs import cli
-from jobs.drive import pools
+from jobs.drive import driver
+from jobs.drive.pools import Makers
 
 if __name__ == "__main__":
-    pools._work = stub_work.work
+    makers = Makers(stub_work.work)
+    driver.start = functools.partial(driver.start, makers=makers)
+    driver.resume = functools.partial(driver.resume, makers=makers)
     cli.main()

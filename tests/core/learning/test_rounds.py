@@ -7,7 +7,7 @@ import pytest
 from documents import article
 from prepared_articles import encode
 
-from core.episodes import EpisodeWorker
+from core.episodes import EpisodeRunner
 from core.learning.checkpoint import from_bytes, to_bytes
 from core.learning.learner import Learner
 from core.learning.policies import PolicyConfig, make_policies
@@ -37,12 +37,12 @@ def start(training: TrainingConfig = CONFIG) -> Learner:
     return Learner(training, make_policies(training.policies, 16, seed=0).state_dict())
 
 
-def worker() -> EpisodeWorker:
-    return EpisodeWorker(Segmenter("blank"), encode, numbers)
+def runner() -> EpisodeRunner:
+    return EpisodeRunner(Segmenter("blank"), encode, numbers)
 
 
 def greedy_reward(learner: Learner) -> float:
-    (((decoded,),)) = worker().decode([(learner.broadcast(), [(article(TOY), 3)])])
+    (((decoded,),)) = runner().decode([(learner.broadcast(), [(article(TOY), 3)])])
     return decoded.reward
 
 
@@ -50,7 +50,7 @@ def greedy_reward(learner: Learner) -> float:
 def test_a_toy_is_learnt(baseline: str) -> None:
     learner = start(replace(CONFIG, reinforce=ReinforceConfig(8, baseline)))
     assert greedy_reward(learner) < 0.5
-    statistics = [updated.statistics for (updated,) in train([learner], worker().learn, [article(TOY)])]
+    statistics = [updated.statistics for (updated,) in train([learner], runner().learn, [article(TOY)])]
     assert [s.update for s in statistics] == list(range(40))
     assert greedy_reward(learner) == 1.0
     assert np.mean([s.reward for s in statistics[-5:]]) > np.mean([s.reward for s in statistics[:5]]) + 0.3
@@ -67,12 +67,12 @@ def same(one: Learner, other: Learner) -> None:
 
 def test_a_killed_training_goes_on_as_if_nothing_had_happened() -> None:
     straight, first = start(SHORT), start(SHORT)
-    expected = [updated.statistics for (updated,) in train([straight], worker().learn, SEVERAL)]
+    expected = [updated.statistics for (updated,) in train([straight], runner().learn, SEVERAL)]
     assert len(expected) == SHORT.updates(3) == 9
-    before = [updated.statistics for (updated,) in itertools.islice(train([first], worker().learn, SEVERAL), 4)]
+    before = [updated.statistics for (updated,) in itertools.islice(train([first], runner().learn, SEVERAL), 4)]
     restored = Learner.from_state(SHORT, from_bytes(to_bytes(first.state())))
     assert restored.update == 4
-    after = [updated.statistics for (updated,) in train([restored], worker().learn, SEVERAL)]
+    after = [updated.statistics for (updated,) in train([restored], runner().learn, SEVERAL)]
     assert before + after == expected
     same(straight, restored)
 
@@ -81,14 +81,14 @@ def test_learners_side_by_side_become_what_they_would_alone_however_long_each_ta
     longer = replace(SHORT, name="longer", seed=5, passes=4)
     alone = [start(SHORT), start(longer)]
     for learner in alone:
-        list(train([learner], worker().learn, SEVERAL))
+        list(train([learner], runner().learn, SEVERAL))
     together = [start(SHORT), start(longer)]
-    rounds = list(train(together, worker().learn, SEVERAL))
+    rounds = list(train(together, runner().learn, SEVERAL))
     assert [len(updated) for updated in rounds] == [2] * 9 + [1] * 3
     assert [updated[-1].learner.training.name for updated in rounds] == ["longer"] * 12
     for one, other in zip(alone, together, strict=True):
         same(one, other)
-    assert list(train(together, worker().learn, SEVERAL)) == []
+    assert list(train(together, runner().learn, SEVERAL)) == []
 
 
 def test_a_pass_has_every_article_at_every_length_once_in_updates_of_like_size() -> None:

@@ -4,7 +4,7 @@ import pytest
 from documents import article
 from prepared_articles import TEXT, parameters_of
 
-from core.episodes import EpisodePlan, make_worker
+from core.episodes import EpisodePlan, make_episode_runner
 from core.errors import EmptyArticleError, LanguageError, RecipeError
 from core.learning.checkpoint import Checkpoint, Reading
 from core.learning.exchange import Broadcast
@@ -26,14 +26,14 @@ def checkpoint() -> Checkpoint:
     return Checkpoint("mine", PolicyConfig(), (7, 9), Reading("en", "blank", MODEL), parameters)
 
 
-def test_it_writes_what_a_worker_decodes(checkpoint: Checkpoint, tmp_path: Path) -> None:
+def test_it_writes_what_a_runner_decodes(checkpoint: Checkpoint, tmp_path: Path) -> None:
     save_policies(policy_system([checkpoint]), tmp_path)
     writer = load_writer(tmp_path)
     assert writer.lengths == (7, 9)
     texts = writer.write(TEXT, [7, 9])
-    worker = make_worker(EpisodePlan("en", "blank", MODEL, RewardConfig(BertScoreConfig(MODEL, 6))), "cpu")
+    runner = make_episode_runner(EpisodePlan("en", "blank", MODEL, RewardConfig(BertScoreConfig(MODEL, 6))), "cpu")
     sent = Broadcast(TrainingConfig("mine"), 0, dict(checkpoint.parameters), {})
-    (decoded,) = worker.decode([(sent, [(article(TEXT), 7), (article(TEXT), 9)])])
+    (decoded,) = runner.decode([(sent, [(article(TEXT), 7), (article(TEXT), 9)])])
     assert texts == [one.text for one in decoded]
     assert [count_words(text) for text in texts] == [7, 9]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from core.episodes import EpisodeWorker
+from core.episodes import EpisodeRunner
 from core.errors import CancelledError, TrainingError
 from core.learning.exchange import ArticleGradient, Request
 from core.types import Article
@@ -103,15 +103,15 @@ def test_a_training_that_was_killed_goes_on_as_if_nothing_had_happened(
     store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch, dies_in: int
 ) -> None:
     whole = driver.start(store, pinned, "inline", QUIET)
-    learn, rounds = EpisodeWorker.learn, []
+    learn, rounds = EpisodeRunner.learn, []
 
-    def interrupted(self: EpisodeWorker, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
+    def interrupted(self: EpisodeRunner, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
         rounds.append(len(requests))
         if len(rounds) == dies_in + 1:
             raise KeyboardInterrupt
         return learn(self, requests)
 
-    monkeypatch.setattr(EpisodeWorker, "learn", interrupted)
+    monkeypatch.setattr(EpisodeRunner, "learn", interrupted)
     outcome = driver.start(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.summaries) == ("interrupted", 0)
     assert {p.updates for p in store.policy_infos(outcome.run_id)} <= {dies_in, 3}
@@ -129,7 +129,7 @@ def test_an_evaluation_that_was_killed_does_not_train_again(
         patched.setattr(driver, "run_stage", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         outcome = driver.start(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.summaries) == ("interrupted", 0)
-    monkeypatch.setattr(EpisodeWorker, "prepare", None)
+    monkeypatch.setattr(EpisodeRunner, "prepare", None)
     assert driver.resume(store, outcome.run_id, "inline", None, None, QUIET).state == "done"
     assert stored(store, outcome.run_id) == stored(store, whole.run_id)
 
@@ -145,15 +145,15 @@ def test_an_article_that_cannot_be_learnt_from_is_a_failure_and_the_others_are_l
 ) -> None:
     datasets = news(tmp_path / "a.jsonl", ["The mayor opened a bridge.", "...", "Snow fell on Dover and on Alder."])
     pinned = pinned_with(tiny_models, train_datasets=datasets, methods=METHODS[:1])
-    learn, calls = EpisodeWorker.learn, []
+    learn, calls = EpisodeRunner.learn, []
 
-    def interrupted(self: EpisodeWorker, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
+    def interrupted(self: EpisodeRunner, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
         calls.append(1)
         if len(calls) == 2:
             raise KeyboardInterrupt
         return learn(self, requests)
 
-    monkeypatch.setattr(EpisodeWorker, "learn", interrupted)
+    monkeypatch.setattr(EpisodeRunner, "learn", interrupted)
     outcome = driver.start(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.failures) == ("interrupted", 1)
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
@@ -168,22 +168,22 @@ def test_an_article_that_can_be_learnt_from_after_all_is_no_failure_any_more_and
     store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pinned = pinned_with(tiny_models, methods=METHODS[:1])
-    prepare, learn, ill, asked = EpisodeWorker.prepare, EpisodeWorker.learn, [], []
+    prepare, learn, ill, asked = EpisodeRunner.prepare, EpisodeRunner.learn, [], []
     (first, *_) = pinned.training.corpora[0]
 
-    def sometimes(self: EpisodeWorker, article: Article) -> None:
+    def sometimes(self: EpisodeRunner, article: Article) -> None:
         if article == first and ill:
             raise MemoryError
         prepare(self, article)
 
-    def interrupted(self: EpisodeWorker, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
+    def interrupted(self: EpisodeRunner, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
         asked.append(1)
         if len(asked) in (1, 3):
             raise KeyboardInterrupt
         return learn(self, requests)
 
-    monkeypatch.setattr(EpisodeWorker, "prepare", sometimes)
-    monkeypatch.setattr(EpisodeWorker, "learn", interrupted)
+    monkeypatch.setattr(EpisodeRunner, "prepare", sometimes)
+    monkeypatch.setattr(EpisodeRunner, "learn", interrupted)
     ill.append("first driver")
     outcome = driver.start(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.failures) == ("interrupted", 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.submission import Job
+from cluster.job_api import Job
 from core.errors import ClusterError, StoreError
 from jobs import cli
 from jobs.plan import phase1

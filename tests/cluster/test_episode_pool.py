@@ -6,9 +6,9 @@ from pathlib import Path
 
 import fakes
 import pytest
-from fake_policies import FakePolicyWorker, request
+from fake_episodes import FakeEpisodeRunner, request
 
-from cluster.policy_pool import InlinePolicyPool
+from cluster.episode_pool import InlineEpisodePool
 from cluster.pool import prepare_article
 from cluster.worker import this_worker
 from core.errors import CancelledError, TrainingError
@@ -24,7 +24,7 @@ def test_prepare_article_turns_an_exception_into_a_failure() -> None:
     assert prepare_article(prepared.append, fakes.article(1)) is None
     assert prepared == [fakes.article(1)]
     bad = fakes.article(2, "prepare-raises")
-    failure = prepare_article(FakePolicyWorker().prepare, bad)
+    failure = prepare_article(FakeEpisodeRunner().prepare, bad)
     assert failure is not None
     assert (failure.article_id, failure.error_class, failure.message, failure.attempts) == (
         bad.id, "ValueError", "cannot be prepared", 1,
@@ -40,9 +40,9 @@ def test_every_article_is_prepared_once_and_the_guilty_one_fails(tmp_path: Path)
         nonlocal looks
         looks += 1
 
-    with InlinePolicyPool(partial(FakePolicyWorker, tmp_path / "log")) as pool:
-        assert pool.workers == (str(this_worker()),)
-        groups = list(pool.prepare(articles, look_around))
+    pool = InlineEpisodePool(partial(FakeEpisodeRunner, tmp_path / "log"))
+    assert pool.workers == (str(this_worker()),)
+    groups = list(pool.prepare(articles, look_around))
     assert [[(article, failure is None) for article, failure in group] for group in groups] == [
         [(articles[0], True)], [(articles[1], False)], [(articles[2], True)],
     ]  # fmt: skip
@@ -53,9 +53,9 @@ def test_every_article_is_prepared_once_and_the_guilty_one_fails(tmp_path: Path)
 def test_answers_are_in_the_order_of_requests_and_episodes() -> None:
     one, two = fakes.article(1), fakes.article(2)
     requests = [request("a", 3, [(two, 7), (one, 9)]), request("b", 4, []), request("c", 5, [(one, 7)])]
-    with InlinePolicyPool(FakePolicyWorker) as pool:
-        learnt = pool.learn(requests, lambda: None)
-        decoded = pool.decode(requests, lambda: None)
+    pool = InlineEpisodePool(FakeEpisodeRunner)
+    learnt = pool.learn(requests, lambda: None)
+    decoded = pool.decode(requests, lambda: None)
     assert [[(g.article_id, g.n) for g in gradients] for gradients in learnt] == [
         [(two.id, 7), (one.id, 9)], [], [(one.id, 7)],
     ]  # fmt: skip
@@ -64,21 +64,21 @@ def test_answers_are_in_the_order_of_requests_and_episodes() -> None:
 
 def test_a_look_around_may_end_every_call() -> None:
     requests = [request("a", 0, [(fakes.article(1), 7)])]
-    with InlinePolicyPool(FakePolicyWorker) as pool:
-        with pytest.raises(CancelledError):
-            list(pool.prepare([fakes.article(1)], be_cancelled))
-        with pytest.raises(CancelledError):
-            pool.learn(requests, be_cancelled)
-        with pytest.raises(CancelledError):
-            pool.decode(requests, be_cancelled)
+    pool = InlineEpisodePool(FakeEpisodeRunner)
+    with pytest.raises(CancelledError):
+        list(pool.prepare([fakes.article(1)], be_cancelled))
+    with pytest.raises(CancelledError):
+        pool.learn(requests, be_cancelled)
+    with pytest.raises(CancelledError):
+        pool.decode(requests, be_cancelled)
 
 
-def test_errors_of_the_worker_come_as_they_are() -> None:
-    with InlinePolicyPool(FakePolicyWorker) as pool:
-        with pytest.raises(TrainingError, match="not finite"):
-            pool.learn([request("a", 0, [(fakes.article(1, "learn-refuses"), 7)])], lambda: None)
-        with pytest.raises(ZeroDivisionError):
-            pool.learn([request("a", 0, [(fakes.article(1, "learn-raises"), 7)])], lambda: None)
+def test_errors_of_the_runner_come_as_they_are() -> None:
+    pool = InlineEpisodePool(FakeEpisodeRunner)
+    with pytest.raises(TrainingError, match="not finite"):
+        pool.learn([request("a", 0, [(fakes.article(1, "learn-refuses"), 7)])], lambda: None)
+    with pytest.raises(ZeroDivisionError):
+        pool.learn([request("a", 0, [(fakes.article(1, "learn-raises"), 7)])], lambda: None)
 
 
 def test_what_travels_can_be_pickled() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from ray_head import Head, free_ports, ray_head, run_script
 
-from cluster.submission import require_address
+from cluster.job_api import require_address
 from core.errors import RecipeError
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
@@ -39,7 +39,7 @@ def test_an_address_must_hold_no_password() -> None:
 
 
 ASKING = """
-from cluster.submission import Head
+from cluster.job_api import Head
 from core.errors import ClusterError
 try:
     head = Head({address!r})

@@ -1,21 +1,21 @@
-"""What a pool of policy workers is, and the one that needs no Ray."""
+"""What a pool that runs episodes is, and the one that needs no Ray."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, Protocol, Self, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from cluster.pool import prepare_article
 from cluster.worker import this_worker
 from core.learning.exchange import ArticleGradient, Decoded, Request
 from core.types import Article, Failure
 
-# What a worker can be asked for.
+# What a runner can be asked for.
 Method: TypeAlias = Literal["prepare", "learn", "decode"]
 # An article that was prepared, or why it could not be.
 Prepared: TypeAlias = tuple[Article, Failure | None]
 
 
-class PolicyWorker(Protocol):
-    """What runs the episodes: pure functions of the request, so that any worker gives the same answers."""
+class EpisodeRunner(Protocol):
+    """What runs the episodes: pure functions of the request, so that any of them gives the same answers."""
 
     def prepare(self, article: Article) -> None:
         """Make ready what episodes on the article need, once; `learn` and `decode` do it themselves where it is not.
@@ -34,8 +34,8 @@ class PolicyWorker(Protocol):
         ...
 
 
-class PolicyPool(Protocol):
-    """Runs episodes, one call of its methods at a time. Leaving its `with` block ends what still runs.
+class EpisodePool(Protocol):
+    """Runs episodes, one call of its methods at a time.
 
     `look_around` is called before every wait, and a wait ends after a few seconds. What it raises ends the call.
     """
@@ -52,7 +52,7 @@ class PolicyPool(Protocol):
         or whose worker dies of it again and again, comes with its failure.
 
         Raises:
-            NwsError: the factory of the worker failed, or the machines cannot run it.
+            NwsError: the factory of the runner failed, or the machines cannot run it.
         """
         ...
 
@@ -60,7 +60,7 @@ class PolicyPool(Protocol):
         """The gradients, in the order of requests and episodes, whoever computed them.
 
         Raises:
-            NwsError: a worker raised it, or workers keep dying, or as for `prepare`.
+            NwsError: a runner raised it, or workers keep dying, or as for `prepare`.
         """
         ...
 
@@ -68,22 +68,15 @@ class PolicyPool(Protocol):
         """The greedy summaries; otherwise as `learn`."""
         ...
 
-    def close(self) -> None:
-        """See `Pool.close`."""
-        ...
 
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *exc_info: object) -> None: ...
+class InlineEpisodePool:
+    """A pool in this process, with one runner: for tests, debugging, and machines without Ray.
 
-
-class InlinePolicyPool:
-    """A pool in this process, with one worker: for tests, debugging, and machines without Ray.
-
-    It looks around before each article and each call, and hands on what the worker raises in `learn` and `decode`.
+    It looks around before each article and each call, and hands on what the runner raises in `learn` and `decode`.
     """
 
-    def __init__(self, make_worker: Callable[[], PolicyWorker]) -> None:
-        self._worker = make_worker()
+    def __init__(self, make_runner: Callable[[], EpisodeRunner]) -> None:
+        self._runner = make_runner()
 
     @property
     def workers(self) -> tuple[str, ...]:
@@ -91,26 +84,17 @@ class InlinePolicyPool:
         return (str(this_worker()),)
 
     def prepare(self, articles: Sequence[Article], look_around: Callable[[], None]) -> Iterator[list[Prepared]]:
-        """See `PolicyPool.prepare`."""
+        """See `EpisodePool.prepare`."""
         for article in articles:
             look_around()
-            yield [(article, prepare_article(self._worker.prepare, article))]
+            yield [(article, prepare_article(self._runner.prepare, article))]
 
     def learn(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[ArticleGradient]]:
-        """See `PolicyPool.learn`."""
+        """See `EpisodePool.learn`."""
         look_around()
-        return self._worker.learn(requests)
+        return self._runner.learn(requests)
 
     def decode(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[Decoded]]:
-        """See `PolicyPool.decode`."""
+        """See `EpisodePool.decode`."""
         look_around()
-        return self._worker.decode(requests)
-
-    def close(self) -> None:
-        """See `PolicyPool.close`; an inline pool holds no process."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
+        return self._runner.decode(requests)

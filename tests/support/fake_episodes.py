@@ -1,4 +1,4 @@
-"""A policy worker in a few lines, which misbehaves where an article's text says so.
+"""A runner of episodes in a few lines, which misbehaves where an article's text says so.
 
 Words it obeys: `prepare-raises`, `prepare-slow`, `prepare-dies`, `learn-raises`, `learn-refuses`, and
 `learn-dies-once=FILE`, which dies unless FILE exists and leaves it behind.
@@ -29,7 +29,7 @@ def request(name: str, update: int, episodes: "Sequence[Episode]") -> "Request":
     return Broadcast(TrainingConfig(name), update, parameters, {7: 0.5}), episodes
 
 
-class FakePolicyWorker:
+class FakeEpisodeRunner:
     """Its answers are pure functions of the request. `log` gets a line for each call: `PID METHOD ARTICLE-KEY…`."""
 
     def __init__(self, log: Path | None = None) -> None:

@@ -1,20 +1,24 @@
 """Episodes on Ray: whose they are, and what becomes of them when an actor dies."""
 
 import contextlib
+import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
+from cluster.episode_pool import EpisodeRunner, Method, Prepared
 from cluster.loss import Loss
-from cluster.policy_pool import Method, PolicyWorker, Prepared
 from cluster.resources import ActorResources
 from core.errors import ClusterError
 from core.learning.exchange import ArticleGradient, Decoded, Request
 from core.types import Article, Failure
 
 if TYPE_CHECKING:
-    from cluster.policy_actors import PolicyActors
+    from cluster.fleet import Fleet
+
+# See `ray_pool._NAMES`.
+_NAMES = (f"episodes-{number}" for number in itertools.count())
 
 # How often an article may lose the actor that prepares it, and how many deaths in a row stop the run.
 _MAX_ATTEMPTS = 3
@@ -65,44 +69,37 @@ class _Backlog:
         return None
 
 
-class RayPolicyPool:
-    """A pool of actors on the Ray of the session it is used in. Actors start with the first article or episode.
+class RayEpisodePool:
+    """A pool of `EpisodeActor`s, which start with the first article or episode.
 
-    Articles are dealt to the actors in the order in which they are first seen, and stay with their seats. While
+    Articles are dealt to the actors in the order in which they are first seen, and stay with their numbers. While
     an actor is missing (its machine may be gone for good), those that have nothing else to do take over what is its.
 
     Args:
-        make_worker: Picklable; called once in each actor. What it raises stops the run.
-        resources: What each actor pins.
-        actors: How many actors.
+        fleet: The actors.
+        count: Is told what was learnt: the requests, and their answers.
     """
 
-    def __init__(self, make_worker: Callable[[], PolicyWorker], resources: ActorResources, actors: int) -> None:
-        self._make_worker = make_worker
-        self._resources = resources
-        self._actors = actors
+    def __init__(
+        self,
+        fleet: "Fleet",
+        count: Callable[[Sequence[Request], Sequence[Sequence[ArticleGradient]]], None],
+    ) -> None:
+        self._fleet = fleet
+        self._count = count
         self._homes: dict[str, int] = {}
         self._deaths = 0
-        self._policy_actors: PolicyActors | None = None
-
-    def _started(self) -> "PolicyActors":
-        if self._policy_actors is None:
-            # Not at the top: it imports ray, and the session must set Ray's switches before.
-            from cluster.policy_actors import PolicyActors
-
-            self._policy_actors = PolicyActors(self._make_worker, self._resources, self._actors)
-        return self._policy_actors
 
     def _home(self, article: Article) -> int:
-        return self._homes.setdefault(article.id, len(self._homes) % self._actors)
+        return self._homes.setdefault(article.id, len(self._homes) % self._fleet.actors)
 
     @property
     def workers(self) -> tuple[str, ...]:
         """See `Pool.workers`."""
-        return self._policy_actors.workers if self._policy_actors else ()
+        return self._fleet.workers
 
     def prepare(self, articles: Sequence[Article], look_around: Callable[[], None]) -> Iterator[list[Prepared]]:
-        """See `PolicyPool.prepare`. Ended early, by `close` or by an error, it kills the actors."""
+        """See `EpisodePool.prepare`. Ended early, by closing it or by an error, it kills the actors."""
         backlog = _Backlog(_Unit(self._home(article), article) for article in articles)
         for landed in self._calls("prepare", backlog, look_around):
             prepared: list[Prepared] = []
@@ -118,14 +115,13 @@ class RayPolicyPool:
                 yield prepared
 
     def learn(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[ArticleGradient]]:
-        """See `PolicyPool.learn`. An error kills the actors."""
+        """See `EpisodePool.learn`. An error kills the actors."""
         answers: list[list[ArticleGradient]] = self._round("learn", requests, look_around)
-        if self._policy_actors is not None:
-            self._policy_actors.count(requests, answers)
+        self._count(requests, answers)
         return answers
 
     def decode(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[Decoded]]:
-        """See `PolicyPool.decode`. An error kills the actors."""
+        """See `EpisodePool.decode`. An error kills the actors."""
         return self._round("decode", requests, look_around)
 
     def _round(self, method: Method, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[Any]]:
@@ -159,48 +155,53 @@ class RayPolicyPool:
         A unit that is put back before the next ones are asked for is called for again.
         """
         running: dict[int, _Unit] = {}
-        with self._closing_if_cut_short():
+        with contextlib.ExitStack() as if_cut_short:
+            # What still runs for one call must not be taken for an answer to the next.
+            if_cut_short.callback(self._fleet.close)
             while running or backlog:
                 look_around()
-                actors = self._started()
-                for number in actors.ready - running.keys():
-                    unit = backlog.take(number, actors.missing)
+                self._fleet.start()
+                for number, load in self._fleet.loads.items():
+                    unit = None if load else backlog.take(number, self._fleet.missing)
                     if unit is not None:
-                        actors.send(number, method, unit.argument)
-                        running[number] = unit
-                yield [(running.pop(number), outcome) for number, outcome in actors.wait()]
+                        running[self._fleet.send(number, method, unit.argument)] = unit
+                yield [(running.pop(ticket), outcome) for ticket, outcome in self._fleet.wait()]
+            if_cut_short.pop_all()
 
     def _count_death(self, loss: Loss) -> None:
         self._deaths += loss.charged
         if self._deaths >= _MAX_DEATHS:
             raise ClusterError(
-                f"{self._deaths} actors in a row died of their episodes, with {self._resources.describe()} each. "
+                f"{self._deaths} actors in a row died of their episodes, with {self._fleet.resources.describe()} each. "
                 f"If memory is short, ask for fewer (`--actors`). Ray says: {loss.message}"
             )
-
-    @contextlib.contextmanager
-    def _closing_if_cut_short(self) -> Iterator[None]:
-        # What still runs for one call must not be taken for an answer to the next.
-        finished = False
-        try:
-            yield
-            finished = True
-        finally:
-            if not finished:
-                self.close()
-
-    def close(self) -> None:
-        """Kill the actors of this pool, and nothing else on the cluster."""
-        if self._policy_actors is not None:
-            self._policy_actors.close()
-            self._policy_actors = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
 
 
 def _failure(unit: _Unit, loss: Loss) -> Failure:
     return Failure(unit.argument.id, loss.error_class, loss.message, attempts=unit.deaths, node=loss.node)
+
+
+def episode_fleet(make_runner: Callable[[], EpisodeRunner], resources: ActorResources, actors: int) -> "Fleet":
+    """Actors on the Ray of the session it is called in."""
+    # Not at the top: they import ray, and the session must set Ray's switches before.
+    from cluster.actors import EpisodeActor
+    from cluster.fleet import Fleet
+
+    return Fleet(EpisodeActor, make_runner, _NAMES, resources, actors)
+
+
+@contextlib.contextmanager
+def episodes_on_ray(
+    make_runner: Callable[[], EpisodeRunner], resources: ActorResources, actors: int
+) -> Iterator[RayEpisodePool]:
+    """A pool on the Ray of the session. The end of the block kills its actors, and nothing else on the cluster.
+
+    Args:
+        make_runner: Picklable; called once in each actor. What it raises stops the run.
+        resources: What each actor pins.
+        actors: How many actors.
+    """
+    from cluster.progress_metrics import LearningProgress
+
+    with contextlib.closing(episode_fleet(make_runner, resources, actors)) as fleet:
+        yield RayEpisodePool(fleet, LearningProgress().count)

@@ -1,6 +1,8 @@
 import contextlib
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import astuple, replace
 from functools import partial
 from pathlib import Path
@@ -9,10 +11,12 @@ from typing import Any
 import fakes
 import psutil
 import pytest
-from fake_policies import FakePolicyWorker, request
+from fake_episodes import FakeEpisodeRunner, request
 
-from cluster.policy_pool import InlinePolicyPool, PolicyPool
-from cluster.ray_policy_pool import RayPolicyPool
+from cluster.actors import EpisodeActor
+from cluster.episode_pool import EpisodePool, InlineEpisodePool
+from cluster.fleet import Fleet
+from cluster.ray_episode_pool import RayEpisodePool, episodes_on_ray
 from cluster.resources import ActorResources
 from cluster.worker import this_worker
 from core.errors import CancelledError, ClusterError, ModelError, TrainingError
@@ -37,7 +41,7 @@ def _bits(gradient: Parameters) -> Any:
 
 
 def lines(log: Path) -> list[list[str]]:
-    """What the workers were called for: a process id, a method and the keys of articles each time."""
+    """What the runners were called for: a process id, a method and the keys of articles each time."""
     return [line.split() for line in log.read_text().splitlines()]
 
 
@@ -48,17 +52,17 @@ def test_answers_equal_those_of_the_inline_pool(actors: int, shares: list[int], 
     forth = [(article, n) for article in articles for n in (7, 9)]
     requests = [request("a", 3, forth), request("b", 0, []), request("c", 8, forth[::-1])]
 
-    def everything(pool: PolicyPool) -> list[Any]:
-        with pool:
-            prepared = dict(pair for group in pool.prepare(articles, nothing) for pair in group)
-            learnt, decoded = pool.learn(requests, nothing), pool.decode(requests[::-1], nothing)
-            (some,) = pool.decode([request("a", 3, forth[:2])], nothing)
-            assert pool.workers == (str(this_worker()),)
+    def everything(pool: EpisodePool) -> list[Any]:
+        prepared = dict(pair for group in pool.prepare(articles, nothing) for pair in group)
+        learnt, decoded = pool.learn(requests, nothing), pool.decode(requests[::-1], nothing)
+        (some,) = pool.decode([request("a", 3, forth[:2])], nothing)
+        assert pool.workers == (str(this_worker()),)
         return [prepared, plain(learnt), decoded, some]
 
-    found = everything(RayPolicyPool(partial(FakePolicyWorker, tmp_path / "log"), HALF_A_CPU, actors))
+    with episodes_on_ray(partial(FakeEpisodeRunner, tmp_path / "log"), HALF_A_CPU, actors) as pool:
+        found = everything(pool)
     assert (tmp_path / "died").exists() == bool(deaths)
-    assert found == everything(InlinePolicyPool(FakePolicyWorker))
+    assert found == everything(InlineEpisodePool(FakeEpisodeRunner))
     assert [failure.message for failure in found[0].values() if failure] == ["cannot be prepared"]
 
     calls = Counter(method for _, method, *_ in lines(tmp_path / "log"))
@@ -74,7 +78,7 @@ def test_answers_equal_those_of_the_inline_pool(actors: int, shares: list[int], 
 
 def test_an_article_that_kills_its_actor_again_and_again_is_the_only_failure() -> None:
     articles = [fakes.article(i, "prepare-dies" if i == 1 else "") for i in range(3)]
-    with RayPolicyPool(FakePolicyWorker, HALF_A_CPU, 1) as pool:
+    with episodes_on_ray(FakeEpisodeRunner, HALF_A_CPU, 1) as pool:
         (first, second, third) = [pair for group in pool.prepare(articles, nothing) for pair in group]
     assert (first, third) == ((articles[0], None), (articles[2], None))
     article, failure = second
@@ -86,7 +90,7 @@ def test_an_article_that_kills_its_actor_again_and_again_is_the_only_failure() -
 
 
 @pytest.mark.parametrize(
-    ("make_worker", "error", "message"),
+    ("make_runner", "error", "message"),
     [
         (fakes.make_nothing, ModelError, "^Model 'no-such-model' cannot be found"),
         (fakes.make_bug, ClusterError, "ZeroDivisionError: a bug"),
@@ -95,23 +99,22 @@ def test_an_article_that_kills_its_actor_again_and_again_is_the_only_failure() -
     ids=["error", "bug", "dies"],
 )
 def test_a_factory_that_fails_stops_the_run(
-    make_worker: Callable[[], Any], error: type[Exception], message: str
+    make_runner: Callable[[], Any], error: type[Exception], message: str
 ) -> None:
-    with RayPolicyPool(make_worker, HALF_A_CPU, 1) as pool, pytest.raises(error, match=message):
+    with episodes_on_ray(make_runner, HALF_A_CPU, 1) as pool, pytest.raises(error, match=message):
         list(pool.prepare([fakes.article(1)], nothing))
 
 
-def test_a_look_around_that_raises_kills_the_actors_quickly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from cluster import policy_actors
-
-    monkeypatch.setattr(policy_actors, "_POLL_SECONDS", 0.1)
+def test_a_look_around_that_raises_kills_the_actors_quickly(tmp_path: Path) -> None:
     log = tmp_path / "log"
 
     def until_begun() -> None:
         if log.exists():
             raise CancelledError("Somebody asked for the end of the run.")
 
-    with RayPolicyPool(partial(FakePolicyWorker, log), HALF_A_CPU, 1) as pool:
+    runner, names = partial(FakeEpisodeRunner, log), (f"quick-{i}" for i in range(2))
+    with closing(Fleet(EpisodeActor, runner, names, HALF_A_CPU, 1, poll_seconds=0.1)) as fleet:
+        pool = RayEpisodePool(fleet, lambda *_: None)
         with pytest.raises(CancelledError):
             list(pool.prepare([fakes.article(0, "prepare-slow")], until_begun))
         assert pool.workers == ()
@@ -123,23 +126,19 @@ def test_a_look_around_that_raises_kills_the_actors_quickly(monkeypatch: pytest.
         assert pool.workers == ()
 
 
-def test_the_caller_looks_around_while_actors_wait_for_machines(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    from cluster import policy_actors
-
-    monkeypatch.setattr(policy_actors, "_POLL_SECONDS", 0.1)
-    monkeypatch.setattr(policy_actors, "_PATIENCE_SECONDS", 0.5)
+def test_the_caller_looks_around_while_actors_wait_for_machines() -> None:
     looks = 0
 
     def look_around() -> None:
         nonlocal looks
         looks += 1
-        if len(caplog.records) == 2:
+        if looks == 8:
             raise CancelledError("Somebody asked for the end of the run.")
 
     # Nobody has this GPU, so nothing happens.
-    with RayPolicyPool(FakePolicyWorker, ActorResources(1, 0, "none-such"), 1) as pool, pytest.raises(CancelledError):
-        pool.learn([request("a", 0, [(fakes.article(1), 7)])], look_around)
-    assert looks >= 8, "while a warning came for each half second of silence"
-    assert "1 of 1 actors wait for 1 none-such GPU each" in caplog.text
+    nobodys = ActorResources(1, 0, "none-such")
+    with closing(Fleet(EpisodeActor, FakeEpisodeRunner, iter(["waiting"]), nobodys, 1, poll_seconds=0.1)) as fleet:
+        started = time.monotonic()
+        with pytest.raises(CancelledError):
+            RayEpisodePool(fleet, lambda *_: None).learn([request("a", 0, [(fakes.article(1), 7)])], look_around)
+    assert time.monotonic() - started < 10

@@ -1,0 +1,237 @@
+"""The actors of a pool: their births and deaths, what they are called for, and what Ray says about it.
+
+Import it inside a session: it imports ray, whose switches the session sets first.
+"""
+
+import functools
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import ray
+from ray.exceptions import ActorAlreadyExistsError, GetTimeoutError, RayError, RayTaskError
+
+from cluster.births import Births
+from cluster.faults import FAULTS, loss, lost_its_node, one_line, segments_loss
+from cluster.resources import ActorResources
+from cluster.worker import Worker
+from core.errors import ClusterError
+
+# How long the other calls of a dead actor are waited for: what it had done may still be on its way.
+_BURIAL_SECONDS = 30.0
+# After how long an actor that is not ready is missed: longer than models usually take.
+_MISSING_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """`task` is the ObjectRef of what makes its argument, if a task does."""
+
+    ticket: int
+    task: Any
+
+
+@dataclass(eq=False, slots=True)
+class _Seat:
+    """One actor as the driver sees it, asked for at the time `since`.
+
+    `worker` is None until its models are loaded. `calls` are in order of sending, by the ObjectRefs of their answers.
+    """
+
+    number: int
+    actor: Any
+    since: float
+    worker: Worker | None = None
+    calls: dict[Any, _Call] = field(default_factory=dict)
+
+
+class Fleet:
+    """A fixed number of actors, numbered from 0, each with its calls in order of sending; one that dies is replaced.
+
+    There are none before `start` and after `close`.
+
+    Args:
+        actor_class: its constructor takes `factory`; its method `build` loads the models and returns the `Worker`.
+        factory: picklable, called once in each actor.
+        names: of the actors; one that is still taken is passed over. They do not end.
+        resources: what each actor pins.
+        actors: how many.
+        task_before: sends a Ray task that makes of an argument what the actor is called with; None for no such task.
+        poll_seconds: how long `wait` lasts at most, so that the caller can look around.
+        patience_seconds: after how long a silence is worth a word.
+    """
+
+    def __init__(
+        self,
+        actor_class: type,
+        factory: Callable[[], object],
+        names: Iterator[str],
+        resources: ActorResources,
+        actors: int,
+        task_before: Callable[[Any], Any] | None = None,
+        poll_seconds: float = 5.0,
+        patience_seconds: float = 60.0,
+    ) -> None:
+        self.resources = resources
+        self.actors = actors
+        self._options = _pinning(actor_class, resources)
+        self._factory = factory
+        self._names = names
+        self._task_before = task_before
+        self._poll_seconds = poll_seconds
+        self._births = Births(resources, actors, patience_seconds)
+        self._tickets = itertools.count()
+        self._seats: list[_Seat] = []
+        # By what is waited for: that the models are loaded, or the answer to a call.
+        self._seat_of: dict[Any, _Seat] = {}
+
+    def start(self) -> None:
+        """Ask for the actors, unless they are there."""
+        if not self._seats:
+            self._births.begin()
+        while len(self._seats) < self.actors:
+            self._seats.append(self._seat(len(self._seats)))
+
+    def _seat(self, number: int) -> _Seat:
+        seat = _Seat(number, self._new_actor(), time.monotonic())
+        self._seat_of[seat.actor.build.remote()] = seat
+        return seat
+
+    def _new_actor(self) -> Any:
+        for name in self._names:
+            try:
+                return self._options(name=name).remote(self._factory)
+            except ActorAlreadyExistsError:  # of an earlier driver of this run, whose end Ray has not seen yet
+                continue
+        raise AssertionError("names do not end")
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """See `Pool.workers`."""
+        return tuple(sorted({str(seat.worker) for seat in self._seats if seat.worker}))
+
+    @property
+    def loads(self) -> dict[int, int]:
+        """The numbers of the actors whose models are loaded, each with how many calls it has."""
+        return {seat.number: len(seat.calls) for seat in self._seats if seat.worker}
+
+    @property
+    def missing(self) -> list[int]:
+        """The numbers of the actors that should have been ready for some time."""
+        now = time.monotonic()
+        return [s.number for s in self._seats if s.worker is None and now - s.since > _MISSING_SECONDS]
+
+    def send(self, number: int, method: str, argument: Any) -> int:
+        """Call an actor whose models are loaded; the ticket `wait` will name the call by."""
+        seat = self._seats[number]
+        task = self._task_before(argument) if self._task_before else None
+        call = getattr(seat.actor, method).options(name=method)
+        ref = call.remote(argument if task is None else task)
+        ticket = next(self._tickets)
+        seat.calls[ref] = _Call(ticket, task)
+        self._seat_of[ref] = seat
+        return ticket
+
+    def wait(self) -> list[tuple[int, Any]]:
+        """Wait until something happens: by their tickets, calls with their answers, or a `Loss` where an actor died.
+
+        None if an actor only got ready, or if nothing happens for a few seconds.
+
+        Raises:
+            NwsError: a factory or the work itself failed (its own error, where it is an NwsError), or actors keep
+                dying before their models are loaded.
+        """
+        ready = _wait_for_any(list(self._seat_of), self._poll_seconds)
+        if ready:
+            self._births.heard()
+        else:
+            self._births.explain_silence(sum(seat.worker is None for seat in self._seats))
+        return [outcome for ref in ready for outcome in self._land(ref)]
+
+    def _land(self, ref: Any) -> list[tuple[int, Any]]:
+        seat = self._seat_of.pop(ref, None)
+        if seat is None:  # it came down with its actor a moment ago
+            return []
+        try:
+            value = ray.get(ref)
+        except RayTaskError as error:  # first: Ray makes it an instance of its cause, too
+            lost = segments_loss(error)
+            return [(seat.calls.pop(ref).ticket, lost)]
+        except FAULTS as fault:
+            return self._bury(seat, fault)
+        except RayError as error:
+            raise ClusterError(f"Ray cannot go on: {one_line(error)}") from error
+        if ref in seat.calls:
+            return [(seat.calls.pop(ref).ticket, value)]
+        seat.worker = value
+        self._births.born()
+        return []
+
+    def _bury(self, seat: _Seat, fault: RayError) -> list[tuple[int, Any]]:
+        """Replace a dead actor and settle its calls: those that were done, the one it died of, those behind it."""
+        if seat.worker is None:
+            self._births.stillborn(fault)
+        # An actor that is only unavailable may still live.
+        ray.kill(seat.actor, no_restart=True)
+        self._seats[seat.number] = self._seat(seat.number)
+        reached = _reached(seat.calls)
+        if reached:
+            ray.wait(reached, num_returns=len(reached), timeout=_BURIAL_SECONDS)
+        node = seat.worker.node if seat.worker else "unknown"
+        outcomes: list[tuple[int, Any]] = []
+        first = True
+        for ref, call in seat.calls.items():
+            self._seat_of.pop(ref, None)
+            try:
+                outcomes.append((call.ticket, ray.get(ref, timeout=0)))
+            except RayTaskError as error:
+                outcomes.append((call.ticket, segments_loss(error)))
+            except (*FAULTS, GetTimeoutError):
+                # Actors work in the order of sending, so it died of the first that is missing, unless an answer was
+                # still on its way: only a call that had the actor for itself is charged beyond doubt.
+                charged = first and ref in reached and not lost_its_node(fault)
+                outcomes.append((call.ticket, loss(fault, node, charged)))
+                first = False
+        return outcomes
+
+    def close(self) -> None:
+        """Kill these actors and the tasks before their calls, and nothing else. May be called twice."""
+        # Any call would start a Ray of its own if the session is over.
+        if ray.is_initialized():
+            for seat in self._seats:
+                ray.kill(seat.actor, no_restart=True)
+                for call in seat.calls.values():
+                    if call.task is not None:
+                        ray.cancel(call.task, force=True)
+        self._seats, self._seat_of = [], {}
+
+
+def _pinning(actor_class: type, resources: ActorResources) -> Callable[..., Any]:
+    """Ray's `options` of a class whose actors pin these resources. They are not restarted: a fleet replaces them."""
+    accelerator = {"accelerator_type": resources.accelerator_type} if resources.accelerator_type else {}
+    return functools.partial(
+        ray.remote(actor_class).options,
+        num_gpus=resources.num_gpus,
+        num_cpus=resources.num_cpus,
+        max_restarts=0,
+        max_task_retries=0,
+        enable_task_events=False,
+        **accelerator,
+    )
+
+
+def _reached(calls: dict[Any, _Call]) -> list[Any]:
+    """Those that may have begun: a call whose task is still at work is not worth waiting for."""
+    tasks = [call.task for call in calls.values() if call.task is not None]
+    done = set(ray.wait(tasks, num_returns=len(tasks), timeout=0, fetch_local=False)[0]) if tasks else set()
+    return [ref for ref, call in calls.items() if call.task is None or call.task in done]
+
+
+def _wait_for_any(refs: list[Any], seconds: float) -> list[Any]:
+    """Wait for the first of them; all that are ready then."""
+    ready, _ = ray.wait(refs, num_returns=1, timeout=seconds)
+    if ready:
+        ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
+    return list(ready)
