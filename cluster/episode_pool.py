@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from cluster.pool import prepare_article
-from cluster.worker import this_worker
+from cluster.worker import Worker, this_worker
 from core.learning.exchange import ArticleGradient, Decoded, Request
 from core.types import Article, Failure
 
@@ -41,7 +41,7 @@ class EpisodePool(Protocol):
     """
 
     @property
-    def workers(self) -> tuple[str, ...]:
+    def workers(self) -> tuple[Worker, ...]:
         """See `Pool.workers`."""
         ...
 
@@ -79,9 +79,9 @@ class InlineEpisodePool:
         self._runner = make_runner()
 
     @property
-    def workers(self) -> tuple[str, ...]:
+    def workers(self) -> tuple[Worker, ...]:
         """See `Pool.workers`."""
-        return (str(this_worker()),)
+        return (this_worker(),)
 
     def prepare(self, articles: Sequence[Article], look_around: Callable[[], None]) -> Iterator[list[Prepared]]:
         """See `EpisodePool.prepare`."""

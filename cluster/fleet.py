@@ -108,9 +108,9 @@ class Fleet:
         raise AssertionError("names do not end")
 
     @property
-    def workers(self) -> tuple[str, ...]:
+    def workers(self) -> tuple[Worker, ...]:
         """See `Pool.workers`."""
-        return tuple(sorted({str(seat.worker) for seat in self._seats if seat.worker}))
+        return tuple(sorted({seat.worker for seat in self._seats if seat.worker}))
 
     @property
     def loads(self) -> dict[int, int]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from cluster.worker import this_worker
+from cluster.worker import Worker, this_worker
 from core.types import Article, BundleResult, Failure, Landed, SegmentedArticle, Summary
 
 Segmenter: TypeAlias = Callable[[Article], SegmentedArticle]
@@ -82,8 +82,8 @@ class Pool(Protocol):
     """Runs bundles. Closing the iterator of `map` early ends what still runs."""
 
     @property
-    def workers(self) -> tuple[str, ...]:
-        """The processes that have loaded their models, e.g. `Tesla T4 on ip-10-0-0-3`: sorted, equal ones once."""
+    def workers(self) -> tuple[Worker, ...]:
+        """The processes that have loaded their models: sorted, equal ones once."""
         ...
 
     def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
@@ -107,9 +107,9 @@ class InlinePool:
         self._sweep = work.make_sweeper()
 
     @property
-    def workers(self) -> tuple[str, ...]:
+    def workers(self) -> tuple[Worker, ...]:
         """See `Pool.workers`."""
-        return (str(this_worker()),)
+        return (this_worker(),)
 
     def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
         """See `Pool.map`."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cluster.episode_pool import EpisodeRunner, Method, Prepared
 from cluster.loss import Loss
 from cluster.resources import ActorResources
+from cluster.worker import Worker
 from core.errors import ClusterError
 from core.learning.exchange import ArticleGradient, Decoded, Request
 from core.types import Article, Failure
@@ -94,7 +95,7 @@ class RayEpisodePool:
         return self._homes.setdefault(article.id, len(self._homes) % self._fleet.actors)
 
     @property
-    def workers(self) -> tuple[str, ...]:
+    def workers(self) -> tuple[Worker, ...]:
         """See `Pool.workers`."""
         return self._fleet.workers
 

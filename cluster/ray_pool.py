@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cluster.loss import Loss
 from cluster.pool import Work
 from cluster.resources import ActorResources
+from cluster.worker import Worker
 from core.types import Article, BundleResult, Failure, Landed
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class RayPool:
         self._max_attempts = max_attempts
 
     @property
-    def workers(self) -> tuple[str, ...]:
+    def workers(self) -> tuple[Worker, ...]:
         """See `Pool.workers`."""
         return self._fleet.workers
 

@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Worker:
-    """The name of its machine, and the model of what it computes on."""
+    """The name of its machine, the model of what it computes on, and how that multiplies.
 
-    node: str
+    Workers of one `arithmetic` give the same numbers, so far as is known; it is empty where nothing needed torch.
+    """
+
     device: str
+    node: str
+    arithmetic: str = ""
 
     def __str__(self) -> str:
         return f"{self.device} on {self.node}"
@@ -21,7 +25,8 @@ class Worker:
 
 def this_worker() -> Worker:
     """This process, once its models are loaded."""
-    return Worker(socket.gethostname(), _gpu() or _cpu())
+    gpu = _gpu()
+    return Worker(gpu or _cpu(), socket.gethostname(), gpu or _cpu_arithmetic())
 
 
 def _gpu() -> str | None:
@@ -38,3 +43,9 @@ def _cpu() -> str:
     except OSError:
         found = None
     return found[1].strip() if found else platform.processor() or "CPU"
+
+
+def _cpu_arithmetic() -> str:
+    # As above: not imported for this.
+    arithmetic = sys.modules.get("core.arithmetic")
+    return "" if arithmetic is None else str(arithmetic.describe_arithmetic())

@@ -2,5 +2,5 @@
 
 import os
 
-# MKL reads it at its first product, and any module of NWS may be the first to multiply. See core/products.py.
+# MKL reads it at its first product, and any module of NWS may be the first to multiply. See core/arithmetic.py.
 os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")

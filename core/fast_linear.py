@@ -28,7 +28,7 @@ class PackedLinear(nn.Module):
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         """From (..., in features) to (..., out features)."""
         if inputs.numel() == inputs.shape[-1]:
-            # oneDNN sums a single row in another order than the same row among others: see core/products.py.
+            # oneDNN sums a single row in another order than the same row among others: see core/arithmetic.py.
             return self._multiply(inputs.expand(2, *inputs.shape))[0]
         return self._multiply(inputs)
 

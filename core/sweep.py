@@ -8,21 +8,20 @@ from dataclasses import dataclass
 
 import torch
 
+from core.arithmetic import warn_if_rows_depend
 from core.errors import EmptyArticleError
 from core.metrics.standard import MetricsConfig, StandardMetrics
 from core.models import ModelRef
-from core.products import warn_if_rows_depend
 from core.summarizers.encoders import FloatArray, load_encoder
 from core.summarizers.generation import Generated, load_generator
 from core.summarizers.generators import Generator
 from core.summarizers.importance import unit_rows
-from core.summarizers.lead import Lead3
 from core.summarizers.systems import Document, Draft, Embeddings, System, uncut_and_cut
 from core.text.language import Language, require_language
 from core.text.segmentation import Segmenter, unsegmented
 from core.text.words import count_words
 from core.transformer import Precision
-from core.types import Article, Score, Scores, SegmentedArticle, Summary
+from core.types import Article, Score, Scores, SegmentedArticle, Summary, SystemKind
 
 # From texts to one vector each, (texts, dimensions).
 Encode = Callable[[Sequence[str]], FloatArray]
@@ -59,15 +58,20 @@ class SweepPlan:
     precision: Precision = "float32"
 
     @property
+    def kinds(self) -> dict[str, SystemKind]:
+        """What each system is, by its signature, the generator last."""
+        generated: dict[str, SystemKind] = {} if self.generator is None else {self.generator.signature: "system"}
+        return {system.signature: system.kind for system in self.systems} | generated
+
+    @property
     def signatures(self) -> tuple[str, ...]:
         """Of every system, the generator's last."""
-        generated = () if self.generator is None else (self.generator.signature,)
-        return (*(system.signature for system in self.systems), *generated)
+        return tuple(self.kinds)
 
     @property
     def summaries_per_article(self) -> int:
         """How many there are: one of each length by every system, and one of its own length by some."""
-        uncut = sum(isinstance(system, Lead3) for system in self.systems) + (self.generator is not None)
+        uncut = sum(system.has_uncut for system in self.systems) + (self.generator is not None)
         return len(self.signatures) * len(self.lengths) + uncut
 
     @property

@@ -3,7 +3,11 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TypeAlias
+from typing import Literal, TypeAlias
+
+# What a system is to a reader: one to choose, one that weighs nothing and shows what length or position alone gain, or
+# one that saw the reference and shows what could be reached.
+SystemKind: TypeAlias = Literal["system", "control", "upper bound"]
 
 
 @dataclass(frozen=True, slots=True)

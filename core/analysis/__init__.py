@@ -4,16 +4,14 @@ from core.analysis.bootstrap import Interval, mean_interval, mean_intervals
 from core.analysis.curves import Curve, CurvePoint, Uncut, sweep_curves, uncut_scores
 from core.analysis.magic_number import Gain, MagicNumber, lengths_text, magic_numbers
 from core.analysis.paired import Comparison, PairedLength, compare_systems
-from core.analysis.points import CONTROLS, LEAD, POLICY, RANDOM, UPPER_BOUNDS, Metric, Point, system_order
+from core.analysis.points import LEAD, POLICY, RANDOM, Metric, Point, kinds_of, system_order
 from core.analysis.policy_scores import COMPARED, SystemScore, Texts, mean_over_seeds, policy_scores, split_seed
 
 __all__ = [
     "COMPARED",
-    "CONTROLS",
     "LEAD",
     "POLICY",
     "RANDOM",
-    "UPPER_BOUNDS",
     "Comparison",
     "Curve",
     "CurvePoint",
@@ -27,6 +25,7 @@ __all__ = [
     "Texts",
     "Uncut",
     "compare_systems",
+    "kinds_of",
     "lengths_text",
     "magic_numbers",
     "mean_interval",

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.analysis.bootstrap import Interval, mean_intervals
-from core.analysis.points import CONTROLS, UPPER_BOUNDS, Grid, Metric, Point, build_grids
+from core.analysis.points import Grid, Metric, Point, build_grids
+from core.types import SystemKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +22,7 @@ class Curve:
 
     dataset: str
     system: str
-    is_control: bool
-    is_upper_bound: bool
+    kind: SystemKind
     lengths: tuple[CurvePoint, ...]
 
 
@@ -32,8 +32,7 @@ class Uncut:
 
     dataset: str
     system: str
-    is_control: bool
-    is_upper_bound: bool
+    kind: SystemKind
     articles: int
     words: float
     score: Interval
@@ -65,8 +64,8 @@ def _curves(grid: Grid, seed: int) -> list[Curve]:
             CurvePoint(found.mean, found.low, found.high, grid.lengths[k], int(counts[s, k]))
         )
     return [
-        Curve(grid.dataset, system, system in CONTROLS, system in UPPER_BOUNDS, tuple(on_curve[s]))
-        for s, system in enumerate(grid.systems)
+        Curve(grid.dataset, system, kind, tuple(on_curve[s]))
+        for s, (system, kind) in enumerate(zip(grid.systems, grid.kinds, strict=True))
     ]
 
 
@@ -78,9 +77,7 @@ def uncut_scores(points: Iterable[Point], metric: Metric = "bertscore_f1", *, se
         scores = mean_intervals(grid.values[:, 0].T, seed)
         words = grid.words[:, 0].sum(axis=1) / counts
         found += [
-            Uncut(
-                grid.dataset, system, system in CONTROLS, system in UPPER_BOUNDS, int(counts[s]), float(words[s]), score
-            )
+            Uncut(grid.dataset, system, grid.kinds[s], int(counts[s]), float(words[s]), score)
             for s, (system, score) in enumerate(zip(grid.systems, scores, strict=True))
         ]
     return tuple(found)

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.bootstrap import Interval, mean_intervals
-from core.analysis.points import CONTROLS, LEAD, RANDOM, UPPER_BOUNDS, Grid, Metric, Point, build_grids
+from core.analysis.points import LEAD, RANDOM, Grid, Metric, Point, build_grids
+from core.types import SystemKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,7 @@ class MagicNumber:
 
     dataset: str
     system: str
-    is_control: bool
-    is_upper_bound: bool
+    kind: SystemKind
     articles: int
     dropped: int
     short: tuple[str, ...]
@@ -146,11 +146,7 @@ def _over_lead(grid: Grid, seed: int) -> dict[tuple[int, int], Interval]:
     if LEAD not in grid.systems:
         return {}
     differences = grid.values - grid.values[grid.systems.index(LEAD)]
-    cells = [
-        (s, k)
-        for s, k in np.argwhere(~np.isnan(differences).all(axis=2))
-        if grid.systems[s] not in CONTROLS | UPPER_BOUNDS
-    ]
+    cells = [(s, k) for s, k in np.argwhere(~np.isnan(differences).all(axis=2)) if grid.kinds[s] == "system"]
     if not cells:
         return {}
     columns = differences[[s for s, _ in cells], [k for _, k in cells]].T
@@ -181,7 +177,7 @@ def _gain_columns(grid: Grid, pairing: _Pairing) -> NDArray[np.float64]:
 
 
 def _magic_number(grid: Grid, pairing: _Pairing, gains: tuple[Gain, ...]) -> MagicNumber:
-    system = grid.systems[pairing.system]
+    system, kind = grid.systems[pairing.system], grid.kinds[pairing.system]
     lengths = np.array(grid.lengths)[pairing.lengths]
     articles = int(pairing.articles.sum())
     shares: dict[int, float] = {}
@@ -194,13 +190,12 @@ def _magic_number(grid: Grid, pairing: _Pairing, gains: tuple[Gain, ...]) -> Mag
         best_by_mean = int(lengths[np.argmax(scores.mean(axis=1))])
     short = (grid.words[pairing.system] < np.array(grid.lengths)[:, None]) & grid.present[pairing.system]
     # One article has no spread to resample: its interval would call any gain certain.
-    is_candidate = articles > 1 and system not in UPPER_BOUNDS
+    is_candidate = articles > 1 and kind != "upper bound"
     recommended = tuple(gain.n for gain in gains if gain.recommended and is_candidate)
     return MagicNumber(
         dataset=grid.dataset,
         system=system,
-        is_control=system in CONTROLS,
-        is_upper_bound=system in UPPER_BOUNDS,
+        kind=kind,
         articles=articles,
         dropped=pairing.dropped,
         short=tuple(grid.articles[i] for i in np.flatnonzero(short.any(axis=0))),
@@ -209,12 +204,14 @@ def _magic_number(grid: Grid, pairing: _Pairing, gains: tuple[Gain, ...]) -> Mag
         best_by_mean=best_by_mean,
         gains=gains,
         recommended=recommended,
-        verdict=_verdict(grid, system, articles, gains, recommended),
+        verdict=_verdict(grid, system, kind, articles, gains, recommended),
     )
 
 
-def _verdict(grid: Grid, system: str, articles: int, gains: tuple[Gain, ...], recommended: tuple[int, ...]) -> str:
-    if system in UPPER_BOUNDS:
+def _verdict(
+    grid: Grid, system: str, kind: SystemKind, articles: int, gains: tuple[Gain, ...], recommended: tuple[int, ...]
+) -> str:
+    if kind == "upper bound":
         return "is an upper bound: it saw the reference"
     if recommended:
         return lengths_text(tuple(gain.n for gain in gains), recommended)

@@ -8,29 +8,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import StoreError
+from core.types import SystemKind
 
 Metric = Literal["bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density"]
 
 RANDOM = "random"
 LEAD = "lead"
-CONTROLS = frozenset({LEAD, RANDOM})
-"""Systems that weigh nothing: `random` shows what length alone gains, `lead` what the article's beginning does."""
+"""The controls that others are compared with: what length alone gains, and what the article's beginning does."""
 POLICY = "policy|"
 """What the signatures of trained policies begin with."""
-UPPER_BOUNDS = frozenset({"oracle", "window-oracle"})
-"""Systems that see the reference: what could be reached, not what anybody can use."""
+
+_KINDS: tuple[SystemKind, ...] = ("system", "upper bound", "control")
 
 
-def system_order(system: str) -> tuple[int, str]:
+def system_order(system: str, kind: SystemKind) -> tuple[int, str]:
     """Key to sort systems by: first those one can choose, then upper bounds, then controls, each by name."""
-    return (2 if system in CONTROLS else 1 if system in UPPER_BOUNDS else 0), system
+    return _KINDS.index(kind), system
+
+
+def kinds_of(points: Iterable["Point"]) -> dict[str, SystemKind]:
+    """What each system is, in the order of `system_order`."""
+    found = {point.system: point.kind for point in points}
+    return {system: found[system] for system in sorted(found, key=lambda system: system_order(system, found[system]))}
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
     """One scored summary: what `system` wrote for an article when asked for `n` words (0: uncut).
 
-    `words` is what the summary has, which is less than `n` when the article had no more to give.
+    `words` is what the summary has, which is less than `n` when the article had no more to give. `kind` is what the
+    system is to a reader.
     """
 
     dataset: str
@@ -44,18 +51,21 @@ class Point:
     rougel_f1: float
     efficiency: float
     density: float
+    kind: SystemKind = "system"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
     """One metric over one dataset. All axes are sorted (systems by `system_order`): the input's order leaves no trace.
 
+    `kinds` says what each of the systems is.
     `values` is float64 of shape (systems, lengths, articles), NaN where there is no such summary;
     `words` is int64 of the same shape, 0 where there is none.
     """
 
     dataset: str
     systems: tuple[str, ...]
+    kinds: tuple[SystemKind, ...]
     lengths: tuple[int, ...]
     articles: tuple[str, ...]
     values: NDArray[np.float64]
@@ -80,7 +90,8 @@ def build_grids(points: Iterable[Point], metric: Metric) -> tuple[Grid, ...]:
 
 
 def _build_grid(dataset: str, points: list[Point], metric: Metric) -> Grid:
-    systems = sorted({point.system for point in points}, key=system_order)
+    kinds = kinds_of(points)
+    systems = list(kinds)
     lengths = sorted({point.n for point in points})
     articles = sorted({point.article_id for point in points})
     shape = (len(systems), len(lengths), len(articles))
@@ -98,7 +109,7 @@ def _build_grid(dataset: str, points: list[Point], metric: Metric) -> Grid:
     _check(dataset, points, metric, scores, np.ravel_multi_index(cells, shape))
     values[cells] = scores
     words[cells] = [point.words for point in points]
-    return Grid(dataset, tuple(systems), tuple(lengths), tuple(articles), values, words)
+    return Grid(dataset, tuple(systems), tuple(kinds.values()), tuple(lengths), tuple(articles), values, words)
 
 
 def _check(

@@ -8,15 +8,16 @@ article is the mean over its seeds. The paired intervals resample articles, so t
 import re
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.paired import PairedLength, compare_systems
-from core.analysis.points import CONTROLS, LEAD, POLICY, UPPER_BOUNDS, Metric, Point, build_grids
+from core.analysis.points import LEAD, POLICY, Metric, Point, build_grids
 from core.metrics.repeated_words import repeated_word_share
+from core.types import SystemKind
 
 TEXTRANK = "textrank"
 ORACLE = "oracle"
@@ -47,6 +48,7 @@ class SystemScore:
 
     dataset: str
     system: str
+    kind: SystemKind
     n: int
     articles: int
     seeds: Mapping[int, float]
@@ -64,14 +66,6 @@ class SystemScore:
     @property
     def is_policy(self) -> bool:
         return bool(self.seeds)
-
-    @property
-    def is_control(self) -> bool:
-        return self.system in CONTROLS
-
-    @property
-    def is_upper_bound(self) -> bool:
-        return self.system in UPPER_BOUNDS
 
     @property
     def seed_sd(self) -> float | None:
@@ -105,14 +99,29 @@ def mean_over_seeds(points: Iterable[Point], method: str) -> list[Point]:
     for point in sorted(of_method, key=lambda point: point.system):
         places.setdefault((point.dataset, point.article_id, point.n), []).append(point)
     return [
-        Point(*place[:2], method, place[2], found[0].words, *(_mean(found, metric) for metric in _METRICS))
-        for place, found in places.items()
+        _averaged(found[0], method, [_mean(found, metric) for metric in _METRICS])
+        for found in places.values()
         if len(found) == len(seeds)
     ]
 
 
 def _mean(points: Sequence[Point], metric: Metric) -> float:
     return statistics.fmean(getattr(point, metric) for point in points)
+
+
+def _averaged(point: Point, system: str, means: Sequence[float]) -> Point:
+    """The point of a method: that of one of its seeds, with the means over all, in the order of `_METRICS`."""
+    f1, rouge1, rouge2, rougel, efficiency, density = means
+    return replace(
+        point,
+        system=system,
+        bertscore_f1=f1,
+        rouge1_f1=rouge1,
+        rouge2_f1=rouge2,
+        rougel_f1=rougel,
+        efficiency=efficiency,
+        density=density,
+    )
 
 
 def policy_scores(
@@ -136,7 +145,7 @@ def policy_scores(
     less = _comparisons(cells, seed)
     return tuple(
         _score(key, cells[key], less.get(key, {}), _gap_closed(key, f1), training_f1.get(key[1:]))
-        for key in sorted(cells, key=_order)
+        for key in sorted(cells, key=lambda key: _order(key, cells[key].kind))
     )
 
 
@@ -148,19 +157,23 @@ _Key: TypeAlias = tuple[str, str, int]
 class _Cell:
     """A system at one n: `numbers` are float64 of shape (seeds, articles, metrics and repeated words).
 
-    `seeds` is empty for a system without seeds, whose numbers stand as if it had one.
+    `seeds` is empty for a system without seeds, whose numbers stand as if it had one. `points` are of the first seed.
     """
 
     articles: tuple[str, ...]
     seeds: tuple[int, ...]
-    words: tuple[int, ...]
+    points: tuple[Point, ...]
     numbers: NDArray[np.float64]
 
+    @property
+    def kind(self) -> SystemKind:
+        return self.points[0].kind
 
-def _order(key: _Key) -> tuple[str, int, str, int]:
+
+def _order(key: _Key, kind: SystemKind) -> tuple[str, int, str, int]:
     dataset, system, n = key
-    kind = 3 if system in UPPER_BOUNDS else 2 if system in CONTROLS else 0 if system.startswith(POLICY) else 1
-    return dataset, kind, system, n
+    place = {"upper bound": 3, "control": 2, "system": 0 if system.startswith(POLICY) else 1}
+    return dataset, place[kind], system, n
 
 
 def _score(
@@ -171,6 +184,7 @@ def _score(
     return SystemScore(
         dataset=dataset,
         system=system,
+        kind=cell.kind,
         n=n,
         articles=len(cell.articles),
         seeds=dict(zip(cell.seeds, cell.numbers[:, :, 0].mean(axis=1).tolist(), strict=True)) if cell.seeds else {},
@@ -199,7 +213,7 @@ def _cells(points: Sequence[Point], texts: Texts) -> dict[_Key, _Cell]:
             rows = [[by_seed[seed][article] for article in articles] for seed in sorted(by_seed, key=lambda s: s or 0)]
             numbers = np.array([[_numbers(point, texts) for point in row] for row in rows], dtype=np.float64)
             seeds = tuple(sorted(seed for seed in by_seed if seed is not None))
-            cells[key] = _Cell(articles, seeds, tuple(point.words for point in rows[0]), numbers)
+            cells[key] = _Cell(articles, seeds, tuple(rows[0]), numbers)
     return cells
 
 
@@ -211,11 +225,11 @@ def _numbers(point: Point, texts: Texts) -> list[float]:
 def _comparisons(cells: Mapping[_Key, _Cell], seed: int) -> dict[_Key, dict[str, PairedLength]]:
     """What `compare_systems` finds when the seeds of a policy are one system."""
     points = [
-        Point(dataset, article, system, n, words, *(float(value) for value in numbers[: len(_METRICS)]))
-        for (dataset, system, n), cell in cells.items()
-        for article, words, numbers in zip(cell.articles, cell.words, cell.numbers.mean(axis=0), strict=True)
+        _averaged(point, system, means[: len(_METRICS)].tolist())
+        for (_, system, _), cell in cells.items()
+        for point, means in zip(cell.points, cell.numbers.mean(axis=0), strict=True)
     ]
-    systems = sorted({system for _, system, _ in cells} - UPPER_BOUNDS)
+    systems = sorted({system for (_, system, _), cell in cells.items() if cell.kind != "upper bound"})
     pairs = [(system, other) for system in systems for other in COMPARED if system != other]
     less: dict[_Key, dict[str, PairedLength]] = {}
     for comparison in compare_systems(points, points, pairs, seed=seed):

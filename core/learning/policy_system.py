@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import torch
 
@@ -12,6 +13,7 @@ from core.learning.checkpoint import Checkpoint, load_checkpoint, save_checkpoin
 from core.learning.environment import prepare
 from core.learning.sampling import Greedy, rollouts
 from core.summarizers.systems import Document, Draft
+from core.types import SystemKind
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,6 +26,9 @@ class PolicySystem:
             of the nearest n, of two the shorter. All are of one training, but for n. Without any, the system has only
             a name: it is to be trained.
     """
+
+    kind: ClassVar[SystemKind] = "system"
+    has_uncut: ClassVar[bool] = False
 
     name: str
     checkpoints: Mapping[int, Checkpoint] = field(default_factory=dict)

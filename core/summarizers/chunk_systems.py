@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from core.summarizers.composition import compose
 from core.summarizers.importance import IMPORTANCE, FloatArray, centroid, chunk_weights, ranking, rounded
 from core.summarizers.systems import Document, Draft
+from core.types import SystemKind
 
 DRAWS = 5
 """How often `random` draws. One draw alone would carry its own luck into everything that is compared with it."""
@@ -19,6 +21,9 @@ class ChunkSystem:
 
     `name` is the signature where one encoder is all there is, e.g. `textrank`.
     """
+
+    kind: ClassVar[SystemKind] = "system"
+    has_uncut: ClassVar[bool] = False
 
     encoder: str
     importance: str
@@ -46,6 +51,9 @@ class LeadChunks:
     It joins the two strongest cues there are without learning: where news says what matters, and the document's centre.
     """
 
+    kind: ClassVar[SystemKind] = "system"
+    has_uncut: ClassVar[bool] = False
+
     encoder: str
 
     @property
@@ -65,6 +73,9 @@ class Random:
 
     The text stored is the first draw's; the scores are the means over `DRAWS` draws.
     """
+
+    kind: ClassVar[SystemKind] = "control"
+    has_uncut: ClassVar[bool] = False
 
     seed: int
 

@@ -2,14 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from core.summarizers.systems import UNCUT, Document, Draft
 from core.text.words import first_words, word_spans
+from core.types import SystemKind
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
     """Control: the first n words. Its curve shows what length alone does."""
+
+    kind: ClassVar[SystemKind] = "control"
+    has_uncut: ClassVar[bool] = False
 
     @property
     def signature(self) -> str:
@@ -26,6 +31,9 @@ class Lead3:
 
     Where they have fewer than n words, the words that follow them make up for it.
     """
+
+    kind: ClassVar[SystemKind] = "system"
+    has_uncut: ClassVar[bool] = True
 
     @property
     def signature(self) -> str:

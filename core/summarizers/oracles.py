@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from core.summarizers.composition import filled, words_at
 from core.summarizers.systems import Document, Draft, System
 from core.text.words import word_spans
-from core.types import SegmentedArticle
+from core.types import SegmentedArticle, SystemKind
 
 CANDIDATE_CHUNKS = 40
 """How many chunks the greedy search chooses from: those with the highest F1 by themselves."""
@@ -15,6 +16,9 @@ CANDIDATE_CHUNKS = 40
 @dataclass(frozen=True, slots=True)
 class WindowOracle:
     """The n consecutive words of the article with the highest BERTScore F1. Every window is tried."""
+
+    kind: ClassVar[SystemKind] = "upper bound"
+    has_uncut: ClassVar[bool] = False
 
     @property
     def signature(self) -> str:
@@ -39,6 +43,9 @@ class Oracle:
     and BERTScore for ROUGE). What was found is then held against the summaries of `rivals`, and the best of all is
     the oracle's: it is never below one of them.
     """
+
+    kind: ClassVar[SystemKind] = "upper bound"
+    has_uncut: ClassVar[bool] = False
 
     rivals: tuple[System, ...]
 

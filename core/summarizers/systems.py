@@ -6,7 +6,7 @@ from typing import Protocol
 
 from core.summarizers.importance import FloatArray
 from core.text.words import count_words, first_words
-from core.types import SegmentedArticle
+from core.types import SegmentedArticle, SystemKind
 
 UNCUT = 0
 """The n of a summary that was given no length."""
@@ -56,10 +56,18 @@ class System(Protocol):
     def signature(self) -> str:
         """The name under which its summaries are stored."""
 
+    @property
+    def kind(self) -> SystemKind:
+        """What it is to a reader; stored with the run."""
+
+    @property
+    def has_uncut(self) -> bool:
+        """Whether it has a length of its own, too."""
+
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         """A draft of each length, in this order: exactly that many words, or all if the article has fewer.
 
-        A system with a length of its own gives its uncut draft first.
+        One that `has_uncut` gives its uncut draft first.
         """
 
 

@@ -1,24 +1,23 @@
 """`nws compare`: systems of one run, or of two, against each other at equal n, paired by article."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast, get_args
 
 from core.analysis import (
-    CONTROLS,
     LEAD,
     POLICY,
-    UPPER_BOUNDS,
     Comparison,
     Metric,
     Point,
     compare_systems,
+    kinds_of,
     mean_over_seeds,
     split_seed,
-    system_order,
 )
 from core.analysis.paired import ALPHA, TIE
 from core.errors import RecipeError, StoreError
+from core.types import SystemKind
 from jobs.store import RunInfo, Store
 
 CONFIDENCE = 0.95
@@ -34,8 +33,8 @@ class RunComparison:
     """Comparisons of systems of run `a` with systems of run `b`, which may be the same run.
 
     `signatures` tell how the metric was computed in either run; two runs have equal ones. `seed`, that of run `a`, made
-    the intervals and the tests. `not_compared` are pairs that share no article at any n, `only_a` and `only_b` systems
-    that the other run lacks and that nobody named.
+    the intervals and the tests; `kinds` says what each system is. `not_compared` are pairs that share no article at any
+    n, `only_a` and `only_b` systems that the other run lacks and that nobody named.
     """
 
     a: RunInfo
@@ -44,6 +43,7 @@ class RunComparison:
     signatures: tuple[str, str]
     seed: int
     comparisons: tuple[Comparison, ...]
+    kinds: Mapping[str, SystemKind]
     not_compared: tuple[tuple[str, str], ...]
     only_a: tuple[str, ...] = ()
     only_b: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class RunComparison:
             "alpha": ALPHA,
             "tie": TIE,
             "holm_family": "the n of one pair on one dataset",
-            "comparisons": [_comparison_json(found) for found in self.comparisons],
+            "comparisons": [_comparison_json(found, self.kinds) for found in self.comparisons],
             "not_compared": [list(pair) for pair in self.not_compared],
             "only_a": list(self.only_a),
             "only_b": list(self.only_b),
@@ -107,7 +107,8 @@ def compare_runs(
     compared = {(comparison.a, comparison.b) for comparison in found}
     not_compared = tuple(pair for pair in pairs if pair not in compared)
     only_a, only_b = ((), ()) if systems or not other else (_others(has_a, has_b), _others(has_b, has_a))
-    return RunComparison(a, b, checked, signatures, a.seed, found, not_compared, only_a, only_b)
+    kinds = kinds_of([*points_a, *points_b])
+    return RunComparison(a, b, checked, signatures, a.seed, found, kinds, not_compared, only_a, only_b)
 
 
 def _others(has: dict[str, set[int]], other: dict[str, set[int]]) -> tuple[str, ...]:
@@ -163,7 +164,7 @@ def _points(store: Store, run: RunInfo) -> list[Point]:
 
 def _lengths_by_system(points: Sequence[Point]) -> dict[str, set[int]]:
     """The n of every system, systems in the order of `system_order`."""
-    found: dict[str, set[int]] = {system: set() for system in sorted({p.system for p in points}, key=system_order)}
+    found: dict[str, set[int]] = {system: set() for system in kinds_of(points)}
     for point in points:
         found[point.system].add(point.n)
     return found
@@ -221,15 +222,15 @@ def _run_json(run: RunInfo) -> dict[str, Any]:
     return {"id": run.id, "job": run.job, "state": run.state, "seed": run.seed, "code_version": run.code_version}
 
 
-def _system_json(system: str) -> dict[str, Any]:
-    return {"system": system, "is_control": system in CONTROLS, "is_upper_bound": system in UPPER_BOUNDS}
+def _system_json(system: str, kind: SystemKind) -> dict[str, Any]:
+    return {"system": system, "is_control": kind == "control", "is_upper_bound": kind == "upper bound"}
 
 
-def _comparison_json(found: Comparison) -> dict[str, Any]:
+def _comparison_json(found: Comparison, kinds: Mapping[str, SystemKind]) -> dict[str, Any]:
     return {
         "dataset": found.dataset,
-        "a": _system_json(found.a),
-        "b": _system_json(found.b),
+        "a": _system_json(found.a, kinds[found.a]),
+        "b": _system_json(found.b, kinds[found.b]),
         "lengths": [asdict(at) | {"significant": at.significant} for at in found.lengths],
         "left_out": list(found.left_out),
     }

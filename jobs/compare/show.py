@@ -1,12 +1,13 @@
 """Comparisons in the terminal, a table for each dataset and pair. Made for 80 columns, with or without colour."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from rich.console import Console
 from rich.text import Text
 
-from core.analysis import UPPER_BOUNDS, Comparison, PairedLength
+from core.analysis import Comparison, PairedLength
 from core.analysis.paired import ALPHA
+from core.types import SystemKind
 from jobs.compare.compute import RESAMPLES, RunComparison
 from jobs.store import RunInfo
 from jobs.terminal.table_style import decimals, make_table, print_line, print_title, role
@@ -31,19 +32,19 @@ def print_comparison(found: RunComparison, console: Console) -> None:
 def _print_pair(found: RunComparison, comparison: Comparison, console: Console) -> None:
     print_title(console, f"{comparison.dataset}: A − B")
     for side, system, run in (("A", comparison.a, found.a), ("B", comparison.b, found.b)):
-        print_line(console, f"{side}  {_told(system, run, two_runs=found.two_runs)}")
+        print_line(console, f"{side}  {_told(system, found.kinds[system], run, two_runs=found.two_runs)}")
     table = make_table(gap=1)
     for heading in _HEADINGS:
         table.add_column(heading, justify="right", no_wrap=True)
     for at in comparison.lengths:
         table.add_row(*_row(at), style="bold" if at.significant else "")
     console.print(table)
-    for note in _notes(comparison):
+    for note in _notes(comparison, found.kinds):
         print_line(console, note, style="yellow")
 
 
-def _told(system: str, run: RunInfo, *, two_runs: bool) -> str:
-    return system + role(system) + (f", run {run.id}" if two_runs else "")
+def _told(system: str, kind: SystemKind, run: RunInfo, *, two_runs: bool) -> str:
+    return system + role(kind) + (f", run {run.id}" if two_runs else "")
 
 
 def _row(at: PairedLength) -> list[Text]:
@@ -63,10 +64,10 @@ def _signed(value: float) -> str:
     return text if text.startswith("-") or float(text) == 0 else f"+{text}"
 
 
-def _notes(comparison: Comparison) -> Iterator[str]:
+def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> Iterator[str]:
     """What the reader must know about these systems and articles."""
     for side, system in (("A", comparison.a), ("B", comparison.b)):
-        if system in UPPER_BOUNDS:
+        if kinds[system] == "upper bound":
             yield f"{side} is an upper bound: it saw the reference, and is no system to choose."
     left_out: dict[tuple[int, int], list[int]] = {}
     for at in comparison.lengths:

@@ -14,7 +14,7 @@ from rich.console import Console
 from core.episodes import EpisodePlan
 from core.models import model_folder
 from core.sweep import SweepPlan
-from jobs.drive.pools import REAL, Engine, Makers, Workers, open_workers
+from jobs.drive.pools import REAL, Engine, Makers, Pools, open_pools
 from jobs.drive.run import Outcome, Run, take_run
 from jobs.drive.stages import run_stage, unfinished_bundles
 from jobs.drive.training import PREPARATION, is_trained, train_policies
@@ -32,9 +32,9 @@ def start(store: Store, pinned: Pinned, engine: Engine, console: Console, makers
     """
     fetch_models([*_of_training(pinned), *(planned.plan for planned in pinned.stages)])
     run_id = new_run_id(pinned.job)
-    with open_workers(pinned.recipe, engine, run_id, console, makers) as workers:
+    with open_pools(pinned.recipe, engine, run_id, console, makers) as pools:
         store.create_run(pinned.run_spec(), run_id)
-        return _drive(store, run_id, pinned, workers, console)
+        return _drive(store, run_id, pinned, pools, console)
 
 
 def resume(
@@ -73,10 +73,10 @@ def resume(
         if any(unfinished_bundles(pinned, store.finished_article_ids(run_id, planned.stage)))
     ]
     if not (to_train or unfinished):
-        return _drive(store, run_id, pinned, Workers(run.device, _no_pool, _no_pool), console, take_over)
+        return _drive(store, run_id, pinned, Pools(run.device, _no_pool, _no_pool), console, take_over)
     fetch_models([*(_of_training(pinned) if to_train else []), *unfinished])
-    with open_workers(pinned.recipe, engine, run_id, console, makers) as workers:
-        return _drive(store, run_id, pinned, workers, console, take_over)
+    with open_pools(pinned.recipe, engine, run_id, console, makers) as pools:
+        return _drive(store, run_id, pinned, pools, console, take_over)
 
 
 def _of_training(pinned: Pinned) -> list[EpisodePlan]:
@@ -94,25 +94,27 @@ def fetch_models(plans: Iterable[SweepPlan | EpisodePlan]) -> None:
 
 
 def _drive(
-    store: Store, run_id: str, pinned: Pinned, workers: Workers, console: Console, take_over: bool = False
+    store: Store, run_id: str, pinned: Pinned, pools: Pools, console: Console, take_over: bool = False
 ) -> Outcome:
-    work = functools.partial(_run_all, pinned=pinned, workers=workers, console=console)
+    work = functools.partial(_run_all, pinned=pinned, pools=pools, console=console)
     return take_run(store, run_id, console, work, take_over)
 
 
-def _run_all(run: Run, pinned: Pinned, workers: Workers, console: Console) -> None:
+def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console) -> None:
     """Train what is to be trained, then go through the stages."""
     run.say(f"Run {run.id} in {run.store.shown_url}")
-    run.note_driver(workers.device)
-    run.start(pinned.articles, workers.device)
+    run.note_driver(pools.device)
+    run.start(pools.device, pinned.systems)
+    if pinned.articles is not None:
+        run.set_total(pinned.articles)
     training = pinned.training
     if training and not is_trained(run.policies(), training):
-        train_policies(run, training, workers, console)
+        train_policies(run, training, pools, console)
     for planned in pinned.stages:
-        run_stage(run, pinned, planned, workers, console)
+        run_stage(run, pinned, planned, pools, console)
     if pinned.articles is None:
         evaluated = {failure.article_id for failure in run.failures() if failure.stage != PREPARATION.name}
-        run.start(run.info().articles_done + len(evaluated), None)
+        run.set_total(run.info().articles_done + len(evaluated))
 
 
 def _no_pool(plan: object) -> NoReturn:

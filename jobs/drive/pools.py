@@ -23,12 +23,12 @@ Engine = Literal["ray", "inline", "cluster"]
 
 
 @dataclass(frozen=True, slots=True)
-class Workers:
+class Pools:
     """What runs a run: its `device`, in words, and what opens the pool of a stage or of a training on it."""
 
     device: str | None
-    open: Callable[[SweepPlan], AbstractContextManager[Pool]]
-    open_policies: Callable[[EpisodePlan], AbstractContextManager[EpisodePool]]
+    open_sweep: Callable[[SweepPlan], AbstractContextManager[Pool]]
+    open_episodes: Callable[[EpisodePlan], AbstractContextManager[EpisodePool]]
 
 
 def sweep_work(plan: SweepPlan, device: str, memory_fraction: float | None) -> Work:
@@ -51,9 +51,9 @@ REAL = Makers()
 
 
 @contextmanager
-def open_workers(
+def open_pools(
     recipe: RunRecipe, engine: Engine, run_id: str, console: Console, makers: Makers = REAL
-) -> Iterator[Workers]:
+) -> Iterator[Pools]:
     """The machines that a recipe asks for.
 
     Raises:
@@ -63,7 +63,7 @@ def open_workers(
         device = "cuda" if recipe.accelerator != "cpu" and torch.cuda.is_available() else "cpu"
         name = torch.cuda.get_device_name() if device == "cuda" else "1 CPU thread"
         share = recipe.gpu_memory_fraction
-        yield Workers(
+        yield Pools(
             f"inline, {name}",
             lambda plan: nullcontext(InlinePool(makers.work(plan, device, share))),
             lambda plan: nullcontext(InlineEpisodePool(functools.partial(makers.runner, plan, device, share))),
@@ -80,7 +80,7 @@ def open_workers(
         # Actors that share a GPU would otherwise take its memory from each other.
         shared = resources.num_gpus if 0 < resources.num_gpus < 1 else None
         fraction = recipe.gpu_memory_fraction or shared
-        yield Workers(
+        yield Pools(
             f"{actors} x {resources.describe()}",
             lambda plan: sweeps_on_ray(makers.work(plan, device, fraction), resources, actors),
             lambda plan: episodes_on_ray(functools.partial(makers.runner, plan, device, fraction), resources, actors),

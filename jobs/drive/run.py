@@ -4,13 +4,13 @@ import functools
 import os
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from rich.console import Console
 
 from core.errors import CancelledError, FencedError
-from core.types import Landed
+from core.types import Landed, SystemKind
 from jobs.drive.heartbeat import Heart
 from jobs.drive.patience import Result, patiently
 from jobs.plan.revisions import code_version
@@ -67,9 +67,17 @@ class Run:
         """See `Heart.check`."""
         self.heart.check()
 
-    def start(self, total: int | None, device: str | None) -> None:
+    def start(self, device: str | None, systems: Mapping[str, SystemKind]) -> None:
         """See `Store.start_run`."""
-        self._patiently(lambda: self.store.start_run(self.id, self.epoch, total, device, code_version()))
+        self._patiently(lambda: self.store.start_run(self.id, self.epoch, device, code_version(), systems))
+
+    def set_total(self, articles: int) -> None:
+        """See `Store.set_total`."""
+        self._patiently(lambda: self.store.set_total(self.id, self.epoch, articles))
+
+    def note_workers(self, device: str, arithmetic: Sequence[str]) -> None:
+        """See `Store.note_workers`."""
+        self._patiently(lambda: self.store.note_workers(self.id, self.epoch, device, arithmetic))
 
     def record(self, landed: Sequence[Landed], stage: Stage) -> None:
         """See `Store.record`."""

@@ -9,14 +9,15 @@ from rich.console import Console
 from core.learning.policy_system import PolicySystem
 from core.sweep import SweepPlan
 from core.types import Article, Landed
-from jobs.drive.pools import Workers
+from jobs.drive.pools import Pools
 from jobs.drive.progress import Advance, run_progress
 from jobs.drive.run import Run
 from jobs.drive.stored_policies import stored_systems
+from jobs.drive.worker_watch import WorkerWatch
 from jobs.plan.pinned import Pinned, PlannedStage
 
 
-def run_stage(run: Run, pinned: Pinned, planned: PlannedStage, workers: Workers, console: Console) -> None:
+def run_stage(run: Run, pinned: Pinned, planned: PlannedStage, pools: Pools, console: Console) -> None:
     """Compute and store what a stage lacks."""
     stage = planned.stage
     finished = run.finished_articles(stage)
@@ -29,15 +30,13 @@ def run_stage(run: Run, pinned: Pinned, planned: PlannedStage, workers: Workers,
     run.say("Loading models; the first articles take the longest.")
     plan = planned.plan if pinned.training is None else _with_trained_policies(run, planned.plan)
     with (
-        workers.open(plan) as pool,
+        pools.open_sweep(plan) as pool,
         run_progress(console, pinned.articles, len(finished), run.note) as advance,
     ):
-        known: tuple[str, ...] = ()
+        watch = WorkerWatch(run, pools.device)
         for landed in pool.map(itertools.chain([first], bundles)):
             run.check()
-            if pool.workers != known:
-                known = pool.workers
-                run.start(None, f"{workers.device}: {', '.join(known)}")
+            watch.look(pool.workers)
             if landed:
                 run.record(landed, stage)
                 _tell(run, landed, finished, advance)

@@ -15,10 +15,11 @@ from core.learning.rounds import Updated, train
 from core.learning.training_config import TrainingConfig
 from core.summarizers.encoders import embedding_width
 from core.types import Article, BundleResult
-from jobs.drive.pools import Workers
+from jobs.drive.pools import Pools
 from jobs.drive.progress import run_progress
 from jobs.drive.run import Run
 from jobs.drive.stored_policies import meaning_of
+from jobs.drive.worker_watch import WorkerWatch
 from jobs.plan.pinned import PlannedTraining
 from jobs.store import PolicyCheckpoint, PolicyInfo, RoundResult, Stage
 
@@ -34,7 +35,7 @@ def is_trained(policies: Sequence[PolicyInfo], training: PlannedTraining) -> boo
     return done.issuperset(config.name for config in training.configs)
 
 
-def train_policies(run: Run, training: PlannedTraining, workers: Workers, console: Console) -> None:
+def train_policies(run: Run, training: PlannedTraining, pools: Pools, console: Console) -> None:
     """Give all policies the updates they lack, from their newest checkpoints on.
 
     Raises:
@@ -43,18 +44,17 @@ def train_policies(run: Run, training: PlannedTraining, workers: Workers, consol
     known = {found.name: found for found in run.checkpoints()}
     run.say("Stage training:")
     run.say("Loading models and preparing the training articles.")
-    with workers.open_policies(training.plan) as pool:
+    with pools.open_episodes(training.plan) as pool:
         articles = _prepared(run, training, pool, has_begun=bool(known), console=console)
+        watch = WorkerWatch(run, pools.device)
+        watch.look(pool.workers)
         learners = [_learner(config, training, known.get(config.name), articles) for config in training.configs]
         total = sum(learner.training.updates(len(articles)) for learner in learners)
         done = sum(learner.update for learner in learners)
         learn = functools.partial(pool.learn, look_around=run.check)
         with run_progress(console, total, done, run.note, unit="updates") as advance:
-            workers_known: tuple[str, ...] = ()
             for updated in train(learners, learn, articles):
-                if pool.workers != workers_known:
-                    workers_known = pool.workers
-                    run.start(None, f"{workers.device}: {', '.join(workers_known)}")
+                watch.look(pool.workers)
                 finished = [one.learner for one in updated if _is_done(one.learner, articles)]
                 decoded = _decoded(run, pool, finished, articles)
                 results = [_result(one, training, articles, decoded) for one in updated]

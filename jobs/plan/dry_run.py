@@ -7,7 +7,6 @@ import torch
 from rich.console import Console
 
 from cluster.resources import plan_actors
-from core.analysis.points import UPPER_BOUNDS
 from core.errors import ClusterError
 from jobs.plan.pinned import Pinned
 
@@ -29,6 +28,7 @@ def describe(pinned: Pinned) -> dict[str, Any]:
         "training": _training(pinned),
         "n": list(pinned.recipe.n),
         "systems": list(systems),
+        "kinds": systems,
         "rows": None if articles is None else articles * per_article,
         "encoders": pinned.revisions["encoders"],
         "generators": pinned.revisions.get("generators", {}),
@@ -90,7 +90,7 @@ def print_description(plan: dict[str, Any], console: Console) -> None:
         line("generator", generator)
     line("bertscore", plan["bertscore"])
     for system in plan["systems"]:
-        line("system", f"{system} (upper bound)" if system in UPPER_BOUNDS else system)
+        line("system", f"{system} (upper bound)" if plan["kinds"][system] == "upper bound" else system)
     line("n", ", ".join(map(str, plan["n"])))
     rows = "unknown" if plan["rows"] is None else plan["rows"]
     line("rows", f"{rows} (articles x systems x n, and uncut summaries of those that have a length of their own)")

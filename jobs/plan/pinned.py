@@ -18,6 +18,7 @@ from core.text.corpus import Corpus, open_corpus
 from core.text.language import Language, article_language
 from core.text.segmentation import pipeline_revision, resolve_pipeline
 from core.text.tokenizers import DEFAULT_TOKENIZERS
+from core.types import SystemKind
 from jobs.plan.revisions import code_version, dataset_revisions, library_versions
 from jobs.recipes.base import DatasetRecipe, RunRecipe
 from jobs.store import RunSpec, Stage
@@ -87,9 +88,9 @@ class Pinned:
         return None if None in sizes else sum(size for size in sizes if size is not None)
 
     @property
-    def systems(self) -> tuple[str, ...]:
-        """The signature of every system."""
-        return tuple(signature for planned in self.stages for signature in planned.plan.signatures)
+    def systems(self) -> dict[str, SystemKind]:
+        """What each system is, by its signature."""
+        return {signature: kind for planned in self.stages for signature, kind in planned.plan.kinds.items()}
 
     @property
     def signatures(self) -> dict[str, str]:

@@ -1,22 +1,24 @@
 """How each system is drawn, the same in every panel of a figure: colour, marker and line, and its key in the legend."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from matplotlib.lines import Line2D
 
-from core.analysis import LEAD, RANDOM, system_order
+from core.analysis import system_order
+from core.types import SystemKind
 from jobs.terminal.table_style import role
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
 """Okabe and Ito (2008) without black and yellow, and a wine red: told apart with any colour vision."""
 _MARKERS = ("o", "s", "D", "^", "v", "<", ">")
-_GREYS = {LEAD: "#555555", RANDOM: "#999999"}
-_BLACK = "#111111"
-_DASHED, _DOTTED, _DASH_DOTTED = (0, (4, 2)), (0, (1, 1.3)), (0, (5, 1.5, 1, 1.5))
-
 Dashes = Literal["-"] | tuple[float, tuple[float, ...]]
+
+_GREYS = ("#555555", "#999999", "#BBBBBB")
+_BLACK = "#111111"
+_DASHED: Dashes = (0, (4, 2))
+_DOTTED: tuple[Dashes, ...] = ((0, (1, 1.3)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1.3, 1, 1.3, 1, 1.3)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,29 +30,31 @@ class Look:
     dashes: Dashes
 
 
-def system_looks(systems: Iterable[str]) -> dict[str, Look]:
+def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
     """Controls grey, upper bounds black, both without markers; all others in colour with markers.
 
     After the seventh system the colours return, each with another marker and a dashed line.
     """
-    black: dict[str, Dashes] = {"oracle": _DOTTED, "window-oracle": _DASH_DOTTED}
-    looks = {}
-    for i, system in enumerate(sorted(set(systems), key=system_order)):
-        turn, colour = divmod(i, len(COLOURS))
-        if system in _GREYS:
-            looks[system] = Look(_GREYS[system], "", _DASHED)
-        elif system in black:
-            looks[system] = Look(_BLACK, "", black[system])
+    looks: dict[str, Look] = {}
+    place: dict[SystemKind, int] = {"system": 0, "control": 0, "upper bound": 0}
+    for system in sorted(kinds, key=lambda system: system_order(system, kinds[system])):
+        kind = kinds[system]
+        i, place[kind] = place[kind], place[kind] + 1
+        if kind == "control":
+            looks[system] = Look(_GREYS[i % len(_GREYS)], "", _DASHED)
+        elif kind == "upper bound":
+            looks[system] = Look(_BLACK, "", _DOTTED[i % len(_DOTTED)])
         else:
+            turn, colour = divmod(i, len(COLOURS))
             line: Dashes = "-" if turn % 2 == 0 else (0, (4, 1))
             looks[system] = Look(COLOURS[colour], _MARKERS[(i + turn) % len(_MARKERS)], line)
     return looks
 
 
-def legend_keys(looks: Mapping[str, Look], *, has_gains: bool) -> list[Line2D]:
+def legend_keys(looks: Mapping[str, Look], kinds: Mapping[str, SystemKind], *, has_gains: bool) -> list[Line2D]:
     """A key per system, and with `has_gains` two that tell solid from hollow markers."""
     keys = [
-        Line2D([], [], label=system + role(system), color=look.colour, marker=look.marker, linestyle=look.dashes)
+        Line2D([], [], label=system + role(kinds[system]), color=look.colour, marker=look.marker, linestyle=look.dashes)
         for system, look in looks.items()
     ]
     if has_gains:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from core.analysis import Metric
+from core.types import SystemKind
 from jobs.store import RunInfo
 
 METRIC: Metric = "bertscore_f1"
@@ -25,6 +26,11 @@ def run_json(run: RunInfo) -> dict[str, Any]:
     """What made the numbers, as plain JSON values; `articles` and `failures` count those finished and given up on."""
     names = ("id", "seed", "code_version", "signatures", "revisions", "device", "state")
     return {name: getattr(run, name) for name in names} | {"articles": run.articles_done, "failures": run.failures}
+
+
+def kind_flags(kind: SystemKind) -> dict[str, bool]:
+    """What a system is, as two plain values."""
+    return {"is_control": kind == "control", "is_upper_bound": kind == "upper bound"}
 
 
 def bertscore_signature(run: RunInfo) -> str:

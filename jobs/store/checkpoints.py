@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, and_, column, select, table
 
 from core.errors import StoreError
-from jobs.store.results import insert, insert_new, is_storable
+from jobs.store.inserts import insert, insert_new
 from jobs.store.runs import write_fenced
+from jobs.store.storable_text import is_storable
 from jobs.store.tables import EpisodeRow, PolicyRow, UpdateRow
 
 if TYPE_CHECKING:  # they import torch, which a store does not need

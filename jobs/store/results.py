@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, select
 
 from core.analysis import Point
 from core.errors import StoreError
 from core.types import Article, BundleResult, Failure, Landed, Summary
-from jobs.store.runs import storable, write_fenced
-from jobs.store.tables import ArticleRow, Base, FailureRow, SummaryRow
+from jobs.store.inserts import insert, insert_new
+from jobs.store.runs import write_fenced
+from jobs.store.storable_text import escaped, is_storable
+from jobs.store.tables import ArticleRow, FailureRow, SummaryRow, SystemRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +133,10 @@ def points(connection: Connection, run_id: str) -> list[Point]:
             SummaryRow.rougel_f1,
             SummaryRow.efficiency,
             SummaryRow.density,
+            func.coalesce(SystemRow.kind, "system"),
         )
         .join(ArticleRow, ArticleRow.id == SummaryRow.article_id)
+        .outerjoin(SystemRow, and_(SystemRow.run_id == SummaryRow.run_id, SystemRow.system == SummaryRow.system))
         .where(SummaryRow.run_id == run_id)
     )
     found = [Point(*row) for row in connection.execute(query)]
@@ -145,12 +148,6 @@ def texts(connection: Connection, run_id: str) -> dict[tuple[str, str, int], str
     query = select(SummaryRow.article_id, SummaryRow.system, SummaryRow.n, SummaryRow.text)
     found = connection.execute(query.where(SummaryRow.run_id == run_id))
     return {(row.article_id, row.system, row.n): row.text for row in found}
-
-
-def insert_new(connection: Connection, table: type[Base], rows: list[dict[str, Any]]) -> None:
-    """Insert the rows whose key is not there yet."""
-    if rows:
-        connection.execute(insert(connection, table).on_conflict_do_nothing(), rows)
 
 
 def _upsert_failures(connection: Connection, run_id: str, failed: Sequence[Failure], stage: Stage) -> None:
@@ -171,11 +168,6 @@ def _upsert_failures(connection: Connection, run_id: str, failed: Sequence[Failu
         ),
         rows,
     )
-
-
-def insert(connection: Connection, table: type[Base]) -> postgresql.Insert | sqlite.Insert:
-    """An insert that can say ON CONFLICT: it is the same on both databases, but not part of SQLAlchemy's own."""
-    return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
 
 
 def _article_row(article: Article) -> dict[str, Any]:
@@ -210,17 +202,8 @@ def _failure_row(run_id: str, stage: Stage, failure: Failure) -> dict[str, Any]:
         "article_id": failure.article_id,
         "stage": stage.name,
         "error_class": failure.error_class,
-        "message": storable(failure.message),
+        "message": escaped(failure.message),
         "attempts": failure.attempts,
         "node": failure.node,
         "failed_at": datetime.now(UTC),
     }
-
-
-def is_storable(text: str) -> bool:
-    """Whether every database can keep the text: it holds no NUL and no half of a surrogate pair."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in text

@@ -11,7 +11,10 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Select, func, insert, select, update
 
 from core.errors import FencedError, StoreError
-from jobs.store.tables import FailureRow, LogLineRow, RunRow, SummaryRow
+from core.types import SystemKind
+from jobs.store.inserts import insert_new
+from jobs.store.storable_text import escaped
+from jobs.store.tables import FailureRow, LogLineRow, RunRow, SummaryRow, SystemRow
 
 SILENT_SECONDS = 60.0
 """A driver that was not heard of for so long is taken for dead; it is heard of every few seconds."""
@@ -52,6 +55,7 @@ class LogLine:
 class RunInfo:
     """A run as it stands. Times are aware, in UTC; the last three fields are counts of what it has stored.
 
+    `arithmetic` tells the ways in which its workers have multiplied, see `core.arithmetic.describe_arithmetic`.
     `articles_done` counts articles with summaries by every system, `summaries` those of any article, `failures`
     articles that some stage could not finish.
     """
@@ -78,6 +82,7 @@ class RunInfo:
     error: str | None
     address: str | None
     cancel_requested_at: datetime | None
+    arithmetic: list[str]
     articles_done: int
     summaries: int
     failures: int
@@ -116,6 +121,7 @@ def create(connection: Connection, spec: RunSpec, run_id: str) -> None:
             revisions=dict(spec.revisions),
             signatures=dict(spec.signatures),
             systems=spec.systems,
+            arithmetic=[],
             driver_epoch=0,
             created_at=datetime.now(UTC),
             address=spec.address,
@@ -202,7 +208,7 @@ def heartbeat(connection: Connection, run_id: str, epoch: int, lines: Sequence[L
                 "number": number,
                 "driver_epoch": epoch,
                 "said_at": line.said_at,
-                "text": storable(line.text),
+                "text": escaped(line.text),
             }
             for number, line in enumerate(lines, start=last + 1)
         ]
@@ -269,27 +275,32 @@ def write_fenced(connection: Connection, run_id: str, epoch: int, **values: obje
 
 
 def start(
-    connection: Connection, run_id: str, epoch: int, total: int | None, device: str | None, code_version: str
+    connection: Connection,
+    run_id: str,
+    epoch: int,
+    device: str | None,
+    code_version: str,
+    systems: Mapping[str, SystemKind],
 ) -> None:
     known = info(connection, run_id).code_version
     versions = known if code_version in known.split(", ") else f"{known}, {code_version}"
-    values: dict[str, object] = {"code_version": versions}
-    values |= {"total_articles": total} if total is not None else {}
-    values |= {"device": device} if device is not None else {}
-    write_fenced(connection, run_id, epoch, **values)
+    values = {"device": device} if device is not None else {}
+    write_fenced(connection, run_id, epoch, code_version=versions, **values)
+    rows = [{"run_id": run_id, "system": system, "kind": kind} for system, kind in systems.items()]
+    insert_new(connection, SystemRow, rows)
+
+
+def note_workers(connection: Connection, run_id: str, epoch: int, device: str, arithmetic: Sequence[str]) -> None:
+    known = info(connection, run_id).arithmetic
+    write_fenced(connection, run_id, epoch, device=device, arithmetic=list(dict.fromkeys([*known, *arithmetic])))
 
 
 def finish(connection: Connection, run_id: str, epoch: int, state: FinalState, error: str | None) -> None:
     run = info(connection, run_id)
     if (run.driver_epoch, run.state) == (epoch, state):  # it was done, and only the answer was lost
         return
-    text = None if error is None else storable(error)
+    text = None if error is None else escaped(error)
     write_fenced(connection, run_id, epoch, state=state, finished_at=datetime.now(UTC), error=text)
-
-
-def storable(text: str) -> str:
-    """`text` as every database can keep it: an error may quote whatever bytes it tripped over."""
-    return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
 
 
 def find(connection: Connection, recipe_hash: str) -> str | None:

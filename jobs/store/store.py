@@ -1,6 +1,6 @@
 """The store: runs, articles, summaries, failures and policies, in SQLite or Postgres."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import Self
@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine
 
 from core.analysis import Point
 from core.errors import StoreError
-from core.types import Landed
+from core.types import Landed, SystemKind
 from jobs.store import checkpoints, results, runs
 from jobs.store.address import Address, parse_address
 from jobs.store.checkpoints import CurveRow, GreedyReward, PolicyCheckpoint, PolicyInfo, RoundResult
@@ -141,8 +141,10 @@ class Store:
         with self._read() as connection:
             return runs.log(connection, run_id, after)
 
-    def start_run(self, run_id: str, epoch: int, total: int | None, device: str | None, code_version: str) -> None:
-        """Say how many articles the run is about, what it runs on (None: not known yet), and with which code.
+    def start_run(
+        self, run_id: str, epoch: int, device: str | None, code_version: str, systems: Mapping[str, SystemKind]
+    ) -> None:
+        """Say what a driver runs on (None: not known yet), with which code, and what each system of the run is.
 
         A code version that is not the run's first is added to it: its rows come from both.
 
@@ -150,7 +152,25 @@ class Store:
             FencedError: The run is no longer this driver's.
         """
         with self._write() as connection:
-            runs.start(connection, run_id, epoch, total, device, code_version)
+            runs.start(connection, run_id, epoch, device, code_version, systems)
+
+    def set_total(self, run_id: str, epoch: int, articles: int) -> None:
+        """Say how many articles the run is about.
+
+        Raises:
+            FencedError: The run is no longer this driver's.
+        """
+        with self._write() as connection:
+            runs.write_fenced(connection, run_id, epoch, total_articles=articles)
+
+    def note_workers(self, run_id: str, epoch: int, device: str, arithmetic: Sequence[str]) -> None:
+        """Say what the run's workers are, and how they multiply; that is added to how others did before.
+
+        Raises:
+            FencedError: The run is no longer this driver's.
+        """
+        with self._write() as connection:
+            runs.note_workers(connection, run_id, epoch, device, arithmetic)
 
     def record(self, run_id: str, epoch: int, landed: Sequence[Landed], stage: Stage = SWEEP) -> None:
         """Store what bundles became in a stage, all of it or nothing, and the driver's heartbeat.

@@ -89,6 +89,18 @@ class RunRow(Base):
     error: Mapped[str | None]
     address: Mapped[str | None]
     cancel_requested_at: Mapped[datetime | None]
+    arithmetic: Mapped[list[str]]
+
+
+class SystemRow(Base):
+    """What a system of a run is to a reader, see `core.types.SystemKind`."""
+
+    __tablename__ = "systems"
+    __table_args__ = (CheckConstraint("kind IN ('system', 'control', 'upper bound')", name="kind"),)
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    system: Mapped[str] = mapped_column(primary_key=True)
+    kind: Mapped[str]
 
 
 class ArticleRow(Base):

@@ -86,6 +86,8 @@ def print_status(
     if run.address:
         line("submitted to", run.address)
     line("device", run.device or "-")
+    for arithmetic in run.arithmetic:
+        line("arithmetic", arithmetic)
     line("code", run.code_version)
     line("seed", ", ".join(map(str, run.recipe.get("seeds", [run.seed]))))
     for policy in policies:

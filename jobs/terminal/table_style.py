@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from core.analysis import CONTROLS, UPPER_BOUNDS
+from core.types import SystemKind
 
 WIDTH = 80
 """Columns of a terminal that every table is made for."""
@@ -37,12 +37,12 @@ def decimals(value: float, places: int = 3) -> str:
     return text.replace("0.", ".", 1) if abs(float(text)) < 1 else text
 
 
-def role(system: str) -> str:
+def role(kind: SystemKind) -> str:
     """What a reader must know of a system: " (control)", " (upper bound)", or nothing."""
-    return " (upper bound)" if system in UPPER_BOUNDS else " (control)" if system in CONTROLS else ""
+    return "" if kind == "system" else f" ({kind})"
 
 
-def system_name(system: str) -> Text:
+def system_name(system: str, kind: SystemKind) -> Text:
     """The name and role, broken after a "|" where it is too long for a column, and after "-" or "/" where a part is."""
     lines = [""]
     for part in re.findall(r"[^|]*\|?", system):
@@ -50,7 +50,7 @@ def system_name(system: str) -> Text:
             if lines[-1] and len(lines[-1]) + len(piece) >= NAME_WIDTH:
                 lines.append(" ")
             lines[-1] += piece
-    told = role(system)
+    told = role(kind)
     if told and len(lines[-1]) + len(told) > NAME_WIDTH:
         told = "\n" + told
     return Text("\n".join(lines)).append(told, style="dim")

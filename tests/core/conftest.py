@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from core import fast_linear, products
+from core import arithmetic, fast_linear
 
 
 @pytest.fixture(params=["MKL", "oneDNN"])
@@ -12,10 +12,10 @@ def multiplied_by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
     """Loaded models multiply with this library, whatever the CPU's maker."""
     if request.param == "oneDNN" and not fast_linear.onednn_works():
         pytest.skip("this PyTorch has no prepacked oneDNN layers")
-    for module in (fast_linear, products):
+    for module in (fast_linear, arithmetic):
         monkeypatch.setattr(module, "onednn_is_faster", lambda: request.param == "oneDNN")
-    for told in (products.rows_are_independent, products.describe_products):
+    for told in (arithmetic.rows_are_independent, arithmetic.describe_arithmetic):
         told.cache_clear()
     yield request.param
-    for told in (products.rows_are_independent, products.describe_products):
+    for told in (arithmetic.rows_are_independent, arithmetic.describe_arithmetic):
         told.cache_clear()

@@ -7,6 +7,7 @@ import torch
 from documents import article
 from prepared_articles import TEXT, encode, parameters_of
 
+from core.arithmetic import describe_arithmetic, rows_are_independent
 from core.episodes import EpisodePlan, EpisodeRunner, make_episode_runner
 from core.errors import EmptyArticleError
 from core.learning.exchange import ArticleGradient, Broadcast, Episode
@@ -18,7 +19,6 @@ from core.learning.rounds import request_of
 from core.learning.training_config import TrainingConfig
 from core.metrics.bertscore import BertScoreConfig
 from core.models import parse_model, resolve_model
-from core.products import describe_products, rows_are_independent
 from core.text.segmentation import Segmenter
 from core.text.words import count_words
 from core.types import Article
@@ -179,7 +179,7 @@ def test_what_travels_between_driver_and_worker_can_be_pickled() -> None:
 @pytest.mark.usefixtures("multiplied_by")
 def test_real_models_give_the_same_parameters_with_one_worker_or_three() -> None:
     if not rows_are_independent():
-        pytest.skip(f"not promised on this CPU, and a run says so: {describe_products()}")
+        pytest.skip(f"not promised on this CPU, and a run says so: {describe_arithmetic()}")
     model = resolve_model(parse_model("all-MiniLM-L6-v2"))
     plan = EpisodePlan("en", "blank", model, RewardConfig(BertScoreConfig(model, 6)))
     training = TrainingConfig("mine", lengths=(3, 5), articles_per_update=3, reinforce=ReinforceConfig(3))

@@ -225,7 +225,7 @@ def test_an_interruption_before_there_is_a_run_is_said(nws, monkeypatch: pytest.
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(driver, "open_workers", interrupted)
+    monkeypatch.setattr(driver, "open_pools", interrupted)
     result = nws(*SUBMIT)
     assert (result.code, "Interrupted before there was a run" in result.err) == (130, True)
     assert "holds no run" in nws("status").err

@@ -1,6 +1,7 @@
 """What a run that trained policies has in the store, made up: a method is better the more it has learned."""
 
 import numpy as np
+from system_kinds import kind_of
 
 from core.analysis import Point
 from jobs.report.policies.numbers import PolicyResults
@@ -47,7 +48,9 @@ def _points(dataset, system, gain, lengths, articles, rng):
     for n in lengths:
         for article in range(articles):
             f1 = float(0.45 + 0.01 * n + gain + rng.normal(0, 0.05))
-            yield Point(dataset, f"{article:04d}", system, n, n, f1, f1 / 2, f1 / 5, f1 / 3, f1 / n, 1.0)
+            yield Point(
+                dataset, f"{article:04d}", system, n, n, f1, f1 / 2, f1 / 5, f1 / 3, f1 / n, 1.0, kind_of(system)
+            )
 
 
 def _curve(method, seed, n, updates):

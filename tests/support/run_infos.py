@@ -32,6 +32,7 @@ def run_info(**changes: Any) -> RunInfo:
         "error": None,
         "address": None,
         "cancel_requested_at": None,
+        "arithmetic": [],
         "articles_done": 40,
         "summaries": 1760,
         "failures": 2,

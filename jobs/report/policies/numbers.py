@@ -7,7 +7,7 @@ from typing import Any
 from core.analysis import POLICY, Point, SystemScore, Texts, policy_scores, split_seed
 from core.errors import StoreError
 from jobs.report.policies.learning_curves import LearningLine, learning_lines
-from jobs.report.run_facts import METRIC, run_json
+from jobs.report.run_facts import METRIC, kind_flags, run_json
 from jobs.store import CurveRow, GreedyReward, RunInfo
 
 
@@ -110,10 +110,10 @@ def policies_json(numbers: PolicyNumbers) -> dict[str, Any]:
 
 
 def _score_json(score: SystemScore) -> dict[str, Any]:
+    values = asdict(score)
     return {
-        **asdict(score),
-        "is_control": score.is_control,
-        "is_upper_bound": score.is_upper_bound,
+        **values,
+        **kind_flags(values.pop("kind")),
         "seeds": {str(seed): mean for seed, mean in score.seeds.items()},
         "seed_sd": score.seed_sd,
         "test_less_training": score.test_less_training,

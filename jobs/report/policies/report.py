@@ -13,7 +13,7 @@ from core.errors import NwsError
 from jobs.report.policies.figure import plot_learning
 from jobs.report.policies.numbers import PolicyNumbers, PolicyResults, analyse_policies, policies_json
 from jobs.report.policies.tables import print_policies
-from jobs.report.run_facts import ReportFiles
+from jobs.report.run_facts import ReportFiles, kind_flags
 from jobs.store import CurveRow, RunInfo
 
 _COLUMNS = (
@@ -73,7 +73,9 @@ def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[_Valu
 def _row(run: str, score: SystemScore) -> list[_Value]:
     seeds = score.seeds.values()
     return [
-        *(run, score.dataset, score.system, int(score.is_control), int(score.is_upper_bound), score.n, score.articles),
+        *(run, score.dataset, score.system),
+        *map(int, kind_flags(score.kind).values()),
+        *(score.n, score.articles),
         *(" ".join(map(str, score.seeds)), score.bertscore_f1),
         *(min(seeds, default=None), max(seeds, default=None), score.seed_sd),
         *(score.rouge1_f1, score.rouge2_f1, score.rougel_f1),

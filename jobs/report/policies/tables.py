@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from core.analysis import COMPARED, Interval, SystemScore
+from core.types import SystemKind
 from jobs.report.policies.learning_curves import LearningLine
 from jobs.report.policies.numbers import PolicyNumbers
 from jobs.report.run_facts import FEW_ARTICLES, bertscore_signature
@@ -55,7 +56,7 @@ def _print_learning(lines: Sequence[LearningLine], console: Console) -> None:
     rows = []
     for system, at in by_system.items():
         updates = max(line.updates for line in at.values())
-        name = system_name(system).append(f"\n {updates:,} update{'' if updates == 1 else 's'}", style="dim")
+        name = system_name(system, "system").append(f"\n {updates:,} update{'' if updates == 1 else 's'}", style="dim")
         rows.append((name, {n: _learning_cell(line) for n, line in at.items()}))
     _print_by_n(rows, console, NAME_WIDTH)
 
@@ -68,19 +69,21 @@ def _print_f1(dataset: str, scores: _Scores, console: Console) -> None:
     print_title(console, f"{dataset}: mean F1 by n on {_articles(scores)}")
     best: dict[int, float] = {}
     for score in _all(scores):
-        if not score.is_upper_bound:
+        if score.kind != "upper bound":
             best[score.n] = max(best.get(score.n, -inf), round(score.bertscore_f1, 3))
-    rows = [(system_name(system), {n: _f1_cell(at[n], best.get(n)) for n in at}) for system, at in scores.items()]
+    rows = [
+        (system_name(system, _kind(at)), {n: _f1_cell(at[n], best.get(n)) for n in at}) for system, at in scores.items()
+    ]
     _print_by_n(rows, console, NAME_WIDTH)
     print_line(console, "* highest at that n, upper bounds aside", style="dim")
     if any(len(score.seeds) > 1 for score in _all(scores)):
         print_line(console, "A policy is the mean of its seeds. Below it: lowest–highest seed.", style="dim")
-    if any(score.is_upper_bound for score in _all(scores)):
+    if any(score.kind == "upper bound" for score in _all(scores)):
         print_line(console, "An upper bound saw the reference: a ceiling, not a choice.", style="dim")
 
 
 def _f1_cell(score: SystemScore, best: float | None) -> Text:
-    is_best = round(score.bertscore_f1, 3) == best and not score.is_upper_bound
+    is_best = round(score.bertscore_f1, 3) == best and score.kind != "upper bound"
     cell = Text(decimals(score.bertscore_f1) + ("*" if is_best else _PAD), "bold" if is_best else "")
     if len(score.seeds) > 1:
         low, high = (decimals(of(score.seeds.values())) for of in (min, max))
@@ -132,7 +135,7 @@ def _print_qualities(dataset: str, scores: _Scores, console: Console) -> None:
             table.add_column(heading if n == min(_lengths(scores)) else "", justify="right", width=8)
         for system, at in scores.items():
             if n in at:
-                table.add_row(system_name(system), *(shown(at[n]) for shown in _QUALITIES.values()))
+                table.add_row(system_name(system, at[n].kind), *(shown(at[n]) for shown in _QUALITIES.values()))
         console.print(table)
     print_line(console, "density: share of words found in the article    repeated: in the summary", style="dim")
 
@@ -174,6 +177,10 @@ def _print_notes(numbers: PolicyNumbers, console: Console) -> None:
     notes.append("F1 does not measure fluency: a list of names can score high. Read some.")
     for note in notes:
         print_line(console, note)
+
+
+def _kind(at: Mapping[int, SystemScore]) -> SystemKind:
+    return next(iter(at.values())).kind
 
 
 def _all(scores: _Scores) -> Iterable[SystemScore]:

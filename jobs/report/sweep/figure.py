@@ -60,7 +60,7 @@ def gain_series(magic: Sequence[MagicNumber]) -> tuple[Series, ...]:
             number.recommended,
         )
         for number in magic
-        if number.gains and not number.is_upper_bound
+        if number.gains and number.kind != "upper bound"
     )
 
 
@@ -77,14 +77,15 @@ def _draw(numbers: Numbers) -> Figure:
     datasets = tuple(dict.fromkeys(curve.dataset for curve in numbers.curves))
     gains = {dataset: gain_series(numbers.magic_numbers_of(dataset)) for dataset in datasets}
     rows = 2 if any(gains.values()) else 1
-    looks = system_looks(curve.system for curve in numbers.curves)
+    kinds = {curve.system: curve.kind for curve in numbers.curves}
+    looks = system_looks(kinds)
     crowded = sum(bool(look.marker) for look in looks.values()) > len(COLOURS)
     frame = Frame(
         rows=rows,
         columns=len(datasets),
         panel=_CROWDED_PANEL if crowded else _PANEL,
         title=_title(numbers),
-        keys=legend_keys(looks, has_gains=rows == 2),
+        keys=legend_keys(looks, kinds, has_gains=rows == 2),
         footer=_footer(numbers),
     )
     figure, panels = make_figure(frame)
@@ -102,7 +103,7 @@ def _title(numbers: Numbers) -> str:
 
 def _footer(numbers: Numbers) -> str:
     run = numbers.run
-    has_upper_bound = any(curve.is_upper_bound for curve in numbers.curves)
+    has_upper_bound = any(curve.kind == "upper bound" for curve in numbers.curves)
     ceiling = "upper bounds saw the reference, upper row only · " if has_upper_bound else ""
     return (
         f"BERTScore F1: {bertscore_signature(run)} · bands: 95 % bootstrap intervals over articles · {ceiling}seed "

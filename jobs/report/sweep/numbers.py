@@ -14,7 +14,7 @@ from core.analysis import (
     uncut_scores,
 )
 from core.errors import StoreError
-from jobs.report.run_facts import METRIC, run_json
+from jobs.report.run_facts import METRIC, kind_flags, run_json
 from jobs.store import RunInfo
 
 
@@ -65,10 +65,15 @@ def report_json(numbers: Numbers) -> dict[str, Any]:
         "run": run_json(numbers.run),
         "metric": METRIC,
         "confidence": 0.95,
-        "curves": [asdict(curve) for curve in numbers.curves],
+        "curves": [_with_flags(curve) for curve in numbers.curves],
         "magic_numbers": [_magic_json(number) for number in numbers.magic_numbers],
-        "uncut": [asdict(uncut) for uncut in numbers.uncut],
+        "uncut": [_with_flags(uncut) for uncut in numbers.uncut],
     }
+
+
+def _with_flags(found: Curve | Uncut) -> dict[str, Any]:
+    values = asdict(found)
+    return values | kind_flags(values.pop("kind"))
 
 
 def _magic_json(number: MagicNumber) -> dict[str, Any]:
@@ -76,8 +81,7 @@ def _magic_json(number: MagicNumber) -> dict[str, Any]:
     return {
         "dataset": number.dataset,
         "system": number.system,
-        "is_control": number.is_control,
-        "is_upper_bound": number.is_upper_bound,
+        **kind_flags(number.kind),
         "articles": number.articles,
         "dropped": number.dropped,
         "short": list(number.short),

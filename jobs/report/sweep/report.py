@@ -9,7 +9,7 @@ from rich.console import Console
 
 from core.analysis import Point
 from core.errors import NwsError
-from jobs.report.run_facts import ReportFiles
+from jobs.report.run_facts import ReportFiles, kind_flags
 from jobs.report.sweep.figure import plot_sweep
 from jobs.report.sweep.numbers import Numbers, analyse, report_json
 from jobs.report.sweep.tables import print_tables
@@ -61,7 +61,7 @@ def _write_curves(numbers: Numbers, path: Path) -> None:
         for curve in numbers.curves:
             for at in curve.lengths:
                 gain = gains.get((curve.dataset, curve.system, at.n))
-                row = [numbers.run.id, curve.dataset, curve.system, int(curve.is_control), int(curve.is_upper_bound)]
+                row = [numbers.run.id, curve.dataset, curve.system, *map(int, kind_flags(curve.kind).values())]
                 row += [at.n, at.articles, at.mean, at.low, at.high]
                 row += [gain.mean, gain.low, gain.high] if gain else ["", "", ""]
                 table.writerow(row)

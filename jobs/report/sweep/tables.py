@@ -44,11 +44,13 @@ def _print_curves(dataset: str, curves: tuple[Curve, ...], console: Console) -> 
             table.add_column(f"{n:>{width - 1}}", width=width)
         for curve in curves:
             at = {point.n: point for point in curve.lengths}
-            stars = {} if curve.is_upper_bound else best
-            table.add_row(system_name(curve.system), *(_cell(at.get(n), stars.get(n), width - 1) for n in block))
+            stars = {} if curve.kind == "upper bound" else best
+            table.add_row(
+                system_name(curve.system, curve.kind), *(_cell(at.get(n), stars.get(n), width - 1) for n in block)
+            )
         console.print(table)
     print_line(console, "* highest at that n    ± half of the 95 % interval, in thousandths", style="dim")
-    if any(curve.is_upper_bound for curve in curves):
+    if any(curve.kind == "upper bound" for curve in curves):
         print_line(
             console, "An upper bound saw the reference: a ceiling, not a choice, and without stars.", style="dim"
         )
@@ -58,7 +60,7 @@ def _best(curves: tuple[Curve, ...]) -> dict[int, float]:
     """The highest mean at each n, as it is shown. Upper bounds take no part: nothing could be higher."""
     best: dict[int, float] = {}
     for curve in curves:
-        for point in curve.lengths if not curve.is_upper_bound else ():
+        for point in curve.lengths if curve.kind != "upper bound" else ():
             best[point.n] = max(best.get(point.n, -inf), round(point.mean, 3))
     return best
 
@@ -73,7 +75,7 @@ def _cell(point: CurvePoint | None, best: float | None, width: int) -> Text:
 
 
 def _print_magic_numbers(dataset: str, magic: tuple[MagicNumber, ...], console: Console) -> None:
-    systems = [number for number in magic if not number.is_control]
+    systems = [number for number in magic if number.kind != "control"]
     if not systems:
         return
     print_title(console, f"{dataset}: which n?")
@@ -86,7 +88,7 @@ def _print_magic_numbers(dataset: str, magic: tuple[MagicNumber, ...], console: 
     table.add_column("largest gain\nover random", justify="right", width=13)
     table.add_column("recommended\nn", overflow="fold", min_width=11)
     for number in systems:
-        table.add_row(system_name(number.system), *_answers(number), Text(number.verdict, "bold"))
+        table.add_row(system_name(number.system, number.kind), *_answers(number), Text(number.verdict, "bold"))
     console.print(table)
 
 
@@ -123,7 +125,7 @@ def _print_notes(magic: tuple[MagicNumber, ...], console: Console) -> None:
 
 def _print_beside_lead(magic: tuple[MagicNumber, ...], console: Console) -> None:
     """Where each system is better or worse than `lead`, which a system has to beat to be worth running."""
-    compared = [number for number in magic if not number.is_control and any(gain.over_lead for gain in number.gains)]
+    compared = [number for number in magic if number.kind != "control" and any(gain.over_lead for gain in number.gains)]
     if not compared:
         return
     print_line(console, "Beside lead at equal n (paired, 95 %):")
@@ -161,7 +163,7 @@ def _print_uncut(dataset: str, uncut: list[Uncut], console: Console) -> None:
     for found in uncut:
         low, high = decimals(found.score.low), decimals(found.score.high)
         table.add_row(
-            Text(found.system + role(found.system)),
+            Text(found.system + role(found.kind)),
             str(found.articles),
             f"{found.words:.1f}",
             decimals(found.score.mean),

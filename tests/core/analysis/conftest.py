@@ -1,6 +1,7 @@
 from collections.abc import Callable
 
 import pytest
+from system_kinds import kind_of
 
 from core.analysis import Point
 
@@ -27,6 +28,7 @@ def make_points():
                 rougel_f1=0.0,
                 efficiency=0.0,
                 density=1.0,
+                kind=kind_of(system),
             )
             for system in systems
             for n in lengths

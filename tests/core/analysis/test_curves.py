@@ -15,24 +15,24 @@ def test_a_curve_per_dataset_and_system_controls_last(make_points):
     assert [(c.dataset, c.system) for c in curves] == [
         (dataset, system) for dataset in ("cnn", "xsum") for system in ("a", "z", "lead", "random")
     ]
-    assert [c.is_control for c in curves[:4]] == [False, False, True, True]
+    assert [c.kind for c in curves[:4]] == ["system", "system", "control", "control"]
     assert [p.n for p in curves[0].lengths] == [1, 3, 5, 7, 9]
 
 
 def test_upper_bounds_stand_apart(make_points):
     points = make_points(rising, ("lead", "window-oracle", "a", "oracle"))
-    kinds = [(c.system, c.is_upper_bound, c.is_control) for c in sweep_curves(points, seed=1)]
+    kinds = [(c.system, c.kind) for c in sweep_curves(points, seed=1)]
     assert kinds == [
-        ("a", False, False),
-        ("oracle", True, False),
-        ("window-oracle", True, False),
-        ("lead", False, True),
+        ("a", "system"),
+        ("oracle", "upper bound"),
+        ("window-oracle", "upper bound"),
+        ("lead", "control"),
     ]
     uncut = uncut_scores(make_points(rising, ("oracle", "a", "lead"), (0,)), seed=1)
-    assert [(u.system, u.is_upper_bound, u.is_control) for u in uncut] == [
-        ("a", False, False),
-        ("oracle", True, False),
-        ("lead", False, True),
+    assert [(u.system, u.kind) for u in uncut] == [
+        ("a", "system"),
+        ("oracle", "upper bound"),
+        ("lead", "control"),
     ]
 
 

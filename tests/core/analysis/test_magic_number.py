@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from system_kinds import kind_of
 
 from core.analysis import Gain, Interval, lengths_text, magic_number, magic_numbers, sweep_curves
 from core.analysis.points import Point, build_grids
@@ -116,7 +117,7 @@ def test_a_gain_that_is_above_random_but_below_an_uncertain_best_is_not_denied(m
     assert not uncertain.recommended
     assert not sure.recommended
     (grid,) = build_grids(make_points(lambda *_: 0.5), "bertscore_f1")
-    assert magic_number._verdict(grid, "a", 60, (uncertain, sure), ()).startswith("unclear")
+    assert magic_number._verdict(grid, "a", "system", 60, (uncertain, sure), ()).startswith("unclear")
 
 
 def test_without_a_complete_article_nothing_is_claimed(make_points):
@@ -161,7 +162,7 @@ def test_a_whole_study_takes_seconds():
     noise = np.random.default_rng(0).normal(0.4, 0.05, (12, 11, 2000)).tolist()
     systems = [*(f"s{i}" for i in range(10)), "lead", "random"]
     points = [
-        Point("cnn", str(article), system, n, n, noise[i][k][article], 0.0, 0.0, 0.0, 0.0, 0.0)
+        Point("cnn", str(article), system, n, n, noise[i][k][article], 0.0, 0.0, 0.0, 0.0, 0.0, kind_of(system))
         for i, system in enumerate(systems)
         for k, n in enumerate(LENGTHS)
         for article in range(2000)
@@ -198,7 +199,7 @@ def test_an_upper_bound_is_never_recommended_nor_put_beside_lead(make_points):
     assert (found["a"].recommended, found["a"].better_than_lead) == ((1, 3, 5, 7, 9), (1, 3, 5, 7, 9))
     for name in ("oracle", "window-oracle"):
         bound = found[name]
-        assert (bound.is_upper_bound, bound.is_control) == (True, False)
+        assert bound.kind == "upper bound"
         assert (bound.recommended, bound.better_than_lead, bound.worse_than_lead) == ((), (), ())
         assert bound.verdict == "is an upper bound: it saw the reference"
         assert bound.largest_gain.gain.mean == pytest.approx(0.1)

@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.analysis.points import CONTROLS, UPPER_BOUNDS, build_grids
+from core.analysis.points import build_grids
 from core.errors import StoreError
 
 
@@ -21,7 +21,14 @@ def test_systems_then_upper_bounds_then_controls(make_points):
     names = ("random", "oracle", "zeta", "lead", "window-oracle", "alpha")
     (grid,) = build_grids(make_points(lambda *_: 0.5, names, (3,), 2), "bertscore_f1")
     assert grid.systems == ("alpha", "zeta", "oracle", "window-oracle", "lead", "random")
-    assert not CONTROLS & UPPER_BOUNDS
+    assert grid.kinds == ("system", "system", "upper bound", "upper bound", "control", "control")
+
+
+def test_a_new_control_needs_only_to_say_so(make_points):
+    points = make_points(lambda *_: 0.5, ("tail", "alpha"), (3,), 2)
+    points = [dataclasses.replace(point, kind="control" if point.system == "tail" else "system") for point in points]
+    (grid,) = build_grids(points, "bertscore_f1")
+    assert (grid.systems, grid.kinds) == (("alpha", "tail"), ("system", "control"))
 
 
 def test_what_is_missing_is_nan(make_points):

@@ -80,8 +80,7 @@ def test_other_systems_are_compared_where_it_makes_sense(make_points):
         [],
     ]
     assert [score.is_policy for score in scores] == [True, False, False, False, False]
-    assert [score.is_control for score in scores] == [False, False, False, True, False]
-    assert [score.is_upper_bound for score in scores] == [False, False, False, False, True]
+    assert [score.kind for score in scores] == ["system", "system", "system", "control", "upper bound"]
     assert {score.seed_sd for score in scores[1:]} == {None}
 
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
+from core.arithmetic import rows_are_independent
 from core.errors import RecipeError
 from core.learning.reward import BertScoreReward, Memoised, RewardConfig, make_reward, metric_reward, weighted_mean
 from core.metrics.bertscore import BertScoreConfig, BertScorer
 from core.metrics.metric import Row
 from core.metrics.registry import make_metric
 from core.models import parse_model, resolve_model
-from core.products import rows_are_independent
 from core.types import Article
 
 CONFIG = BertScoreConfig(resolve_model(parse_model("all-MiniLM-L6-v2")), 6)

@@ -1,6 +1,6 @@
 from documents import document, segmented
+from system_kinds import kind_of
 
-from core.analysis.points import CONTROLS, UPPER_BOUNDS
 from core.summarizers.extractive_baselines import BASELINES
 from core.text.words import count_words
 
@@ -17,8 +17,18 @@ def test_the_same_name_and_seed_is_the_same_value() -> None:
         hash(make("enc", 3))
 
 
-def test_what_the_analysis_marks_is_what_there_is() -> None:
-    assert BASELINES.keys() >= CONTROLS | UPPER_BOUNDS
+def test_every_baseline_says_what_it_is() -> None:
+    assert {name: make("enc", 0).kind for name, make in BASELINES.items()} == {
+        name: kind_of(name) for name in BASELINES
+    }
+    assert [name for name, make in BASELINES.items() if make("enc", 0).has_uncut] == ["lead3"]
+
+
+def test_a_baseline_has_an_uncut_draft_if_it_says_so() -> None:
+    seen = document(segmented(TEXT_WITH_DASHES), f1=lambda texts: [float(len(text)) for text in texts])
+    for name, make in BASELINES.items():
+        system = make("enc", 0)
+        assert (system.summarize(seen, [4])[0].n == 0) == system.has_uncut, name
 
 
 def test_every_baseline_writes_exactly_n_words() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
+from system_kinds import kind_of
 
 from core.analysis import compare_systems
 from core.errors import RecipeError, StoreError
@@ -61,6 +62,7 @@ def add_run(store: Store) -> Callable[..., str]:
         )
         run_id = store.create_run(spec)
         epoch = store.claim_run(run_id, "host", 1)
+        store.start_run(run_id, epoch, None, "0.1.0", {system: kind_of(system) for system in systems})
         texts = [article(i, dataset) for i in articles]
         gains = SYSTEMS | POLICIES
         noise = np.random.default_rng(1).normal(0, 0.03, (len(gains), 100))

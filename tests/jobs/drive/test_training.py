@@ -94,7 +94,7 @@ def test_a_second_run_gives_the_same_to_the_last_bit_and_resuming_a_finished_one
 ) -> None:
     first, second = (driver.start(store, pinned, "inline", QUIET) for _ in range(2))
     assert stored(store, first.run_id) == stored(store, second.run_id)
-    monkeypatch.setattr(driver, "open_workers", None)  # would fail if it were opened
+    monkeypatch.setattr(driver, "open_pools", None)  # would fail if it were opened
     assert driver.resume(store, first.run_id, "inline", None, None, QUIET) == first
 
 

@@ -41,7 +41,7 @@ def test_generators_are_stages_of_their_own_and_pinned_by_their_files(tiny_model
     bart, t5 = str(tiny_models["bart"]), str(tiny_models["t5"])
     pinned = pin(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, "lead", bart, "oracle", t5)))
     assert [planned.stage.name for planned in pinned.stages] == ["extractive", "tiny-bart", "tiny-t5"]
-    assert pinned.systems == ("lead", "oracle", "tiny-bart", "tiny-t5")
+    assert tuple(pinned.systems) == ("lead", "oracle", "tiny-bart", "tiny-t5")
     assert pinned.revisions["generators"]["tiny-t5"].startswith(f"{t5}@sha256:")
     assert "prefix='summarize: '" in pinned.revisions["generators"]["tiny-t5"]
     again = pin(parse_recipe(BaselinesRecipe, pinned.recipe.model_dump(mode="json"), "stored"))

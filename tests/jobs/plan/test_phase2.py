@@ -24,7 +24,7 @@ def test_pinning_again_gives_the_same() -> None:
 def test_policies_are_systems_beside_the_others() -> None:
     pinned = pin(load_recipe(Phase2Recipe, "sample", {"seeds": [3, 1]}))
     policies = ("policy|reinforce|seed=3", "policy|reinforce|seed=1")
-    assert pinned.systems == (*policies, "lead2+chunks", "textrank", "lead", "oracle")
+    assert tuple(pinned.systems) == (*policies, "lead2+chunks", "textrank", "lead", "oracle")
     (planned,) = pinned.stages
     assert [s.checkpoints for s in planned.plan.systems if isinstance(s, PolicySystem)] == [{}, {}]
     assert pinned.articles == 8  # of the test

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 from run_infos import run_info
+from system_kinds import kind_of
 
-from core.analysis import UPPER_BOUNDS, Point
+from core.analysis import Point
 
 LENGTHS = tuple(range(1, 22, 2))
 
@@ -27,10 +28,12 @@ def make_points():
 
         def point(i, n, article):
             gain = 0.0 if systems[i] in ("lead", "random") else 0.04 * np.exp(-((n - 9) ** 2) / 18)
-            gain += 0.3 if systems[i] in UPPER_BOUNDS else 0.0
+            gain += 0.3 if kind_of(systems[i]) == "upper bound" else 0.0
             f1 = float(0.3 + 0.008 * n + gain + noise[i, n, article])
             words = n - (article in short) if n else 25
-            return Point(dataset, f"{article:04d}", systems[i], n, words, f1, 0.0, 0.0, 0.0, 0.0, 1.0)
+            return Point(
+                dataset, f"{article:04d}", systems[i], n, words, f1, 0.0, 0.0, 0.0, 0.0, 1.0, kind_of(systems[i])
+            )
 
         return [point(i, n, a) for i in range(len(systems)) for n in lengths for a in range(articles)]
 

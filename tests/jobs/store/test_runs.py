@@ -42,7 +42,8 @@ def test_a_specification_that_cannot_be_stored_is_refused(store, spec, change, m
 def test_claiming_and_finishing(store, spec):
     run_id = store.create_run(spec)
     epoch = store.claim_run(run_id, "host-a", 11)
-    store.start_run(run_id, epoch, 400, "2 x 1 CPU", "0.1.0+abc")
+    store.start_run(run_id, epoch, "2 x 1 CPU", "0.1.0+abc", {})
+    store.set_total(run_id, epoch, 400)
     running = store.run_info(run_id)
     assert (running.state, running.driver_epoch, running.driver_host, running.driver_pid) == (
         "running",
@@ -75,8 +76,16 @@ def test_claiming_an_unknown_run_lists_the_newest(store, spec):
 
 def test_every_code_version_that_worked_on_a_run_is_named(store, run):
     for version in ("0.1.0+abc", "0.2.0", "0.2.0"):
-        store.start_run(*run, None, None, version)
+        store.start_run(*run, None, version, {})
     assert store.run_info(run[0]).code_version == "0.1.0+abc, 0.2.0"
+
+
+def test_every_way_in_which_workers_multiplied_is_named_once(store, run):
+    assert store.run_info(run[0]).arithmetic == []
+    for found in (["MKL"], ["MKL", "oneDNN"], ["MKL"]):
+        store.note_workers(*run, "2 x 1 CPU: some", found)
+    assert store.run_info(run[0]).arithmetic == ["MKL", "oneDNN"]
+    assert store.run_info(run[0]).device == "2 x 1 CPU: some"
 
 
 def test_a_replaced_driver_can_write_nothing(store, run, articles, sweep, failure):
@@ -86,7 +95,9 @@ def test_a_replaced_driver_can_write_nothing(store, run, articles, sweep, failur
     for write in (
         lambda: store.record(run_id, old, [(articles, sweep(articles))]),
         lambda: store.record(run_id, old, [(articles[:2], failure(articles[1]))]),
-        lambda: store.start_run(run_id, old, 9, "cpu", "x"),
+        lambda: store.start_run(run_id, old, "cpu", "x", {"lead": "control"}),
+        lambda: store.set_total(run_id, old, 9),
+        lambda: store.note_workers(run_id, old, "cpu", ["MKL"]),
         lambda: store.finish_run(run_id, old, "done"),
     ):
         with pytest.raises(FencedError, match=r"taken over by pid 22 on host-b \(driver 2; this is driver 1\)"):

@@ -35,6 +35,21 @@ def recorded(store, spec, summary):
     return found
 
 
+def test_the_kind_of_a_system_is_what_its_run_says(store, spec, summary):
+    article = Article("daily", "test", "0", "one", ("r",))
+    for kinds in ({"tail": "control", "peek": "upper bound", "lead": "system"}, {}):
+        run_id = store.create_run(spec)
+        epoch = store.claim_run(run_id, "host", 1)
+        for _ in range(2):  # a driver that goes on with the run says it again
+            store.start_run(run_id, epoch, None, "0.1.0", kinds)
+        made = tuple(summary(article, system, 3) for system in ("lead", "peek", "tail"))
+        store.record(run_id, epoch, [([article], BundleResult(made, ()))])
+        expected = {system: kinds.get(system, "system") for system in ("lead", "peek", "tail")}
+        assert {point.system: point.kind for point in store.points(run_id)} == expected
+        for view in ("sweep_curve", "best_n", "leaderboard"):
+            assert {row["system"]: row["kind"] for row in table(store, view) if row["run_id"] == run_id} == expected
+
+
 def table(store, view):
     with store.query(f"SELECT * FROM {view}") as answer:
         return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]

@@ -3,8 +3,8 @@ import xml.etree.ElementTree as ET
 import matplotlib as mpl
 import pytest
 from matplotlib.image import imread
+from system_kinds import CONTROLS, UPPER_BOUNDS, kind_of
 
-from core.analysis import CONTROLS, UPPER_BOUNDS
 from jobs.report.looks import system_looks
 from jobs.report.sweep.figure import gain_series, plot_sweep, score_series
 from jobs.report.sweep.numbers import analyse
@@ -48,12 +48,12 @@ def test_upper_bounds_are_in_the_upper_row_only(run, draw, make_points):
 
 def test_fourteen_systems_look_different_from_each_other_and_from_the_rest():
     systems = [f"s{i:02}" for i in range(14)]
-    looks = system_looks([*systems, *UPPER_BOUNDS, *CONTROLS])
+    looks = system_looks({system: kind_of(system) for system in (*systems, *UPPER_BOUNDS, *CONTROLS)})
     assert list(looks) == [*systems, "oracle", "window-oracle", "lead", "random"]
     assert len(set(looks.values())) == 18
     assert len({(look.colour, look.marker) for look in looks.values() if look.marker}) == 14
     assert len({(look.colour, look.dashes) for look in looks.values()}) == 18
-    assert {name for name, look in looks.items() if not look.marker} == UPPER_BOUNDS | CONTROLS
+    assert {name for name, look in looks.items() if not look.marker} == {*UPPER_BOUNDS, *CONTROLS}
 
 
 def test_files_are_pictures_with_text(draw, make_points):

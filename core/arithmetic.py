@@ -34,7 +34,7 @@ _ROWS = (1, 2, 3, 5, 8, 13, 16, 17, 31, 33, 47, 60, 64, 65, 90, 127, 130)
 
 
 @functools.cache
-def describe_products() -> str:
+def describe_arithmetic() -> str:
     """What multiplies on this machine, as runs record it, e.g. `AVX512, MKL AUTO,STRICT, CPU 6-143`.
 
     Two machines of one description are taken to give the same numbers.
@@ -78,7 +78,7 @@ def warn_if_rows_depend() -> None:
             "On this CPU a row of a float32 product depends on the other rows (%s). Numbers agree to about 1e-6 only, "
             "and a training with another number of workers becomes another one. Set MKL_CBWR=AUTO,STRICT before "
             "Python starts, or import NWS before anything is computed.",
-            describe_products(),
+            describe_arithmetic(),
         )
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from core import products
+from core import arithmetic
+from core.arithmetic import describe_arithmetic, keeps_rows, rows_are_independent, warn_if_rows_depend
 from core.fast_linear import PackedLinear, onednn_works
-from core.products import describe_products, keeps_rows, rows_are_independent, warn_if_rows_depend
 from core.sweep import take_share
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +20,11 @@ on_mkl = pytest.mark.skipif(not torch.backends.mkl.is_available(), reason="this 
 def described(code: str, **environment: str) -> str:
     """What a new process says of its products after `code`."""
     return subprocess.run(
-        [sys.executable, "-c", f"{code}\nfrom core.products import describe_products\nprint(describe_products())"],
+        [
+            sys.executable,
+            "-c",
+            f"{code}\nfrom core.arithmetic import describe_arithmetic\nprint(describe_arithmetic())",
+        ],
         cwd=ROOT,
         env={**{k: v for k, v in os.environ.items() if k != "MKL_CBWR"}, **environment},
         capture_output=True,
@@ -32,7 +36,7 @@ def described(code: str, **environment: str) -> str:
 @pytest.mark.parametrize(("width", "height"), SHAPES)
 def test_a_row_is_the_same_in_any_company(multiplied_by: str, width: int, height: int) -> None:
     if not rows_are_independent():
-        pytest.skip(f"not promised on this CPU, and a run says so: {describe_products()}")
+        pytest.skip(f"not promised on this CPU, and a run says so: {describe_arithmetic()}")
     generator = torch.Generator().manual_seed(0)
     weight, bias = torch.randn(height, width, generator=generator), torch.randn(height, generator=generator)
     rows = torch.randn(200, width, generator=generator)
@@ -79,12 +83,12 @@ def test_rows_that_depend_on_their_company_are_noticed() -> None:
 
 def test_a_worker_says_so_where_rows_depend(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     take_share("cpu", None)
-    monkeypatch.setattr(products, "rows_are_independent", lambda: False)
-    describe_products.cache_clear()
+    monkeypatch.setattr(arithmetic, "rows_are_independent", lambda: False)
+    describe_arithmetic.cache_clear()
     with caplog.at_level(logging.WARNING):
         warn_if_rows_depend()
-        assert describe_products().endswith("rows depend on their batch")
-    describe_products.cache_clear()
+        assert describe_arithmetic().endswith("rows depend on their batch")
+    describe_arithmetic.cache_clear()
     (record,) = caplog.records
     assert "agree to about 1e-6 only" in record.getMessage()
 
@@ -97,6 +101,6 @@ def test_trying_leaves_the_random_numbers_of_others_alone() -> None:
 
 def test_the_kind_of_cpu(tmp_path: Path) -> None:
     cpuinfo = tmp_path / "cpuinfo"
-    assert products._cpu_kind(cpuinfo) == "of unknown kind"
+    assert arithmetic._cpu_kind(cpuinfo) == "of unknown kind"
     cpuinfo.write_text("cpu family\t: 6\nmodel\t\t: 143\nmodel name\t: Intel\n")
-    assert products._cpu_kind(cpuinfo) == "6-143"
+    assert arithmetic._cpu_kind(cpuinfo) == "6-143"

@@ -1,0 +1,33 @@
+"""Which workers a run has, as they come: what the store keeps of them, and a word where they multiply differently."""
+
+from cluster.worker import Worker
+from jobs.drive.run import Run
+
+
+class WorkerWatch:
+    """Tells the store of the workers of a pool whenever they change. `device` is what each of them pins, in words."""
+
+    def __init__(self, run: Run, device: str | None) -> None:
+        self._run = run
+        self._device = device
+        self._known: tuple[Worker, ...] = ()
+
+    def look(self, workers: tuple[Worker, ...]) -> None:
+        """Called with the workers of now.
+
+        Raises:
+            FencedError: the run is no longer this driver's.
+        """
+        if workers == self._known:
+            return
+        self._known = workers
+        before = self._run.info().arithmetic
+        now = sorted({worker.arithmetic for worker in workers if worker.arithmetic})
+        self._run.note_workers(f"{self._device}: {', '.join(dict.fromkeys(map(str, workers)))}", now)
+        every = list(dict.fromkeys([*before, *now]))
+        if len(every) > 1 and every != before:
+            self._run.say(
+                f"Warning: workers of this run multiply in {len(every)} ways: {'; '.join(every)}. Its scores may "
+                "differ in the seventh digit from those of one kind of machine. A training that goes on here may draw "
+                "other summaries than it would have drawn there."
+            )

@@ -1,0 +1,15 @@
+"""Text that every database can keep: without NUL, and without half of a surrogate pair."""
+
+
+def is_storable(text: str) -> bool:
+    """Whether every database can keep the text as it is."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def escaped(text: str) -> str:
+    """`text` with what no database can keep written out: an error may quote whatever bytes it tripped over."""
+    return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()

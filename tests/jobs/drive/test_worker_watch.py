@@ -1,0 +1,59 @@
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from cluster.worker import Worker, this_worker
+from core.arithmetic import describe_arithmetic
+from jobs.drive import driver
+from jobs.drive.heartbeat import Heart
+from jobs.drive.run import Run
+from jobs.drive.worker_watch import WorkerWatch
+from jobs.plan.job import JOBS
+from jobs.store import open_store
+
+HERE, THERE = Worker("Xeon", "here", "AVX512, MKL"), Worker("EPYC", "there", "AVX512, oneDNN layers")
+
+
+@pytest.fixture
+def said() -> io.StringIO:
+    return io.StringIO()
+
+
+@pytest.fixture
+def run(tmp_path: Path, said: io.StringIO) -> Iterator[Run]:
+    with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
+        run_id = store.create_run(JOBS["phase1"].plan("sample", {}).run_spec())
+        epoch = store.claim_run(run_id, "here", 1)
+        yield Run(run_id, epoch, store, Heart(store, run_id, epoch, Console(file=said)))
+
+
+def test_workers_are_told_to_the_store_when_they_change(run: Run, said: io.StringIO) -> None:
+    watch = WorkerWatch(run, "2 x 1 CPU")
+    watch.look((HERE,))
+    assert (run.info().device, run.info().arithmetic) == ("2 x 1 CPU: Xeon on here", [HERE.arithmetic])
+    watch.look((HERE, Worker("Xeon", "there", HERE.arithmetic)))
+    assert run.info().device == "2 x 1 CPU: Xeon on here, Xeon on there"
+    assert said.getvalue() == ""
+
+
+def test_a_run_that_goes_on_on_another_kind_of_cpu_says_so_once(run: Run, said: io.StringIO) -> None:
+    WorkerWatch(run, "1 x 1 CPU").look((HERE,))
+    for _ in range(2):
+        WorkerWatch(run, "1 x 1 CPU").look((THERE,))
+    assert said.getvalue().count("multiply in 2 ways: AVX512, MKL; AVX512, oneDNN layers") == 1
+    assert run.info().arithmetic == [HERE.arithmetic, THERE.arithmetic]
+
+
+def test_workers_of_two_kinds_are_told_of_at_once(run: Run, said: io.StringIO) -> None:
+    WorkerWatch(run, "2 x 1 CPU").look((HERE, THERE))
+    assert "A training that goes on here may draw other summaries" in said.getvalue()
+
+
+def test_a_real_run_records_how_it_multiplied(tmp_path: Path) -> None:
+    pinned = JOBS["phase1"].plan("sample", {"limit": 1, "n": [3]})
+    with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
+        outcome = driver.start(store, pinned, "inline", Console(file=io.StringIO()))
+        assert store.run_info(outcome.run_id).arithmetic == [describe_arithmetic()] == [this_worker().arithmetic]

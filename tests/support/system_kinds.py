@@ -1,0 +1,10 @@
+"""What the systems of tests are, by name."""
+
+from core.types import SystemKind
+
+CONTROLS = ("lead", "random")
+UPPER_BOUNDS = ("oracle", "window-oracle")
+
+
+def kind_of(system: str) -> SystemKind:
+    return "control" if system in CONTROLS else "upper bound" if system in UPPER_BOUNDS else "system"
