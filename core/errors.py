@@ -37,8 +37,8 @@ class TrainingError(NwsError):
     """A policy cannot learn any further."""
 
 
-class RecipeError(NwsError):
-    """A recipe or a command-line value is not usable."""
+class RecipeError(NwsError, ValueError):
+    """A recipe, one of its settings, or a command-line value is not usable."""
 
 
 class StoreError(NwsError):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.errors import CorpusError
+from core.errors import CorpusError, RecipeError
 from core.fingerprint import file_sha256
 from core.hub import resolve_commit
 from core.text.files import READERS, LocatedRow, read_rows
@@ -31,6 +31,9 @@ class DatasetSpec:
         skip: how many articles to leave out first.
         limit: how many to read at most after these.
         text_field, reference_field, key_field: names of the fields, where the usual ones do not fit.
+
+    Raises:
+        RecipeError: a number out of range.
     """
 
     name: str
@@ -41,6 +44,12 @@ class DatasetSpec:
     text_field: str | None = None
     reference_field: str | None = None
     key_field: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.skip < 0:
+            raise RecipeError(f"{self.name}: skip is {self.skip}, and must be 0 or more.")
+        if self.limit is not None and self.limit < 1:
+            raise RecipeError(f"{self.name}: limit is {self.limit}, and must be 1 or more.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.episodes import EpisodePlan
@@ -14,13 +14,13 @@ from core.metrics.standard import MetricsConfig
 from core.models import ModelRef, is_folder, parse_model, resolve_model
 from core.summarizers.chunk_systems import DRAWS
 from core.sweep import SweepPlan
-from core.text.corpus import Corpus, open_corpus
+from core.text.corpus import Corpus, DatasetSpec, open_corpus
 from core.text.language import Language, article_language
 from core.text.segmentation import pipeline_revision, resolve_pipeline
 from core.text.tokenizers import DEFAULT_TOKENIZERS
 from core.types import SystemKind
 from jobs.plan.revisions import code_version, dataset_revisions, library_versions
-from jobs.recipes.base import DatasetRecipe, RunRecipe
+from jobs.recipes.base import RunRecipe
 from jobs.store import RunSpec, Stage
 
 
@@ -164,13 +164,13 @@ def pin_setting(recipe: RunRecipe) -> PinnedSetting:
     return PinnedSetting(language, resolve_pipeline(recipe.pipeline, language), metrics, corpora)
 
 
-def open_corpora(datasets: Sequence[DatasetRecipe]) -> tuple[tuple[Corpus, ...], Language]:
+def open_corpora(datasets: Sequence[DatasetSpec]) -> tuple[tuple[Corpus, ...], Language]:
     """Open datasets that are used together, and the language that they are in.
 
     Raises:
         NwsError: a dataset or revision cannot be found, two have one name, or they are not in one language.
     """
-    corpora = tuple(open_corpus(dataset.spec()) for dataset in datasets)
+    corpora = tuple(open_corpus(dataset) for dataset in datasets)
     names = [corpus.name for corpus in corpora]
     if len(set(names)) < len(names):
         raise RecipeError(f"Two datasets have the same name ({', '.join(names)}), so their rows would be mixed up.")
@@ -180,12 +180,9 @@ def open_corpora(datasets: Sequence[DatasetRecipe]) -> tuple[tuple[Corpus, ...],
     return corpora, languages[names[0]]
 
 
-def pinned_datasets(datasets: Sequence[DatasetRecipe], corpora: Sequence[Corpus]) -> tuple[DatasetRecipe, ...]:
+def pinned_datasets(datasets: Sequence[DatasetSpec], corpora: Sequence[Corpus]) -> tuple[DatasetSpec, ...]:
     """The datasets of a recipe, at the revisions that were opened."""
-    return tuple(
-        dataset.model_copy(update={"name": corpus.pinned_name})
-        for dataset, corpus in zip(datasets, corpora, strict=True)
-    )
+    return tuple(replace(dataset, name=corpus.pinned_name) for dataset, corpus in zip(datasets, corpora, strict=True))
 
 
 def pinned_text(ref: ModelRef) -> str:

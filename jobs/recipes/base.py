@@ -15,25 +15,9 @@ PositiveInt = Annotated[int, Field(ge=1)]
 
 
 class Strict(BaseModel):
-    """A part of a recipe: unknown keys and infinite numbers are errors."""
+    """A part of a recipe: unknown keys and infinite numbers are errors, also in the settings of core that it holds."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class DatasetRecipe(Strict):
-    """A dataset by name, and how to read it. See `core.text.corpus.DatasetSpec`."""
-
-    name: str
-    split: str = "test"
-    streaming: bool = False
-    skip: Annotated[int, Field(ge=0)] = 0
-    limit: PositiveInt | None = None
-    text_field: str | None = None
-    reference_field: str | None = None
-    key_field: str | None = None
-
-    def spec(self) -> DatasetSpec:
-        return DatasetSpec(**self.model_dump())
 
 
 class BertScoreRecipe(Strict):
@@ -80,7 +64,7 @@ class RunRecipe(Strict):
 
     job: ClassVar[str]
 
-    datasets: Annotated[tuple[DatasetRecipe, ...], Field(min_length=1)]
+    datasets: Annotated[tuple[DatasetSpec, ...], Field(min_length=1)]
     pipeline: str = "auto"
     n: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = tuple(range(1, 22, 2))
     bertscore: BertScoreRecipe = BertScoreRecipe()

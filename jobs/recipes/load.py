@@ -1,17 +1,30 @@
 """From a YAML file and flags to a typed recipe, checked before anything is loaded."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from core.errors import RecipeError
-from jobs.recipes.base import DatasetRecipe, RunRecipe
+from core.text.corpus import DatasetSpec
+from jobs.recipes.base import RunRecipe
 
 Recipe = TypeVar("Recipe", bound=RunRecipe)
 BUNDLED = Path(__file__).parent / "bundled"
+
+
+def _keys(part: type) -> tuple[str, ...]:
+    """Of a recipe or of a part of one, which may be a plain dataclass."""
+    return tuple(
+        part.model_fields if issubclass(part, BaseModel) else (field.name for field in fields(cast(Any, part)))
+    )
+
+
+_KEYS = frozenset(_keys(DatasetSpec)) - {"name"}
+_OF_EACH_DATASET = {"datasets": {key: key for key in _KEYS}, "train_datasets": {f"train_{key}": key for key in _KEYS}}
 
 
 def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> Recipe:
@@ -35,10 +48,6 @@ def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> 
     return parse_recipe(kind, values, name)
 
 
-_KEYS = frozenset(DatasetRecipe.model_fields) - {"name"}
-_OF_EACH_DATASET = {"datasets": {key: key for key in _KEYS}, "train_datasets": {f"train_{key}": key for key in _KEYS}}
-
-
 def parse_recipe(kind: type[Recipe], values: Mapping[str, Any], name: str) -> Recipe:
     """A job's recipe from plain values; `name` is what errors call it.
 
@@ -60,25 +69,25 @@ def _first(error: ValidationError) -> list[Any]:
 
 
 def _problem(kind: type[RunRecipe], error: Any) -> str:
-    if error["type"] == "extra_forbidden":
-        level = _model_at(kind, error["loc"][:-1])
-        where = "a recipe" if level is kind else "this part of a recipe"
-        return f"unknown key; {where} has: {', '.join(level.model_fields)}"
+    if error["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        part = _part_at(kind, error["loc"][:-1])
+        where = "a recipe" if part is kind else "this part of a recipe"
+        return f"unknown key; {where} has: {', '.join(_keys(part))}"
     return str(error["msg"]).removeprefix("Value error, ")
 
 
-def _model_at(model: type[BaseModel], place: Sequence[Any]) -> type[BaseModel]:
+def _part_at(kind: type, place: Sequence[Any]) -> type:
     """The part of a recipe at a place in it."""
     for key in place:
-        if key in model.model_fields:
-            model = _model_in(model.model_fields[key].annotation) or model
-    return model
+        if key in _keys(kind):
+            kind = _part_in(get_type_hints(kind)[key]) or kind
+    return kind
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+def _part_in(annotation: Any) -> type | None:
+    if isinstance(annotation, type) and (issubclass(annotation, BaseModel) or is_dataclass(annotation)):
         return annotation
-    return next((found for part in get_args(annotation) if (found := _model_in(part))), None)
+    return next((found for part in get_args(annotation) if (found := _part_in(part))), None)
 
 
 def _read(job: str, name: str) -> dict[str, Any]:

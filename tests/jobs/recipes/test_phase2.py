@@ -61,7 +61,7 @@ def test_a_stored_recipe_comes_back() -> None:
         ({"methods": []}, "methods"),
         ({"methods": [{"name": "a b"}]}, "'a b' is not made of"),
         ({"methods": [{"name": "a"}, {"name": "a"}]}, "two methods are called 'a'"),
-        ({"methods": [{"name": "a", "reinforce": {"samples": 1}}]}, "method 'a': 1 samples are too few"),
+        ({"methods": [{"name": "a", "reinforce": {"samples": 1}}]}, "methods.0.reinforce: 1 samples are too few"),
         ({"methods": [{"name": "a", "reinforce": {"sample": 1}}]}, "methods.0.reinforce.sample"),
         ({"methods": [{"name": "a", "optimizer": {"learning_rate": 0}}]}, "learning rate"),
         ({"seeds": []}, "seeds"),
@@ -71,6 +71,9 @@ def test_a_stored_recipe_comes_back() -> None:
         ({"reward": {"weights": {"bertscore": 0}}}, "reward.weights.bertscore"),
         ({"reward": {"weights": {"beauty": 1}}}, "no metric 'beauty'"),
         ({"encoder": "no such thing"}, "no model"),
+        ({"train_datasets": [{"name": "a.jsonl", "limit": 0}]}, r"train_datasets.0: a.jsonl: limit is 0"),
+        ({"methods": [{"name": "a", "policies": {"hidden": 0}}]}, r"methods.0.policies: A policy needs at least one"),
+        ({"methods": [{"name": "a", "optimizer": {"learning_rate": ".inf"}}]}, "methods.0.optimizer.learning_rate"),
         ({"train_datasets": []}, "train_datasets"),
     ],
 )
