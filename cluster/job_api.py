@@ -81,7 +81,7 @@ class Head:
         for chatty in ("ray.dashboard.modules.dashboard_sdk", "ray._private.runtime_env.packaging"):
             logging.getLogger(chatty).setLevel(logging.WARNING)
 
-    def submit(
+    def submit_job(
         self,
         submission_id: str,
         entrypoint: str,

@@ -2,7 +2,14 @@
 
 
 class NwsError(Exception):
-    """Base of every error NWS raises on purpose. The command line prints it without a traceback."""
+    """Base of every error NWS raises on purpose. The command line prints it without a traceback.
+
+    `settings` names the arguments or recipe keys that would help. The command line adds its options for them.
+    """
+
+    def __init__(self, message: str = "", *, settings: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.settings = settings
 
 
 class CorpusError(NwsError):

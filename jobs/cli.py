@@ -84,7 +84,8 @@ def main() -> None:
     try:
         app()
     except NwsError as error:
-        err.print(f"Error: {error}", markup=False)
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in error.settings)
+        err.print(f"Error: {error}" + (f" ({options})" if options else ""), markup=False)
         sys.exit(2 if isinstance(error, RecipeError) else 1)
     except BrokenPipeError:  # e.g. `nws query … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -5,7 +5,6 @@ Beams and Where to Find Them", section 2.3). Their log-probability, in that orde
 are drawn one after another among those available, with logits that depend on what was drawn.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -79,20 +78,6 @@ class Greedy:
 
 def _falling(logits: torch.Tensor) -> torch.Tensor:
     return torch.sort(logits.round(decimals=_LOGIT_DECIMALS), descending=True, stable=True).indices
-
-
-class Told:
-    """The episodes given: to ask for the log-probability of actions that were taken before."""
-
-    def __init__(self, sentences: torch.Tensor, chunks: Sequence[Sequence[int]]) -> None:
-        self._sentences = sentences
-        self._rest = [list(reversed(of_episode)) for of_episode in chunks]
-
-    def sentences(self, logits: torch.Tensor, count: int) -> torch.Tensor:
-        return self._sentences
-
-    def chunk(self, logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-        return torch.tensor([self._rest[row].pop() for row in rows.tolist()], dtype=torch.int64)
 
 
 def rollouts(

@@ -119,12 +119,13 @@ def _bertscore(options: Options) -> Metric:
     if not isinstance(text_tokenizer(options), EnglishTokenizer) and model.name == MINILM:
         raise RecipeError(
             f"BERTScore's bundled backbone {MINILM} reads English only: for other texts name one that reads their "
-            "language, such as `--bertscore-model google-bert/bert-base-multilingual-cased`."
+            "language, such as `google-bert/bert-base-multilingual-cased`.",
+            settings=("bertscore_model",),
         )
     tuned = {MINILM: MINILM_LAYER, **model2layers}
     layer = options.bertscore_layer or tuned.get(model.source) or tuned.get(model.name)
     if layer is None:
-        raise RecipeError(f"bert-score has no tuned layer for {model.name}: name one with `--bertscore-layer`.")
+        raise RecipeError(f"bert-score has no tuned layer for {model.name}: name one.", settings=("bertscore_layer",))
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     return BertScore(BertScoreConfig(model, layer), device, options.references)
 

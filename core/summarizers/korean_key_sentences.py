@@ -31,9 +31,12 @@ def check_selection(count: int, diversity: float) -> None:
         RecipeError: `count` is below 1, or `diversity` outside [0, 1].
     """
     if count < 1:
-        raise RecipeError(f"--top {count}: at least 1 keyword and 1 sentence must be asked for.")
+        raise RecipeError(f"{count} are too few: ask for at least 1 keyword and 1 sentence.", settings=("top",))
     if not 0 <= diversity <= 1:
-        raise RecipeError(f"--diversity {diversity}: the cosine distance between key sentences must be within 0 and 1.")
+        raise RecipeError(
+            f"The diversity is {diversity}: the cosine distance between key sentences must be within 0 and 1.",
+            settings=("diversity",),
+        )
 
 
 def spread(vectors: sparse.csr_matrix, order: Iterable[int], count: int, diversity: float) -> list[int]:

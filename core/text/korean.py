@@ -96,7 +96,8 @@ def _load_okt() -> Morphs:
             raise TokenizerError(
                 f"The tokenizer 'okt' needs Java, and none can be started ({error}). Install it "
                 "(Debian, Ubuntu: `apt install default-jre-headless`), set JAVA_HOME if it lies in an unusual place, "
-                "or use `--tokenizer kiwi`, which needs none."
+                "or choose the tokenizer `kiwi`, which needs none.",
+                settings=("tokenizer",),
             ) from error
     morphs: Morphs = _module("okt", "konlpy.tag").Okt().morphs
     return morphs

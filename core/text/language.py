@@ -55,15 +55,15 @@ def check_language(texts: Iterable[str], tokenizer: Tokenizer) -> None:
     if isinstance(tokenizer, EnglishTokenizer):
         for text in texts:
             if is_mostly_deleted(text):
-                raise LanguageError(_refusal(text))
+                raise LanguageError(_refusal(text), settings=("lang", "tokenizer"))
 
 
 def _refusal(text: str) -> str:
     excerpt = text.strip()[:_EXCERPT] + ("…" if len(text.strip()) > _EXCERPT else "")
     if is_korean(text):
-        language, flag = "is Korean", "Use `--lang ko` (or name a tokenizer: `--tokenizer kiwi`)."
+        language, flag = "is Korean", "Choose the language `ko`, or a tokenizer such as `kiwi`."
     else:
-        language, flag = "is not in the Latin alphabet", "Use `--tokenizer char`, which keeps every character."
+        language, flag = "is not in the Latin alphabet", "Choose the tokenizer `char`, which keeps every character."
     return (
         f"The text {excerpt!r} {language}. The English tokenizer rouge_score keeps only a-z and 0-9: it would delete "
         f"most of the text and score the rest. {flag}"

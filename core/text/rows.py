@@ -30,22 +30,25 @@ def recognise_fields(names: Iterable[str], text: str | None, reference: str | No
     """
     names = list(names)
     return Fields(
-        text=_field(names, text, TEXT_FIELDS, "--text-field") or "",
-        reference=_field(names, reference, REFERENCE_FIELDS, "--reference-field") or "",
-        key=_field(names, key, KEY_FIELDS, "--key-field", required=False),
+        text=_field(names, text, TEXT_FIELDS, "text_field") or "",
+        reference=_field(names, reference, REFERENCE_FIELDS, "reference_field") or "",
+        key=_field(names, key, KEY_FIELDS, "key_field", required=False),
     )
 
 
-def _field(names: list[str], given: str | None, usual: tuple[str, ...], flag: str, required: bool = True) -> str | None:
+def _field(
+    names: list[str], given: str | None, usual: tuple[str, ...], setting: str, required: bool = True
+) -> str | None:
     if given is not None:
         if given not in names:
-            raise CorpusError(f"There is no field {given!r} ({flag}); the fields are: {', '.join(names)}.")
+            raise CorpusError(f"There is no field {given!r}; the fields are: {', '.join(names)}.", settings=(setting,))
         return given
     found = next((name for name in usual if name in names), None)
     if found is None and required:
         raise CorpusError(
             f"None of the fields {', '.join(names) or '(none)'} is one of {', '.join(usual)}. "
-            f"Name the right one with {flag}."
+            f"Name the right one ({setting}).",
+            settings=(setting,),
         )
     return found
 
@@ -68,8 +71,8 @@ def to_article(row: Mapping[str, object], fields: Fields, dataset: str, split: s
     return Article(
         dataset=dataset,
         split=split,
-        key=storable(str(key)),
-        text=storable(text or ""),
+        key=cleaned(str(key)),
+        text=cleaned(text or ""),
         references=to_references(references, fields.reference),
     )
 
@@ -88,7 +91,7 @@ def to_references(value: object, field: str) -> tuple[str, ...]:
         return ()
     texts = _listed(value) if isinstance(value, str) else value
     if isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts):
-        return tuple(storable(text) for text in texts if text.strip())
+        return tuple(cleaned(text) for text in texts if text.strip())
     kinds = sorted({type(text).__name__ for text in texts}) if isinstance(texts, list | tuple) else []
     what = f"a list of {', '.join(kinds)}" if kinds else type(value).__name__
     raise CorpusError(f"Field {field!r} holds {what}, not text or a list of texts.")
@@ -107,6 +110,6 @@ def _listed(value: str) -> list[str]:
     return [value]
 
 
-def storable(text: str) -> str:
+def cleaned(text: str) -> str:
     """`text` with what no database can hold (NUL, lone surrogates) replaced by U+FFFD."""
     return text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")

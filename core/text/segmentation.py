@@ -41,14 +41,16 @@ def resolve_pipeline(pipeline: str, language: Language = "en") -> str:
         return _resolve_korean(pipeline)
     if pipeline == KOREAN_PIPELINE:
         raise SegmentationError(
-            f"The pipeline {pipeline!r} cuts Korean, but the language of the run is English. Use `--pipeline auto`."
+            f"The pipeline {pipeline!r} cuts Korean, but the language of the run is English. Choose `auto`.",
+            settings=("pipeline",),
         )
     if pipeline == "auto":
         return DEFAULT_TRAINED_PIPELINE if spacy.util.is_package(DEFAULT_TRAINED_PIPELINE) else "blank"
     if pipeline != "blank" and not spacy.util.is_package(pipeline):
         raise SegmentationError(
             f"The spaCy pipeline {pipeline!r} is not installed. Install it with "
-            f"`python -m spacy download {pipeline}`, or use `--pipeline blank`, which needs none."
+            f"`python -m spacy download {pipeline}`, or choose the pipeline `blank`, which needs none.",
+            settings=("pipeline",),
         )
     return pipeline
 
@@ -56,8 +58,9 @@ def resolve_pipeline(pipeline: str, language: Language = "en") -> str:
 def _resolve_korean(pipeline: str) -> str:
     if pipeline not in ("auto", "blank", KOREAN_PIPELINE):
         raise SegmentationError(
-            f"The pipeline {pipeline!r} cuts English, but the language of the run is Korean. Use `--pipeline auto`, "
-            f"which is {KOREAN_PIPELINE} for Korean."
+            f"The pipeline {pipeline!r} cuts English, but the language of the run is Korean. Choose the "
+            f"pipeline `auto`, which is {KOREAN_PIPELINE} for Korean.",
+            settings=("pipeline",),
         )
     versions(KOREAN_PIPELINE)
     return KOREAN_PIPELINE

@@ -107,7 +107,8 @@ def named_tokenizer(name: str, stemmer: bool = False) -> Tokenizer:
     if stemmer:
         raise RecipeError(
             f"The Porter stemmer is for English, and works with the tokenizer rouge_score only, not with {name!r}: "
-            "leave --stemmer out."
+            "leave the stemmer out.",
+            settings=("stemmer",),
         )
     if name == "char":
         return CharTokenizer()

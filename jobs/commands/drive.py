@@ -37,5 +37,6 @@ def _driven(opened: "Store", run: str, accelerator: str | None, actors: int | No
         return driver.resume(opened, run, "cluster", accelerator, actors, err, take_over)
     except (CorpusError, ModelError) as error:
         raise type(error)(
-            f"{error} A file or folder that a recipe names must lie at the same path on the head."
+            f"{error} A file or folder that a recipe names must lie at the same path on the head.",
+            settings=error.settings,
         ) from error

@@ -19,7 +19,7 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Show a run's curves: BERTScore F1 by n with 95 % intervals, the best n, and plots as PNG and SVG."""
-    from jobs.report.report import REPORTS
+    from jobs.report.by_job import REPORTS
 
     with reading(store) as opened:
         info = opened.run_info(run or newest(opened, with_summaries=True))

@@ -134,7 +134,7 @@ def _ship(
     entrypoint = shlex.join(["python", "-m", "jobs.cli", "drive", run_id, *options])
     with tempfile.TemporaryDirectory(prefix="nws-submit-") as folder:
         stage(Path(folder), store_url, submission_id)
-        head.submit(
+        head.submit_job(
             submission_id,
             entrypoint,
             Path(folder),

@@ -15,7 +15,7 @@ from core.metrics.metric import FloatArray, Metric, Row
 from core.metrics.registry import NEED_SOURCE, Options, make_metric, text_tokenizer
 from core.text.files import read_rows
 from core.text.language import check_language
-from core.text.rows import storable, to_references
+from core.text.rows import cleaned, to_references
 from core.text.tokenizers import Tokenizer
 
 # The first that holds a reference counts.
@@ -114,7 +114,7 @@ def read_predictions(path: Path, tokenizer: Tokenizer, needs_source: str | None 
                 )
             check_language((prediction.row.prediction, *prediction.row.references), tokenizer)
         except (CorpusError, LanguageError) as error:
-            raise type(error)(f"{path}, {where}: {error}") from error
+            raise type(error)(f"{path}, {where}: {error}", settings=error.settings) from error
         predictions.append(prediction)
     if not predictions:
         raise CorpusError(f"{path} holds no row.")
@@ -127,7 +127,7 @@ def _prediction(row: dict[str, object]) -> Prediction:
         raise CorpusError(f"Field 'id' holds {type(given).__name__}, not text or a whole number.")
     # An empty cell of a CSV file is none.
     source = None if row.get("source") in (None, "") else _text(row, "source")
-    name = storable(given) if isinstance(given, str) else given
+    name = cleaned(given) if isinstance(given, str) else given
     return Prediction(name, Row(_text(row, "prediction"), _references(row), source))
 
 
@@ -148,7 +148,7 @@ def _text(row: dict[str, object], field: str) -> str:
     value = row[field]
     if not isinstance(value, str):
         raise CorpusError(f"Field {field!r} holds {type(value).__name__}, not text.")
-    return storable(value)
+    return cleaned(value)
 
 
 def check_output(out: Path, file: Path) -> None:

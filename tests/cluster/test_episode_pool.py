@@ -41,7 +41,7 @@ def test_every_article_is_prepared_once_and_the_guilty_one_fails(tmp_path: Path)
         looks += 1
 
     pool = InlineEpisodePool(partial(FakeEpisodeRunner, tmp_path / "log"))
-    assert pool.workers == (this_worker(),)
+    assert [str(worker) for worker in pool.workers] == [str(this_worker())]
     groups = list(pool.prepare(articles, look_around))
     assert [[(article, failure is None) for article, failure in group] for group in groups] == [
         [(articles[0], True)], [(articles[1], False)], [(articles[2], True)],

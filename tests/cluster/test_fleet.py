@@ -55,7 +55,7 @@ def test_a_death_is_charged_to_the_call_the_actor_was_at() -> None:
         assert [losses[ticket].charged for ticket in (2, 3)] == [True, False]
         assert (fleet.loads, fleet.workers) == ({}, ()), "another actor is asked for"
         become_ready(fleet)
-        assert fleet.workers == (this_worker(),)
+        assert [str(worker) for worker in fleet.workers] == [str(this_worker())]
 
 
 def test_a_fleet_can_be_closed_and_started_again() -> None:

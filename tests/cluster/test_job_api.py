@@ -100,7 +100,7 @@ def test_a_job_is_followed_stopped_and_its_name_not_taken_twice(head: Head, tmp_
     from pathlib import Path
     command = "echo $(stat -c %a file) $(cat file) && sleep 300"  # one line: Ray may put its own between two
     arguments = (command, Path("shipped"), {"RAY_JOB_STOP_WAIT_TIME_S": "5"}, {"a": "b"})
-    head.submit("j1", *arguments)
+    head.submit_job("j1", *arguments)
     for piece in head.follow_log("j1"):
         if "shipped" in piece:
             break
@@ -113,7 +113,7 @@ def test_a_job_is_followed_stopped_and_its_name_not_taken_twice(head: Head, tmp_
         head.job("j2")
     except ClusterError as error:
         print(error)
-    head.submit("j1", *arguments)"""
+    head.submit_job("j1", *arguments)"""
     lines = ask(head.dashboard, tmp_path, head.environment, more.strip()).splitlines()
     assert lines[:4] == ["[]", "RUNNING False", "True", "STOPPED True False"]
     assert "refuses" in lines[4]

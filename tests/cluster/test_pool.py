@@ -109,7 +109,7 @@ def test_work_can_be_pickled() -> None:
 
 def test_inline_pool_is_one_worker() -> None:
     (worker,) = InlinePool(fakes.WORK).workers
-    device, _, node = worker.partition(" on ")
+    device, _, node = str(worker).partition(" on ")
     assert device
     assert node == socket.gethostname()
 

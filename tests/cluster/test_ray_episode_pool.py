@@ -56,7 +56,7 @@ def test_answers_equal_those_of_the_inline_pool(actors: int, shares: list[int], 
         prepared = dict(pair for group in pool.prepare(articles, nothing) for pair in group)
         learnt, decoded = pool.learn(requests, nothing), pool.decode(requests[::-1], nothing)
         (some,) = pool.decode([request("a", 3, forth[:2])], nothing)
-        assert pool.workers == (this_worker(),)
+        assert [str(worker) for worker in pool.workers] == [str(this_worker())]
         return [prepared, plain(learnt), decoded, some]
 
     with episodes_on_ray(partial(FakeEpisodeRunner, tmp_path / "log"), HALF_A_CPU, actors) as pool:

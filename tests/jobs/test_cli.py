@@ -212,7 +212,8 @@ def test_score_refuses_korean_with_the_flag_to_use(nws, tmp_path: Path) -> None:
     refused = nws("score", "korean.jsonl")
     assert refused.code == 1
     assert "korean.jsonl, line 1" in refused.err
-    assert "--lang ko" in refused.err
+    assert "Choose the language `ko`" in refused.err
+    assert refused.err.rstrip().endswith("(--lang, --tokenizer)")
     scored = nws("score", "korean.jsonl", "--lang", "ko", "--tokenizer", "char", "--json")
     assert scored.json["metrics"]["rouge1"]["f1"] == 1
 

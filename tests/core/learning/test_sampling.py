@@ -1,7 +1,7 @@
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -14,10 +14,24 @@ from core.learning.environment import PreparedArticle, Writing
 from core.learning.features import content_word
 from core.learning.policies import FeaturePolicies, PolicyConfig, make_policies
 from core.learning.reinforce import ReinforceConfig, advantage_baselines, advantages, policy_loss
-from core.learning.sampling import Draw, Greedy, Rollouts, Told, rollouts, sentences_log_probability
+from core.learning.sampling import Draw, Greedy, Rollouts, rollouts, sentences_log_probability
 from core.learning.study_policies import StudyPolicies
 from core.summarizers.importance import ranking, textrank
 from core.text.words import count_words
+
+
+class Told:
+    """The episodes given: to ask for the log-probability of actions that were taken before."""
+
+    def __init__(self, sentences: torch.Tensor, chunks: Sequence[Sequence[int]]) -> None:
+        self._sentences = sentences
+        self._rest = [list(reversed(of_episode)) for of_episode in chunks]
+
+    def sentences(self, logits: torch.Tensor, count: int) -> torch.Tensor:
+        return self._sentences
+
+    def chunk(self, logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        return torch.tensor([self._rest[row].pop() for row in rows.tolist()], dtype=torch.int64)
 
 
 def perturbed(inputs: str = "features") -> FeaturePolicies | StudyPolicies:

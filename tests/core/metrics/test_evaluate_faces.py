@@ -57,7 +57,7 @@ def test_rows_can_be_added_one_by_one() -> None:
 def test_korean_needs_its_tokenizer() -> None:
     korean = {"predictions": ["고양이가 있다"], "references": ["고양이가 있다"]}
     for name in ("rouge1", "bleu", "meteor"):
-        with pytest.raises(LanguageError, match="--lang ko"):
+        with pytest.raises(LanguageError, match="language `ko`"):
             Face(name).compute(**korean)
     assert Face("rouge1", Options(lang="ko", tokenizer="char")).compute(**korean)["rouge1_f1"] == 1
 

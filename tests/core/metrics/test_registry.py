@@ -128,7 +128,7 @@ def test_options_that_do_not_go_together() -> None:
         Options(references="worst")  # type: ignore[arg-type]
     with pytest.raises(RecipeError, match="reads English only"):
         make_metric("bertscore", Options(lang="ko"))
-    with pytest.raises(RecipeError, match="--bertscore-layer"):
+    with pytest.raises(RecipeError, match="no tuned layer"):
         make_metric("bertscore", Options(bertscore_model="org/unheard-of@" + "0" * 40))
 
 

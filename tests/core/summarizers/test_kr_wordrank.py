@@ -139,7 +139,7 @@ def test_stop_words_may_not_be_all_keywords() -> None:
 
 def test_bad_options_are_refused() -> None:
     documents = made_up(6, 40)
-    with pytest.raises(RecipeError, match=r"--diversity 2"):
+    with pytest.raises(RecipeError, match="diversity is 2"):
         key_sentences(rank_keywords(documents), documents, 3, 2)
 
 

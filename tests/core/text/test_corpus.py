@@ -103,7 +103,7 @@ def test_other_broken_files(tmp_path: Path) -> None:
         "not a readable Parquet",
         "line 1: not valid JSON",
         "holds no article",
-        "--text-field",
+        "Name the right one \\(text_field\\)",
     ]
     for (name, content), pattern in zip(broken.items(), patterns, strict=True):
         (tmp_path / name).write_bytes(content)

@@ -89,13 +89,13 @@ def test_a_text_is_in_one_language_or_in_none(text: str) -> None:
 )
 @pytest.mark.parametrize("stemmer", [False, True])
 def test_korean_is_refused_with_the_flag_to_use(text: str, stemmer: bool) -> None:
-    with pytest.raises(LanguageError, match=r"Korean.*`--lang ko`.*`--tokenizer kiwi`"):
+    with pytest.raises(LanguageError, match=r"Korean.*language `ko`.*`kiwi`"):
         check_language(["An English text.", text], EnglishTokenizer(stemmer))
 
 
 @pytest.mark.parametrize("text", ["新闻摘要", "新闻 2024 x", "الأخبار", "новости дня", "ข่าว", "ニュース"])
 def test_no_other_script_becomes_a_silent_zero(text: str) -> None:
-    with pytest.raises(LanguageError, match="`--tokenizer char`"):
+    with pytest.raises(LanguageError, match="tokenizer `char`"):
         check_language([text], EnglishTokenizer())
 
 

@@ -183,9 +183,9 @@ def test_korean_is_cut_by_kiwi(pipeline: str) -> None:
 
 
 def test_a_pipeline_of_the_other_language_is_refused() -> None:
-    with pytest.raises(SegmentationError, match=r"'en_core_web_sm' cuts English, but .* Korean.*`--pipeline auto`"):
+    with pytest.raises(SegmentationError, match=r"'en_core_web_sm' cuts English, but .* Korean.*`auto`"):
         resolve_pipeline("en_core_web_sm", "ko")
-    with pytest.raises(SegmentationError, match=r"'kiwi' cuts Korean, but .* English.*`--pipeline auto`"):
+    with pytest.raises(SegmentationError, match=r"'kiwi' cuts Korean, but .* English.*`auto`"):
         resolve_pipeline("kiwi")
 
 

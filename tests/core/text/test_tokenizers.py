@@ -135,7 +135,7 @@ def test_what_does_not_exist_or_go_together_is_refused() -> None:
         choose_tokenizer("de")
     with pytest.raises(RecipeError, match=r"'komoran'.*kiwi"):
         choose_tokenizer("ko", "komoran")
-    with pytest.raises(RecipeError, match=r"English.*'kiwi'.*--stemmer"):
+    with pytest.raises(RecipeError, match=r"English.*'kiwi'.*leave the stemmer out"):
         choose_tokenizer("ko", stemmer=True)
     with pytest.raises(RecipeError, match="'char'"):
         named_tokenizer("char", stemmer=True)

@@ -33,7 +33,7 @@ class FakeHead:
         self.calls: list[tuple[object, ...]] = []
         self.shipped: dict[str, str] = {}
 
-    def submit(self, *arguments: object) -> None:
+    def submit_job(self, *arguments: object) -> None:
         if self.error:
             raise self.error
         self.calls.append(arguments)

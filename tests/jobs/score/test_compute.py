@@ -75,7 +75,7 @@ def test_korean_is_refused_with_the_flag_to_use(tmp_path: Path) -> None:
     row = {"prediction": "고양이가 매트 위에 있다", "reference": "고양이가 매트 위에 있다"}
     file = written(tmp_path / "p.jsonl", {"prediction": "a", "reference": "a"}, row)
     for name in ("rouge1", "bleu", "meteor", "sacrebleu", "bertscore"):
-        with pytest.raises(LanguageError, match=r"p\.jsonl, line 2: .*--lang ko"):
+        with pytest.raises(LanguageError, match=r"p\.jsonl, line 2: .*language `ko`"):
             score_file(file, [name], Options(), 0)
     korean = written(tmp_path / "k.jsonl", row)
     found = score_file(korean, ["rouge1", "bleu"], Options(lang="ko", tokenizer="char"), 0).as_dict()

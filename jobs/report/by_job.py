@@ -6,9 +6,9 @@ from pathlib import Path
 from rich.console import Console
 
 from jobs.report.policies.numbers import PolicyResults
-from jobs.report.policies.report import write_policy_report
+from jobs.report.policies.write import write_policy_report
 from jobs.report.run_facts import ReportFiles
-from jobs.report.sweep.report import write_sweep_report
+from jobs.report.sweep.write import write_sweep_report
 from jobs.store import RunInfo, Store
 
 # Reads a run from a store, prints its tables to a console, and writes its files into a folder.

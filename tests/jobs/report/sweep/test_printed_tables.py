@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from jobs.report.sweep.numbers import analyse
-from jobs.report.sweep.tables import print_tables
+from jobs.report.sweep.printed_tables import print_tables
 
 LONG = "google/electra-base-discriminator-with-a-very-long-name|textrank|chunks"
 

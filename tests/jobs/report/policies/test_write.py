@@ -9,7 +9,7 @@ from rich.console import Console
 
 from core.errors import NwsError, StoreError
 from jobs.report.policies.numbers import analyse_policies, policies_json
-from jobs.report.policies.report import write_policy_report
+from jobs.report.policies.write import write_policy_report
 from jobs.store import CurveRow
 
 

@@ -12,7 +12,7 @@ from core.errors import NwsError
 from jobs.report.run_facts import ReportFiles, kind_flags
 from jobs.report.sweep.figure import plot_sweep
 from jobs.report.sweep.numbers import Numbers, analyse, report_json
-from jobs.report.sweep.tables import print_tables
+from jobs.report.sweep.printed_tables import print_tables
 from jobs.store import RunInfo
 
 _COLUMNS = (

@@ -7,7 +7,7 @@ from policy_results import OTHERS, make_results
 from rich.console import Console
 
 from jobs.report.policies.numbers import analyse_policies
-from jobs.report.policies.tables import print_policies
+from jobs.report.policies.printed_tables import print_policies
 from jobs.terminal.table_style import decimals
 
 PAD = "\N{NO-BREAK SPACE}"

@@ -12,7 +12,7 @@ from core.analysis import COMPARED, SystemScore
 from core.errors import NwsError
 from jobs.report.policies.figure import plot_learning
 from jobs.report.policies.numbers import PolicyNumbers, PolicyResults, analyse_policies, policies_json
-from jobs.report.policies.tables import print_policies
+from jobs.report.policies.printed_tables import print_policies
 from jobs.report.run_facts import ReportFiles, kind_flags
 from jobs.store import CurveRow, RunInfo
 

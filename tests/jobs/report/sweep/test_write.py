@@ -7,7 +7,7 @@ from rich.console import Console
 
 from core.errors import NwsError, StoreError
 from jobs.report.sweep.numbers import analyse, report_json
-from jobs.report.sweep.report import write_sweep_report
+from jobs.report.sweep.write import write_sweep_report
 
 
 @pytest.fixture
