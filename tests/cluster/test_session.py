@@ -12,7 +12,7 @@ import fakes
 import psutil
 import pytest
 
-from cluster.ray_pool import RayPool
+from cluster.ray_pool import sweeps_on_ray
 from cluster.resources import ActorResources
 from cluster.session import Session, _import_from
 
@@ -33,7 +33,7 @@ def status(url: str, token: str | None = None) -> int:
 
 def test_every_socket_of_a_session_is_on_loopback(session: Session) -> None:
     listening = []
-    with RayPool(fakes.WORK, ActorResources(0, 1, None), actors=1) as pool:
+    with sweeps_on_ray(fakes.WORK, ActorResources(0, 1, None), actors=1) as pool:
         fakes.together(pool.map(fakes.bundles(1, 1)))  # so that there are workers, too
         own = psutil.Process()
         for process in [own, *own.children(recursive=True)]:
@@ -79,7 +79,7 @@ def start(script: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
 
 WORKING = """
 import json
-from cluster.ray_pool import RayPool
+from cluster.ray_pool import sweeps_on_ray
 from cluster.resources import plan_actors
 from cluster.session import local_session
 import fakes
@@ -87,7 +87,7 @@ import fakes
 with local_session(num_cpus=1) as session:
     print(session.dashboard_url, flush=True)
     input()
-    with RayPool(fakes.WORK, *plan_actors(session.resources, None, None)) as pool:
+    with sweeps_on_ray(fakes.WORK, *plan_actors(session.resources, None, None)) as pool:
         print(sum(len(result.summaries) for _, result in fakes.together(pool.map(fakes.bundles(4, 2)))), flush=True)
         for landed in pool.map(fakes.bundles(3, 1, {1: "sweep-slow"})):
             for _ in landed:
