@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, and_, column, select, table
 
 from core.errors import StoreError
-from jobs.store.inserts import insert, insert_new
+from jobs.store.on_conflict import insert, insert_new
 from jobs.store.runs import write_fenced
 from jobs.store.storable_text import is_storable
 from jobs.store.tables import EpisodeRow, PolicyRow, UpdateRow

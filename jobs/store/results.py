@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func,
 from core.analysis import Point
 from core.errors import StoreError
 from core.types import Article, BundleResult, Failure, Landed, Summary
-from jobs.store.inserts import insert, insert_new
+from jobs.store.on_conflict import insert, insert_new
 from jobs.store.runs import write_fenced
 from jobs.store.storable_text import escaped, is_storable
 from jobs.store.tables import ArticleRow, FailureRow, SummaryRow, SystemRow

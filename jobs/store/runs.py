@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Select, func, insert, select, update
 
 from core.errors import FencedError, StoreError
 from core.types import SystemKind
-from jobs.store.inserts import insert_new
+from jobs.store.on_conflict import insert_new
 from jobs.store.storable_text import escaped
 from jobs.store.tables import FailureRow, LogLineRow, RunRow, SummaryRow, SystemRow
 
