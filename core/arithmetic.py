@@ -24,6 +24,9 @@ from core.fast_linear import PackedLinear, onednn_is_faster
 
 logger = logging.getLogger(__name__)
 
+ROWS_DEPEND = "rows depend on their batch"
+"""What a description says where nothing can be promised to the last bit."""
+
 CPUINFO = Path("/proc/cpuinfo")
 
 # (in features, out features) of layers as encoders have them, and (tokens, dimensions) of a reference.
@@ -43,7 +46,7 @@ def describe_arithmetic() -> str:
     library = f"MKL {mode}" if torch.backends.mkl.is_available() else "without MKL"  # type: ignore[no-untyped-call]
     parts = [torch.backends.cpu.get_cpu_capability(), library, f"CPU {_cpu_kind(CPUINFO)}"]
     parts += ["oneDNN layers"] if onednn_is_faster() else []
-    parts += [] if rows_are_independent() else ["rows depend on their batch"]
+    parts += [] if rows_are_independent() else [ROWS_DEPEND]
     return ", ".join(parts)
 
 

@@ -1,6 +1,7 @@
 """Which workers a run has, as they come: what the store keeps of them, and a word where they multiply differently."""
 
 from cluster.worker import Worker
+from core.arithmetic import ROWS_DEPEND
 from jobs.drive.run import Run
 
 
@@ -24,6 +25,12 @@ class WorkerWatch:
         before = self._run.info().arithmetic
         now = sorted({worker.arithmetic for worker in workers if worker.arithmetic})
         self._run.note_workers(f"{self._device}: {', '.join(dict.fromkeys(map(str, workers)))}", now)
+        for arithmetic in now:
+            if ROWS_DEPEND in arithmetic and arithmetic not in before:
+                self._run.say(
+                    f"Warning: {arithmetic}. Its scores agree to about 1e-6 only with those of another batch, and a "
+                    "training with another number of workers becomes another one."
+                )
         every = list(dict.fromkeys([*before, *now]))
         if len(every) > 1 and every != before:
             self._run.say(

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from cluster.worker import Worker, this_worker
-from core.arithmetic import describe_arithmetic
+from core.arithmetic import ROWS_DEPEND, describe_arithmetic
 from jobs.drive import driver
 from jobs.drive.heartbeat import Heart
 from jobs.drive.run import Run
@@ -50,6 +50,12 @@ def test_a_run_that_goes_on_on_another_kind_of_cpu_says_so_once(run: Run, said: 
 def test_workers_of_two_kinds_are_told_of_at_once(run: Run, said: io.StringIO) -> None:
     WorkerWatch(run, "2 x 1 CPU").look((HERE, THERE))
     assert "A training that goes on here may draw other summaries" in said.getvalue()
+
+
+def test_a_cpu_on_which_nothing_is_promised_to_the_last_bit_is_told_of_once(run: Run, said: io.StringIO) -> None:
+    for _ in range(2):
+        WorkerWatch(run, "1 x 1 CPU").look((Worker("Xeon", "here", f"AVX2, MKL AVX2, {ROWS_DEPEND}"),))
+    assert said.getvalue().count("agree to about 1e-6 only") == 1
 
 
 def test_a_real_run_records_how_it_multiplied(tmp_path: Path) -> None:
