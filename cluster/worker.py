@@ -1,5 +1,6 @@
 """A process that holds models, as runs record it."""
 
+import functools
 import platform
 import re
 import socket
@@ -37,6 +38,7 @@ def _gpu() -> str | None:
     return str(torch.cuda.get_device_name())
 
 
+@functools.cache
 def _cpu() -> str:
     try:
         found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)

@@ -4,7 +4,7 @@
 class NwsError(Exception):
     """Base of every error NWS raises on purpose. The command line prints it without a traceback.
 
-    `settings` names the arguments or recipe keys that would help. The command line adds its options for them.
+    `settings` names the arguments or recipe keys that would help. The command line adds the options it has for them.
     """
 
     def __init__(self, message: str = "", *, settings: tuple[str, ...] = ()) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-_CPUINFO = Path("/proc/cpuinfo")
+CPUINFO = Path("/proc/cpuinfo")
 # The largest difference allowed between the two libraries, relative to the largest output. Seen: 1e-6.
 _TOLERANCE = 1e-5
 
@@ -54,7 +54,7 @@ def speed_up_linear_layers(model: nn.Module) -> None:
 @functools.cache
 def onednn_is_faster() -> bool:
     """Whether this CPU is of a kind on which oneDNN beats MKL, and oneDNN gives the right numbers here."""
-    return is_amd(_CPUINFO) and torch.backends.cpu.get_cpu_capability() == "AVX512" and onednn_works()
+    return is_amd(CPUINFO) and torch.backends.cpu.get_cpu_capability() == "AVX512" and onednn_works()
 
 
 def is_amd(cpuinfo: Path) -> bool:

@@ -4,7 +4,8 @@ import importlib.metadata
 import os
 import signal
 import sys
-from typing import Annotated, NoReturn
+from collections.abc import Sequence
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -84,12 +85,21 @@ def main() -> None:
     try:
         app()
     except NwsError as error:
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in error.settings)
+        options = ", ".join(_options(error, sys.argv[1:]))
         err.print(f"Error: {error}" + (f" ({options})" if options else ""), markup=False)
         sys.exit(2 if isinstance(error, RecipeError) else 1)
     except BrokenPipeError:  # e.g. `nws query … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+
+
+def _options(error: NwsError, words: Sequence[str]) -> list[str]:
+    """Those of the command that was typed with which the settings that an error names are set."""
+    command: Any = typer.main.get_command(app)
+    for word in words:
+        command = getattr(command, "commands", {}).get(word, command)
+    known = {option for parameter in command.params for option in parameter.opts}
+    return [option for name in error.settings if (option := f"--{name.replace('_', '-')}") in known]
 
 
 def _terminated(signum: int, frame: object) -> NoReturn:

@@ -45,7 +45,10 @@ class PolicyConfig:
         if self.inputs not in ("features", "embeddings"):
             raise RecipeError(f"The inputs of a policy are `features` or `embeddings`, not {self.inputs!r}.")
         if min(self.hidden, self.sentences) < 1:
-            raise RecipeError("A policy needs at least one hidden unit and one sentence.")
+            raise RecipeError(
+                f"A policy needs at least one hidden unit and one sentence, not hidden: {self.hidden} and "
+                f"sentences: {self.sentences}."
+            )
 
 
 class Policies(Protocol):

@@ -27,7 +27,11 @@ class OptimizerConfig:
     def __post_init__(self) -> None:
         largest = 1.0 if self.max_grad_norm is None else self.max_grad_norm
         if not (self.learning_rate > 0 and self.weight_decay >= 0 and largest > 0):
-            raise RecipeError("The learning rate and the gradient's norm must be above 0, weight decay 0 or above.")
+            raise RecipeError(
+                "The learning rate and the gradient's norm must be above 0, weight decay 0 or above, not "
+                f"learning_rate: {self.learning_rate}, max_grad_norm: {self.max_grad_norm} and "
+                f"weight_decay: {self.weight_decay}."
+            )
 
 
 @dataclass(frozen=True, slots=True)

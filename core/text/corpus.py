@@ -150,7 +150,7 @@ def _articles(rows: Iterator[LocatedRow], source: str, name: str, split: str, sp
                 fields = recognise_fields(row, spec.text_field, spec.reference_field, spec.key_field)
             article = to_article(row, fields, name, split, index)
         except CorpusError as error:
-            raise CorpusError(f"{source}, {place}: {error}") from error
+            raise CorpusError(f"{source}, {place}: {error}", settings=error.settings) from error
         yield article
 
 

@@ -55,18 +55,21 @@ def check_language(texts: Iterable[str], tokenizer: Tokenizer) -> None:
     if isinstance(tokenizer, EnglishTokenizer):
         for text in texts:
             if is_mostly_deleted(text):
-                raise LanguageError(_refusal(text), settings=("lang", "tokenizer"))
+                raise _refusal(text)
 
 
-def _refusal(text: str) -> str:
+def _refusal(text: str) -> LanguageError:
     excerpt = text.strip()[:_EXCERPT] + ("…" if len(text.strip()) > _EXCERPT else "")
+    settings: tuple[str, ...] = ("tokenizer",)
     if is_korean(text):
-        language, flag = "is Korean", "Choose the language `ko`, or a tokenizer such as `kiwi`."
+        language, cure = "is Korean", "Choose the language `ko`, or a tokenizer such as `kiwi`."
+        settings = ("lang", "tokenizer")
     else:
-        language, flag = "is not in the Latin alphabet", "Choose the tokenizer `char`, which keeps every character."
-    return (
+        language, cure = "is not in the Latin alphabet", "Choose the tokenizer `char`, which keeps every character."
+    return LanguageError(
         f"The text {excerpt!r} {language}. The English tokenizer rouge_score keeps only a-z and 0-9: it would delete "
-        f"most of the text and score the rest. {flag}"
+        f"most of the text and score the rest. {cure}",
+        settings=settings,
     )
 
 

@@ -46,8 +46,7 @@ def _field(
     found = next((name for name in usual if name in names), None)
     if found is None and required:
         raise CorpusError(
-            f"None of the fields {', '.join(names) or '(none)'} is one of {', '.join(usual)}. "
-            f"Name the right one ({setting}).",
+            f"None of the fields {', '.join(names) or '(none)'} is one of {', '.join(usual)}. Name the right one.",
             settings=(setting,),
         )
     return found

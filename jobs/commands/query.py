@@ -12,7 +12,7 @@ def query(
     sql: Annotated[
         str,
         typer.Argument(
-            help="One SELECT. Tables: runs, articles, summaries, failures, policies, updates, episodes; "
+            help="One SELECT. Tables: runs, systems, articles, summaries, failures, policies, updates, episodes; "
             "views: sweep_curve, best_n, leaderboard, learning_curve."
         ),
     ],

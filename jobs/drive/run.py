@@ -41,9 +41,9 @@ def outcome_of(run: RunInfo) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run that this process drives. Each method waits for a store that is away, for an hour at most.
+    """A run that this process drives. What reads or writes the store waits for one that is away, for an hour at most.
 
-    All that write raise `FencedError` once another driver has the run.
+    What writes raises `FencedError` once another driver has the run.
     """
 
     id: str

@@ -46,7 +46,7 @@ class RunRecipe(Strict):
 
     Attributes:
         job: the job's name; bundled recipes are in a folder of that name.
-        datasets: what to summarise, in this order.
+        datasets: what to summarise, in this order, see `core.text.corpus.DatasetSpec`.
         pipeline: for English articles a spaCy pipeline, `blank`, or `auto` (en_core_web_sm if it is installed, else
             blank); for Korean ones always Kiwi.
         n: the summary lengths, in words.

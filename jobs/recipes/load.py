@@ -52,7 +52,7 @@ def parse_recipe(kind: type[Recipe], values: Mapping[str, Any], name: str) -> Re
     """A job's recipe from plain values; `name` is what errors call it.
 
     Raises:
-        RecipeError: naming every key that is unknown, missing or unusable.
+        RecipeError: naming every key that is unknown or missing, and every key or part that is unusable.
     """
     try:
         return kind.model_validate(values)

@@ -31,7 +31,9 @@ class MethodRecipe(Strict):
         scope: `joint`, one pair of policies for all n, or `per-n`, a pair for each.
         passes: how often each training article is learnt from at each n.
         articles_per_update: episodes are drawn for at most so many (article, n) in an update.
-        policies, reinforce, optimizer: see there.
+        policies: see `core.learning.policies.PolicyConfig`.
+        reinforce: see `core.learning.reinforce.ReinforceConfig`.
+        optimizer: see `core.learning.training_config.OptimizerConfig`.
     """
 
     name: str

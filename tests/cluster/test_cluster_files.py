@@ -233,6 +233,7 @@ def test_ray_reads_t4_workers_from_the_ray_job(job: dict[str, Any]) -> None:
 
 
 def test_the_ray_job_runs_the_pinned_ray_asks_for_a_token_and_keeps_what_it_requests(job: dict[str, Any]) -> None:
+    assert job["shutdownAfterJobFinishes"] is True, "or machines are paid for that nobody uses"
     cluster = job["rayClusterSpec"]
     assert cluster["rayVersion"] == pinned_ray()
     assert cluster["authOptions"] == {"mode": "token"}

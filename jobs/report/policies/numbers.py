@@ -111,9 +111,10 @@ def policies_json(numbers: PolicyNumbers) -> dict[str, Any]:
 
 def _score_json(score: SystemScore) -> dict[str, Any]:
     values = asdict(score)
+    kind = values.pop("kind")
     return {
         **values,
-        **kind_flags(values.pop("kind")),
+        **kind_flags(kind),
         "seeds": {str(seed): mean for seed, mean in score.seeds.items()},
         "seed_sd": score.seed_sd,
         "test_less_training": score.test_less_training,

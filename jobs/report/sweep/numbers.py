@@ -73,7 +73,8 @@ def report_json(numbers: Numbers) -> dict[str, Any]:
 
 def _with_flags(found: Curve | Uncut) -> dict[str, Any]:
     values = asdict(found)
-    return values | kind_flags(values.pop("kind"))
+    kind = values.pop("kind")
+    return values | kind_flags(kind)
 
 
 def _magic_json(number: MagicNumber) -> dict[str, Any]:

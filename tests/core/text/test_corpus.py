@@ -103,12 +103,13 @@ def test_other_broken_files(tmp_path: Path) -> None:
         "not a readable Parquet",
         "line 1: not valid JSON",
         "holds no article",
-        "Name the right one \\(text_field\\)",
+        "Name the right one",
     ]
     for (name, content), pattern in zip(broken.items(), patterns, strict=True):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(CorpusError, match=pattern):
+        with pytest.raises(CorpusError, match=pattern) as refused:
             open_corpus(DatasetSpec(str(tmp_path / name)))
+        assert refused.value.settings == (("text_field",) if name == "nofield.jsonl" else ())
     with pytest.raises(CorpusError, match="no file"):
         open_corpus(DatasetSpec(str(tmp_path / "absent.jsonl")))
     with pytest.raises(CorpusError, match="no dataset 'nonsense'"):

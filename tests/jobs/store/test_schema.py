@@ -202,3 +202,55 @@ def test_downgrade_removes_everything(empty_postgres_url, tmp_path):
             assert inspector.get_table_names() == ["alembic_version"]
             assert inspector.get_view_names() == []
         engine.dispose()
+
+
+def test_revision_5_keeps_the_views_of_revision_4(empty_postgres_url, tmp_path):
+    run = "'r', 'phase1', 'done', '{}', 'cafe', 0, 'v', '{}', '{}', 1, 2, '2026-01-01 00:00:00', 5"
+    names = "id, job, state, recipe, recipe_hash, seed, code_version, revisions, signatures, driver_epoch, "
+    kinds = {
+        "lead": "control",
+        "random": "control",
+        "oracle": "upper bound",
+        "window-oracle": "upper bound",
+        "textrank": "system",
+    }
+
+    def views(url):
+        columns = "run_id, dataset, system, kind, n, bertscore_f1"
+        queries = (
+            f"SELECT {columns}_mean, {columns[-12:]}_sd, rougel_f1_sd, articles FROM sweep_curve ORDER BY system, n",
+            f"SELECT {columns}, article_id FROM best_n ORDER BY article_id, system",
+            f"SELECT {columns}, rank, articles, density FROM leaderboard ORDER BY system, n",
+        )
+        address = parse_address(url)
+        engine = writer_engine(address)
+        try:
+            with transaction(engine, address) as connection:
+                return [connection.exec_driver_sql(query).all() for query in queries]
+        finally:
+            engine.dispose()
+
+    for url in (f"sqlite:///{tmp_path / 'old.db'}", empty_postgres_url):
+        assert alembic(url, "upgrade", "0004").returncode == 0
+        summaries = [
+            f"INSERT INTO summaries VALUES ('r', '{article}', '{system}', {n}, 'text', {n}, 0.1, "
+            f"{', '.join([str(0.1 * (place + 1) + n / 100 + (article == 'b') / 7)] * 14)}, '{{}}')"
+            for place, system in enumerate(kinds)
+            for article in ("a", "b")
+            for n in (3, 5)
+        ]
+        execute(
+            url,
+            f"INSERT INTO runs ({names} total_articles, created_at, systems) VALUES ({run})",
+            "INSERT INTO articles VALUES ('a', 'd', 's', 'k', 'text', '[]', 'h')",
+            "INSERT INTO articles VALUES ('b', 'd', 's', 'l', 'text', '[]', 'i')",
+            *summaries,
+        )
+        before = views(url)
+        assert upgrade_schema(url) == ("0004", head_revision())
+        assert views(url) == before
+        with open_store(url) as store:
+            assert {point.system: point.kind for point in store.points("r")} == kinds
+            assert store.run_info("r").articles_done == 2
+        assert alembic(url, "downgrade", "0004").returncode == 0
+        assert views(url) == before

@@ -66,4 +66,5 @@ def test_json_holds_the_same_numbers(run):
             name: less.difference.low for name, less in score.less.items()
         }
     assert [found["is_upper_bound"] for found in report["scores"]] == [False] * 16 + [True] * 4
+    assert all("kind" not in found for found in report["scores"])
     assert report["learning"][0]["reward"]["mean"] == list(numbers.learning[0].reward.mean)
