@@ -3,8 +3,9 @@
 A training needs that: which texts share a product depends on the number of workers, and a reward that differs in its
 seventh digit soon draws other summaries. By itself MKL, which multiplies for PyTorch on Intel CPUs, sums in an order
 that depends on the shape of the whole matrix. In the mode `MKL_CBWR=AUTO,STRICT` it did not for any shape that was
-tried, at the same speed; Intel promises as much only for another number of threads (oneMKL Developer Guide, "Obtaining
-Numerically Reproducible Results"). So `rows_are_independent` tries it, and a run records what it multiplied with.
+tried, for up to a tenth more CPU time; Intel promises as much only for another number of threads (oneMKL Developer
+Guide, "Obtaining Numerically Reproducible Results"). So `rows_are_independent` tries it, and a run records what it
+multiplied with.
 
 MKL reads the mode once, at its first product. `core/__init__.py` sets it, which is early enough unless a notebook has
 multiplied before it imports NWS.
