@@ -1,11 +1,12 @@
 """From scored summaries to curves, intervals and the magic number."""
 
-from core.analysis.bootstrap import Interval, mean_interval, mean_intervals
 from core.analysis.curves import Curve, CurvePoint, Uncut, sweep_curves, uncut_scores
+from core.analysis.intervals import Interval, mean_interval, mean_intervals
 from core.analysis.magic_number import Gain, MagicNumber, lengths_text, magic_numbers
 from core.analysis.paired import Comparison, PairedLength, compare_systems
-from core.analysis.points import LEAD, POLICY, RANDOM, Metric, Point, kinds_of, system_order
-from core.analysis.policy_scores import COMPARED, SystemScore, Texts, mean_over_seeds, policy_scores, split_seed
+from core.analysis.points import LEAD, POLICY, RANDOM, Metric, Point, kinds_of, short_articles, system_order
+from core.analysis.policy_scores import COMPARED, SystemScore, mean_over_seeds, policy_scores, split_seed
+from core.analysis.same_text import SameText, same_texts
 
 __all__ = [
     "COMPARED",
@@ -21,8 +22,8 @@ __all__ = [
     "Metric",
     "PairedLength",
     "Point",
+    "SameText",
     "SystemScore",
-    "Texts",
     "Uncut",
     "compare_systems",
     "kinds_of",
@@ -32,6 +33,8 @@ __all__ = [
     "mean_intervals",
     "mean_over_seeds",
     "policy_scores",
+    "same_texts",
+    "short_articles",
     "split_seed",
     "sweep_curves",
     "system_order",

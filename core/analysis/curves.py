@@ -3,17 +3,32 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from core.analysis.bootstrap import Interval, mean_intervals
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.intervals import Interval, mean_intervals
 from core.analysis.points import Grid, Metric, Point, build_grids
 from core.types import SystemKind
+
+MOST_MISSING = 0.1
+"""A system that lacks a larger share of the articles is not held against others."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint(Interval):
-    """The mean over `articles` articles at n words, and its 95 % interval."""
+    """The mean over `articles` articles at n words, and its 95 % interval.
+
+    Attributes:
+        articles: of a comparable point: those that every comparable system has at this n.
+        of_articles: how many articles any system has at this n.
+        comparable: whether it may be held against others at this n. A point that is not is the mean over all articles
+            that its own system has.
+    """
 
     n: int
     articles: int
+    of_articles: int
+    comparable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,43 +53,62 @@ class Uncut:
     score: Interval
 
 
-def sweep_curves(points: Iterable[Point], metric: Metric = "bertscore_f1", *, seed: int) -> tuple[Curve, ...]:
+def sweep_curves(points: Iterable[Point], metric: Metric = "bertscore_f1") -> tuple[Curve, ...]:
     """A curve per dataset and system, datasets in alphabetical order, systems by `system_order`.
 
-    Each mean is over all articles that have a summary at that n. Uncut summaries (n = 0) are on no curve.
+    Means at one n are over the same articles (`comparable_articles`); articles with fewer words than n are in none.
+    Uncut summaries (n = 0) are on no curve.
 
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
     """
     return tuple(
-        curve
-        for grid in build_grids((point for point in points if point.n > 0), metric)
-        for curve in _curves(grid, seed)
+        curve for grid in build_grids((point for point in points if point.n > 0), metric) for curve in _curves(grid)
     )
 
 
-def _curves(grid: Grid, seed: int) -> list[Curve]:
+def comparable_articles(present: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which systems can be held against each other, and over which articles: those that all of these systems have.
+
+    A system takes part if it lacks at most `MOST_MISSING` of the articles that any system has. Where the systems that
+    would take part share no article, none does.
+
+    Args:
+        present: bool of shape (systems, articles).
+
+    Returns:
+        bool of shape (systems,), and of shape (articles,).
+    """
+    total = present.any(axis=0).sum()
+    systems = present.any(axis=1) & (present.sum(axis=1) >= (1 - MOST_MISSING) * total)
+    articles = present[systems].all(axis=0) & systems.any()
+    return systems & articles.any(), articles
+
+
+def _curves(grid: Grid) -> list[Curve]:
     present = grid.present
-    counts = present.sum(axis=2)
-    cells = [(s, k) for s in range(len(grid.systems)) for k in range(len(grid.lengths)) if counts[s, k]]
-    columns = grid.values[[s for s, _ in cells], [k for _, k in cells]].T
     on_curve: dict[int, list[CurvePoint]] = {}
-    for (s, k), found in zip(cells, mean_intervals(columns, seed), strict=True):
-        on_curve.setdefault(s, []).append(
-            CurvePoint(found.mean, found.low, found.high, grid.lengths[k], int(counts[s, k]))
-        )
+    for k, n in enumerate(grid.lengths):
+        comparable, common = comparable_articles(present[:, k])
+        total = int(present[:, k].any(axis=0).sum())
+        for s in np.flatnonzero(present[:, k].any(axis=1)):
+            values = grid.values[s, k][common if comparable[s] else present[s, k]]
+            (mean,) = mean_intervals(values[:, None])
+            point = CurvePoint(mean.mean, mean.low, mean.high, n, len(values), total, bool(comparable[s]))
+            on_curve.setdefault(int(s), []).append(point)
     return [
         Curve(grid.dataset, system, kind, tuple(on_curve[s]))
         for s, (system, kind) in enumerate(zip(grid.systems, grid.kinds, strict=True))
+        if s in on_curve
     ]
 
 
-def uncut_scores(points: Iterable[Point], metric: Metric = "bertscore_f1", *, seed: int) -> tuple[Uncut, ...]:
+def uncut_scores(points: Iterable[Point], metric: Metric = "bertscore_f1") -> tuple[Uncut, ...]:
     """The mean score of every system that wrote summaries of its own length (n = 0)."""
     found = []
     for grid in build_grids((point for point in points if point.n == 0), metric):
         counts = grid.present[:, 0].sum(axis=1)
-        scores = mean_intervals(grid.values[:, 0].T, seed)
+        scores = mean_intervals(grid.values[:, 0].T)
         words = grid.words[:, 0].sum(axis=1) / counts
         found += [
             Uncut(grid.dataset, system, grid.kinds[s], int(counts[s]), float(words[s]), score)

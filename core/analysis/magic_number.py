@@ -1,55 +1,68 @@
-"""Which n? Three answers a sweep can give, from the naive to the one that discounts length.
+"""Which n? What a sweep can answer, from the naive to what discounts length, and how sure the answer is.
 
-Best n per article and best n by mean are bare arg-max over n. As F1 rises with n even for words drawn at
-random, both are partly a length artefact. The gain over `random` at equal n is not: every article is
-compared with a control of the same length, and the recommendation comes from that alone.
+Best n per article and best n by mean are bare arg-max over n. As F1 rises with n even for words drawn at random, both
+are partly a length artefact. The gain over `random` at equal n is not: every article is compared with a control of the
+same length, and the recommendation comes from that alone. It says two things, each wrong in at most 5 % of sweeps:
 
-The largest gain is picked from the articles it is then compared on, and nothing corrects for the number of
-n: take the recommended set as "these articles cannot tell it from the best", not as a test of each n.
+- that the system beats `random` at all: a sign-flip test at each n, corrected over n by Holm;
+- which n may have the largest gain: all but those that another n is above, by a sign-flip test of every pair of n,
+  corrected over the pairs (`sign_flip.family_p`). It is a confidence set of the best, after Hsu (1984) and Hansen,
+  Lunde and Nason (2011): it holds the best n, and all n that are as good, in at least 95 % of sweeps.
+
+bench/error_rates.py measures both.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.bootstrap import Interval, mean_intervals
-from core.analysis.points import LEAD, RANDOM, Grid, Metric, Point, build_grids
+from core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
+from core.analysis.paired import ALPHA, TIE, Comparison, compare_systems
+from core.analysis.points import RANDOM, Grid, Metric, Point, build_grids
+from core.analysis.sign_flip import family_p
 from core.types import SystemKind
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What a system has over `random` at equal n: the mean of the per-article differences, and its interval.
+    """What a system has over `random` at equal n, over the `articles` that both have and that have n words.
 
-    `behind` is how far that is below the system's largest mean gain, paired by article as well. `over_lead` is the
-    same difference from `lead`, None where the run has no `lead` at that n.
+    Attributes:
+        gain: the mean of the per-article differences. The intervals of all n of a system hold at once (Bonferroni).
+        p_holm: of the test that the gain is 0, as `nws compare` gives it.
+        p_behind: the smallest p that another n's gain is no larger, corrected over all pairs of n.
     """
 
     n: int
+    articles: int
     gain: Interval
-    behind: Interval
-    over_lead: Interval | None = None
+    p_holm: float
+    p_behind: float
 
     @property
-    def recommended(self) -> bool:
-        """Above 0, and not significantly below the largest gain."""
-        return self.gain.above_zero and not self.behind.above_zero
+    def above_random(self) -> bool:
+        return self.p_holm < ALPHA and self.gain.mean > 0
+
+    @property
+    def may_be_largest(self) -> bool:
+        return self.p_behind >= ALPHA
 
 
 @dataclass(frozen=True, slots=True)
 class MagicNumber:
     """Which n suits one system on one dataset.
 
-    All numbers are over the same `articles`: those with a summary at every n by the system and by `random`
-    (where the run has it). `dropped` others have only some. `short` names the articles with a summary of
-    fewer words than n; they stay in, as what the system could do.
+    Bare arg-max, over the `articles` with a summary by the system at every n for which they have words (`dropped`
+    others lack some): `best_per_article` (n to the share of articles whose F1 is highest there, ties to the smaller n),
+    its `median`, and over those of them that have words for every n `best_by_mean`; empty or None without articles.
 
-    Bare arg-max: `best_per_article` (n to the share of articles whose F1 is highest there, ties to the
-    smaller n), its `median`, and `best_by_mean`; empty or None without articles. `recommended` holds every
-    n that beats `random` and is not significantly below the largest gain; `verdict` says it, or why there
-    is none. An upper bound saw the reference: it is never recommended, and not compared with `lead`.
+    `largest_gain` is over the articles that have every n, so that no two n are held against each other over different
+    articles; None where there is none. `recommended` holds every n that may have the largest gain, if the system beats
+    `random` at some n; `verdict` says it, or why there is none. An upper bound saw the reference: it is never
+    recommended.
     """
 
     dataset: str
@@ -57,45 +70,43 @@ class MagicNumber:
     kind: SystemKind
     articles: int
     dropped: int
-    short: tuple[str, ...]
     best_per_article: Mapping[int, float]
     median: float | None
     best_by_mean: int | None
     gains: tuple[Gain, ...]
+    largest_gain: Gain | None
     recommended: tuple[int, ...]
     verdict: str
-
-    @property
-    def better_than_lead(self) -> tuple[int, ...]:
-        """The n at which the system is above `lead`, its paired interval excluding 0."""
-        return tuple(gain.n for gain in self.gains if gain.over_lead and gain.over_lead.low > 0)
-
-    @property
-    def worse_than_lead(self) -> tuple[int, ...]:
-        """The n at which the system is below `lead`, its paired interval excluding 0."""
-        return tuple(gain.n for gain in self.gains if gain.over_lead and gain.over_lead.high < 0)
 
     @property
     def most_frequent(self) -> int | None:
         """The n that is best for most articles; the smallest of equals."""
         return max(self.best_per_article, key=lambda n: (self.best_per_article[n], -n), default=None)
 
-    @property
-    def largest_gain(self) -> Gain | None:
-        """The n with the largest mean gain; the smallest of equals."""
-        return max(self.gains, key=lambda gain: (gain.gain.mean, -gain.n), default=None)
 
-
-def magic_numbers(points: Iterable[Point], metric: Metric = "bertscore_f1", *, seed: int) -> tuple[MagicNumber, ...]:
+def magic_numbers(
+    points: Iterable[Point], metric: Metric = "bertscore_f1", *, seed: int, resamples: int = 10_000
+) -> tuple[MagicNumber, ...]:
     """A `MagicNumber` per dataset and system, in the order of `system_order`; uncut summaries are left out.
+
+    Args:
+        points: of one run.
+        metric: what gains are in.
+        seed: of every drawn sign.
+        resamples: the most sign patterns that are looked at.
 
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
     """
+    points = list(points)
+    systems = {point.system for point in points} - {RANDOM}
+    pairs = [(system, RANDOM) for system in sorted(systems)]
+    compared = compare_systems(points, points, pairs, metric, seed=seed, resamples=resamples)
+    over_random = {(found.dataset, found.a): found for found in compared}
     return tuple(
         number
         for grid in build_grids((point for point in points if point.n > 0), metric)
-        for number in _magic_numbers(grid, seed)
+        for number in _magic_numbers(grid, over_random, seed, resamples)
     )
 
 
@@ -112,105 +123,88 @@ def lengths_text(tested: tuple[int, ...], chosen: tuple[int, ...]) -> str:
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs if run)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pairing:
-    """One system beside `random`: which lengths and articles take part."""
-
-    system: int
-    lengths: NDArray[np.intp]
-    compared: NDArray[np.intp]
-    articles: NDArray[np.bool_]
-    dropped: int
-
-
-def _magic_numbers(grid: Grid, seed: int) -> list[MagicNumber]:
-    pairings = [_pair(grid, system) for system in range(len(grid.systems))]
-    # One bootstrap for all systems: the same resampled articles for each, and most of the time saved.
-    columns = [_gain_columns(grid, pairing) for pairing in pairings]
-    intervals = iter(mean_intervals(np.concatenate(columns, axis=1), seed))
-    over_lead = _over_lead(grid, seed)
-    numbers = []
-    for pairing, block in zip(pairings, columns, strict=True):
-        found = [next(intervals) for _ in range(block.shape[1])]
-        half = len(found) // 2
-        gains = tuple(
-            Gain(grid.lengths[k], gain, behind, over_lead.get((pairing.system, int(k))))
-            for k, gain, behind in zip(pairing.compared[:half], found[:half], found[half:], strict=True)
-        )
-        numbers.append(_magic_number(grid, pairing, gains))
-    return numbers
+def _magic_numbers(
+    grid: Grid, over_random: Mapping[tuple[str, str], Comparison], seed: int, resamples: int
+) -> list[MagicNumber]:
+    compared = [over_random.get((grid.dataset, system)) for system in grid.systems]
+    gains = [_gain_columns(grid, found) for found in compared]
+    # One pass over the signs for all systems: most of the time saved.
+    p_behind = _p_behind(gains, seed, resamples)
+    return [
+        _magic_number(grid, system, columns, _gains(found, columns, p))
+        for system, (found, columns, p) in enumerate(zip(compared, gains, p_behind, strict=True))
+    ]
 
 
-def _over_lead(grid: Grid, seed: int) -> dict[tuple[int, int], Interval]:
-    """By system and length, what the system has over `lead`, over the articles that have both."""
-    if LEAD not in grid.systems:
-        return {}
-    differences = grid.values - grid.values[grid.systems.index(LEAD)]
-    cells = [(s, k) for s, k in np.argwhere(~np.isnan(differences).all(axis=2)) if grid.kinds[s] == "system"]
-    if not cells:
-        return {}
-    columns = differences[[s for s, _ in cells], [k for _, k in cells]].T
-    return {(int(s), int(k)): found for (s, k), found in zip(cells, mean_intervals(columns, seed), strict=True)}
-
-
-def _pair(grid: Grid, system: int) -> _Pairing:
-    present = grid.present
-    lengths = np.flatnonzero(present[system].any(axis=1))
-    compared = np.array([], dtype=np.intp)
-    complete, some = present[system, lengths].all(axis=0), present[system].any(axis=0)
-    if RANDOM in grid.systems and grid.systems[system] != RANDOM:
-        control = present[grid.systems.index(RANDOM)]
-        compared = lengths[control[lengths].any(axis=1)]
-        complete = complete & control[compared].all(axis=0)
-        some = some | control[compared].any(axis=0)
-    return _Pairing(system, lengths, compared, complete, int(some.sum() - complete.sum()))
-
-
-def _gain_columns(grid: Grid, pairing: _Pairing) -> NDArray[np.float64]:
-    """Shape (articles, 2 x compared lengths): gains over `random`, then how far behind the largest."""
-    if not pairing.compared.size or not pairing.articles.any():
+def _gain_columns(grid: Grid, found: Comparison | None) -> NDArray[np.float64]:
+    """Gains over `random`, (articles, compared n), NaN where one of both has none."""
+    if found is None:
         return np.empty((len(grid.articles), 0))
-    random = grid.values[grid.systems.index(RANDOM), pairing.compared]
-    gains = np.where(pairing.articles, grid.values[pairing.system, pairing.compared] - random, np.nan).T
-    largest = int(np.argmax(gains[pairing.articles].mean(axis=0)))
-    return np.concatenate([gains, gains[:, [largest]] - gains], axis=1)
+    lengths = [grid.lengths.index(at.n) for at in found.lengths]
+    system, random = (grid.systems.index(name) for name in (found.a, found.b))
+    return np.asarray((grid.values[system, lengths] - grid.values[random, lengths]).T, dtype=np.float64)
 
 
-def _magic_number(grid: Grid, pairing: _Pairing, gains: tuple[Gain, ...]) -> MagicNumber:
-    system, kind = grid.systems[pairing.system], grid.kinds[pairing.system]
-    lengths = np.array(grid.lengths)[pairing.lengths]
-    articles = int(pairing.articles.sum())
+def _p_behind(gains: list[NDArray[np.float64]], seed: int, resamples: int) -> list[NDArray[np.float64]]:
+    """For each system, by compared n: the smallest corrected p among the n whose mean gain is larger; 1 without one."""
+    pairs = [(system, i, j) for system, of in enumerate(gains) for i, j in combinations(range(of.shape[1]), 2)]
+    smallest = [np.ones(of.shape[1]) for of in gains]
+    if not pairs:
+        return smallest
+    raw = np.stack([gains[system][:, i] - gains[system][:, j] for system, i, j in pairs], axis=1)
+    differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
+    p = family_p(differences, [system for system, _, _ in pairs], seed, resamples)
+    for (system, i, j), total, corrected in zip(pairs, np.nansum(differences, axis=0), p, strict=True):
+        behind = j if total > 0 else i
+        smallest[system][behind] = min(smallest[system][behind], corrected)
+    return smallest
+
+
+def _gains(found: Comparison | None, columns: NDArray[np.float64], p_behind: NDArray[np.float64]) -> tuple[Gain, ...]:
+    if found is None:
+        return ()
+    intervals = mean_intervals(columns, 1 - (1 - CONFIDENCE) / len(found.lengths))
+    return tuple(
+        Gain(at.n, at.articles, interval, at.p_holm, float(p))
+        for at, interval, p in zip(found.lengths, intervals, p_behind, strict=True)
+    )
+
+
+def _magic_number(grid: Grid, s: int, columns: NDArray[np.float64], gains: tuple[Gain, ...]) -> MagicNumber:
+    system, kind = grid.systems[s], grid.kinds[s]
+    lengths = np.flatnonzero(grid.present[s].any(axis=1))
+    has, some = grid.present[s, lengths], grid.present[s].any(axis=0)
+    complete = some & (has | grid.short[lengths]).all(axis=0)
+    scores, at = grid.values[s, lengths], np.array(grid.lengths)[lengths]
     shares: dict[int, float] = {}
-    median = best_by_mean = None
-    if articles:
-        scores = grid.values[pairing.system, pairing.lengths][:, pairing.articles]
-        best = lengths[np.argmax(scores, axis=0)]
-        shares = {int(n): float(np.mean(best == n)) for n in lengths}
+    median = None
+    if complete.any():
+        best = at[np.nanargmax(scores[:, complete], axis=0)]
+        shares = {int(n): float(np.mean(best == n)) for n in at}
         median = float(np.median(best))
-        best_by_mean = int(lengths[np.argmax(scores.mean(axis=1))])
-    short = (grid.words[pairing.system] < np.array(grid.lengths)[:, None]) & grid.present[pairing.system]
-    # One article has no spread to resample: its interval would call any gain certain.
-    is_candidate = articles > 1 and kind != "upper bound"
-    recommended = tuple(gain.n for gain in gains if gain.recommended and is_candidate)
+    everywhere = has.all(axis=0)
+    by_mean = int(at[np.argmax(scores[:, everywhere].mean(axis=1))]) if everywhere.any() else None
+    gained = ~np.isnan(columns).any(axis=1)
+    largest = gains[int(np.argmax(columns[gained].mean(axis=0)))] if gains and gained.any() else None
+    beats = any(gain.above_random for gain in gains) and kind != "upper bound"
+    recommended = tuple(gain.n for gain in gains if beats and gain.may_be_largest)
     return MagicNumber(
         dataset=grid.dataset,
         system=system,
         kind=kind,
-        articles=articles,
-        dropped=pairing.dropped,
-        short=tuple(grid.articles[i] for i in np.flatnonzero(short.any(axis=0))),
+        articles=int(complete.sum()),
+        dropped=int((some & ~complete).sum()),
         best_per_article=shares,
         median=median,
-        best_by_mean=best_by_mean,
+        best_by_mean=by_mean,
         gains=gains,
+        largest_gain=largest,
         recommended=recommended,
-        verdict=_verdict(grid, system, kind, articles, gains, recommended),
+        verdict=_verdict(grid, system, kind, gains, recommended),
     )
 
 
-def _verdict(
-    grid: Grid, system: str, kind: SystemKind, articles: int, gains: tuple[Gain, ...], recommended: tuple[int, ...]
-) -> str:
+def _verdict(grid: Grid, system: str, kind: SystemKind, gains: tuple[Gain, ...], recommended: tuple[int, ...]) -> str:
     if kind == "upper bound":
         return "is an upper bound: it saw the reference"
     if recommended:
@@ -219,12 +213,9 @@ def _verdict(
         return "is the control"
     if RANDOM not in grid.systems:
         return f"unknown: the run has no {RANDOM}"
-    if not articles:
-        return f"unknown: no article has every n here and in {RANDOM}"
     if not gains:
-        return f"unknown: {RANDOM} was run at other n"
-    if articles == 1:
-        return "unknown: one article"
-    if any(gain.gain.above_zero for gain in gains):
-        return f"unclear: no n is above {RANDOM} and near the largest gain"
-    return f"none: does not beat {RANDOM} at any n"
+        return f"unknown: no article has summaries of equal n here and by {RANDOM}"
+    most = max(gain.articles for gain in gains)
+    if 2 / 2**most * len(gains) >= ALPHA:
+        return f"unknown: {most} article{'' if most == 1 else 's'} cannot tell {len(gains)} n from {RANDOM}"
+    return f"none: not shown to beat {RANDOM} at any n"

@@ -1,17 +1,17 @@
 """Is one system better than another at equal n? Paired by article: an interval, a test, and Holm's correction.
 
-The interval is the percentile bootstrap of the mean per-article difference (bootstrap.py), the test flips its signs
-(sign_flip.py).
+The interval is Student's of the mean per-article difference (intervals.py), the test flips its signs (sign_flip.py).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.bootstrap import Interval, mean_intervals
-from core.analysis.points import Grid, Metric, Point, build_grids
+from core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
+from core.analysis.points import Grid, Metric, Point, build_grids, short_articles
 from core.analysis.sign_flip import holm, sign_flip_p
 
 ALPHA = 0.05
@@ -24,7 +24,8 @@ class PairedLength:
     """A minus B at n words, over the `articles` that have both; `only_a` and `only_b` count those left out.
 
     `exact` says that every sign pattern was counted. `p_holm` is corrected over the n of one pair on one dataset. A win
-    is an article on which A is higher, a tie one on which they are within `TIE` (and their difference counts as 0).
+    is an article on which A is higher, a tie one on which they are within `TIE` (and their difference counts as 0). On
+    `same_text` articles both wrote the same text; None where a side is a mean over several texts.
     """
 
     n: int
@@ -40,17 +41,29 @@ class PairedLength:
     wins: int
     ties: int
     losses: int
+    same_text: int | None
 
     @property
     def significant(self) -> bool:
         return self.p_holm < ALPHA
+
+    @property
+    def better(self) -> bool:
+        """Whether A is above B; in at most 5 % of comparisons is this said of any n where none differs."""
+        return self.significant and self.difference.mean > 0
+
+    @property
+    def worse(self) -> bool:
+        """Whether A is below B, as sure as `better`."""
+        return self.significant and self.difference.mean < 0
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """System `a` minus system `b` on one dataset; `lengths` in rising n.
 
-    `left_out` are the n at which one of them has summaries, but they share no article.
+    `left_out` are the n at which one of them has summaries, but they share no article. `short` counts the articles that
+    have fewer words than n and so take no part there, by those n that have any.
     """
 
     dataset: str
@@ -58,6 +71,7 @@ class Comparison:
     b: str
     lengths: tuple[PairedLength, ...]
     left_out: tuple[int, ...]
+    short: Mapping[int, int]
 
 
 def compare_systems(
@@ -67,7 +81,7 @@ def compare_systems(
     metric: Metric = "bertscore_f1",
     *,
     seed: int,
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
     resamples: int = 10_000,
 ) -> tuple[Comparison, ...]:
     """Each pair of systems on each dataset, the first system from `a`, the second from `b`.
@@ -77,17 +91,21 @@ def compare_systems(
         b: those of another run, or of the same.
         pairs: names of systems. A pair that shares no article at any n of a dataset has no comparison there.
         metric: what is compared.
-        seed: of every bootstrap and every drawn sign.
+        seed: of every drawn sign.
         confidence: of the intervals.
-        resamples: of the bootstrap, and the most sign patterns that are looked at.
+        resamples: the most sign patterns that are looked at.
 
     Raises:
         StoreError: `a` or `b` are not the points of one run (see `build_grids`).
     """
-    grids = {grid.dataset: grid for grid in build_grids((point for point in b if point.n > 0), metric)}
+    a, b = ([point for point in points if point.n > 0] for points in (a, b))
+    grids = {grid.dataset: grid for grid in build_grids(b, metric)}
+    short: dict[str, Counter[int]] = {}
+    for dataset, _, n in short_articles(a) | short_articles(b):
+        short.setdefault(dataset, Counter())[n] += 1
     return tuple(
-        comparison
-        for grid in build_grids((point for point in a if point.n > 0), metric)
+        replace(comparison, short=dict(sorted(short.get(grid.dataset, {}).items())))
+        for grid in build_grids(a, metric)
         if grid.dataset in grids
         for comparison in _compare(grid, grids[grid.dataset], pairs, seed, confidence, resamples)
     )
@@ -103,6 +121,7 @@ class _Cell:
     b: NDArray[np.float64]
     only_a: int
     only_b: int
+    same_text: int | None
 
     @property
     def both(self) -> NDArray[np.bool_]:
@@ -118,10 +137,10 @@ def _compare(
         found.setdefault(cell.pair, []).append(i)
     if not cells:
         return []
-    # One matrix for all pairs: the same resampled articles and signs for each, and most of the time saved.
+    # One matrix for all pairs: the same signs for each, and most of the time saved.
     raw = np.stack([cell.a - cell.b for cell in cells], axis=1)
     differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
-    intervals = mean_intervals(differences, seed, confidence, resamples)
+    intervals = mean_intervals(differences, confidence)
     tests = sign_flip_p(differences, seed, resamples)
     comparisons = []
     for pair, columns in found.items():
@@ -131,7 +150,7 @@ def _compare(
             for i, p_holm in zip(columns, corrected, strict=True)
         )
         unpaired = (_lengths(a, pair[0]) | _lengths(b, pair[1])) - {at.n for at in lengths}
-        comparisons.append(Comparison(a.dataset, *pair, lengths, tuple(sorted(unpaired))))
+        comparisons.append(Comparison(a.dataset, *pair, lengths, tuple(sorted(unpaired)), {}))
     return comparisons
 
 
@@ -141,11 +160,18 @@ def _cells(a: Grid, b: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator[_Cell
         if pair[0] not in a.systems or pair[1] not in b.systems:
             continue
         for n in sorted(set(a.lengths) & set(b.lengths)):
-            of_a = a.values[a.systems.index(pair[0]), a.lengths.index(n)]
-            of_b = b.values[b.systems.index(pair[1]), b.lengths.index(n)]
-            both = int((~np.isnan(of_a[in_a] - of_b[in_b])).sum())
-            only_a, only_b = (int((~np.isnan(scores)).sum()) - both for scores in (of_a, of_b))
-            yield _Cell(pair, n, of_a[in_a], of_b[in_b], only_a, only_b)
+            at_a, at_b = (a.systems.index(pair[0]), a.lengths.index(n)), (b.systems.index(pair[1]), b.lengths.index(n))
+            of_a, of_b = a.values[at_a], b.values[at_b]
+            both = ~np.isnan(of_a[in_a] - of_b[in_b])
+            only_a, only_b = (int((~np.isnan(scores)).sum() - both.sum()) for scores in (of_a, of_b))
+            same = _count_equal(a.texts[at_a][in_a][both], b.texts[at_b][in_b][both])
+            yield _Cell(pair, n, of_a[in_a], of_b[in_b], only_a, only_b, same)
+
+
+def _count_equal(a: NDArray[np.object_], b: NDArray[np.object_]) -> int | None:
+    if any(text is None for text in (*a, *b)):
+        return None
+    return int((a == b).sum())
 
 
 def _lengths(grid: Grid, system: str) -> set[int]:
@@ -171,4 +197,5 @@ def _paired_length(
         wins=int((differences > 0).sum()),
         ties=int((differences == 0).sum()),
         losses=int((differences < 0).sum()),
+        same_text=cell.same_text,
     )

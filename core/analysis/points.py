@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ class Point:
     """One scored summary: what `system` wrote for an article when asked for `n` words (0: uncut).
 
     `words` is what the summary has, which is less than `n` when the article had no more to give. `kind` is what the
-    system is to a reader.
+    system is to a reader. `text` is the summary; None for a mean over several.
     """
 
     dataset: str
@@ -52,6 +52,30 @@ class Point:
     efficiency: float
     density: float
     kind: SystemKind = "system"
+    text: str | None = None
+
+
+Place: TypeAlias = tuple[str, str, int]
+"""Dataset, article id and n."""
+
+
+def short_articles(points: Iterable[Point]) -> frozenset[Place]:
+    """Where an article has fewer words than n: there the controls wrote fewer, which they do for no other reason.
+
+    An article without a summary by a control counts as long enough.
+    """
+    return frozenset(
+        (point.dataset, point.article_id, point.n)
+        for point in points
+        if point.kind == "control" and point.words < point.n
+    )
+
+
+def without_short(points: Iterable[Point]) -> list[Point]:
+    """The points of articles that have n words. In a shorter one every system has to write the whole article."""
+    points = list(points)
+    short = short_articles(points)
+    return [point for point in points if (point.dataset, point.article_id, point.n) not in short]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,8 +83,9 @@ class Grid:
     """One metric over one dataset. All axes are sorted (systems by `system_order`): the input's order leaves no trace.
 
     `kinds` says what each of the systems is.
-    `values` is float64 of shape (systems, lengths, articles), NaN where there is no such summary;
-    `words` is int64 of the same shape, 0 where there is none.
+    `values` is float64 of shape (systems, lengths, articles), NaN where there is no such summary or the article has
+    fewer words than n; `words` is int64 of the same shape, 0 there, and `texts` holds str, None there.
+    `short` is bool of shape (lengths, articles): where an article has fewer words than n (`short_articles`).
     """
 
     dataset: str
@@ -70,6 +95,8 @@ class Grid:
     articles: tuple[str, ...]
     values: NDArray[np.float64]
     words: NDArray[np.int64]
+    texts: NDArray[np.object_]
+    short: NDArray[np.bool_]
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -78,18 +105,21 @@ class Grid:
 
 
 def build_grids(points: Iterable[Point], metric: Metric) -> tuple[Grid, ...]:
-    """One `Grid` per dataset, datasets in alphabetical order.
+    """One `Grid` per dataset, datasets in alphabetical order, without the articles that are shorter than n.
 
     Raises:
         StoreError: two points share dataset, article, system and n, or a score is not a finite number.
     """
     by_dataset: dict[str, list[Point]] = {}
+    points = list(points)
+    short = short_articles(points)
     for point in points:
-        by_dataset.setdefault(point.dataset, []).append(point)
-    return tuple(_build_grid(dataset, by_dataset[dataset], metric) for dataset in sorted(by_dataset))
+        if (point.dataset, point.article_id, point.n) not in short:
+            by_dataset.setdefault(point.dataset, []).append(point)
+    return tuple(_build_grid(dataset, by_dataset[dataset], metric, short) for dataset in sorted(by_dataset))
 
 
-def _build_grid(dataset: str, points: list[Point], metric: Metric) -> Grid:
+def _build_grid(dataset: str, points: list[Point], metric: Metric, short: frozenset[Place]) -> Grid:
     kinds = kinds_of(points)
     systems = list(kinds)
     lengths = sorted({point.n for point in points})
@@ -97,6 +127,7 @@ def _build_grid(dataset: str, points: list[Point], metric: Metric) -> Grid:
     shape = (len(systems), len(lengths), len(articles))
     values = np.full(shape, np.nan)
     words = np.zeros(shape, dtype=np.int64)
+    texts = np.full(shape, None, dtype=np.object_)
     row = {system: i for i, system in enumerate(systems)}
     column = {n: i for i, n in enumerate(lengths)}
     depth = {article: i for i, article in enumerate(articles)}
@@ -109,7 +140,18 @@ def _build_grid(dataset: str, points: list[Point], metric: Metric) -> Grid:
     _check(dataset, points, metric, scores, np.ravel_multi_index(cells, shape))
     values[cells] = scores
     words[cells] = [point.words for point in points]
-    return Grid(dataset, tuple(systems), tuple(kinds.values()), tuple(lengths), tuple(articles), values, words)
+    texts[cells] = [point.text for point in points]
+    return Grid(
+        dataset=dataset,
+        systems=tuple(systems),
+        kinds=tuple(kinds.values()),
+        lengths=tuple(lengths),
+        articles=tuple(articles),
+        values=values,
+        words=words,
+        texts=texts,
+        short=np.array([[(dataset, article, n) in short for article in articles] for n in lengths]),
+    )
 
 
 def _check(

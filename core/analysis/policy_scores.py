@@ -7,15 +7,16 @@ article is the mean over its seeds. The paired intervals resample articles, so t
 
 import re
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.curves import comparable_articles
 from core.analysis.paired import PairedLength, compare_systems
-from core.analysis.points import LEAD, POLICY, Metric, Point, build_grids
+from core.analysis.points import LEAD, POLICY, Metric, Point, build_grids, without_short
 from core.metrics.repeated_words import repeated_word_share
 from core.types import SystemKind
 
@@ -27,9 +28,6 @@ COMPARED = ("lead2+chunks", TEXTRANK, LEAD)
 _METRICS: tuple[Metric, ...] = ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density")
 _SEED = re.compile(r"(policy\|.+)\|seed=(-?\d+)(?:\|n=\d+)?")
 
-Texts: TypeAlias = Mapping[tuple[str, str, int], str]
-"""Summaries by article id, system (with its seed) and n."""
-
 
 @dataclass(frozen=True, slots=True)
 class SystemScore:
@@ -39,6 +37,8 @@ class SystemScore:
         seeds: of a policy: the mean F1 of each of its seeds. Empty for any other system. Only articles that all seeds
             have a summary of count, here and in every other number.
         repeated_words: share of words that occurred earlier in the summary (`repeated_word_share`).
+        comparable: whether it may be held against the others at this n: all that may are judged on the same articles
+            (`comparable_articles`), any other on all that it has.
         less: this system minus others of `COMPARED`, by name, paired over the articles that both have; an upper bound
             is compared with none.
         gap_closed: share of the way from `textrank` to `oracle`, (F1 - textrank's) / (oracle's - textrank's), over the
@@ -59,6 +59,7 @@ class SystemScore:
     efficiency: float
     density: float
     repeated_words: float
+    comparable: bool
     less: Mapping[str, PairedLength]
     gap_closed: float | None
     training_f1: float | None
@@ -115,6 +116,7 @@ def _averaged(point: Point, system: str, means: Sequence[float]) -> Point:
     return replace(
         point,
         system=system,
+        text=None,
         bertscore_f1=f1,
         rouge1_f1=rouge1,
         rouge2_f1=rouge2,
@@ -125,22 +127,22 @@ def _averaged(point: Point, system: str, means: Sequence[float]) -> Point:
 
 
 def policy_scores(
-    points: Iterable[Point], texts: Texts, training_f1: Mapping[tuple[str, int], float], *, seed: int
+    points: Iterable[Point], training_f1: Mapping[tuple[str, int], float], *, seed: int
 ) -> tuple[SystemScore, ...]:
     """A score for every dataset, system and n; datasets by name, policies first, upper bounds last, n rising.
 
     Args:
-        points: of one run. Uncut summaries (n = 0) are left out.
-        texts: of every point.
+        points: of one run, with their texts. Uncut summaries (n = 0) are left out, and so are articles of fewer than n
+            words.
         training_f1: mean F1 on training articles, by system (without seed) and n.
-        seed: of the bootstrap.
+        seed: of every drawn sign.
 
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
     """
-    points = [point for point in points if point.n > 0]
+    points = without_short(point for point in points if point.n > 0)
     build_grids(points, "bertscore_f1")  # for its checks: what comes next would average over two equal points
-    cells = _cells(points, texts)
+    cells = _on_equal_articles(_cells(points))
     f1 = {key: dict(zip(cell.articles, cell.numbers[:, :, 0].mean(axis=0), strict=True)) for key, cell in cells.items()}
     less = _comparisons(cells, seed)
     return tuple(
@@ -164,6 +166,7 @@ class _Cell:
     seeds: tuple[int, ...]
     points: tuple[Point, ...]
     numbers: NDArray[np.float64]
+    comparable: bool = False
 
     @property
     def kind(self) -> SystemKind:
@@ -195,13 +198,14 @@ def _score(
         efficiency=efficiency,
         density=density,
         repeated_words=repeated_words,
+        comparable=cell.comparable,
         less=less,
         gap_closed=gap_closed,
         training_f1=training_f1,
     )
 
 
-def _cells(points: Sequence[Point], texts: Texts) -> dict[_Key, _Cell]:
+def _cells(points: Sequence[Point]) -> dict[_Key, _Cell]:
     found: dict[_Key, dict[int | None, dict[str, Point]]] = {}
     for point in points:
         system, seed = split_seed(point.system)
@@ -211,15 +215,39 @@ def _cells(points: Sequence[Point], texts: Texts) -> dict[_Key, _Cell]:
         articles = tuple(sorted(set.intersection(*(set(of_seed) for of_seed in by_seed.values()))))
         if articles:
             rows = [[by_seed[seed][article] for article in articles] for seed in sorted(by_seed, key=lambda s: s or 0)]
-            numbers = np.array([[_numbers(point, texts) for point in row] for row in rows], dtype=np.float64)
+            numbers = np.array([[_numbers(point) for point in row] for row in rows], dtype=np.float64)
             seeds = tuple(sorted(seed for seed in by_seed if seed is not None))
             cells[key] = _Cell(articles, seeds, tuple(rows[0]), numbers)
     return cells
 
 
-def _numbers(point: Point, texts: Texts) -> list[float]:
-    text = texts[point.article_id, point.system, point.n]
-    return [*(getattr(point, metric) for metric in _METRICS), repeated_word_share(text)]
+def _numbers(point: Point) -> list[float]:
+    return [*(getattr(point, metric) for metric in _METRICS), repeated_word_share(point.text or "")]
+
+
+def _on_equal_articles(cells: Mapping[_Key, _Cell]) -> dict[_Key, _Cell]:
+    """The cells of one dataset and n cut to the articles that all of them have, but for those that lack too many."""
+    cut = {}
+    for place in {(dataset, n) for dataset, _, n in cells}:
+        here = {key: cell for key, cell in cells.items() if (key[0], key[2]) == place}
+        articles = sorted({article for cell in here.values() for article in cell.articles})
+        present = np.array([np.isin(articles, cell.articles) for cell in here.values()])
+        comparable, common = comparable_articles(present)
+        chosen = {article for article, is_common in zip(articles, common, strict=True) if is_common}
+        for (key, cell), fits in zip(here.items(), comparable, strict=True):
+            cut[key] = _only(cell, chosen) if fits else cell
+    return cut
+
+
+def _only(cell: _Cell, articles: Container[str]) -> _Cell:
+    kept = [i for i, article in enumerate(cell.articles) if article in articles]
+    return replace(
+        cell,
+        articles=tuple(cell.articles[i] for i in kept),
+        points=tuple(cell.points[i] for i in kept),
+        numbers=cell.numbers[:, kept],
+        comparable=True,
+    )
 
 
 def _comparisons(cells: Mapping[_Key, _Cell], seed: int) -> dict[_Key, dict[str, PairedLength]]:

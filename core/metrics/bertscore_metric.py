@@ -1,6 +1,7 @@
 """BERTScore as one metric among the others."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -20,6 +21,8 @@ class BertScore:
     The backbone is loaded when the first rows are scored. The scores of the rows seen last are kept, because
     efficiency asks for those of the same rows again.
     """
+
+    mean_over_rows: ClassVar[bool] = True
 
     name = "bertscore"
     parts: tuple[str, ...] = PRECISION_RECALL_F1

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import ClassVar
 
 import numpy as np
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
@@ -50,6 +51,8 @@ class Bleu:
         order: the longest n-grams; their precisions weigh the same.
         tokenizer: cuts every text into tokens.
     """
+
+    mean_over_rows: ClassVar[bool] = False
 
     name: str = "bleu"
     order: int = 4

@@ -6,6 +6,7 @@ Summarization Dataset").
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Metric, Row, mean_score
 
@@ -17,6 +18,8 @@ class DialogSum:
     Attributes:
         rouges: the three, with the same options; each takes the reference that is best for itself.
     """
+
+    mean_over_rows: ClassVar[bool] = True
 
     rouges: tuple[Metric, Metric, Metric]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from nltk.stem.porter import PorterStemmer
@@ -41,6 +41,8 @@ class Meteor:
         wordnet: NLTK's reader of WordNet, to match synonyms; None to leave them unmatched.
         tokenizer: cuts every text into tokens.
     """
+
+    mean_over_rows: ClassVar[bool] = True
 
     references: References = "best"
     stem: bool = True

@@ -1,12 +1,11 @@
 """What every metric is: rows in, statistics of each row out, and from the statistics of any rows their score.
 
-Statistics are kept apart from the score so that a corpus metric (BLEU) and a mean over rows (ROUGE) are resampled
-by the same bootstrap.
+Statistics are kept apart from the score so that the rows of a corpus metric (BLEU) can be resampled.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +24,13 @@ class Row:
 
 
 class Metric(Protocol):
-    """A metric with all its options chosen."""
+    """A metric with all its options chosen.
+
+    Attributes:
+        mean_over_rows: whether the score of rows is the mean of their own scores.
+    """
+
+    mean_over_rows: ClassVar[bool]
 
     @property
     def name(self) -> str:

@@ -6,7 +6,7 @@ Precision, recall and F1 of each pair, the rule for several references, and the 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -26,6 +26,8 @@ class PairMetric:
 
     A row without references scores 0.
     """
+
+    mean_over_rows: ClassVar[bool] = True
 
     name: str
     options: str

@@ -2,6 +2,7 @@
 
 import importlib.util
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from sacrebleu.metrics.bleu import BLEU
@@ -23,6 +24,8 @@ class SacreBleu:
     The statistics of a row are the library's own: matched n-grams and n-grams of each order, number of tokens, and
     that of the reference of the closest length.
     """
+
+    mean_over_rows: ClassVar[bool] = False
 
     name = "sacrebleu"
     parts: tuple[str, ...] = ("score",)

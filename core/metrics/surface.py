@@ -4,6 +4,7 @@ import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -43,6 +44,8 @@ def _vocabulary(article: str) -> frozenset[str]:
 class Efficiency:
     """F1 of `metric` per word of the prediction; over rows the mean."""
 
+    mean_over_rows: ClassVar[bool] = True
+
     metric: Metric
 
     @property
@@ -74,6 +77,8 @@ class Efficiency:
 @dataclass(frozen=True, slots=True)
 class Density:
     """Share of the prediction's tokens that occur in the source; over rows the mean."""
+
+    mean_over_rows: ClassVar[bool] = True
 
     @property
     def name(self) -> str:

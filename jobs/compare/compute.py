@@ -1,7 +1,7 @@
 """`nws compare`: systems of one run, or of two, against each other at equal n, paired by article."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast, get_args
 
 from core.analysis import (
@@ -15,12 +15,12 @@ from core.analysis import (
     mean_over_seeds,
     split_seed,
 )
+from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA, TIE
 from core.errors import RecipeError, StoreError
 from core.types import SystemKind
 from jobs.store import RunInfo, Store
 
-CONFIDENCE = 0.95
 RESAMPLES = 10_000
 _SIGNATURES = {"bertscore_f1": ("bertscore",), "efficiency": ("efficiency", "bertscore"), "density": ("density",)} | {
     name: ("rouge",) for name in ("rouge1_f1", "rouge2_f1", "rougel_f1")
@@ -33,7 +33,7 @@ class RunComparison:
     """Comparisons of systems of run `a` with systems of run `b`, which may be the same run.
 
     `signatures` tell how the metric was computed in either run; two runs have equal ones. `seed`, that of run `a`, made
-    the intervals and the tests; `kinds` says what each system is. `not_compared` are pairs that share no article at any
+    the tests; `kinds` says what each system is. `not_compared` are pairs that share no article at any
     n, `only_a` and `only_b` systems that the other run lacks and that nobody named.
     """
 
@@ -91,7 +91,9 @@ def compare_runs(
     b = store.run_info(other) if other else a
     signatures = _signatures(a, b, checked)
     points_a = _points(store, a)
-    points_b = _points(store, b) if other else points_a
+    points_b = points_a
+    if other:
+        points_b = _as_in(points_a, store.content_hashes(a.id), _points(store, b), store.content_hashes(b.id))
     systems = [_full_name(name, {point.system for point in (*points_a, *points_b)}) for name in systems]
     points_a, points_b = (_with_methods(points, systems) for points in (points_a, points_b))
     has_a, has_b = _lengths_by_system(points_a), _lengths_by_system(points_b)
@@ -109,6 +111,29 @@ def compare_runs(
     only_a, only_b = ((), ()) if systems or not other else (_others(has_a, has_b), _others(has_b, has_a))
     kinds = kinds_of([*points_a, *points_b])
     return RunComparison(a, b, checked, signatures, a.seed, found, kinds, not_compared, only_a, only_b)
+
+
+def _as_in(
+    points_a: Sequence[Point], hashes_a: Mapping[str, str], points_b: Sequence[Point], hashes_b: Mapping[str, str]
+) -> list[Point]:
+    """The points of run B under the datasets and article ids of run A, where A has the same content under other names.
+
+    An id also hashes the names of dataset, split and row: a renamed file has others.
+    """
+    places = {point.article_id: point.dataset for point in points_a}
+    unmatched: dict[str, list[str]] = {}
+    for article in sorted(places.keys() - hashes_b.keys(), reverse=True):
+        unmatched.setdefault(hashes_a[article], []).append(article)
+    same: dict[str, str] = {}
+    for article in sorted(hashes_b.keys() - places.keys()):
+        if found := unmatched.get(hashes_b[article]):
+            same[article] = found.pop()
+    return [
+        replace(point, dataset=places[same[point.article_id]], article_id=same[point.article_id])
+        if point.article_id in same
+        else point
+        for point in points_b
+    ]
 
 
 def _others(has: dict[str, set[int]], other: dict[str, set[int]]) -> tuple[str, ...]:
@@ -233,4 +258,5 @@ def _comparison_json(found: Comparison, kinds: Mapping[str, SystemKind]) -> dict
         "b": _system_json(found.b, kinds[found.b]),
         "lengths": [asdict(at) | {"significant": at.significant} for at in found.lengths],
         "left_out": list(found.left_out),
+        "short": {str(n): articles for n, articles in found.short.items()},
     }

@@ -10,10 +10,12 @@ from core.analysis.paired import ALPHA
 from core.types import SystemKind
 from jobs.compare.compute import RESAMPLES, RunComparison
 from jobs.store import RunInfo
-from jobs.terminal.table_style import decimals, make_table, print_line, print_title, role
+from jobs.terminal.caution import few
+from jobs.terminal.table_style import decimals, interval_text, make_table, print_line, print_title, role
 
-_FEW_ARTICLES = 30
 _PLACES = 4
+_WORTH_SAYING = 0.01
+"""The least share of equal texts."""
 _HEADINGS = ("n", "articles", "A", "B", "A − B", "95 % interval", "p", "Holm p", "wins/ties/\nlosses")
 
 
@@ -48,10 +50,9 @@ def _told(system: str, kind: SystemKind, run: RunInfo, *, two_runs: bool) -> str
 
 
 def _row(at: PairedLength) -> list[Text]:
-    low, high = decimals(at.difference.low, _PLACES), decimals(at.difference.high, _PLACES)
     cells = (
         *(str(at.n), str(at.articles), decimals(at.mean_a, _PLACES), decimals(at.mean_b, _PLACES)),
-        *(_signed(at.difference.mean), f"{low} to {high}", decimals(at.p, _PLACES)),
+        *(_signed(at.difference.mean), interval_text(at.difference, _PLACES), decimals(at.p, _PLACES)),
         # The star is there without colour, too; a blank keeps the digits of other rows in line.
         decimals(at.p_holm, _PLACES) + ("*" if at.significant else "\N{NO-BREAK SPACE}"),
         f"{at.wins}/{at.ties}/{at.losses}",
@@ -78,13 +79,22 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> Iterator[
             yield f"Left out{where}: {_count(only_a)} only A has, {_count(only_b)} only B has."
     if comparison.left_out:
         yield f"A and B share no article at n = {_listed(comparison.left_out)}."
-    fewest = min(at.articles for at in comparison.lengths)
+    if comparison.short:
+        counts = ", ".join(f"{many} at n = {n}" for n, many in comparison.short.items())
+        yield f"Left out for having fewer than n words: {counts}."
+    same = [(at.same_text, at.articles) for at in comparison.lengths if at.same_text is not None]
+    share = sum(equal for equal, _ in same) / max(1, sum(articles for _, articles in same))
+    if share >= _WORTH_SAYING:
+        yield f"A and B wrote the same text in {share:.0%} of the summaries."
+    fewest, tested = min(at.articles for at in comparison.lengths), len(comparison.lengths)
+    smallest = tested * 2 / 2**fewest
     if fewest == 1:
         yield "One article: no test is possible, p is 1 whatever the difference."
-    elif 2 / 2**fewest >= ALPHA:
-        yield f"{fewest} articles: p cannot fall below {decimals(2 / 2**fewest, _PLACES)}, nothing can be significant."
-    elif fewest < _FEW_ARTICLES:
-        yield f"Few articles ({fewest}): the intervals are too narrow."
+    elif smallest >= ALPHA:
+        least = decimals(min(1, smallest), _PLACES)
+        yield f"{fewest} articles, {tested} n: Holm p cannot fall below {least}, nothing can be significant."
+    elif caution := few(fewest):
+        yield caution
 
 
 def _print_how_to_read(found: RunComparison, console: Console) -> None:
@@ -99,7 +109,7 @@ def _print_how_to_read(found: RunComparison, console: Console) -> None:
         f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A is better; below 0, B is.",
         "Holm p: corrected over the n of one pair on one dataset. Intervals are not.",
         f"p: sign-flip test on per-article differences, at most {RESAMPLES:,} patterns.",
-        f"Intervals: paired bootstrap over articles, {RESAMPLES:,} resamples, seed {found.seed}.",
+        f"Intervals: Student's t of the per-article differences. Seed of the test: {found.seed}.",
     )
     for line in lines:
         print_line(console, line, style="dim")

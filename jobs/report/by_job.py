@@ -23,7 +23,6 @@ def _of_policies(store: Store, run: RunInfo, out_dir: Path, console: Console) ->
     reward = run.signatures["reward"]
     results = PolicyResults(
         points=store.points(run.id),
-        texts=store.texts(run.id),
         curve=store.learning_curve(run.id),
         greedy=store.greedy_rewards(run.id),
         reward=reward,

@@ -9,8 +9,6 @@ from core.types import SystemKind
 from jobs.store import RunInfo
 
 METRIC: Metric = "bertscore_f1"
-FEW_ARTICLES = 30
-"""Below this, percentile bootstrap intervals are clearly too narrow (see core/analysis/bootstrap.py)."""
 
 
 @dataclass(frozen=True, slots=True)

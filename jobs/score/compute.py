@@ -5,11 +5,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from core.analysis.bootstrap import Interval, score_intervals
+from core.analysis.bootstrap import score_intervals
+from core.analysis.intervals import Interval, mean_intervals
 from core.errors import CorpusError, LanguageError, RecipeError
 from core.metrics.metric import FloatArray, Metric, Row
 from core.metrics.registry import NEED_SOURCE, Options, make_metric, text_tokenizer
@@ -36,12 +37,14 @@ class MetricScore:
 
     Attributes:
         signature: every option that changes the numbers.
-        intervals: by part (precision, recall, f1; or score) the score with its 95 % bootstrap interval.
+        intervals: by part (precision, recall, f1; or score) the score with its 95 % interval.
+        method: how the intervals were found: `student-t` or `bootstrap`.
         rows: the score of each row, (rows, parts).
     """
 
     signature: str
     intervals: dict[str, Interval]
+    method: Literal["student-t", "bootstrap"]
     rows: FloatArray
 
 
@@ -62,6 +65,7 @@ class FileScore:
             "intervals": {
                 n: {part: [found.low, found.high] for part, found in parts.items()} for n, parts in intervals.items()
             },
+            "interval_methods": {name: metric.method for name, metric in self.metrics.items()},
             "signatures": {name: metric.signature for name, metric in self.metrics.items()},
             "seed": self.seed,
         }
@@ -86,10 +90,15 @@ def score_file(path: Path, names: Sequence[str], options: Options, seed: int) ->
 
 def _score(metric: Metric, rows: Sequence[Row], seed: int) -> MetricScore:
     statistics = metric.statistics(rows)
-    intervals = dict(zip(metric.parts, score_intervals(metric.score, statistics, seed), strict=True))
+    of_rows = np.array([metric.score(statistics[i : i + 1]) for i in range(len(rows))])
+    found = mean_intervals(of_rows) if metric.mean_over_rows else score_intervals(metric.score, statistics, seed)
     # The signature after the rows: SacreBLEU's counts their references.
-    of_rows = [metric.score(statistics[i : i + 1]) for i in range(len(rows))]
-    return MetricScore(metric.signature, intervals, np.array(of_rows))
+    return MetricScore(
+        signature=metric.signature,
+        intervals=dict(zip(metric.parts, found, strict=True)),
+        method="student-t" if metric.mean_over_rows else "bootstrap",
+        rows=of_rows,
+    )
 
 
 def read_predictions(path: Path, tokenizer: Tokenizer, needs_source: str | None = None) -> tuple[Prediction, ...]:

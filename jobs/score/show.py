@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
-from core.analysis.bootstrap import Interval
+from core.analysis.intervals import Interval
 from jobs.score.compute import FileScore, MetricScore
+from jobs.terminal.caution import few
 from jobs.terminal.table_style import WIDTH
 
 _HEADER = f"{'metric':<16}{'precision':>11}{'recall':>11}{'F1 / score':>12}   95 % interval"
@@ -15,18 +16,29 @@ def print_score(score: FileScore, console: Console) -> None:
     """Print each metric with the interval of its F1 or score, and how it was computed."""
     lines = [f"{len(score.predictions)} rows, seed {score.seed}", "", _HEADER, "-" * len(_HEADER)]
     lines += [_line(name, metric) for name, metric in score.metrics.items()]
-    lines += ["", "How each was computed:"]
+    lines += ["", *_intervals(score), "", "How each was computed:"]
     for metric in score.metrics.values():
         lines += _wrapped(metric.signature)
     for line in lines:
         console.print(line, markup=False, highlight=False)
 
 
+def _intervals(score: FileScore) -> Iterator[str]:
+    """How they were found, and whether there are rows enough for them."""
+    resampled = [name for name, metric in score.metrics.items() if metric.method == "bootstrap"]
+    if len(resampled) < len(score.metrics):
+        yield "Intervals of means over rows: Student's t."
+    if resampled:
+        yield f"Intervals of {', '.join(resampled)}: percentile bootstrap over rows."
+    if caution := few(len(score.predictions), "rows"):
+        yield caution
+
+
 def _line(name: str, metric: MetricScore) -> str:
     *others, last = metric.intervals.values()
     columns = [_number(part) for part in others] if others else ["", ""]
     precision, recall = columns
-    interval = f"{last.low:.4f} to {last.high:.4f}"
+    interval = "no interval" if last.low is None else f"{last.low:.4f} to {last.high:.4f}"
     return f"{name:<16}{precision:>11}{recall:>11}{_number(last):>12}   {interval}"
 
 

@@ -134,6 +134,7 @@ def points(connection: Connection, run_id: str) -> list[Point]:
             SummaryRow.efficiency,
             SummaryRow.density,
             func.coalesce(SystemRow.kind, "system"),
+            SummaryRow.text,
         )
         .join(ArticleRow, ArticleRow.id == SummaryRow.article_id)
         .outerjoin(SystemRow, and_(SystemRow.run_id == SummaryRow.run_id, SystemRow.system == SummaryRow.system))
@@ -144,10 +145,10 @@ def points(connection: Connection, run_id: str) -> list[Point]:
     return sorted(found, key=lambda point: (point.dataset, point.article_id, point.system, point.n))
 
 
-def texts(connection: Connection, run_id: str) -> dict[tuple[str, str, int], str]:
-    query = select(SummaryRow.article_id, SummaryRow.system, SummaryRow.n, SummaryRow.text)
-    found = connection.execute(query.where(SummaryRow.run_id == run_id))
-    return {(row.article_id, row.system, row.n): row.text for row in found}
+def content_hashes(connection: Connection, run_id: str) -> dict[str, str]:
+    of_run = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
+    query = select(ArticleRow.id, ArticleRow.content_hash).where(ArticleRow.id.in_(of_run))
+    return {row.id: row.content_hash for row in connection.execute(query)}
 
 
 def _upsert_failures(connection: Connection, run_id: str, failed: Sequence[Failure], stage: Stage) -> None:

@@ -245,10 +245,10 @@ class Store:
         with self._read() as connection:
             return results.points(connection, run_id)
 
-    def texts(self, run_id: str) -> dict[tuple[str, str, int], str]:
-        """Every summary of a run, by article id, system and n."""
+    def content_hashes(self, run_id: str) -> dict[str, str]:
+        """Of every article with a summary in a run, by its id: what names it in runs that read it from other files."""
         with self._read() as connection:
-            return results.texts(connection, run_id)
+            return results.content_hashes(connection, run_id)
 
     def checkpoints(self, run_id: str) -> list[PolicyCheckpoint]:
         """The newest checkpoint of each policy of a run, by name."""

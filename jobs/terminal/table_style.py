@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from core.analysis import Interval
 from core.types import SystemKind
 
 WIDTH = 80
@@ -35,6 +36,13 @@ def decimals(value: float, places: int = 3) -> str:
     if float(text) == 0:
         text = text.removeprefix("-")
     return text.replace("0.", ".", 1) if abs(float(text)) < 1 else text
+
+
+def interval_text(interval: Interval, places: int = 3) -> str:
+    """Its ends: ".012 to .345"; "no interval" where there is none."""
+    if interval.low is None or interval.high is None:
+        return "no interval"
+    return f"{decimals(interval.low, places)} to {decimals(interval.high, places)}"
 
 
 def role(kind: SystemKind) -> str:

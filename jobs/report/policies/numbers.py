@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from core.analysis import POLICY, Point, SystemScore, Texts, policy_scores, split_seed
+from core.analysis import POLICY, Point, SystemScore, policy_scores, split_seed
 from core.errors import StoreError
 from jobs.report.policies.learning_curves import LearningLine, learning_lines
 from jobs.report.run_facts import METRIC, kind_flags, run_json
@@ -17,7 +17,6 @@ class PolicyResults:
 
     Attributes:
         points: its summaries of test articles, by policies and by the systems they are compared with.
-        texts: of these summaries.
         curve: its learning curves.
         greedy: rewards of the finished policies' greedy summaries of their training articles.
         reward: the signature of the reward.
@@ -25,7 +24,6 @@ class PolicyResults:
     """
 
     points: Sequence[Point]
-    texts: Texts
     curve: Sequence[CurveRow]
     greedy: Sequence[GreedyReward]
     reward: str
@@ -68,7 +66,7 @@ class PolicyNumbers:
 
 
 def analyse_policies(run: RunInfo, results: PolicyResults) -> PolicyNumbers:
-    """The numbers of a report; the run's seed also seeds every bootstrap.
+    """The numbers of a report; the run's seed also seeds every test.
 
     Raises:
         StoreError: the run has neither learning curve nor summaries yet, or the points are not those of one run.
@@ -83,7 +81,7 @@ def analyse_policies(run: RunInfo, results: PolicyResults) -> PolicyNumbers:
         run=run,
         reward=results.reward,
         reward_is_f1=results.reward_is_f1,
-        scores=policy_scores(results.points, results.texts, training_f1, seed=run.seed),
+        scores=policy_scores(results.points, training_f1, seed=run.seed),
         learning=learning_lines(results.curve),
     )
 
@@ -97,7 +95,7 @@ def _training_means(greedy: Sequence[GreedyReward]) -> dict[tuple[str, int], flo
 
 
 def policies_json(numbers: PolicyNumbers) -> dict[str, Any]:
-    """The report as plain JSON values. Intervals are 95 % percentile bootstrap intervals over articles."""
+    """The report as plain JSON values. Intervals are 95 % Student's t intervals over articles."""
     return {
         "run": run_json(numbers.run),
         "metric": METRIC,

@@ -6,17 +6,27 @@ from math import inf
 from rich.console import Console
 from rich.text import Text
 
-from core.analysis import COMPARED, Interval, SystemScore
+from core.analysis import COMPARED, PairedLength, SystemScore
 from core.types import SystemKind
 from jobs.report.policies.learning_curves import LearningLine
 from jobs.report.policies.numbers import PolicyNumbers
-from jobs.report.run_facts import FEW_ARTICLES, bertscore_signature
-from jobs.terminal.table_style import NAME_WIDTH, decimals, make_table, print_line, print_title, system_name
+from jobs.report.run_facts import bertscore_signature
+from jobs.terminal.caution import few
+from jobs.terminal.table_style import (
+    NAME_WIDTH,
+    decimals,
+    interval_text,
+    make_table,
+    print_line,
+    print_title,
+    system_name,
+)
 
 _Scores = Mapping[str, Mapping[int, SystemScore]]
 _Cells = Mapping[int, Text]
 
 _ROW_NAME_WIDTH = 19
+_APART = "°"
 _PAD = "\N{NO-BREAK SPACE}"  # where other cells have a star; rich would strip a blank
 _QUALITIES: Mapping[str, Callable[[SystemScore], str]] = {
     "ROUGE-1": lambda score: decimals(score.rouge1_f1),
@@ -69,13 +79,15 @@ def _print_f1(dataset: str, scores: _Scores, console: Console) -> None:
     print_title(console, f"{dataset}: mean F1 by n on {_articles(scores)}")
     best: dict[int, float] = {}
     for score in _all(scores):
-        if score.kind != "upper bound":
+        if score.kind != "upper bound" and score.comparable:
             best[score.n] = max(best.get(score.n, -inf), round(score.bertscore_f1, 3))
     rows = [
         (system_name(system, _kind(at)), {n: _f1_cell(at[n], best.get(n)) for n in at}) for system, at in scores.items()
     ]
     _print_by_n(rows, console, NAME_WIDTH)
     print_line(console, "* highest at that n, upper bounds aside", style="dim")
+    if any(not score.comparable for score in _all(scores)):
+        print_line(console, f"{_APART} lacks articles that others have: not held against them", style="dim")
     if any(len(score.seeds) > 1 for score in _all(scores)):
         print_line(console, "A policy is the mean of its seeds. Below it: lowest–highest seed.", style="dim")
     if any(score.kind == "upper bound" for score in _all(scores)):
@@ -83,8 +95,9 @@ def _print_f1(dataset: str, scores: _Scores, console: Console) -> None:
 
 
 def _f1_cell(score: SystemScore, best: float | None) -> Text:
-    is_best = round(score.bertscore_f1, 3) == best and score.kind != "upper bound"
-    cell = Text(decimals(score.bertscore_f1) + ("*" if is_best else _PAD), "bold" if is_best else "")
+    is_best = round(score.bertscore_f1, 3) == best and score.kind != "upper bound" and score.comparable
+    mark = "*" if is_best else _PAD if score.comparable else _APART
+    cell = Text(decimals(score.bertscore_f1) + mark, "bold" if is_best else "")
     if len(score.seeds) > 1:
         low, high = (decimals(of(score.seeds.values())) for of in (min, max))
         cell.append(f"\n{low}–{high}{_PAD}", style="not bold dim")
@@ -95,7 +108,7 @@ def _print_policy(dataset: str, system: str, at: Mapping[int, SystemScore], cons
     """What a policy has over other systems at equal n, how near it comes to the oracle, and over its training."""
     rows: list[tuple[Text, _Cells]] = []
     for other in COMPARED:
-        less = {n: _difference_cell(score.less[other].difference) for n, score in at.items() if other in score.less}
+        less = {n: _difference_cell(score.less[other]) for n, score in at.items() if other in score.less}
         rows.append((Text(f"less {other}"), less))
     numbers: Mapping[str, Mapping[int, str | None]] = {
         "gap closed": {n: None if score.gap_closed is None else f"{score.gap_closed:.0%}" for n, score in at.items()},
@@ -110,7 +123,7 @@ def _print_policy(dataset: str, system: str, at: Mapping[int, SystemScore], cons
     print_title(console, f"{dataset}: {system}, beside others at equal n")
     _print_by_n(rows, console, _ROW_NAME_WIDTH)
     if any(score.less for score in at.values()):
-        print_line(console, "* the interval excludes 0 (paired over articles, 95 %); tests: nws compare", style="dim")
+        print_line(console, "* significant: sign-flip test, corrected over the n (Holm), 5 % error", style="dim")
     if any(score.gap_closed is not None for score in at.values()):
         print_line(console, "gap closed: share of the way from textrank to the oracle", style="dim")
 
@@ -119,11 +132,10 @@ def _optional(value: float | None, shown: Callable[[float], str]) -> str | None:
     return None if value is None else shown(value)
 
 
-def _difference_cell(difference: Interval) -> Text:
-    excludes = difference.low > 0 or difference.high < 0
-    cell = Text(_signed(difference.mean) + ("*" if excludes else _PAD), "bold" if excludes else "")
-    interval = f"\n{decimals(difference.low)} to {decimals(difference.high)}{_PAD}"
-    return cell.append(interval, style="not bold dim")
+def _difference_cell(at: PairedLength) -> Text:
+    style = "bold" if at.significant else ""
+    cell = Text(_signed(at.difference.mean) + ("*" if at.significant else _PAD), style)
+    return cell.append(f"\n{interval_text(at.difference)}{_PAD}", style="not bold dim")
 
 
 def _print_qualities(dataset: str, scores: _Scores, console: Console) -> None:
@@ -159,8 +171,8 @@ def _print_by_n(rows: Sequence[tuple[Text, _Cells]], console: Console, name_widt
 
 def _print_few_articles(scores: _Scores, console: Console) -> None:
     fewest = min(score.articles for score in _all(scores))
-    if fewest < FEW_ARTICLES:
-        print_line(console, f"Few articles ({fewest}): the intervals are too narrow.", style="yellow")
+    if caution := few(fewest):
+        print_line(console, caution, style="yellow")
 
 
 def _print_notes(numbers: PolicyNumbers, console: Console) -> None:

@@ -8,7 +8,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from core.analysis import RANDOM, MagicNumber
+from core.analysis import RANDOM, Interval, MagicNumber
 from jobs.report.figure_frame import STYLE, Frame, make_figure, save
 from jobs.report.looks import COLOURS, Look, legend_keys, system_looks
 from jobs.report.run_facts import bertscore_signature
@@ -21,7 +21,10 @@ _MOST_TICKS = 15
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What one line of a panel shows: heights and interval ends at each n, and which n are recommended."""
+    """What one line of a panel shows: heights and interval ends at each n, and which n are recommended.
+
+    Where there is no interval its ends are the height.
+    """
 
     system: str
     n: tuple[int, ...]
@@ -34,14 +37,7 @@ class Series:
 def score_series(numbers: Numbers, dataset: str) -> tuple[Series, ...]:
     """The lines of a dataset's upper panel: mean BERTScore F1 by n."""
     return tuple(
-        Series(
-            curve.system,
-            tuple(point.n for point in curve.lengths),
-            tuple(point.mean for point in curve.lengths),
-            tuple(point.low for point in curve.lengths),
-            tuple(point.high for point in curve.lengths),
-        )
-        for curve in numbers.curves_of(dataset)
+        _series(curve.system, [(point.n, point) for point in curve.lengths]) for curve in numbers.curves_of(dataset)
     )
 
 
@@ -51,16 +47,20 @@ def gain_series(magic: Sequence[MagicNumber]) -> tuple[Series, ...]:
     Upper bounds are left out: they gain several times what a system does, and would press all others to the bottom.
     """
     return tuple(
-        Series(
-            number.system,
-            tuple(gain.n for gain in number.gains),
-            tuple(gain.gain.mean for gain in number.gains),
-            tuple(gain.gain.low for gain in number.gains),
-            tuple(gain.gain.high for gain in number.gains),
-            number.recommended,
-        )
+        _series(number.system, [(gain.n, gain.gain) for gain in number.gains], number.recommended)
         for number in magic
         if number.gains and number.kind != "upper bound"
+    )
+
+
+def _series(system: str, at: Sequence[tuple[int, Interval]], recommended: tuple[int, ...] = ()) -> Series:
+    return Series(
+        system,
+        tuple(n for n, _ in at),
+        tuple(found.mean for _, found in at),
+        tuple(found.mean if found.low is None else found.low for _, found in at),
+        tuple(found.mean if found.high is None else found.high for _, found in at),
+        recommended,
     )
 
 
@@ -106,8 +106,9 @@ def _footer(numbers: Numbers) -> str:
     has_upper_bound = any(curve.kind == "upper bound" for curve in numbers.curves)
     ceiling = "upper bounds saw the reference, upper row only · " if has_upper_bound else ""
     return (
-        f"BERTScore F1: {bertscore_signature(run)} · bands: 95 % bootstrap intervals over articles · {ceiling}seed "
-        f"{run.seed} · run {run.state}, {run.articles_done} articles, {run.failures} failed · code {run.code_version}"
+        f"BERTScore F1: {bertscore_signature(run)} · bands: 95 % intervals over articles, of gains for all n at "
+        f"once · {ceiling}seed {run.seed} · run {run.state}, {run.articles_done} articles, {run.failures} failed · "
+        f"code {run.code_version}"
     )
 
 

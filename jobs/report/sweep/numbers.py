@@ -1,31 +1,53 @@
 """What a report says, computed once: the tables, the plot and the files all read the same `Numbers`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.analysis import (
+    LEAD,
+    Comparison,
     Curve,
     MagicNumber,
+    Metric,
     Point,
+    SameText,
     Uncut,
+    compare_systems,
+    kinds_of,
     magic_numbers,
+    same_texts,
+    short_articles,
     sweep_curves,
     uncut_scores,
 )
+from core.analysis.intervals import CONFIDENCE
+from core.analysis.paired import ALPHA
 from core.errors import StoreError
 from jobs.report.run_facts import METRIC, kind_flags, run_json
 from jobs.store import RunInfo
 
+VS_LEAD: tuple[Metric, ...] = ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1")
+"""The metrics in which systems are compared with `lead`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """A run's curves, magic numbers and uncut scores, all in BERTScore F1."""
+    """A run's curves, magic numbers and uncut scores in BERTScore F1, and what else tells its systems apart.
+
+    Attributes:
+        vs_lead: what `nws compare RUN` finds, by metric: every system minus `lead`; empty in a run without `lead`.
+        same_texts: how often two systems wrote the same text.
+        short: by dataset and n the ids of the articles that have fewer words, which are left out at that n.
+    """
 
     run: RunInfo
     curves: tuple[Curve, ...]
     magic_numbers: tuple[MagicNumber, ...]
     uncut: tuple[Uncut, ...]
+    vs_lead: Mapping[Metric, tuple[Comparison, ...]]
+    same_texts: tuple[SameText, ...]
+    short: Mapping[tuple[str, int], tuple[str, ...]]
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -36,12 +58,21 @@ class Numbers:
     def curves_of(self, dataset: str) -> tuple[Curve, ...]:
         return tuple(curve for curve in self.curves if curve.dataset == dataset)
 
+    def vs_lead_of(self, dataset: str) -> dict[str, dict[Metric, Comparison]]:
+        """By system and metric."""
+        found: dict[str, dict[Metric, Comparison]] = {}
+        for metric, comparisons in self.vs_lead.items():
+            for comparison in comparisons:
+                if comparison.dataset == dataset:
+                    found.setdefault(comparison.a, {})[metric] = comparison
+        return found
+
     def magic_numbers_of(self, dataset: str) -> tuple[MagicNumber, ...]:
         return tuple(number for number in self.magic_numbers if number.dataset == dataset)
 
 
 def analyse(run: RunInfo, points: Sequence[Point]) -> Numbers:
-    """The numbers of a report; the run's seed also seeds every bootstrap.
+    """The numbers of a report; the run's seed also seeds every test.
 
     Raises:
         StoreError: the run has no summaries yet, or the points are not those of one run.
@@ -51,23 +82,49 @@ def analyse(run: RunInfo, points: Sequence[Point]) -> Numbers:
             f"Run {run.id!r} ({run.state}) has no summaries to report: {run.articles_done} articles finished, "
             f"{run.failures} failed. See `nws status {run.id}`; continue it with `nws resume {run.id}`."
         )
+    pairs = [(system, LEAD) for system, kind in kinds_of(points).items() if kind == "system"]
+    short: dict[tuple[str, int], list[str]] = {}
+    for dataset, article, n in sorted(short_articles(points)):
+        short.setdefault((dataset, n), []).append(article)
     return Numbers(
         run=run,
-        curves=sweep_curves(points, METRIC, seed=run.seed),
+        curves=sweep_curves(points, METRIC),
         magic_numbers=magic_numbers(points, METRIC, seed=run.seed),
-        uncut=uncut_scores(points, METRIC, seed=run.seed),
+        uncut=uncut_scores(points, METRIC),
+        vs_lead={metric: compare_systems(points, points, pairs, metric, seed=run.seed) for metric in VS_LEAD},
+        same_texts=same_texts(points),
+        short={place: tuple(articles) for place, articles in short.items()},
     )
 
 
 def report_json(numbers: Numbers) -> dict[str, Any]:
-    """The report as plain JSON values. Intervals are 95 % percentile bootstrap intervals over articles."""
+    """The report as plain JSON values. Intervals are 95 % Student's t intervals over articles."""
     return {
         "run": run_json(numbers.run),
         "metric": METRIC,
-        "confidence": 0.95,
+        "confidence": CONFIDENCE,
+        "alpha": ALPHA,
         "curves": [_with_flags(curve) for curve in numbers.curves],
         "magic_numbers": [_magic_json(number) for number in numbers.magic_numbers],
         "uncut": [_with_flags(uncut) for uncut in numbers.uncut],
+        "vs_lead": [
+            _vs_lead_json(metric, found) for metric, comparisons in numbers.vs_lead.items() for found in comparisons
+        ],
+        "same_texts": [asdict(pair) | {"share": pair.share} for pair in numbers.same_texts],
+        "short_articles": [
+            {"dataset": dataset, "n": n, "articles": list(articles)} for (dataset, n), articles in numbers.short.items()
+        ],
+    }
+
+
+def _vs_lead_json(metric: Metric, found: Comparison) -> dict[str, Any]:
+    return {
+        "dataset": found.dataset,
+        "system": found.a,
+        "metric": metric,
+        "better": [at.n for at in found.lengths if at.better],
+        "worse": [at.n for at in found.lengths if at.worse],
+        "lengths": [asdict(at) for at in found.lengths],
     }
 
 
@@ -85,17 +142,17 @@ def _magic_json(number: MagicNumber) -> dict[str, Any]:
         **kind_flags(number.kind),
         "articles": number.articles,
         "dropped": number.dropped,
-        "short": list(number.short),
         "best_per_article": {
             "shares": {str(n): share for n, share in number.best_per_article.items()},
             "median": number.median,
             "most_frequent": number.most_frequent,
         },
         "best_by_mean": number.best_by_mean,
-        "gains_over_random": [asdict(gain) for gain in number.gains],
+        "gains_over_random": [
+            asdict(gain) | {"above_random": gain.above_random, "may_be_largest": gain.may_be_largest}
+            for gain in number.gains
+        ],
         "largest_gain_at": None if largest is None else largest.n,
         "recommended": list(number.recommended),
-        "better_than_lead": list(number.better_than_lead),
-        "worse_than_lead": list(number.worse_than_lead),
         "verdict": number.verdict,
     }

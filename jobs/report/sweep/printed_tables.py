@@ -1,14 +1,35 @@
 """A sweep in the terminal: F1 by n, and which n to choose. Made for 80 columns, with or without colour."""
 
+from collections.abc import Iterator, Mapping
 from math import inf
 
 from rich.console import Console
 from rich.text import Text
 
-from core.analysis import RANDOM, Curve, CurvePoint, MagicNumber, Uncut, lengths_text
-from jobs.report.run_facts import FEW_ARTICLES, bertscore_signature
+from core.analysis import LEAD, RANDOM, Comparison, Curve, CurvePoint, MagicNumber, Metric, Uncut, lengths_text
+from jobs.report.run_facts import bertscore_signature
 from jobs.report.sweep.numbers import Numbers
-from jobs.terminal.table_style import NAME_WIDTH, decimals, make_table, print_line, print_title, role, system_name
+from jobs.terminal.caution import few
+from jobs.terminal.table_style import (
+    NAME_WIDTH,
+    decimals,
+    interval_text,
+    make_table,
+    print_line,
+    print_title,
+    role,
+    system_name,
+)
+
+_APART = "°"
+_NEARLY_ONE = 0.5
+"""Two systems that write the same text in as large a share of summaries are said to."""
+_METRIC_NAMES: Mapping[Metric, str] = {
+    "bertscore_f1": "BERTScore F1",
+    "rouge1_f1": "ROUGE-1 F1",
+    "rouge2_f1": "ROUGE-2 F1",
+    "rougel_f1": "ROUGE-L F1",
+}
 
 
 def print_tables(numbers: Numbers, console: Console) -> None:
@@ -23,7 +44,10 @@ def print_tables(numbers: Numbers, console: Console) -> None:
         if curves:
             _print_curves(dataset, curves, console)
             _print_magic_numbers(dataset, magic, console)
-            _print_notes(magic, console)
+            _print_how_to_read(magic, console)
+            _print_vs_lead(dataset, numbers, console)
+            for note in _cautions(dataset, numbers):
+                print_line(console, note, style="yellow")
         uncut = [found for found in numbers.uncut if found.dataset == dataset]
         if uncut:
             _print_uncut(dataset, uncut, console)
@@ -50,6 +74,8 @@ def _print_curves(dataset: str, curves: tuple[Curve, ...], console: Console) -> 
             )
         console.print(table)
     print_line(console, "* highest at that n    ± half of the 95 % interval, in thousandths", style="dim")
+    if any(not point.comparable for point in points):
+        print_line(console, f"{_APART} lacks articles that others have: not held against them", style="dim")
     if any(curve.kind == "upper bound" for curve in curves):
         print_line(
             console, "An upper bound saw the reference: a ceiling, not a choice, and without stars.", style="dim"
@@ -61,7 +87,8 @@ def _best(curves: tuple[Curve, ...]) -> dict[int, float]:
     best: dict[int, float] = {}
     for curve in curves:
         for point in curve.lengths if curve.kind != "upper bound" else ():
-            best[point.n] = max(best.get(point.n, -inf), round(point.mean, 3))
+            if point.comparable:
+                best[point.n] = max(best.get(point.n, -inf), round(point.mean, 3))
     return best
 
 
@@ -69,9 +96,11 @@ def _cell(point: CurvePoint | None, best: float | None, width: int) -> Text:
     # Padded here: rich would strip the blank that stands where others have a star.
     if point is None:
         return Text("–".rjust(width))
-    is_best = round(point.mean, 3) == best
-    cell = Text(f"{decimals(point.mean):>{width}}{'*' if is_best else ''}", style="bold" if is_best else "")
-    return cell.append("\n" + f"±{1000 * point.half_width:.0f}".rjust(width), style="not bold dim")
+    is_best = point.comparable and round(point.mean, 3) == best
+    mark = "*" if is_best else "" if point.comparable else _APART
+    cell = Text(f"{decimals(point.mean):>{width}}{mark}", style="bold" if is_best else "")
+    half = "–" if point.half_width is None else f"±{1000 * point.half_width:.0f}"
+    return cell.append("\n" + half.rjust(width), style="not bold dim")
 
 
 def _print_magic_numbers(dataset: str, magic: tuple[MagicNumber, ...], console: Console) -> None:
@@ -96,10 +125,9 @@ def _answers(number: MagicNumber) -> list[Text]:
     often, largest = number.most_frequent, number.largest_gain
     gain = Text("–")
     if largest:
-        low, high = (decimals(end) for end in (largest.gain.low, largest.gain.high))
         sign = "+" if largest.gain.mean >= 0 else ""
         gain = Text(f"{sign}{decimals(largest.gain.mean)} at {largest.n}")
-        gain.append(f"\n{low} to {high}", style="dim")
+        gain.append(f"\n{interval_text(largest.gain)}", style="dim")
     return [
         Text("–" if number.median is None else f"{number.median:g}"),
         Text("–" if often is None else f"{often} ({number.best_per_article[often]:.0%})"),
@@ -108,8 +136,7 @@ def _answers(number: MagicNumber) -> list[Text]:
     ]
 
 
-def _print_notes(magic: tuple[MagicNumber, ...], console: Console) -> None:
-    """How to read the tables, in two lines, and what the reader must know about these articles."""
+def _print_how_to_read(magic: tuple[MagicNumber, ...], console: Console) -> None:
     random = next((number for number in magic if number.system == RANDOM), None)
     if random and random.best_by_mean is not None:
         told = f"{RANDOM} alone does best at n = {random.best_by_mean}."
@@ -117,37 +144,61 @@ def _print_notes(magic: tuple[MagicNumber, ...], console: Console) -> None:
         told = f"no {RANDOM} here to tell how much."
     print_line(console, f"Best n by F1 is partly an effect of length: {told}")
     if random:
-        print_line(console, "Recommended: gain over random above 0, and not clearly below the largest (95 %).")
-    _print_beside_lead(magic, console)
-    for note in _cautions(magic):
-        print_line(console, note, style="yellow")
+        print_line(console, "Recommended: one of these n has the largest gain over random (95 % confidence).")
+        print_line(console, f"None, if the system is not shown to beat {RANDOM} (5 % error over all n).")
 
 
-def _print_beside_lead(magic: tuple[MagicNumber, ...], console: Console) -> None:
+def _print_vs_lead(dataset: str, numbers: Numbers, console: Console) -> None:
     """Where each system is better or worse than `lead`, which a system has to beat to be worth running."""
-    compared = [number for number in magic if number.kind != "control" and any(gain.over_lead for gain in number.gains)]
-    if not compared:
+    found = numbers.vs_lead_of(dataset)
+    if not found:
         return
-    print_line(console, "Beside lead at equal n (paired, 95 %):")
-    for number in compared:
-        tested = tuple(gain.n for gain in number.gains)
-        better = lengths_text(tested, number.better_than_lead) or "no n"
-        worse = lengths_text(tested, number.worse_than_lead)
-        print_line(console, f"  {number.system}: better at {better}" + (f", WORSE at {worse}" if worse else ""))
+    print_title(console, f"{dataset}: vs. {LEAD} at equal n")
+    table = make_table(gap=1)
+    table.add_column("system", width=NAME_WIDTH - 1, overflow="fold")
+    for heading in _METRIC_NAMES.values():
+        table.add_column(heading, width=13, overflow="fold")
+    for system, by_metric in found.items():
+        table.add_row(system_name(system, "system"), *(_verdicts(by_metric.get(metric)) for metric in _METRIC_NAMES))
+    console.print(table)
+    print_line(console, "–: no difference shown. Sign-flip test, corrected over the n (Holm): where two", style="dim")
+    print_line(console, "systems are equal, a column says so in 95 % of runs. Numbers: nws compare.", style="dim")
 
 
-def _cautions(magic: tuple[MagicNumber, ...]) -> list[str]:
-    cautions = []
-    fewest = min(number.articles for number in magic)
-    if fewest < FEW_ARTICLES:
-        cautions.append(f"Few articles ({fewest}): the intervals are too narrow, take n as a hint.")
+def _verdicts(found: Comparison | None) -> Text:
+    if found is None:
+        return Text("–")
+    tested = tuple(at.n for at in found.lengths)
+    better = lengths_text(tested, tuple(at.n for at in found.lengths if at.better))
+    worse = lengths_text(tested, tuple(at.n for at in found.lengths if at.worse))
+    told = [f"better {better}"] * bool(better) + [f"worse {worse}"] * bool(worse)
+    return Text("\n".join(told) or "–", style="bold" if worse else "")
+
+
+def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
+    """What the reader must know about these articles and systems."""
+    magic, curves = numbers.magic_numbers_of(dataset), numbers.curves_of(dataset)
+    points = [point for curve in curves for point in curve.lengths]
+    if caution := few(min(point.articles for point in points)):
+        yield caution
+    for curve in curves:
+        apart = [point for point in curve.lengths if not point.comparable]
+        if apart:
+            fewest = min(apart, key=lambda point: point.articles / point.of_articles)
+            yield f"{curve.system} has {fewest.articles} of {_count(fewest.of_articles)} at n = {fewest.n}."
+    left_out = max((point.of_articles - point.articles for point in points if point.comparable), default=0)
+    if left_out:
+        yield f"{_count(left_out)} left out of the means for lacking a summary by some system (the most at any n)."
     dropped = max(number.dropped for number in magic)
     if dropped:
-        cautions.append(f"{_count(dropped)} left out of this table for lacking some n (the most of any system).")
-    short = {article for number in magic for article in number.short}
+        yield f"{_count(dropped)} left out of the best n of each article for lacking some n (the most of any system)."
+    short = {n: len(articles) for (of, n), articles in numbers.short.items() if of == dataset}
     if short:
-        cautions.append(f"{_count(len(short))} with summaries of fewer words than n (named in report.json).")
-    return cautions
+        counts = ", ".join(f"{many} at n = {n}" for n, many in sorted(short.items()))
+        yield f"Articles with fewer than n words are left out at that n (report.json names them): {counts}."
+    for pair in numbers.same_texts:
+        if pair.dataset == dataset and pair.share >= _NEARLY_ONE:
+            yield f"{pair.a} and {pair.b} wrote the same text in {pair.share:.0%} of summaries."
 
 
 def _count(articles: int) -> str:
@@ -161,12 +212,11 @@ def _print_uncut(dataset: str, uncut: list[Uncut], console: Console) -> None:
     for heading in ("articles", "mean words", "mean F1", "95 % interval"):
         table.add_column(heading, justify="right")
     for found in uncut:
-        low, high = decimals(found.score.low), decimals(found.score.high)
         table.add_row(
             Text(found.system + role(found.kind)),
             str(found.articles),
             f"{found.words:.1f}",
             decimals(found.score.mean),
-            f"{low} to {high}",
+            interval_text(found.score),
         )
     console.print(table)

@@ -10,11 +10,15 @@ F1 = Callable[[str, int, int], float]
 
 @pytest.fixture
 def make_points():
-    """Points from a function of (system, n, article index) to F1; `skip` says which of them do not exist."""
+    """Points from a function of (system, n, article index) to F1.
+
+    `skip` says which of them do not exist, `words` and `text` what they hold.
+    """
 
     def make(f1: F1, systems=("a|textrank|chunks", "random"), lengths=(1, 3, 5, 7, 9), articles=60, **kinds):
         skip = kinds.get("skip", lambda system, n, article: False)
         words = kinds.get("words", lambda system, n, article: n)
+        text = kinds.get("text", lambda system, n, article: f"{system} {n}")
         return [
             Point(
                 dataset=kinds.get("dataset", "news"),
@@ -29,6 +33,7 @@ def make_points():
                 efficiency=0.0,
                 density=1.0,
                 kind=kind_of(system),
+                text=text(system, n, article),
             )
             for system in systems
             for n in lengths

@@ -23,7 +23,7 @@ def test_the_numbers_of_a_comparison(make_points):
     assert (found.dataset, found.a, found.b, [at.n for at in found.lengths]) == ("news", "a", "b", [1, 3, 5, 7, 9])
     at = found.lengths[2]
     differences = 0.01 + noise[1, 5] - noise[0, 5]
-    expected = mean_interval(differences, 3, resamples=2000)
+    expected = mean_interval(differences)
     assert (at.articles, at.only_a, at.only_b, at.exact) == (60, 0, 0, False)
     assert at.mean_a - at.mean_b == pytest.approx(at.difference.mean)
     assert (at.difference.mean, at.difference.low, at.difference.high) == pytest.approx(
@@ -38,7 +38,7 @@ def test_the_numbers_of_a_comparison(make_points):
 def test_a_system_with_itself_ties_everywhere(make_points):
     (found,) = compare(make_points(lambda s, n, a: a / 77), ("random", "random"))
     for at in found.lengths:
-        assert (at.difference.mean, at.difference.low, at.difference.high) == (0, 0, 0)
+        assert (at.difference.mean, at.difference.low, at.difference.high) == (0, None, None)
         assert (at.p, at.p_holm, at.significant) == (1, 1, False)
         assert (at.wins, at.ties, at.losses) == (0, 60, 0)
 
@@ -123,3 +123,37 @@ def test_more_pairs_at_once_change_nothing(make_points):
     for one, other in zip(both, alone, strict=True):
         assert [(at.p, at.p_holm) for at in one.lengths] == [(at.p, at.p_holm) for at in other.lengths]
         assert [at.difference.low for at in one.lengths] == pytest.approx([at.difference.low for at in other.lengths])
+
+
+def test_which_side_is_better(make_points):
+    noise = np.random.default_rng(2).normal(0, 0.02, (10, 60))
+    points = make_points(
+        lambda s, n, a: 0.5 + (s == "a") * ((n - 5) / 50 + float(noise[n, a])), ("a", "b"), words=lambda s, n, a: n
+    )
+    at = {at.n: at for at in compare(points, ("a", "b"))[0].lengths}
+    assert [(at[n].better, at[n].worse) for n in (1, 5, 9)] == [(False, True), (False, False), (True, False)]
+
+
+def test_equal_texts_are_counted(make_points):
+    points = make_points(
+        lambda s, n, a: 0.5, ("a", "b"), (3, 5), 10, text=lambda s, n, a: "same" if a < n else f"{s} {a}"
+    )
+    (found,) = compare(points, ("a", "b"))
+    assert [(at.n, at.same_text) for at in found.lengths] == [(3, 3), (5, 5)]
+    unknown = make_points(lambda s, n, a: 0.5, ("a", "b"), (3,), 10, text=lambda s, n, a: None if s == "a" else "b")
+    assert compare(unknown, ("a", "b"))[0].lengths[0].same_text is None
+
+
+def test_articles_shorter_than_n_take_no_part_and_are_counted(make_points):
+    points = make_points(
+        lambda s, n, a: 9.0 if a < 15 and n > 6 else 0.1 * (s == "a"),
+        ("a", "random"),
+        words=lambda s, n, a: min(n, 6) if a < 15 else n,
+    )
+    (found,) = compare(points, ("a", "random"))
+    assert [(at.n, at.articles, at.only_a, at.only_b) for at in found.lengths] == [
+        *((n, 60, 0, 0) for n in (1, 3, 5)),
+        *((n, 45, 0, 0) for n in (7, 9)),
+    ]
+    assert [at.difference.mean for at in found.lengths] == pytest.approx([0.1] * 5)
+    assert found.short == {7: 15, 9: 15}

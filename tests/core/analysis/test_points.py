@@ -3,12 +3,14 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.analysis.points import build_grids
+from core.analysis.points import build_grids, short_articles, without_short
 from core.errors import StoreError
 
 
 def test_every_score_has_its_place(make_points):
-    points = make_points(lambda s, n, a: n + a / 100, ("random", "b"), (3, 1), 4, words=lambda s, n, a: n - (a == 2))
+    points = make_points(
+        lambda s, n, a: n + a / 100, ("random", "b"), (3, 1), 4, words=lambda s, n, a: n - (a == 2 and s == "b")
+    )
     (grid,) = build_grids(points, "bertscore_f1")
     assert (grid.systems, grid.lengths) == (("b", "random"), (1, 3))
     assert grid.articles == ("0000", "0001", "0002", "0003")
@@ -29,6 +31,21 @@ def test_a_new_control_needs_only_to_say_so(make_points):
     points = [dataclasses.replace(point, kind="control" if point.system == "tail" else "system") for point in points]
     (grid,) = build_grids(points, "bertscore_f1")
     assert (grid.systems, grid.kinds) == (("alpha", "tail"), ("system", "control"))
+
+
+def test_articles_with_fewer_words_than_n_are_left_out_for_every_system(make_points):
+    words = lambda s, n, a: min(n, 4) if a == 1 else n - (s == "bart")  # noqa: E731  (a generator stops where it likes)
+    points = make_points(lambda *_: 0.5, ("a", "bart", "lead"), (3, 5, 7), 3, words=words)
+    assert short_articles(points) == {("news", "0001", 5), ("news", "0001", 7)}
+    (grid,) = build_grids(points, "bertscore_f1")
+    assert np.argwhere(grid.short).tolist() == [[1, 1], [2, 1]]
+    assert np.argwhere(~grid.present).tolist() == [[system, n, 1] for system in range(3) for n in (1, 2)]
+    assert without_short(points) == [point for point in points if point.article_id != "0001" or point.n == 3]
+
+
+def test_without_a_control_nobody_knows_how_long_an_article_is(make_points):
+    points = make_points(lambda *_: 0.5, ("bart",), (9,), 3, words=lambda s, n, a: 4)
+    assert short_articles(points) == frozenset()
 
 
 def test_what_is_missing_is_nan(make_points):

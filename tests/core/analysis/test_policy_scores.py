@@ -19,9 +19,8 @@ def f1(system, n, article):
     return float(HEIGHT.get(system, 0.5) + 0.01 * n + NOISE[SYSTEMS.index(system), n, article])
 
 
-def all_scores(points, texts=None, training=None, seed=3):
-    texts = {(p.article_id, p.system, p.n): "a b c" for p in points} if texts is None else texts
-    return policy_scores(points, texts, training or {}, seed=seed)
+def all_scores(points, training=None, seed=3):
+    return policy_scores(points, training or {}, seed=seed)
 
 
 def score_of(scores, system, n=7):
@@ -62,7 +61,7 @@ def test_differences_are_paired_with_the_mean_over_seeds(make_points):
     mine = 0.57 + NOISE[:2, 7].mean(axis=0)
     assert set(found.less) == {"textrank", "lead", "lead2+chunks"}
     for other, less in found.less.items():
-        expected = mean_interval(mine - (HEIGHT[other] + 0.07 + NOISE[SYSTEMS.index(other), 7]), seed=3)
+        expected = mean_interval(mine - (HEIGHT[other] + 0.07 + NOISE[SYSTEMS.index(other), 7]))
         assert (less.difference.mean, less.difference.low, less.difference.high) == pytest.approx(
             (expected.mean, expected.low, expected.high), abs=1e-12
         )
@@ -84,16 +83,29 @@ def test_other_systems_are_compared_where_it_makes_sense(make_points):
     assert {score.seed_sd for score in scores[1:]} == {None}
 
 
-def test_only_articles_that_both_have_are_compared(make_points):
+def test_systems_are_judged_on_the_articles_that_all_have(make_points):
     lacking = {("textrank", 0), (SEEDS[0], 1), (SEEDS[1], 2)}
-    found = score_of(
-        all_scores(make_points(f1, SYSTEMS, (7,), skip=lambda s, n, a: (s, a) in lacking)), "policy|reinforce"
-    )
-    assert found.articles == 58
-    assert found.seeds[0] == pytest.approx(np.delete(0.57 + NOISE[0, 7], [1, 2]).mean())
-    assert (found.less["textrank"].articles, found.less["lead"].articles) == (57, 58)
+    scores = all_scores(make_points(f1, SYSTEMS, (7,), skip=lambda s, n, a: (s, a) in lacking))
+    found = score_of(scores, "policy|reinforce")
+    assert {(score.articles, score.comparable) for score in scores} == {(57, True)}
+    assert found.seeds[0] == pytest.approx(np.delete(0.57 + NOISE[0, 7], [0, 1, 2]).mean())
+    assert {less.articles for less in found.less.values()} == {57}
     differences = 0.1 + np.delete(NOISE[:2, 7].mean(axis=0) - NOISE[2, 7], [0, 1, 2])
     assert found.less["textrank"].difference.mean == pytest.approx(differences.mean())
+
+
+def test_a_system_that_lacks_many_articles_stands_apart(make_points):
+    scores = all_scores(make_points(f1, SYSTEMS, (7,), skip=lambda s, n, a: s == "textrank" and a > 19))
+    assert {score.system: (score.articles, score.comparable) for score in scores} == {
+        **dict.fromkeys(("policy|reinforce", "lead2+chunks", "lead", "oracle"), (60, True)),
+        "textrank": (20, False),
+    }
+    assert score_of(scores, "policy|reinforce").less["textrank"].articles == 20
+
+
+def test_articles_shorter_than_n_are_left_out(make_points):
+    scores = all_scores(make_points(f1, SYSTEMS, (7,), words=lambda s, n, a: 5 if a < 12 else n))
+    assert {score.articles for score in scores} == {48}
 
 
 def test_seeds_without_a_common_article_have_no_score(make_points):
@@ -115,7 +127,7 @@ def test_the_gap_is_over_articles_that_all_three_have(make_points):
     skip = {("textrank", 0), ("oracle", 1), (SEEDS[0], 2)}
     level = {"textrank": 0.4, "oracle": 0.8}
     points = make_points(
-        lambda s, n, a: 9.0 if a < 3 else level.get(s, 0.5), SYSTEMS, (7,), 5, skip=lambda s, n, a: (s, a) in skip
+        lambda s, n, a: 9.0 if a < 3 else level.get(s, 0.5), SYSTEMS, (7,), 20, skip=lambda s, n, a: (s, a) in skip
     )
     assert score_of(all_scores(points), "policy|reinforce").gap_closed == pytest.approx(0.25)
 
@@ -135,10 +147,12 @@ def test_without_one_end_there_is_no_gap(make_points, missing):
 
 
 def test_repeated_words_are_those_of_the_texts(make_points):
-    points = make_points(f1, SYSTEMS, (7,), 2)
-    texts = {(p.article_id, p.system, p.n): "a b a b" if p.system == SEEDS[0] else "a b c" for p in points}
-    texts["0001", SEEDS[1], 7] = "a a"
-    scores = all_scores(points, texts)
+    def text(system, n, article):
+        if (system, article) == (SEEDS[1], 1):
+            return "a a"
+        return "a b a b" if system == SEEDS[0] else "a b c"
+
+    scores = all_scores(make_points(f1, SYSTEMS, (7,), 2, text=text))
     assert score_of(scores, "policy|reinforce").repeated_words == pytest.approx((0.5 + 0.5 + 0 + 0.5) / 4)
     assert score_of(scores, "lead").repeated_words == 0
 

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from core.analysis import magic_numbers, sweep_curves, uncut_scores
+from core.analysis import compare_systems, magic_numbers, sweep_curves, uncut_scores
 from core.errors import StoreError
 from jobs.report.run_facts import bertscore_signature
 from jobs.report.sweep.numbers import analyse, report_json
@@ -12,9 +12,13 @@ from jobs.report.sweep.numbers import analyse, report_json
 def test_the_numbers_are_those_of_the_analysis_with_the_seed_of_the_run(run, make_points):
     points = make_points() + make_points(("bart",), (0,))
     numbers = analyse(run, points)
-    assert numbers.curves == sweep_curves(points, seed=7) != sweep_curves(points, seed=8)
-    assert numbers.magic_numbers == magic_numbers(points, seed=7)
-    assert numbers.uncut == uncut_scores(points, seed=7)
+    assert numbers.curves == sweep_curves(points)
+    assert numbers.magic_numbers == magic_numbers(points, seed=7) != magic_numbers(points, seed=8)
+    assert numbers.uncut == uncut_scores(points)
+    pairs = [(system, "lead") for system in ("bart", "m|textrank|chunks", "m|textrank|sentences")]
+    for metric, found in numbers.vs_lead.items():
+        assert found == compare_systems(points, points, pairs, metric, seed=7)
+    assert list(numbers.vs_lead) == ["bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1"]
     assert bertscore_signature(run) == "bert-base-uncased_L9_no-idf"
     assert "not recorded" in bertscore_signature(dataclasses.replace(run, signatures={}))
 
@@ -48,6 +52,16 @@ def test_json_holds_the_same_numbers(run, make_points):
     assert chunks["largest_gain_at"] == number.largest_gain.n
     assert chunks["best_per_article"]["shares"] == {str(n): s for n, s in number.best_per_article.items()}
     assert chunks["gains_over_random"][4]["gain"]["low"] == number.gains[4].gain.low
-    assert chunks["short"] == ["0005"]
+    assert chunks["gains_over_random"][4]["above_random"] is True
+    assert report["short_articles"] == [{"dataset": "news", "n": n, "articles": ["0005"]} for n in range(1, 22, 2)]
+    (vs_lead,) = [
+        found
+        for found in report["vs_lead"]
+        if (found["system"], found["metric"]) == ("m|textrank|chunks", "bertscore_f1")
+    ]
+    assert 9 in vs_lead["better"]
+    assert [at["p_holm"] for at in vs_lead["lengths"]] == [
+        at.p_holm for at in numbers.vs_lead["bertscore_f1"][0].lengths
+    ]
     assert report["magic_numbers"][-1]["largest_gain_at"] is None
     assert report["uncut"][0]["words"] == 25

@@ -5,6 +5,7 @@ import re
 import pytest
 from rich.console import Console
 
+from core.analysis import compare_systems, lengths_text
 from jobs.report.sweep.numbers import analyse
 from jobs.report.sweep.printed_tables import print_tables
 
@@ -71,7 +72,9 @@ def test_upper_bounds_are_marked_get_no_star_and_are_not_recommended(show, make_
     assert "An upper bound saw the reference" in first
     said = " ".join(line[64:].strip() for line in second.splitlines())
     assert said.count("is an upper bound: it saw the reference") == 2
-    assert re.findall(r"^  (.*): better at", second, flags=re.MULTILINE) == ["good|x"]
+    third = second[second.index("vs. lead") :]
+    assert "good|x" in third
+    assert "oracle" not in third
     assert "upper bound" not in show(make_points()).lower()
 
 
@@ -110,15 +113,15 @@ def test_which_n(run, show, make_points):
         number.verdict,
     ]
     assert "random alone does best at n = 21" in text
-    assert "Recommended: gain over random above 0" in text
+    assert "Recommended: one of these n has the largest gain over random (95 % confidence)." in text
 
 
 def test_no_recommendation_is_said(show, make_points):
     points = [dataclasses.replace(p, bertscore_f1=p.n / 100) for p in make_points()]
-    assert "none: does not beat random at any n" in show(points, width=160)
+    assert "none: not shown to beat random at any n" in show(points, width=160)
     # In 80 columns it takes lines of its own column.
     verdict = [line[64:].strip() for line in show(points).splitlines()]
-    assert "none: does not beat random at any n" in " ".join(verdict)
+    assert "none: not shown to beat random at any n" in " ".join(verdict)
 
 
 def test_long_names_fold_inside_their_column(show, make_points):
@@ -157,18 +160,55 @@ def test_names_are_not_markup(show, make_points):
     ("make", "told"),
     [
         ({"articles": 3}, "Few articles (3)"),
-        ({"short": (4,)}, "1 article with summaries of fewer words than n"),
+        ({"short": (4,)}, "left out at that n (report.json names them): 1 at n = 1, 1 at n = 3"),
         ({"systems": ("a", "lead")}, "no random here to tell how much"),
     ],
 )
 def test_what_the_reader_must_know(show, make_points, make, told):
-    assert told in show(make_points(**make))
-    assert told not in show(make_points())
+    assert told in show(make_points(**make), width=200)
+    assert told not in show(make_points(), width=200)
 
 
 def test_articles_left_out_are_counted(show, make_points):
-    text = show([p for p in make_points() if (p.article_id, p.n) not in {("0003", 5), ("0004", 5)}])
-    assert "2 articles left out" in text
+    lacks = {("0003", 5, "lead"), ("0004", 5, "m|textrank|chunks")}
+    text = show([p for p in make_points() if (p.article_id, p.n, p.system) not in lacks], width=200)
+    assert "2 articles left out of the means for lacking a summary by some system (the most at any n)." in text
+    assert "1 article left out of the best n of each article for lacking some n (the most of any system)." in text
+
+
+def test_a_system_with_a_third_of_the_articles_is_not_the_highest(show, make_points):
+    # It has the easy ones alone.
+    points = [
+        dataclasses.replace(p, bertscore_f1=p.bertscore_f1 + 0.2 * (p.article_id < "0010"))
+        for p in make_points(("few", "all", "lead", "random"), (7,), 30)
+        if p.system != "few" or p.article_id < "0010"
+    ]
+    rows = {line.split()[0]: line for line in show(points).splitlines() if line.startswith(("few", "all"))}
+    assert rows["few"].endswith("°")
+    assert rows["all"].endswith("*")
+    assert "° lacks articles that others have: not held against them" in show(points)
+    assert "few has 10 of 30 articles at n = 7." in show(points)
+
+
+def test_the_verdicts_vs_lead_are_those_of_compare(run, show, make_points):
+    points = [
+        dataclasses.replace(p, rouge1_f1=0.5 - 0.1 * (p.system != "lead") + p.bertscore_f1 / 9) for p in make_points()
+    ]
+    text = show(points)
+    (found,) = compare_systems(points, points, [("m|textrank|chunks", "lead")], seed=run.seed)
+    better = lengths_text(tuple(at.n for at in found.lengths), tuple(at.n for at in found.lengths if at.better))
+    assert better not in ("", "1–21")
+    table = text[text.index("vs. lead at equal n") :]
+    line = next(line for line in table.splitlines() if line.startswith("m|textrank|chunks"))
+    assert line.split() == ["m|textrank|chunks", "better", better, "worse", "1–21", "–", "–"]
+
+
+def test_systems_that_write_the_same_are_named(show, make_points):
+    points = [dataclasses.replace(p, text=p.system if p.n > 17 else "same") for p in make_points()]
+    text = show(points, width=200)
+    assert "m|textrank|chunks and m|textrank|sentences wrote the same text in 82% of summaries." in text
+    apart = [dataclasses.replace(p, text=p.system if p.n > 5 else "same") for p in make_points()]
+    assert "wrote the same text" not in show(apart, width=200)
 
 
 def test_uncut_systems_have_their_own_table(show, make_points):

@@ -1,0 +1,68 @@
+"""How sure a mean is: Student's t interval, many columns at once.
+
+Student (1908), The Probable Error of a Mean. Of 60 real articles drawn again and again, the interval held the mean
+BERTScore, ROUGE-1 or ROUGE-L F1 in 92 to 96 % of draws of 8 articles, where a percentile bootstrap held it in 84 to
+89 %. ROUGE-2 of few words is 0 for most articles, and its interval is too narrow: 82 to 95 % with 8 articles, 91 to
+96 % with 24 or more (bench/error_rates.py).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+CONFIDENCE = 0.95
+FEW_ARTICLES = 30
+"""With fewer values, an interval leans on them being roughly symmetric around their mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean and the ends of its interval, in the unit of the values.
+
+    There is no interval (None) where nothing shows how values spread: there is only one, or all are equal.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+
+    @property
+    def half_width(self) -> float | None:
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+def mean_interval(values: Sequence[float] | NDArray[np.float64], confidence: float = CONFIDENCE) -> Interval:
+    """The mean of `values` with its interval, see `mean_intervals`.
+
+    Raises:
+        ValueError: there are no values.
+    """
+    return mean_intervals(np.asarray(values, dtype=np.float64)[:, None], confidence)[0]
+
+
+def mean_intervals(values: NDArray[np.float64], confidence: float = CONFIDENCE) -> list[Interval]:
+    """The mean of every column with its interval: mean ± t · s / √m, for m values with standard deviation s (by m - 1).
+
+    Args:
+        values: float64 of shape (articles, columns). NaN says that the column lacks the article.
+        confidence: how often such an interval holds the mean of what the values were drawn from.
+
+    Raises:
+        ValueError: a column has no value.
+    """
+    counts = (~np.isnan(values)).sum(axis=0)
+    if not counts.all():
+        raise ValueError("a mean needs at least one value: a column is empty")
+    # Relative to one of them, equal values become exact zeros: no rounding gives them a width.
+    anchor = np.nanmin(values, axis=0)
+    offsets = values - anchor
+    means = np.nansum(offsets, axis=0) / counts
+    variance = np.nansum((offsets - means) ** 2, axis=0) / np.maximum(counts - 1, 1)
+    half = stdtrit(np.maximum(counts - 1, 1), (1 + confidence) / 2) * np.sqrt(variance / counts)
+    return [
+        Interval(float(mean), float(mean - h) if h else None, float(mean + h) if h else None)
+        for mean, h in zip(anchor + means, half, strict=True)
+    ]

@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from core.analysis.intervals import Interval, mean_interval, mean_intervals
+
+F1 = st.floats(-1, 1, allow_subnormal=False)
+
+
+@pytest.mark.parametrize("articles", [2, 7, 300])
+@pytest.mark.parametrize("confidence", [0.95, 0.8])
+def test_agrees_with_scipy(articles, confidence):
+    values = np.random.default_rng(3).beta(2, 5, articles)
+    found = mean_interval(values, confidence)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(confidence)
+    assert found.mean == pytest.approx(values.mean(), abs=1e-12)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert found.half_width == pytest.approx((expected.high - expected.low) / 2)
+
+
+@settings(max_examples=30, deadline=None)
+@given(value=F1, articles=st.integers(1, 40))
+def test_equal_values_have_no_interval(value, articles):
+    found = mean_interval([value] * articles)
+    assert found == Interval(value, None, None)
+    assert found.half_width is None
+
+
+@pytest.mark.parametrize("articles", [5, 8, 12, 24])
+def test_few_articles_are_covered_as_often_as_many(articles):
+    samples = np.random.default_rng(9).normal(size=(articles, 4000))
+    covered = np.mean([i.low <= 0 <= i.high for i in mean_intervals(samples)])
+    assert covered == pytest.approx(0.95, abs=0.01)
+
+
+def test_a_column_that_lacks_articles_is_its_own_sample():
+    values = np.random.default_rng(0).normal(size=(20, 3))
+    values[[3, 8], 1] = np.nan
+    found = mean_intervals(values)
+    for column in range(3):
+        alone = mean_interval(values[~np.isnan(values[:, column]), column])
+        assert (found[column].low, found[column].high) == pytest.approx((alone.low, alone.high), abs=1e-12)
+
+
+def test_no_values_is_an_error():
+    with pytest.raises(ValueError, match="at least one value"):
+        mean_interval([])
+    with pytest.raises(ValueError, match="a column is empty"):
+        mean_intervals(np.array([[1.0, np.nan]]))
