@@ -118,7 +118,8 @@ def _as_in(
 ) -> list[Point]:
     """The points of run B under the datasets and article ids of run A, where A has the same content under other names.
 
-    An id also hashes the names of dataset, split and row: a renamed file has others.
+    An id also hashes the names of dataset, split and row: a renamed file has others. What else such a file holds goes
+    with it into the dataset of run A, as articles that only B has.
     """
     places = {point.article_id: point.dataset for point in points_a}
     unmatched: dict[str, list[str]] = {}
@@ -128,10 +129,13 @@ def _as_in(
     for article in sorted(hashes_b.keys() - places.keys()):
         if found := unmatched.get(hashes_b[article]):
             same[article] = found.pop()
+    renamed = {point.dataset: places[same[point.article_id]] for point in points_b if point.article_id in same}
     return [
-        replace(point, dataset=places[same[point.article_id]], article_id=same[point.article_id])
-        if point.article_id in same
-        else point
+        replace(
+            point,
+            dataset=renamed.get(point.dataset, point.dataset),
+            article_id=same.get(point.article_id, point.article_id),
+        )
         for point in points_b
     ]
 

@@ -258,15 +258,17 @@ def test_a_system_with_itself_is_even_everywhere(store, add_run):
     run = add_run(lengths=(7,))
     found = compare(store, run, run, "good|chunks")
     row = next(line for line in shown(found).splitlines() if line.strip().startswith("7 "))
-    assert row.split()[4:] == [".0000", ".0000", "to", ".0000", "1.0000", "1.0000", "0/40/0"]
+    assert row.split()[4:] == [".0000", "no", "interval", "1.0000", "1.0000", "0/40/0"]
+    assert "A and B wrote the same text in 100% of the summaries." in shown(found)
 
 
 @pytest.mark.parametrize(
     ("articles", "told"),
     [
         (1, "One article: no test is possible"),
-        (4, "4 articles: p cannot fall below .1250, nothing can be significant"),
-        (6, "Few articles (6): the intervals are too narrow"),
+        (4, "4 articles, 2 n: Holm p cannot fall below .2500, nothing can be significant"),
+        (6, "6 articles, 2 n: Holm p cannot fall below .0625, nothing can be significant"),
+        (9, "Few articles (9): the intervals may be too narrow"),
     ],
 )
 def test_few_articles_are_said(store, add_run, articles, told):
@@ -375,3 +377,20 @@ def test_the_command_says_what_is_wrong(nws, add_run):
         assert (found, out) == (code, "")
         assert message in err
         assert "Traceback" not in err
+
+
+def test_a_renamed_file_is_compared_with_its_older_self(store, add_run):
+    # The ids of articles hash the name of their dataset: here no two are equal.
+    first, second = add_run(dataset="news"), add_run(dataset="renamed", better=0.01)
+    ids = [{point.article_id for point in store.points(run)} for run in (first, second)]
+    assert not ids[0] & ids[1]
+    (found,) = compare(store, second, first, "good|chunks").comparisons
+    assert (found.dataset, [at.articles for at in found.lengths]) == ("renamed", [40, 40])
+    assert [at.difference.mean for at in found.lengths] == pytest.approx([0.01, 0.01])
+
+
+def test_articles_that_only_one_file_has_are_counted(store, add_run):
+    # Articles 3 to 19 are in both files.
+    alone = add_run(dataset="one", articles=range(3, 30))
+    (found,) = compare(store, alone, add_run(dataset="two", articles=range(20)), "good|chunks").comparisons
+    assert [(at.articles, at.only_a, at.only_b) for at in found.lengths] == [(17, 10, 3)] * 2

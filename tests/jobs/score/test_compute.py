@@ -1,10 +1,12 @@
 """What `nws score` reads, computes and writes, without the command line (that is in test_cli.py)."""
 
+import io
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 from rouge_score.rouge_scorer import RougeScorer
 
 from core.errors import CorpusError, LanguageError, NwsError, RecipeError
@@ -12,6 +14,7 @@ from core.metrics.metric import Row
 from core.metrics.registry import Options
 from core.text.tokenizers import EnglishTokenizer
 from jobs.score.compute import check_output, read_predictions, score_file, write_rows
+from jobs.score.show import print_score
 
 ENGLISH = EnglishTokenizer()
 
@@ -92,7 +95,8 @@ def test_the_numbers_are_the_means_with_intervals(tmp_path: Path, sample_rows: l
     pairs = [(" ".join(row["article"].split()[:40]), row["highlights"]) for row in sample_rows]
     file = written(tmp_path / "p.jsonl", *({"prediction": p, "reference": r} for p, r in pairs))
     found = score_file(file, ["rouge1", "bleu", "sacrebleu"], Options(), seed=3).as_dict()
-    assert list(found) == ["rows", "metrics", "intervals", "signatures", "seed"]
+    assert list(found) == ["rows", "metrics", "intervals", "interval_methods", "signatures", "seed"]
+    assert found["interval_methods"] == {"rouge1": "student-t", "bleu": "bootstrap", "sacrebleu": "bootstrap"}
     assert (found["rows"], found["seed"]) == (len(pairs), 3)
     scorer = RougeScorer(["rouge1"])
     expected = np.mean([scorer.score(r, p)["rouge1"] for p, r in pairs], axis=0)
@@ -105,7 +109,41 @@ def test_the_numbers_are_the_means_with_intervals(tmp_path: Path, sample_rows: l
             assert low < found["metrics"][name][part] < high
     again = score_file(file, ["rouge1", "bleu", "sacrebleu"], Options(), seed=3).as_dict()
     assert again == found
-    assert score_file(file, ["rouge1"], Options(), seed=4).as_dict()["intervals"] != found["intervals"]
+    other = score_file(file, ["rouge1", "bleu"], Options(), seed=4).as_dict()["intervals"]
+    assert other["rouge1"] == found["intervals"]["rouge1"]
+    assert other["bleu"] != found["intervals"]["bleu"]
+
+
+def test_few_rows_are_said_and_so_is_how_intervals_were_found(tmp_path: Path) -> None:
+    rows = [{"prediction": f"a b {i}", "reference": f"a c {i % 3}"} for i in range(30)]
+    for count in (8, 30):
+        score = score_file(written(tmp_path / "p.jsonl", *rows[:count]), ["rouge1", "bleu1"], Options(), seed=0)
+        out = io.StringIO()
+        print_score(score, Console(file=out, width=200))
+        assert ("Few rows (8): the intervals may be too narrow." in out.getvalue()) == (count == 8)
+        assert "Intervals of means over rows: Student's t." in out.getvalue()
+        assert "Intervals of bleu1: percentile bootstrap over rows." in out.getvalue()
+
+
+def test_a_row_alone_has_no_interval(tmp_path: Path) -> None:
+    score = score_file(
+        written(tmp_path / "p.jsonl", {"prediction": "a", "reference": "a"}), ["rouge1", "bleu1"], Options(), 0
+    )
+    assert score.as_dict()["intervals"]["rouge1"]["f1"] == [None, None]
+    out = io.StringIO()
+    print_score(score, Console(file=out, width=200))
+    assert out.getvalue().count("no interval") == 2
+
+
+def test_the_mean_over_rows_is_the_score_of_those_metrics_that_say_so(tmp_path: Path) -> None:
+    rows = [
+        {"prediction": f"a b c d {i} e", "reference": f"a b c d{' e' * (i % 4)} f", "source": "a b"} for i in range(12)
+    ]
+    names = ["rouge1", "rougeLsum", "density", "bleu", "sacrebleu", "meteor", "dialogsum"]
+    score = score_file(written(tmp_path / "p.jsonl", *rows), names, Options(), seed=0)
+    for name, metric in score.metrics.items():
+        found = [interval.mean for interval in metric.intervals.values()]
+        assert (found == pytest.approx(metric.rows.mean(axis=0).tolist())) == (metric.method == "student-t"), name
 
 
 def test_dialogsum(tmp_path: Path, shared_data: Path) -> None:

@@ -99,7 +99,7 @@ def test_a_run_that_trains_nothing_has_nothing(store, training):
     run_id = training[0]
     read = (store.checkpoints, store.policy_infos, store.learning_curve, store.greedy_rewards)
     assert [method(run_id) for method in read] == [[], [], [], []]
-    assert store.texts(run_id) == {}
+    assert store.content_hashes(run_id) == {}
 
 
 def test_recording_a_round_twice_changes_nothing(store, training, articles, make_round):
@@ -249,13 +249,3 @@ def test_greedy_rewards_come_by_policy_article_and_n(store, training, articles, 
     found = store.greedy_rewards(training[0])
     assert found == sorted(expected, key=lambda greedy: (greedy.policy, greedy.article_id, greedy.n))
     assert rows(store, "SELECT DISTINCT update_number, sample FROM episodes WHERE decoding = 'greedy'") == [(TOTAL, 0)]
-
-
-def test_texts_of_a_run(store, run, spec, articles, sweep):
-    other = store.create_run(spec)
-    store.record(*run, [(articles, sweep(articles))])
-    store.record(other, store.claim_run(other, "host", 1), [(articles[:1], sweep(articles[:1]))])
-    expected = {(s.article_id, s.system, s.n): s.text for s in sweep(articles).summaries}
-    assert len(expected) == 24
-    assert store.texts(run[0]) == expected
-    assert set(store.texts(other)) == {place for place in expected if place[0] == articles[0].id}

@@ -35,6 +35,7 @@ def test_what_is_recorded_comes_back(store, run, articles, summary):
             s.scores.rougel.f1,
             s.scores.efficiency,
             s.scores.density,
+            text=s.text,
         )
         for s in sorted(recorded, key=lambda s: (s.article_id, s.system, s.n))
     ]

@@ -184,7 +184,7 @@ def test_revision_4_keeps_the_runs_of_revision_3(empty_postgres_url, tmp_path):
         assert downgraded.returncode == 0, downgraded.stderr
         assert upgrade_schema(url) == ("0003", head_revision())
         with open_store(url) as store:
-            assert store.texts("r") == {("a", "lead", 3): "text"}
+            assert [(point.article_id, point.n, point.text) for point in store.points("r")] == [("a", 3, "text")]
             assert [point.kind for point in store.points("r")] == ["control"]
             assert store.run_info("r").arithmetic == []
             assert [line.text for _, line in store.log("r")] == ["said"]

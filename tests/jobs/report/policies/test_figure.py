@@ -15,7 +15,7 @@ from jobs.report.policies.numbers import analyse_policies
 def draw(run, tmp_path):
     def draw(**make):
         png, svg = tmp_path / "plot.png", tmp_path / "plot.svg"
-        plot_learning(analyse_policies(run, make_results(**({"points": [], "texts": {}} | make))), png, svg)
+        plot_learning(analyse_policies(run, make_results(**({"points": []} | make))), png, svg)
         return png, svg
 
     return draw
@@ -88,7 +88,7 @@ def test_small_and_odd_trainings_draw_without_warnings(draw, make):
 
 
 def test_an_n_that_only_one_method_learned(run, tmp_path):
-    results = make_results(methods={"a": 3, "b": 3}, points=[], texts={})
+    results = make_results(methods={"a": 3, "b": 3}, points=[])
     curve = [row for row in results.curve if (row.policy[0], row.n) != ("a", 13)]
     numbers = analyse_policies(run, dataclasses.replace(results, curve=curve))
     plot_learning(numbers, tmp_path / "plot.png", tmp_path / "plot.svg")

@@ -14,8 +14,8 @@ def test_the_numbers_are_those_of_the_analysis_with_the_seed_of_the_run(run):
     results = make_results()
     numbers = analyse_policies(run, results)
     training = {("policy|reinforce", n): pytest.approx(0.61) for n in (7, 9, 11, 13)}
-    assert numbers.scores == policy_scores(results.points, results.texts, training, seed=run.seed)
-    assert numbers.scores != policy_scores(results.points, results.texts, training, seed=run.seed + 1)
+    assert numbers.scores == policy_scores(results.points, training, seed=run.seed)
+    assert numbers.scores != policy_scores(results.points, training, seed=run.seed + 1)
     assert numbers.learning == learning_lines(results.curve)
     assert (numbers.datasets, numbers.seeds, numbers.has_policies) == (("news",), (0, 1), True)
 
@@ -42,14 +42,14 @@ def test_a_pair_for_each_n_is_one_method(run):
 
 
 def test_a_run_without_summaries_has_its_learning_curve(run):
-    numbers = analyse_policies(run, make_results(points=[], texts={}, greedy=[]))
+    numbers = analyse_policies(run, make_results(points=[], greedy=[]))
     assert (numbers.scores, numbers.datasets, numbers.has_policies) == ((), (), False)
     assert [line.n for line in numbers.learning] == [7, 9, 11, 13]
 
 
 def test_a_run_without_anything_says_what_to_do(run):
     with pytest.raises(StoreError, match=r"Run 'p1-0421' \(done\) has neither .* `nws resume p1-0421`"):
-        analyse_policies(run, make_results(points=[], texts={}, greedy=[], curve=[]))
+        analyse_policies(run, make_results(points=[], greedy=[], curve=[]))
 
 
 def test_json_holds_the_same_numbers(run):

@@ -40,7 +40,7 @@ def lines_of(text, start, title):
         {"seeds": (0,)},
         {"seeds": (1, 22, 333, 4444, 55555)},
         {"methods": {"a-method-with-a-name-that-is-long|and-more": 2}},
-        {"points": [], "texts": {}, "greedy": []},
+        {"points": [], "greedy": []},
         {"others": {}},
         {"curve": []},
         {"dataset": "news[red]"},
@@ -143,7 +143,7 @@ def test_how_it_learned(run, show):
 
 
 def test_a_run_that_stopped_before_evaluation_says_how_to_go_on(show):
-    text = show(make_results(points=[], texts={}, greedy=[]), state="interrupted")
+    text = show(make_results(points=[], greedy=[]), state="interrupted")
     assert "Mean reward while learning" in text
     assert "mean F1 by n" not in text
     assert "No policy is evaluated yet: the run is interrupted." in text
@@ -156,7 +156,7 @@ def test_what_the_reader_must_know(show):
         assert told in text
     assert "Few articles" not in text
     assert "No policy is evaluated" not in text
-    assert "Few articles (3): the intervals are too narrow" in show(make_results(articles=3))
+    assert "Few articles (3): the intervals may be too narrow" in show(make_results(articles=3))
     other = show(make_results(reward_is_f1=False))
     assert "training and test articles cannot be compared" in other
     assert "training F1" not in other

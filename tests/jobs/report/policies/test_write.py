@@ -81,7 +81,7 @@ def test_again_in_any_order_of_points_gives_the_same_files(run, console, tmp_pat
 
 
 def test_before_evaluation_there_is_a_learning_curve(run, console, tmp_path):
-    files = write_policy_report(run, make_results(points=[], texts={}, greedy=[]), tmp_path, console)
+    files = write_policy_report(run, make_results(points=[], greedy=[]), tmp_path, console)
     assert [path.name for path in files.tables] == ["learning.csv"]
     assert files.plots[1].exists()
     assert json.loads(files.json.read_text("utf-8"))["scores"] == []
@@ -110,7 +110,7 @@ def test_small_runs(run, console, tmp_path, make):
 
 def test_nothing_writes_nothing(run, console, tmp_path):
     with pytest.raises(StoreError, match="has neither updates nor summaries"):
-        write_policy_report(run, make_results(points=[], texts={}, curve=[]), tmp_path / "report", console)
+        write_policy_report(run, make_results(points=[], curve=[]), tmp_path / "report", console)
     assert not (tmp_path / "report").exists()
     assert console.file.getvalue() == ""
 

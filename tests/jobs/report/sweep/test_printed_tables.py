@@ -183,9 +183,11 @@ def test_a_system_with_a_third_of_the_articles_is_not_the_highest(show, make_poi
         for p in make_points(("few", "all", "lead", "random"), (7,), 30)
         if p.system != "few" or p.article_id < "0010"
     ]
-    rows = {line.split()[0]: line for line in show(points).splitlines() if line.startswith(("few", "all"))}
-    assert rows["few"].endswith("°")
-    assert rows["all"].endswith("*")
+    few, everything = (
+        next(line for line in show(points).splitlines() if line.startswith(name)) for name in ("few", "all")
+    )
+    assert few.endswith("°")
+    assert everything.endswith("*")
     assert "° lacks articles that others have: not held against them" in show(points)
     assert "few has 10 of 30 articles at n = 7." in show(points)
 
