@@ -82,6 +82,11 @@ class Pinned:
         return self.recipe.job
 
     @property
+    def language(self) -> Language:
+        """That of every article."""
+        return self.stages[0].plan.language
+
+    @property
     def articles(self) -> int | None:
         """How many articles there are, None where a streamed dataset does not tell."""
         sizes = [corpus.size for corpus in self.corpora]

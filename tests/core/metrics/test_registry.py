@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.errors import RecipeError
 from core.metrics.common_substring import NAME as COMMON_SUBSTRING
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Row
-from core.metrics.registry import METRICS, NEED_SOURCE, Options, make_metric
+from core.metrics.registry import METRICS, NEED_BACKBONE, NEED_SOURCE, Options, make_metric
 
 TOP = {"sacrebleu": 100.0, "dialogsum": 3.0}
 ON_WORDS = sorted(set(METRICS) - {"bertscore", "efficiency"})
@@ -175,7 +175,7 @@ def rows_of(text: st.SearchStrategy[str]) -> st.SearchStrategy[list[Row]]:
 @given(english=rows_of(accented), korean=rows_of(hangul), form=st.sampled_from(FORMS), other=st.sampled_from(FORMS))
 def test_how_a_text_is_encoded_does_not_matter(name: str, english, korean, form, other) -> None:
     languages = [(english, Options())]
-    if name not in ("bertscore", "efficiency"):  # the bundled backbone reads no Korean
+    if name not in NEED_BACKBONE:  # the bundled backbone reads no Korean
         languages.append((korean, Options(lang="ko", tokenizer="char")))
     for rows, options in languages:
         as_they_are = score(name, rows, options)
