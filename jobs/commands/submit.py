@@ -170,8 +170,11 @@ def _submit(
     from jobs.plan.dry_run import describe, print_description
     from jobs.plan.job import JOBS
     from jobs.store import open_store
+    from jobs.terminal.language_warning import warn_of_corpora
 
     pinned = JOBS[job].plan(recipe, {key: value for key, value in given.items() if value is not None})
+    learnt_from = pinned.training.corpora if pinned.training else ()
+    warn_of_corpora((*learnt_from, *pinned.corpora), pinned.language, err)
     if dry_run:
         plan = describe(pinned)
         print(json.dumps(plan)) if as_json else print_description(plan, out)

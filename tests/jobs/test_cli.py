@@ -92,6 +92,23 @@ def test_korean_articles_need_models_that_read_korean(nws, tiny_models, tmp_path
     assert nws(*korean, *models).json["state"] == "done"
 
 
+FRENCH = "Le conseil municipal a décidé de réparer le vieux pont avant le début de l'hiver, dit le maire."
+
+
+def test_french_is_warned_of_when_it_comes_in_as_english(nws, tmp_path: Path) -> None:
+    rows = [{"text": FRENCH, "summary": "Le pont.", "prediction": FRENCH}] * 2
+    (tmp_path / "mixed.jsonl").write_text("\n".join(json.dumps({**row, "id": i}) for i, row in enumerate(rows)))
+    for job in ("phase1", "baselines"):
+        submitted = nws("submit", job, "--dry-run", "--json", "--dataset", "mixed.jsonl")
+        assert submitted.err.count("Warning: of 2 articles of mixed.jsonl (all), 2 seem to be in another language") == 1
+        assert submitted.json["articles"] == 2
+    scored = nws("score", "mixed.jsonl")
+    assert "Warning: of 2 predictions of mixed.jsonl, 2 seem" in scored.err
+    assert "(ISO 639: fr)" in scored.err
+    assert nws("score", "mixed.jsonl", "--tokenizer", "char").err == ""  # for texts in any language
+    assert "Warning" not in nws("submit", "phase2", "--dry-run").err
+
+
 def test_failed_articles_make_the_exit_code_one(nws, tmp_path: Path) -> None:
     rows = ['{"article": "The town opened a bridge.", "summary": "Bridge."}', '{"article": "", "summary": "None."}']
     (tmp_path / "news.jsonl").write_text("\n".join(rows))
