@@ -37,19 +37,25 @@ def resolve_commit(repository: str, revision: str, kind: Literal["model", "datas
     return str(info.sha)
 
 
-def download_model(repository: str, commit: str) -> Path:
+def download_model(repository: str, commit: str, with_weights: bool = True) -> Path:
     """The folder with a model's files at `commit`, downloaded if it is not in the cache already.
+
+    Args:
+        repository: Hub id.
+        commit: 40 hex digits.
+        with_weights: download its weights, too; without them what is there is configuration and tokenizer.
 
     Raises:
         HubError: the Hub cannot be reached and the cache does not hold the model.
     """
+    weights = ["*.safetensors"] if with_weights else []
     try:
         folder = Path(
             huggingface_hub.snapshot_download(
-                repository, revision=commit, allow_patterns=[*_CONFIGURATION_FILES, "*.safetensors"]
+                repository, revision=commit, allow_patterns=[*_CONFIGURATION_FILES, *weights]
             )
         )
-        if not any(folder.glob("*.safetensors")):
+        if with_weights and not any(folder.glob("*.safetensors")):
             huggingface_hub.snapshot_download(repository, revision=commit, allow_patterns=["pytorch_model*.bin"])
     except HUB_FAILURES as error:
         raise HubError(

@@ -100,6 +100,13 @@ def model_folder(ref: ModelRef) -> Path:
     return download_model(ref.source, ref.revision)
 
 
+def tokenizer_folder(ref: ModelRef) -> Path:
+    """Where the tokenizer of a resolved model lies; as `model_folder`, but no weights are downloaded for it."""
+    if is_folder(ref) or (ref.source, ref.revision) == (MINILM, MINILM_COMMIT):
+        return model_folder(ref)
+    return download_model(ref.source, ref.revision, with_weights=False)
+
+
 def is_folder(ref: ModelRef) -> bool:
     return ref.revision == "" or ref.revision.startswith("sha256:")
 

@@ -37,6 +37,18 @@ def only_errors() -> Iterator[None]:
         transformers.utils.logging.set_verbosity(level)
 
 
+def load_tokenizer(folder: Path) -> Any:
+    """The tokenizer alone.
+
+    Raises:
+        ModelError: the folder holds none that transformers can load by itself.
+    """
+    try:
+        return AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelError(f"The tokenizer in {folder} cannot be loaded: {error}") from error
+
+
 def load_transformer(folder: Path) -> tuple[Any, Any]:
     """The tokenizer and the model, for inference.
 
@@ -44,8 +56,8 @@ def load_transformer(folder: Path) -> tuple[Any, Any]:
         ModelError: the folder holds no model that transformers can load by itself.
     """
     hide_progress_bars()
+    tokenizer = load_tokenizer(folder)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
         model = AutoModel.from_pretrained(folder, trust_remote_code=False, dtype=torch.float32)
     except (OSError, ValueError, KeyError) as error:
         raise ModelError(f"The model in {folder} cannot be loaded: {error}") from error

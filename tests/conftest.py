@@ -46,6 +46,7 @@ def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "electra": tiny_checkpoints.make_electra,
         "gpt2": tiny_checkpoints.make_gpt2,
         "gpt2-lm": tiny_checkpoints.make_gpt2_lm,
+        "multilingual": tiny_checkpoints.make_multilingual,
         "pegasus": tiny_checkpoints.make_pegasus,
         "roberta": tiny_checkpoints.make_roberta,
         "t5": tiny_checkpoints.make_t5,

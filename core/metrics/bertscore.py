@@ -17,10 +17,11 @@ import bert_score
 import numpy as np
 import numpy.typing as npt
 import torch
+from bert_score.utils import model2layers
 from transformers import GPT2Tokenizer, RobertaTokenizer
 
 from core.batching import max_tokens, padded, token_batches, tokenized
-from core.errors import ModelError
+from core.errors import ModelError, RecipeError
 from core.fast_linear import speed_up_linear_layers
 from core.models import ModelRef, is_folder, model_folder
 from core.transformer import DTYPES, Precision, load_transformer
@@ -34,6 +35,22 @@ _LAYER_LISTS = ("encoder.layer", "layer", "transformer.layer", "layers", "block"
 Batches = Callable[[Sequence[int]], Iterator[list[int]]]
 # (candidate, references)
 Pair = tuple[str, Sequence[str]]
+
+
+# Of each backbone by its name or Hub id: bert-score's own, and of MiniLM, for which it has none, the last.
+_TUNED_LAYERS: dict[str, int] = {"all-MiniLM-L6-v2": 6, **model2layers}
+
+
+def tuned_layer(model: ModelRef) -> int:
+    """The layer of a backbone that follows human judgement best, as bert-score's authors measured.
+
+    Raises:
+        RecipeError: they have not measured it.
+    """
+    layer = _TUNED_LAYERS.get(model.source) or _TUNED_LAYERS.get(model.name)
+    if layer is None:
+        raise RecipeError(f"bert-score has no tuned layer for {model.name}: name one.", settings=("bertscore_layer",))
+    return layer
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 Statistics are kept apart from the score so that the rows of a corpus metric (BLEU) can be resampled.
 """
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
@@ -16,11 +17,25 @@ PRECISION_RECALL_F1 = ("precision", "recall", "f1")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One prediction with its references, and the text it summarises where that is known."""
+    """One prediction with its references, and the text it summarises where that is known.
+
+    The texts are composed (NFC, Unicode Standard Annex 15): a syllable or accented letter is the same however it was
+    encoded, so no metric sees a difference that no reader sees.
+    """
 
     prediction: str
     references: tuple[str, ...]
     source: str | None = None
+
+    def __post_init__(self) -> None:
+        # A frozen dataclass sets its own fields this way.
+        object.__setattr__(self, "prediction", _composed(self.prediction))
+        object.__setattr__(self, "references", tuple(map(_composed, self.references)))
+        object.__setattr__(self, "source", None if self.source is None else _composed(self.source))
+
+
+def _composed(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
 
 
 class Metric(Protocol):

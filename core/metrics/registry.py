@@ -22,8 +22,6 @@ from core.text.tokenizers import CharTokenizer, EnglishTokenizer, Tokenizer, cho
 from core.text.wordnet import find_wordnet
 
 MINILM = "all-MiniLM-L6-v2"
-# bert-score has no tuned layer for MiniLM; its last one.
-MINILM_LAYER = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +107,8 @@ def _bertscore(options: Options) -> Metric:
     """The same object for the same options: its backbone is loaded, and rows are embedded, once."""
     # PyTorch and transformers take seconds to import, and no other metric needs them.
     import torch
-    from bert_score.utils import model2layers
 
-    from core.metrics.bertscore import BertScoreConfig
+    from core.metrics.bertscore import BertScoreConfig, tuned_layer
     from core.metrics.bertscore_metric import BertScore
     from core.models import parse_model, resolve_model
 
@@ -122,10 +119,7 @@ def _bertscore(options: Options) -> Metric:
             "language, such as `google-bert/bert-base-multilingual-cased`.",
             settings=("bertscore_model",),
         )
-    tuned = {MINILM: MINILM_LAYER, **model2layers}
-    layer = options.bertscore_layer or tuned.get(model.source) or tuned.get(model.name)
-    if layer is None:
-        raise RecipeError(f"bert-score has no tuned layer for {model.name}: name one.", settings=("bertscore_layer",))
+    layer = options.bertscore_layer or tuned_layer(model)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     return BertScore(BertScoreConfig(model, layer), device, options.references)
 
@@ -158,6 +152,7 @@ METRICS: Mapping[str, Factory] = {
     "dialogsum": _dialogsum,
 }
 NEED_SOURCE = ("density",)
+NEED_BACKBONE = ("bertscore", "efficiency")
 
 
 def make_metric(name: str, options: Options | None = None) -> Metric:

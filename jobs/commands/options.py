@@ -88,6 +88,23 @@ Encoder = Annotated[
     str | None,
     typer.Option(envvar="NWS_ENCODER", help="What embeds sentences and chunks: a known name, a folder, or a Hub id."),
 ]
+BertScoreModel = Annotated[
+    str | None,
+    typer.Option(
+        "--bertscore-model",
+        envvar="NWS_BERTSCORE_MODEL",
+        help="Backbone of BERTScore: a known name, a folder, or a Hub id.",
+    ),
+]
+BertScoreLayer = Annotated[
+    int | None,
+    typer.Option(
+        "--bertscore-layer",
+        envvar="NWS_BERTSCORE_LAYER",
+        min=1,
+        help="Its layer; default: the recipe's, or with --bertscore-model the one tuned for that backbone.",
+    ),
+]
 Systems = Annotated[
     list[str] | None,
     typer.Option(

@@ -51,12 +51,16 @@ def score(
     from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
     from jobs.score import compute as scores
     from jobs.score.show import print_score
+    from jobs.terminal.language_warning import warn_of_texts
 
     options = Options(stemmer, references, lang, tokenizer, bertscore_model, bertscore_layer)
     if per_row is not None:
         scores.check_output(per_row, file)
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     found = scores.score_file(file, names, options, seed)
+    if lang == "ko" or tokenizer in (None, "rouge_score"):  # else the texts may be in any language
+        predictions = [prediction.row.prediction for prediction in found.predictions]
+        warn_of_texts(f"predictions of {file}", predictions, "ko" if lang == "ko" else "en", err)
     if "meteor" in names and lang == "en" and find_wordnet() is None:
         err.print(f"METEOR matched no synonyms, for want of WordNet: {HOW_TO_INSTALL}.")
     if per_row is not None:

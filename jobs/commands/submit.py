@@ -21,6 +21,8 @@ def submit_phase1(
     key_field: options.KeyField = None,
     pipeline: options.Pipeline = None,
     encoder: options.Encoders = None,
+    bertscore_model: options.BertScoreModel = None,
+    bertscore_layer: options.BertScoreLayer = None,
     n: options.Lengths = None,
     seed: options.Seed = None,
     accelerator: options.Accelerator = None,
@@ -38,6 +40,7 @@ def submit_phase1(
     given = {
         **_articles(dataset, split, streaming, limit, text_field, reference_field, key_field),
         **{"pipeline": pipeline, "n": parse_lengths(n), "seed": seed, "accelerator": accelerator, "actors": actors},
+        **{"bertscore_model": bertscore_model, "bertscore_layer": bertscore_layer},
         "wait_for_machines": wait_for_machines,
         "encoders": encoder or None,
     }
@@ -56,6 +59,8 @@ def submit_baselines(
     key_field: options.KeyField = None,
     pipeline: options.Pipeline = None,
     encoder: options.Encoder = None,
+    bertscore_model: options.BertScoreModel = None,
+    bertscore_layer: options.BertScoreLayer = None,
     n: options.Lengths = None,
     seed: options.Seed = None,
     accelerator: options.Accelerator = None,
@@ -73,6 +78,7 @@ def submit_baselines(
     given = {
         **_articles(dataset, split, streaming, limit, text_field, reference_field, key_field),
         **{"pipeline": pipeline, "n": parse_lengths(n), "seed": seed, "accelerator": accelerator, "actors": actors},
+        **{"bertscore_model": bertscore_model, "bertscore_layer": bertscore_layer},
         "wait_for_machines": wait_for_machines,
         **{"encoder": encoder, "systems": system or None},
     }
@@ -94,6 +100,8 @@ def submit_phase2(
     key_field: options.KeyField = None,
     pipeline: options.Pipeline = None,
     encoder: options.Encoder = None,
+    bertscore_model: options.BertScoreModel = None,
+    bertscore_layer: options.BertScoreLayer = None,
     n: options.Lengths = None,
     seed: options.Seeds = None,
     accelerator: options.Accelerator = None,
@@ -115,6 +123,7 @@ def submit_phase2(
         **{f"train_{key}": value for key, value in of_training.items()},
         **of_test,
         **{"pipeline": pipeline, "n": parse_lengths(n), "accelerator": accelerator, "actors": actors},
+        **{"bertscore_model": bertscore_model, "bertscore_layer": bertscore_layer},
         **{"seeds": seed or None, "seed": seed[0] if seed else None},
         **{"wait_for_machines": wait_for_machines, "encoder": encoder, "systems": system or None},
     }
@@ -161,8 +170,11 @@ def _submit(
     from jobs.plan.dry_run import describe, print_description
     from jobs.plan.job import JOBS
     from jobs.store import open_store
+    from jobs.terminal.language_warning import warn_of_corpora
 
     pinned = JOBS[job].plan(recipe, {key: value for key, value in given.items() if value is not None})
+    learnt_from = pinned.training.corpora if pinned.training else ()
+    warn_of_corpora((*learnt_from, *pinned.corpora), pinned.language, err)
     if dry_run:
         plan = describe(pinned)
         print(json.dumps(plan)) if as_json else print_description(plan, out)

@@ -31,12 +31,15 @@ def summarize(
 
     from core.learning.writer import PolicyWriter
     from core.text.words import count_words
+    from jobs.terminal.language_warning import warn_of_texts
 
     chosen = choose_policies(store, run, system)
     lengths = lengths or sorted(chosen.checkpoints)
     if untrained := [str(length) for length in lengths if length not in chosen.checkpoints]:
         trained = ", ".join(map(str, sorted(chosen.checkpoints)))
         err.print(f"{chosen.signature} was trained for n = {trained}, not for {', '.join(untrained)}.", markup=False)
+    language = next(iter(chosen.checkpoints.values())).reading.language
+    warn_of_texts("text", [content], language, err)
     texts = PolicyWriter(chosen).write(content, lengths)
     summaries = [{"n": a, "words": count_words(b), "text": b} for a, b in zip(lengths, texts, strict=True)]
     if as_json:

@@ -11,10 +11,13 @@ from core.metrics.keyword_recall import keyword_recall
 from core.summarizers import kr_wordrank, textrank_sentences
 from core.summarizers.korean_key_sentences import check_selection
 from core.text.korean import readable
+from core.text.language import hangul_share
 from core.text.tokenizers import named_tokenizer
 
 N_KEYWORDS = (10, 20, 30, 50, 100)
 N_KEYSENTS = (3, 5, 10, 20, 30)
+MOST_WITHOUT_HANGUL = 0.05
+_SHOWN = 10  # numbers of refused lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +113,10 @@ def _evaluated(signature: str, sentences: Sequence[str], keywords: Sequence[str]
 def read_documents(path: Path) -> list[str]:
     """The documents of a UTF-8 text file, one a line: what stands before a tab, if that is not blank.
 
+    Among comments in Korean some are in English, and stay: up to `MOST_WITHOUT_HANGUL` of the lines.
+
     Raises:
-        CorpusError: the file does not exist, is not UTF-8, or holds no document.
+        CorpusError: the file does not exist, is not UTF-8, holds no document, or more lines than that hold no Hangul.
     """
     if not path.is_file():
         raise CorpusError(f"There is no file {path}.")
@@ -119,11 +124,24 @@ def read_documents(path: Path) -> list[str]:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
         raise CorpusError(f"{path} cannot be read: {error}.") from error
-    documents = (_decoded(path, number, line) for number, line in enumerate(lines, start=1))
-    found = [text for document in documents if (text := readable(document.partition("\t")[0]).strip())]
-    if not found:
+    decoded = ((number, _decoded(path, number, line)) for number, line in enumerate(lines, start=1))
+    documents = {number: text for number, line in decoded if (text := readable(line.partition("\t")[0]).strip())}
+    if not documents:
         raise CorpusError(f"{path} holds no document: write one on each line (what follows a tab is not read).")
-    return found
+    others = [number for number, text in documents.items() if _is_without_hangul(text)]
+    if len(others) > MOST_WITHOUT_HANGUL * len(documents):
+        shown = ", ".join(map(str, others[:_SHOWN])) + (", …" if len(others) > _SHOWN else "")
+        raise CorpusError(
+            f"{path}: {len(others)} of {len(documents)} documents hold no Hangul, and {MOST_WITHOUT_HANGUL:.0%} may. "
+            f"They are on line{'s' if len(others) > 1 else ''} {shown}. Key sentences are found in Korean texts only: "
+            "take the others out."
+        )
+    return list(documents.values())
+
+
+def _is_without_hangul(text: str) -> bool:
+    """Whether a text has letters, none of them Hangul. Names of brands in a Korean text do not matter."""
+    return any(map(str.isalpha, text)) and hangul_share(text) == 0
 
 
 def _decoded(path: Path, number: int, line: bytes) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from jobs.plan import baselines, phase1, phase2
 from jobs.plan.pinned import Pinned
+from jobs.plan.readable import require_readable
 from jobs.recipes.base import RunRecipe
 from jobs.recipes.baselines import BaselinesRecipe
 from jobs.recipes.load import load_recipe, parse_recipe
@@ -31,9 +32,11 @@ class Job(Generic[Recipe]):
         """A new run from a bundled recipe or a YAML file, see `load_recipe`.
 
         Raises:
-            NwsError: the recipe is not usable, or what it names cannot be found.
+            NwsError: the recipe is not usable, what it names cannot be found, or a model cannot read the articles.
         """
-        return self.pin(load_recipe(self.recipe, name, overrides))
+        pinned = self.pin(load_recipe(self.recipe, name, overrides))
+        require_readable(pinned)
+        return pinned
 
     def plan_again(self, recipe: Mapping[str, Any], run_id: str) -> Pinned:
         """A run from its stored recipe.

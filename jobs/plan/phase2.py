@@ -11,6 +11,7 @@ from core.models import parse_model, resolve_model
 from core.summarizers.extractive_baselines import BASELINES
 from core.sweep import SweepPlan
 from core.text.corpus import Corpus
+from core.text.near_copies import MOST_SHARED, WORDS, near_copies
 from core.types import Article
 from jobs.plan.pinned import (
     Pinned,
@@ -33,8 +34,8 @@ def pin(recipe: Phase2Recipe) -> Pinned:
     """Look up every revision a recipe leaves open, and open its datasets. Loads no model.
 
     Raises:
-        NwsError: a model, dataset, pipeline or revision cannot be found, or an article is to be learnt from and judged
-            on.
+        NwsError: a model, dataset, pipeline or revision cannot be found, or a near copy of what is learnt from is
+            to be judged on.
     """
     encoder = resolve_model(parse_model(recipe.encoder))
     setting = pin_setting(recipe)
@@ -99,21 +100,18 @@ def require_disjoint(train: Sequence[Corpus], test: Sequence[Corpus]) -> None:
     """Refuse to judge policies on what they have seen.
 
     Raises:
-        RecipeError: the text of an article, but for white space, is among both.
+        RecipeError: a test article is a near copy of a training article (`core.text.near_copies`).
     """
-    seen = {_words(article): article for article in _articles(train)}
-    for article in _articles(test):
-        learnt = seen.get(_words(article))
-        if learnt is not None:
-            raise RecipeError(
-                f"The text of test article {article.key!r} of {article.dataset} is also that of training article "
-                f"{learnt.key!r} of {learnt.dataset}: a policy must not be judged on what it "
-                "has learnt from. Take another split, or leave it out (skip and limit in a recipe)."
-            )
-
-
-def _words(article: Article) -> str:
-    return " ".join(article.text.split())
+    copies = list(near_copies(_articles(test), _articles(train)))
+    if copies:
+        worst = max(copies, key=lambda copy: copy.shared)
+        others = f" There are {len(copies)} such pairs." if len(copies) > 1 else ""
+        raise RecipeError(
+            f"Test article {worst.one.key!r} of {worst.one.dataset} is a near copy of training article "
+            f"{worst.other.key!r} of {worst.other.dataset}: the smaller one shares {worst.shared:.0%} of its word "
+            f"{WORDS}-grams with the other, and {MOST_SHARED:.0%} is allowed.{others} A policy must not be judged on "
+            "what it has learnt from. Take another split, or leave the articles out (skip and limit in a recipe)."
+        )
 
 
 def _articles(corpora: Iterable[Corpus]) -> Iterable[Article]:

@@ -8,7 +8,7 @@ from typing import Any
 from core.episodes import EpisodePlan
 from core.errors import RecipeError
 from core.learning.training_config import TrainingConfig
-from core.metrics.bertscore import BertScoreConfig
+from core.metrics.bertscore import BertScoreConfig, tuned_layer
 from core.metrics.rouge import RougeConfig
 from core.metrics.standard import MetricsConfig
 from core.models import ModelRef, is_folder, parse_model, resolve_model
@@ -82,6 +82,11 @@ class Pinned:
         return self.recipe.job
 
     @property
+    def language(self) -> Language:
+        """That of every article."""
+        return self.stages[0].plan.language
+
+    @property
     def articles(self) -> int | None:
         """How many articles there are, None where a streamed dataset does not tell."""
         sizes = [corpus.size for corpus in self.corpora]
@@ -134,11 +139,12 @@ class PinnedSetting:
 
     def in_recipe(self, recipe: RunRecipe) -> dict[str, Any]:
         """The fields of `recipe` that were pinned, as they are now."""
-        rouge, backbone = self.metrics.rouge, self.metrics.bertscore.model
+        rouge, bertscore = self.metrics.rouge, self.metrics.bertscore
+        backbone = {"model": pinned_text(bertscore.model), "num_layers": bertscore.num_layers}
         return {
             "datasets": pinned_datasets(recipe.datasets, self.corpora),
             "pipeline": self.pipeline,
-            "bertscore": recipe.bertscore.model_copy(update={"model": pinned_text(backbone)}),
+            "bertscore": recipe.bertscore.model_copy(update=backbone),
             "rouge": recipe.rouge.model_copy(update={"tokenizer": rouge.tokenizer}),
         }
 
@@ -158,7 +164,12 @@ def pin_setting(recipe: RunRecipe) -> PinnedSetting:
             "rouge_score's tokenizer deletes Korean text: leave rouge.tokenizer at auto, or name another."
         )
     metrics = MetricsConfig(
-        BertScoreConfig(backbone, recipe.bertscore.num_layers, recipe.bertscore.rescale, recipe.precision),
+        BertScoreConfig(
+            backbone,
+            recipe.bertscore.num_layers or tuned_layer(backbone),
+            recipe.bertscore.rescale,
+            recipe.precision,
+        ),
         RougeConfig(rouge.stemmer, tokenizer),
     )
     return PinnedSetting(language, resolve_pipeline(recipe.pipeline, language), metrics, corpora)

@@ -21,10 +21,16 @@ class Strict(BaseModel):
 
 
 class BertScoreRecipe(Strict):
-    """Which BERTScore: backbone, layer, and whether it is rescaled with bert-score's own baseline."""
+    """Which BERTScore.
+
+    Attributes:
+        model: its backbone: a known name, a folder, or a Hub id.
+        num_layers: the layer of it that is matched; the one tuned for that backbone if not given.
+        rescale: rescale with bert-score's own baseline.
+    """
 
     model: str = "bert-base-uncased"
-    num_layers: PositiveInt = 9
+    num_layers: PositiveInt | None = None
     rescale: bool = False
 
 

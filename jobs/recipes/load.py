@@ -24,6 +24,7 @@ def _keys(part: type) -> tuple[str, ...]:
 
 
 _KEYS = frozenset(_keys(DatasetSpec)) - {"name"}
+_OF_BERTSCORE = {"bertscore_model": "model", "bertscore_layer": "num_layers"}
 _OF_EACH_DATASET = {"datasets": {key: key for key in _KEYS}, "train_datasets": {f"train_{key}": key for key in _KEYS}}
 
 
@@ -34,17 +35,23 @@ def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> 
         kind: the class of the job's recipes.
         name: `sample`, `paper`, or a path ending in .yaml.
         overrides: by field name. `datasets` replaces all datasets; `limit` and the like apply to each of them, and
-            `train_limit` and the like to each of `train_datasets`.
+            `train_limit` and the like to each of `train_datasets`. `bertscore_model` and `bertscore_layer` apply to
+            `bertscore`; another model leaves the recipe's layer behind.
 
     Raises:
         RecipeError: there is no such recipe, or a key or value is not usable (each named).
     """
-    of_datasets = {key for keys in _OF_EACH_DATASET.values() for key in keys}
-    values = {**_read(kind.job, name), **{key: value for key, value in overrides.items() if key not in of_datasets}}
+    of_parts = {key for keys in _OF_EACH_DATASET.values() for key in keys} | _OF_BERTSCORE.keys()
+    values = {**_read(kind.job, name), **{key: value for key, value in overrides.items() if key not in of_parts}}
     for field, keys in _OF_EACH_DATASET.items():
         given = {own: overrides[key] for key, own in keys.items() if key in overrides}
         if given and isinstance(values.get(field), list):
             values[field] = [{**one, **given} if isinstance(one, Mapping) else one for one in values[field]]
+    if backbone := {own: overrides[key] for key, own in _OF_BERTSCORE.items() if key in overrides}:
+        kept = values.get("bertscore") or {}
+        if isinstance(kept, Mapping):
+            tuned = {"num_layers": None} if "model" in backbone else {}  # a layer belongs to its model
+            values["bertscore"] = {**kept, **tuned, **backbone}
     return parse_recipe(kind, values, name)
 
 

@@ -13,11 +13,11 @@ from core.analysis.bootstrap import score_intervals
 from core.analysis.intervals import Interval, mean_intervals
 from core.errors import CorpusError, LanguageError, RecipeError
 from core.metrics.metric import FloatArray, Metric, Row
-from core.metrics.registry import NEED_SOURCE, Options, make_metric, text_tokenizer
+from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, Options, make_metric, text_tokenizer
 from core.text.files import read_rows
 from core.text.language import check_language
 from core.text.rows import cleaned, to_references
-from core.text.tokenizers import Tokenizer
+from core.text.tokenizers import EnglishTokenizer, Tokenizer
 
 # The first that holds a reference counts.
 REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights")
@@ -78,6 +78,7 @@ def score_file(path: Path, names: Sequence[str], options: Options, seed: int) ->
         RecipeError: no such metric, or options that do not go together.
         CorpusError: a row is malformed (named by its line), or there is none.
         LanguageError: the tokenizer would delete a text (named by its line).
+        ModelError: BERTScore's backbone cannot be found.
     """
     if not names:
         raise RecipeError("--metrics names no metric.")
@@ -85,7 +86,32 @@ def score_file(path: Path, names: Sequence[str], options: Options, seed: int) ->
     needs_source = next((name for name in names if name in NEED_SOURCE), None)
     predictions = read_predictions(path, text_tokenizer(options), needs_source)
     rows = [prediction.row for prediction in predictions]
+    if any(name in NEED_BACKBONE for name in names):
+        _require_readable(options, rows)
     return FileScore(predictions, {name: _score(metric, rows, seed) for name, metric in metrics.items()}, seed)
+
+
+def _require_readable(options: Options, rows: Sequence[Row]) -> None:
+    """Refuse texts that BERTScore's backbone cannot read; those that the English tokenizer reads, every backbone does.
+
+    Raises:
+        RecipeError: its vocabulary covers less than half of their words.
+    """
+    if isinstance(text_tokenizer(options), EnglishTokenizer):
+        return
+    # They import PyTorch, which takes seconds, and most metrics need none.
+    from core.models import parse_model, resolve_model
+    from core.vocabulary_coverage import MOST_UNREAD, unread_share
+
+    model = resolve_model(parse_model(options.bertscore_model))
+    share = unread_share(model, (text for row in rows for text in (row.prediction, *row.references)))
+    if share > MOST_UNREAD:
+        raise RecipeError(
+            f"BERTScore's backbone {model.name} cannot read these texts: its tokenizer turns {share:.0%} of their "
+            f"words into unknown tokens or into pieces smaller than a character ({MOST_UNREAD:.0%} may be). Name one "
+            "with the vocabulary of their language, such as `google-bert/bert-base-multilingual-cased`.",
+            settings=("bertscore_model",),
+        )
 
 
 def _score(metric: Metric, rows: Sequence[Row], seed: int) -> MetricScore:

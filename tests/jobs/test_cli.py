@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from korean_tokenizers import korean_tokenizer
 
 from jobs import store
 from jobs.commands import shared
@@ -64,6 +65,48 @@ def test_a_dry_run_says_what_would_run_and_runs_nothing(nws, tmp_path: Path) -> 
     assert "86b5e0934494bd15c9632b12f734a8a67f723594" in shown
     assert "not on this machine" in shown
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("job", ["phase1", "baselines", "phase2"])
+def test_the_backbone_of_bertscore_can_be_named(nws, tiny_models, job: str) -> None:
+    backbone = ("--bertscore-model", str(tiny_models["bert"]))
+    plan = nws("submit", job, "--dry-run", "--json", *backbone, "--bertscore-layer", "2").json
+    assert plan["bertscore"].startswith(f"{tiny_models['bert']}@sha256:")
+    assert "|layer:2|" in plan["metrics"]["bertscore"]
+    assert "|layer:4|" in nws("submit", job, "--dry-run", "--bertscore-layer", "4").out
+    refused = nws("submit", job, "--dry-run", *backbone)
+    assert refused.code == 2
+    assert refused.err.endswith("no tuned layer for tiny-bert: name one. (--bertscore-layer)\n")
+
+
+def test_korean_articles_need_models_that_read_korean(nws, tiny_models, tmp_path: Path) -> None:
+    korean_tokenizer("kiwi")
+    korean = ("submit", "phase1", "--engine", "inline", "--dataset", "sample-ko", "--limit", "1", "--n", "3", "--json")
+    refused = nws(*korean)
+    assert (refused.code, refused.out) == (2, "")
+    assert "cannot read them: encoder all-MiniLM-L6-v2" in refused.err
+    assert "--bertscore-model google-bert/bert-base-multilingual-cased" in refused.err
+    assert list(tmp_path.iterdir()) == []  # no store either
+    multilingual = str(tiny_models["multilingual"])
+    models = ("--encoder", multilingual, "--bertscore-model", multilingual, "--bertscore-layer", "2")
+    assert nws(*korean, *models).json["state"] == "done"
+
+
+FRENCH = "Le conseil municipal a décidé de réparer le vieux pont avant le début de l'hiver, dit le maire."
+
+
+def test_french_is_warned_of_when_it_comes_in_as_english(nws, tmp_path: Path) -> None:
+    rows = [{"text": FRENCH, "summary": "Le pont.", "prediction": FRENCH}] * 2
+    (tmp_path / "mixed.jsonl").write_text("\n".join(json.dumps({**row, "id": i}) for i, row in enumerate(rows)))
+    for job in ("phase1", "baselines"):
+        submitted = nws("submit", job, "--dry-run", "--json", "--dataset", "mixed.jsonl")
+        assert submitted.err.count("Warning: of 2 articles of mixed.jsonl (all), 2 seem to be in another language") == 1
+        assert submitted.json["articles"] == 2
+    scored = nws("score", "mixed.jsonl")
+    assert "Warning: of 2 predictions of mixed.jsonl, 2 seem" in scored.err
+    assert "(ISO 639: fr)" in scored.err
+    assert nws("score", "mixed.jsonl", "--tokenizer", "char").err == ""  # for texts in any language
+    assert "Warning" not in nws("submit", "phase2", "--dry-run").err
 
 
 def test_failed_articles_make_the_exit_code_one(nws, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Tiny, randomly initialised checkpoints of the study's architectures, made where they are needed."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -34,6 +35,8 @@ from transformers import (
     XLNetTokenizer,
 )
 
+from core.text.corpus import BUNDLED
+
 _PIECES = [*"abcdefghijklmnopqrstuvwxyz0123456789.,'-", "the", "of", "to", "in", "said", "news", "cat", "city"]
 _SIZE = {"num_hidden_layers": 2, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}
 
@@ -50,6 +53,14 @@ _ENCODER_DECODER = {
 
 def make_bert(folder: Path) -> Path:
     tokenizer = BertTokenizer(vocab=_wordpieces())
+    config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=128, **_SIZE)
+    return _save(folder, BertModel(_seeded(config)), tokenizer)
+
+
+def make_multilingual(folder: Path) -> Path:
+    """Its vocabulary has every syllable of the bundled Korean articles, and letters keep case and accents."""
+    syllables = sorted(set(filter(str.isalpha, BUNDLED["sample-ko"].read_text(encoding="utf-8"))))
+    tokenizer = BertTokenizer(vocab=_wordpieces(syllables), do_lower_case=False)
     config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=128, **_SIZE)
     return _save(folder, BertModel(_seeded(config)), tokenizer)
 
@@ -163,8 +174,9 @@ def _sentencepieces(special: list[str]) -> list[tuple[str, float]]:
     return pieces + [(piece, -4.0) for piece in _PIECES] + [(f"▁{piece}", -5.0) for piece in _PIECES]
 
 
-def _wordpieces() -> dict[str, int]:
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *_PIECES, *(f"##{piece}" for piece in _PIECES)]
+def _wordpieces(more: Sequence[str] = ()) -> dict[str, int]:
+    pieces = dict.fromkeys([*_PIECES, *more])
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *pieces, *(f"##{piece}" for piece in pieces)]
     return {word: i for i, word in enumerate(words)}
 
 

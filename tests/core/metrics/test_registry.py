@@ -1,5 +1,9 @@
 """What holds for every metric of the registry."""
 
+from dataclasses import replace
+from typing import Literal
+from unicodedata import normalize
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +12,7 @@ from hypothesis import strategies as st
 from core.errors import RecipeError
 from core.metrics.common_substring import NAME as COMMON_SUBSTRING
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Row
-from core.metrics.registry import METRICS, NEED_SOURCE, Options, make_metric
+from core.metrics.registry import METRICS, NEED_BACKBONE, NEED_SOURCE, Options, make_metric
 
 TOP = {"sacrebleu": 100.0, "dialogsum": 3.0}
 ON_WORDS = sorted(set(METRICS) - {"bertscore", "efficiency"})
@@ -145,6 +149,44 @@ def test_korean_is_cut_by_its_own_tokenizer() -> None:
         assert found[-1] >= 0.99 * TOP.get(name, 1.0)
     assert "tok:char" in make_metric("bleu", Options(lang="ko", tokenizer="char")).signature
     assert "|match:exact|" in make_metric("meteor", Options(lang="ko", tokenizer="char")).signature
+
+
+accented = st.lists(st.sampled_from(["café", "déjà", "vu", "naïve", "cat", "Ångström", "of"]), max_size=8).map(" ".join)
+korean_words = ["고양이가", "매트", "위에", "있다", "각막이", "닭을", "iPhone", "cafés", "꽃", "값"]
+hangul = st.lists(st.sampled_from(korean_words), max_size=8).map(" ".join)
+FORMS = ("NFC", "NFD")
+
+
+def encoded(row: Row, form: Literal["NFC", "NFD"]) -> Row:
+    return Row(
+        normalize(form, row.prediction),
+        tuple(normalize(form, text) for text in row.references),
+        normalize(form, row.source or ""),
+    )
+
+
+def rows_of(text: st.SearchStrategy[str]) -> st.SearchStrategy[list[Row]]:
+    row = st.builds(Row, text, st.lists(text, min_size=1, max_size=2).map(tuple), text)
+    return st.lists(row, min_size=1, max_size=3)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@settings(max_examples=10, deadline=None)
+@given(english=rows_of(accented), korean=rows_of(hangul), form=st.sampled_from(FORMS), other=st.sampled_from(FORMS))
+def test_how_a_text_is_encoded_does_not_matter(name: str, english, korean, form, other) -> None:
+    languages = [(english, Options())]
+    if name not in NEED_BACKBONE:  # the bundled backbone reads no Korean
+        languages.append((korean, Options(lang="ko", tokenizer="char")))
+    for rows, options in languages:
+        as_they_are = score(name, rows, options)
+        mixed = [replace(encoded(row, form), references=encoded(row, other).references) for row in rows]
+        assert score(name, mixed, options).tolist() == as_they_are.tolist()
+
+
+def test_decomposed_korean_against_composed_korean_is_the_same_text() -> None:
+    row = Row("고양이가 매트 위에 있다", (normalize("NFD", "고양이가 매트 위에 있다"),))
+    assert score("sacrebleu", [row], Options(lang="ko")).tolist() == pytest.approx([100])
+    assert score("density", [Row("고양이가", (), normalize("NFD", "고양이가 있다"))]).tolist() == [1]
 
 
 def test_what_needs_a_source_is_known() -> None:

@@ -69,6 +69,10 @@ def test_policies_are_looked_at_used_and_exported(
     assert [(s["n"], s["words"]) for s in both["summaries"]] == [(3, 3), (5, 5)]
     assert both["summaries"][1]["text"] == one.out.strip()
     assert (both["system"], both["made_by"]["run"], both["made_by"]["updates"]) == ("policy|joint|seed=4", run, 2)
+    french = "Le conseil municipal a décidé de réparer le vieux pont avant le début de l'hiver, dit le maire."
+    warned = nws("summarize", french, "--run", run, "--n", "4").err
+    assert "Warning: of 1 text, 1 seem to be in another language than English (ISO 639: fr)" in warned
+    assert "Warning" not in one.err
     other = nws("summarize", TEXT, "--run", run, "--system", "policy|each|seed=4", "--n", "4")
     assert count_words(other.out) == 4
     assert "policy|each|seed=4 was trained for n = 3, 5, not for 4" in other.err

@@ -125,6 +125,31 @@ def test_bad_files(nws, tmp_path: Path, content: bytes | None, message: str) -> 
     assert "Traceback" not in err
 
 
+def test_lines_without_hangul_are_refused_by_their_numbers(nws, tmp_path: Path) -> None:
+    korean = ["음악이 정말 좋았어요\t9"] * 19
+    (tmp_path / "c.txt").write_text("\n".join([*korean[:5], "", "this film was great\t10", *korean[5:-1], "so good"]))
+    code, out, err = nws("c.txt")
+    assert (code, out) == (1, "")
+    assert "2 of 20 documents hold no Hangul, and 5% may. They are on lines 7, 21. " in err
+    (tmp_path / "c.txt").write_text("\n".join([*korean, "this film was great"]))
+    assert len(read_documents(tmp_path / "c.txt")) == 20
+    (tmp_path / "c.txt").write_text("A film.\n" * 30)
+    with pytest.raises(CorpusError, match=r"30 of 30 documents .* on lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …\. "):
+        read_documents(tmp_path / "c.txt")
+
+
+def test_a_brand_in_a_korean_line_and_a_line_without_letters_are_fine(tmp_path: Path) -> None:
+    lines = ["2016년 must see", "trumpet 과 piano bass의 jazz 선율", "10/10 !!", "👍"]
+    (tmp_path / "c.txt").write_text("\n".join(lines), encoding="utf-8")
+    assert read_documents(tmp_path / "c.txt") == lines
+
+
+def test_real_comments_pass_whole(shared_data: Path) -> None:
+    comments = shared_data / "korean_movie_comments.txt"
+    lines = comments.read_text(encoding="utf-8").split("\n")
+    assert len(read_documents(comments)) == sum(bool(line.partition("\t")[0].strip()) for line in lines)
+
+
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="There is no file"):
         read_documents(tmp_path)

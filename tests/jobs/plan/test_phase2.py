@@ -7,6 +7,7 @@ import pytest
 
 from core.errors import CorpusError, RecipeError
 from core.learning.policy_system import PolicySystem
+from core.text.corpus import DatasetSpec, open_corpus
 from jobs.plan.phase2 import pin
 from jobs.recipes.load import load_recipe, parse_recipe
 from jobs.recipes.phase2 import Phase2Recipe
@@ -50,9 +51,25 @@ def test_an_article_may_not_be_both_learnt_from_and_judged_on(tmp_path: Path) ->
         f"{which}datasets": [{"name": str(tmp_path / name)}]
         for which, name in (("train_", "train.jsonl"), ("", "test.jsonl"))
     }
-    with pytest.raises(RecipeError, match=r"test article '2' of test\.jsonl is also that of training article '2'"):
+    copied = r"Test article '2' of test\.jsonl is a near copy of training article '2' of train\.jsonl: .* 100% .* 50%"
+    with pytest.raises(RecipeError, match=copied):
         pin(load_recipe(Phase2Recipe, "sample", datasets))
     assert pin(load_recipe(Phase2Recipe, "sample", {**datasets, "train_limit": 2})).articles == 2
+
+
+def test_a_copy_that_was_edited_is_still_a_copy(tmp_path: Path) -> None:
+    learnt = [article.text for article in open_corpus(DatasetSpec("sample", limit=16))]
+    words = learnt[3].split()
+    edited = "(CNN) -- " + " ".join(words[:40] + words[45:]).upper().replace('"', "\u201d")
+    rows = [{"id": "new", "article": "Snow fell on the town.", "summary": "Snow."}]
+    rows += [{"id": f"copy-{i}", "article": text, "summary": "S."} for i, text in enumerate((edited, learnt[5] + "\n"))]
+    (tmp_path / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    test = {"datasets": [{"name": str(tmp_path / "test.jsonl")}]}
+    with pytest.raises(RecipeError, match=r"'copy-1' of test\.jsonl .* 100% .* There are 2 such pairs\."):
+        pin(load_recipe(Phase2Recipe, "sample", test))
+    with pytest.raises(RecipeError, match=r"'copy-0' of test\.jsonl .* shares 9[0-9]% of its word 8-grams"):
+        pin(load_recipe(Phase2Recipe, "sample", {**test, "train_limit": 4}))
+    assert pin(load_recipe(Phase2Recipe, "sample", {**test, "train_limit": 3})).articles == 3
 
 
 def test_training_and_test_are_in_one_language() -> None:

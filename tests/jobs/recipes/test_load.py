@@ -42,6 +42,21 @@ def test_flags_win_over_the_file(tmp_path: Path) -> None:
     assert [(d.name, d.text_field) for d in replaced.datasets] == [("c.csv", "body")]
 
 
+def test_another_backbone_leaves_the_layer_of_the_recipe_behind(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    own = {"model": "org/own", "num_layers": 5, "rescale": True}
+    path.write_text(yaml.safe_dump({"datasets": [{"name": "a.jsonl"}], "bertscore": own}))
+
+    def chosen(**given: object) -> tuple[str, int | None, bool]:
+        bertscore = load_recipe(Phase1Recipe, str(path), given).bertscore
+        return bertscore.model, bertscore.num_layers, bertscore.rescale
+
+    assert chosen() == ("org/own", 5, True)
+    assert chosen(bertscore_layer=3) == ("org/own", 3, True)
+    assert chosen(bertscore_model="roberta-base") == ("roberta-base", None, True)
+    assert chosen(bertscore_model="roberta-base", bertscore_layer=3) == ("roberta-base", 3, True)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -13,7 +13,7 @@ from core.errors import CorpusError, LanguageError, NwsError, RecipeError
 from core.metrics.metric import Row
 from core.metrics.registry import Options
 from core.text.tokenizers import EnglishTokenizer
-from jobs.score.compute import check_output, read_predictions, score_file, write_rows
+from jobs.score.compute import FileScore, check_output, read_predictions, score_file, write_rows
 from jobs.score.show import print_score
 
 ENGLISH = EnglishTokenizer()
@@ -229,3 +229,17 @@ def test_the_bundled_backbone_is_refused_for_korean_however_it_is_asked(tmp_path
     file.write_text(json.dumps({"prediction": "나는 학교에 갔다", "reference": "정부는 예산을 줄였다"}) + "\n")
     with pytest.raises(RecipeError, match="reads English only"):
         score_file(file, ["bertscore"], Options(tokenizer="char"), 0)
+
+
+@pytest.mark.parametrize("name", ["bertscore", "efficiency"])
+def test_a_backbone_must_read_the_texts(tmp_path: Path, tiny_models: dict[str, Path], name: str) -> None:
+    file = written(tmp_path / "p.jsonl", {"prediction": "나는 학교에 갔다", "reference": "정부는 예산을 줄였다"})
+
+    def scored(architecture: str) -> FileScore:
+        options = Options(tokenizer="char", bertscore_model=str(tiny_models[architecture]), bertscore_layer=2)
+        return score_file(file, [name], options, 0)
+
+    with pytest.raises(RecipeError, match=r"tiny-bert cannot read these texts: .* 100% of") as refused:
+        scored("bert")
+    assert refused.value.settings == ("bertscore_model",)
+    assert set(scored("multilingual").metrics) == {name}

@@ -1,0 +1,41 @@
+"""A warning where texts are in another language than a command takes them for."""
+
+import itertools
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+
+from core.text.corpus import Corpus
+from core.text.detection import find_foreign
+from core.text.language import Language
+
+NAMES: dict[Language, str] = {"en": "English", "ko": "Korean"}
+# Of the texts that are looked at. A quotation, or a row that slipped in, is not worth a warning.
+_MOST_FOREIGN = 0.1
+_LOOKED_AT = 50
+
+
+def warn_of_corpora(corpora: Iterable[Corpus], language: Language, console: Console) -> None:
+    """Warn of each dataset whose articles look like another language; 50 spread over it, the first 50 of a stream."""
+    for corpus in corpora:
+        step = max(1, (corpus.size or 0) // _LOOKED_AT)
+        articles = itertools.islice(corpus, 0, step * _LOOKED_AT, step)
+        _warn(f"articles of {corpus.name} ({corpus.split})", [article.text for article in articles], language, console)
+
+
+def warn_of_texts(what: str, texts: Sequence[str], language: Language, console: Console) -> None:
+    """Warn if `texts`, called `what` in the warning, look like another language; 50 spread over them."""
+    step = max(1, len(texts) // _LOOKED_AT)
+    _warn(what, texts[: step * _LOOKED_AT : step], language, console)
+
+
+def _warn(what: str, texts: Sequence[str], language: Language, console: Console) -> None:
+    foreign = find_foreign(texts, language)
+    if foreign.count > _MOST_FOREIGN * foreign.texts:
+        codes = ", ".join(foreign.languages)
+        console.print(
+            f"Warning: of {foreign.texts} {what}, {foreign.count} seem to be in another language than "
+            f"{NAMES[language]} (ISO 639: {codes}). They are read as {NAMES[language]}: what comes out may mean "
+            "nothing.",
+            markup=False,
+        )

@@ -1,0 +1,59 @@
+import importlib
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from core.text.corpus import DatasetSpec, open_corpus
+from core.text.detection import find_foreign, foreign_language
+
+LANGUAGES = ["fr", "de", "es", "it", "nl", "pt", "sv", "fi", "pl", "ro", "tr", "id", "vi", "hu"]
+SENTENCES = {code: importlib.import_module(f"spacy.lang.{code}.examples").sentences for code in ["en", *LANGUAGES]}
+ENGLISH = [article.text for article in open_corpus(DatasetSpec("sample"))]
+KOREAN = [article.text for article in open_corpus(DatasetSpec("sample-ko"))]
+
+
+def test_the_bundled_articles_are_in_their_language() -> None:
+    assert find_foreign(ENGLISH, "en").languages == find_foreign(KOREAN, "ko").languages == {}
+    assert find_foreign(ENGLISH, "ko").languages == {"en": 24}
+    assert find_foreign(KOREAN, "en").languages == {"ko": 6}
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_sentences_of_other_languages_are_told_from_english(code: str) -> None:
+    sentences = [text for text in SENTENCES[code] if sum(map(str.isalpha, text)) >= 20]
+    found = find_foreign(sentences, "en")
+    assert (found.texts, found.count) == (len(sentences), len(sentences))
+    assert next(iter(found.languages)) == code
+
+
+def test_english_sentences_are_english() -> None:
+    assert find_foreign(SENTENCES["en"], "en").count == 0
+
+
+@pytest.mark.parametrize("text", ["", "12 %", "😀", "Déjà vu", "Bonjour, Marie", "Schweinsteiger"])
+def test_a_short_text_is_in_any_language(text: str) -> None:
+    assert foreign_language(text, "en") is None
+    assert foreign_language(text, "ko") is None
+
+
+def test_summaries_of_a_few_words_are_no_false_alarm() -> None:
+    drawn = random.Random(0)
+    bags = [" ".join(drawn.sample(text.split(), n)) for text in ENGLISH for n in (1, 3, 5, 7, 9, 13, 21)]
+    assert find_foreign(bags, "en").count <= 1
+
+
+@pytest.mark.parametrize("name", ["cnn_dailymail", "xsum", "dialogsum"])
+def test_real_articles_and_summaries_are_english(shared_data: Path, name: str) -> None:
+    articles = list(open_corpus(DatasetSpec(str(shared_data / f"{name}.jsonl"))))
+    assert find_foreign([article.text for article in articles], "en").count == 0
+    assert find_foreign([text for article in articles for text in article.references], "en").count == 0
+
+
+def test_lines_of_dialogue_are_english(shared_data: Path) -> None:
+    rows = (shared_data / "dialogsum.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = [line for row in rows for line in json.loads(row)["dialogue"].splitlines()]
+    found = find_foreign(lines, "en")
+    assert found.texts > 1900
+    assert found.count <= 2
