@@ -13,6 +13,7 @@ from core.errors import NwsError, RecipeError
 from jobs.commands import (
     cancel,
     compare,
+    correlate,
     db,
     doctor,
     drive,
@@ -56,6 +57,7 @@ app.command("query")(query.query)
 app.command("summarize")(summarize.summarize)
 app.command("export")(export.export)
 app.command("score")(score.score)
+app.command("correlate")(correlate.correlate)
 app.command("keysentences")(keysentences.keysentences)
 app.command("doctor")(doctor.doctor)
 db_app.command("upgrade")(db.upgrade)

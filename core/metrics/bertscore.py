@@ -1,4 +1,4 @@
-"""BERTScore (Zhang et al. 2020, "BERTScore: Evaluating Text Generation with BERT"), without idf weights.
+"""BERTScore (Zhang et al. 2020, "BERTScore: Evaluating Text Generation with BERT"), with or without idf weights.
 
 The numbers are those of the `bert_score` library called with one pair at a time. Called with many pairs it masks
 padding with similarity 0, which lifts negative maxima: its batched scores differ by up to 0.03 for one-word
@@ -8,7 +8,9 @@ summaries. Here nothing is padded when tokens are matched, so many pairs can be 
 import csv
 import functools
 import importlib.metadata
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,7 +95,24 @@ class TokenVectors:
     """The token vectors of one text, each of length 1, and which of them count (special tokens only match)."""
 
     vectors: torch.Tensor  # (tokens, dimensions) float32
-    weights: FloatArray  # (tokens,) float64, 0 or 1
+    weights: FloatArray  # (tokens,) float64, 0 or 1, or the idf weights
+
+
+@dataclass(frozen=True, slots=True)
+class Idf:
+    """How rare tokens are among references. Special tokens are in every one, so that they weigh 0.
+
+    Attributes:
+        weights: by token id, of the tokens that occur.
+        unseen: of all others.
+    """
+
+    weights: Mapping[int, float]
+    unseen: float
+
+    def of(self, ids: Sequence[int]) -> FloatArray:
+        """The weights of a text's tokens, (tokens,) float64."""
+        return np.array([self.weights.get(i, self.unseen) for i in ids], dtype=np.float64)
 
 
 class BertScorer:
@@ -116,14 +135,26 @@ class BertScorer:
         self._baseline = _baseline(config) if config.rescale else (0.0, 0.0, 0.0)
         self._device = device
 
-    def score(self, pairs: Sequence[Pair]) -> list[Score]:
+    def idf(self, references: Sequence[str]) -> Idf:
+        """Token weights, as bert_score computes them: of a token in c of N references, ln((N + 1) / (c + 1))."""
+        rows = self._tokenized([text.strip() for text in references if text.strip()])
+        having = Counter(token for row in rows for token in set(row["input_ids"]))
+        above = len(rows) + 1
+        return Idf({token: math.log(above / (count + 1)) for token, count in having.items()}, math.log(above))
+
+    def score(self, pairs: Sequence[Pair], idf: Idf | None = None) -> list[Score]:
         """Score each candidate against its best reference (the one with the highest F1).
 
         Every distinct text is embedded once, however many pairs it is in. An empty candidate or no non-empty
-        reference scores 0.
+        reference scores 0, and so does a text all of whose idf weights are 0.
+
+        Args:
+            pairs: each candidate with its references.
+            idf: weights of the tokens; without them all but the special tokens count alike.
         """
         texts = list(dict.fromkeys(text.strip() for pair in pairs for text in (pair[0], *pair[1])))
-        tokens = {text: found for text, found in zip(texts, self.embed(texts), strict=True) if found is not None}
+        embedded = zip(texts, self.embed(texts, idf=idf), strict=True)
+        tokens = {text: found for text, found in embedded if found is not None}
         candidates: dict[str, dict[str, Score]] = {}  # of each reference, its candidates
         for candidate, references in pairs:
             for reference in references:
@@ -146,17 +177,18 @@ class BertScorer:
         """Score each candidate, at least one, against one reference."""
         return [self._score(pair) for pair in _match(candidates, reference)]
 
-    def embed(self, texts: Sequence[str], batches: Batches = token_batches) -> list[TokenVectors | None]:
+    def embed(
+        self, texts: Sequence[str], batches: Batches = token_batches, idf: Idf | None = None
+    ) -> list[TokenVectors | None]:
         """Token vectors of each text, None where there is nothing to match.
 
         Args:
             texts: stripped of the white space around them.
             batches: which texts go through the model together.
+            idf: weights of the tokens.
         """
         filled = [i for i, text in enumerate(texts) if text]
-        # As bert_score does: byte-level BPE reads a word without the space before it as another word.
-        options = {"add_prefix_space": True} if isinstance(self._tokenizer, GPT2Tokenizer | RobertaTokenizer) else {}
-        rows = tokenized(self._tokenizer, [texts[i] for i in filled], self._max_length, **options) if filled else []
+        rows = self._tokenized([texts[i] for i in filled])
         self.tokens += sum(len(row["input_ids"]) for row in rows)
         found: list[TokenVectors | None] = [None] * len(texts)
         with torch.inference_mode():
@@ -165,10 +197,16 @@ class BertScorer:
                 hidden = self._model(inputs["input_ids"], attention_mask=inputs["attention_mask"])[0].float()
                 hidden = hidden / hidden.norm(dim=-1, keepdim=True)
                 for i, vectors, mask in zip(batch, hidden, inputs["attention_mask"].bool(), strict=True):
-                    weights = self._weights(rows[i]["input_ids"])
+                    ids = rows[i]["input_ids"]
+                    weights = self._weights(ids) if idf is None else idf.of(ids)
                     if weights.any():  # none for a text of control characters alone
                         found[filled[i]] = TokenVectors(vectors[mask], weights)
         return found
+
+    def _tokenized(self, texts: Sequence[str]) -> list[dict[str, list[int]]]:
+        # As bert_score does: byte-level BPE reads a word without the space before it as another word.
+        options = {"add_prefix_space": True} if isinstance(self._tokenizer, GPT2Tokenizer | RobertaTokenizer) else {}
+        return tokenized(self._tokenizer, texts, self._max_length, **options) if texts else []
 
     def _weights(self, ids: list[int]) -> FloatArray:
         special = (self._tokenizer.sep_token_id, self._tokenizer.cls_token_id)

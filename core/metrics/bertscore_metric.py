@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from core.metrics.bertscore import BertScoreConfig, BertScorer
+from core.metrics.bertscore import BertScoreConfig, BertScorer, Idf
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Row, mean_score
 from core.metrics.pairs import References, over_references
 from core.types import Score
@@ -27,21 +27,26 @@ class BertScore:
     name = "bertscore"
     parts: tuple[str, ...] = PRECISION_RECALL_F1
 
-    def __init__(self, config: BertScoreConfig, device: torch.device, references: References = "best") -> None:
+    def __init__(
+        self, config: BertScoreConfig, device: torch.device, references: References = "best", idf: bool = False
+    ) -> None:
         self._config = config
         self._device = device
         self._references = references
+        self._idf = idf
         self._scorer: BertScorer | None = None
         self._last: tuple[tuple[Row, ...], FloatArray] | None = None
 
     @property
     def signature(self) -> str:
         """Every option that changes the numbers."""
-        best = self._config.signature
-        return best if self._references == "best" else best.replace("refs:best-f1", "refs:mean")
+        signature = self._config.signature
+        if self._references == "mean":
+            signature = signature.replace("refs:best-f1", "refs:mean")
+        return signature.replace("idf:no", "idf:of-references") if self._idf else signature
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """Precision, recall and F1 of each row, (rows, 3).
+        """Precision, recall and F1 of each row, (rows, 3). With idf weights they depend on the references of all rows.
 
         Raises:
             ModelError: the backbone cannot be loaded, or has fewer layers.
@@ -50,15 +55,16 @@ class BertScore:
             if self._scorer is None:
                 self._scorer = BertScorer(self._config, self._device)
             batches = [rows[i : i + _ROWS_AT_ONCE] for i in range(0, len(rows), _ROWS_AT_ONCE)]
-            scores = [score for batch in batches for score in self._scores(self._scorer, batch)]
+            idf = self._scorer.idf([text for row in rows for text in row.references]) if self._idf else None
+            scores = [score for batch in batches for score in self._scores(self._scorer, batch, idf)]
             values = [(score.precision, score.recall, score.f1) for score in scores]
             self._last = tuple(rows), np.array(values, dtype=np.float64).reshape(len(rows), 3)
         return self._last[1]
 
-    def _scores(self, scorer: BertScorer, rows: Sequence[Row]) -> list[Score]:
+    def _scores(self, scorer: BertScorer, rows: Sequence[Row], idf: Idf | None) -> list[Score]:
         if self._references == "best":
-            return scorer.score([(row.prediction, row.references) for row in rows])
-        scores = iter(scorer.score([(row.prediction, (text,)) for row in rows for text in row.references]))
+            return scorer.score([(row.prediction, row.references) for row in rows], idf)
+        scores = iter(scorer.score([(row.prediction, (text,)) for row in rows for text in row.references], idf))
         return [over_references([next(scores) for _ in row.references], "mean") for row in rows]
 
     def score(self, statistics: FloatArray) -> FloatArray:

@@ -60,7 +60,10 @@ class Metric(Protocol):
         """Names of the values of a score: `PRECISION_RECALL_F1` or `("score",)`."""
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """Statistics of each row, (rows, statistics). They depend on nothing but the row."""
+        """Statistics of each row, (rows, statistics).
+
+        They depend on nothing but the row. Exceptions are BERTScore's with idf weights or in batches.
+        """
 
     def score(self, statistics: FloatArray) -> FloatArray:
         """The score of the rows whose statistics these are, (parts,): for one row its own, for all the corpus's."""

@@ -8,6 +8,7 @@ from typing import get_args
 
 from core.errors import RecipeError
 from core.metrics.bleu import MTEVAL, Bleu
+from core.metrics.chrf import CHRF_PLUS_PLUS_WORDS, Chrf
 from core.metrics.common_substring import NAME as COMMON_SUBSTRING
 from core.metrics.common_substring import common_substring
 from core.metrics.dialogsum import DialogSum
@@ -30,12 +31,14 @@ class Options:
 
     Attributes:
         stemmer: ROUGE compares Porter stems (English only).
-        references: of several references the best one counts, or their mean. BLEU, SacreBLEU and the DialogSum score
-            have their own rule.
+        references: of several references the best one counts, or their mean. BLEU, SacreBLEU, chrF and the DialogSum
+            score have their own rule.
         lang: `en` or `ko`.
         tokenizer: one of `core.text.tokenizers.TOKENIZERS`; the default of `lang` if not given.
         bertscore_model: backbone of BERTScore: a known name, a folder, or a Hub id.
         bertscore_layer: the layer of it that is matched; the one its authors or bert-score's tuned if not given.
+        bertscore_idf: BERTScore weighs tokens by how rare they are in the references that are scored.
+        bertscore_batched: BERTScore in the padded batches of the library bert_score, as published tables have it.
 
     Raises:
         RecipeError: `references` is neither `best` nor `mean`.
@@ -47,6 +50,8 @@ class Options:
     tokenizer: str | None = None
     bertscore_model: str = MINILM
     bertscore_layer: int | None = None
+    bertscore_idf: bool = False
+    bertscore_batched: bool = False
 
     def __post_init__(self) -> None:
         if self.references not in get_args(References):
@@ -109,6 +114,7 @@ def _bertscore(options: Options) -> Metric:
     import torch
 
     from core.metrics.bertscore import BertScoreConfig, tuned_layer
+    from core.metrics.bertscore_batched import BatchedBertScore
     from core.metrics.bertscore_metric import BertScore
     from core.models import parse_model, resolve_model
 
@@ -121,7 +127,8 @@ def _bertscore(options: Options) -> Metric:
         )
     layer = options.bertscore_layer or tuned_layer(model)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    return BertScore(BertScoreConfig(model, layer), device, options.references)
+    kind = BatchedBertScore if options.bertscore_batched else BertScore
+    return kind(BertScoreConfig(model, layer), device, options.references, options.bertscore_idf)
 
 
 def _dialogsum(options: Options) -> Metric:
@@ -145,6 +152,8 @@ METRICS: Mapping[str, Factory] = {
     "bleu": _bleu("bleu", 4),
     **{f"bleu{order}": _bleu(f"bleu{order}", order) for order in (1, 2, 3, 4)},
     "sacrebleu": _sacrebleu,
+    "chrf": lambda options: Chrf("chrf"),
+    "chrf++": lambda options: Chrf("chrf++", CHRF_PLUS_PLUS_WORDS),
     "meteor": _meteor,
     "bertscore": _bertscore,
     "efficiency": lambda options: Efficiency(_bertscore(options)),

@@ -23,7 +23,8 @@ def score(
             "--metrics",
             "-m",
             help="Names with commas between them: rouge1, rouge2, … rougeL, rougeLsum, rougeS, rougeSU, rougeSU4, "
-            "rouge-lcsubstr, bleu, bleu1-4, sacrebleu, meteor, bertscore, efficiency, density, dialogsum.",
+            "rouge-lcsubstr, bleu, bleu1-4, sacrebleu, chrf, chrf++, meteor, bertscore, efficiency, density, "
+            "dialogsum.",
         ),
     ] = "rouge1,rouge2,rougeL",
     stemmer: Annotated[bool, typer.Option("--stemmer", help="ROUGE compares Porter stems (English only).")] = False,
@@ -40,6 +41,15 @@ def score(
     bertscore_layer: Annotated[
         int | None, typer.Option(min=1, help="Its layer; default: the one tuned for that backbone.")
     ] = None,
+    bertscore_idf: Annotated[
+        bool, typer.Option("--bertscore-idf", help="BERTScore weighs tokens by how rare they are in the references.")
+    ] = False,
+    bertscore_batched: Annotated[
+        bool,
+        typer.Option(
+            "--bertscore-batched", help="BERTScore in padded batches as the library bert_score, to the last bit."
+        ),
+    ] = False,
     per_row: Annotated[
         Path | None, typer.Option("--per-row", help="Write the scores of each row to this JSONL file, replacing it.")
     ] = None,
@@ -53,7 +63,10 @@ def score(
     from jobs.score.show import print_score
     from jobs.terminal.language_warning import warn_of_texts
 
-    options = Options(stemmer, references, lang, tokenizer, bertscore_model, bertscore_layer)
+    options = Options(
+        *(stemmer, references, lang, tokenizer),
+        *(bertscore_model, bertscore_layer, bertscore_idf, bertscore_batched),
+    )
     if per_row is not None:
         scores.check_output(per_row, file)
     names = [name.strip() for name in metrics.split(",") if name.strip()]

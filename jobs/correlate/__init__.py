@@ -1,0 +1,1 @@
+"""`nws correlate`: how well metrics agree with human scores."""

@@ -1,0 +1,112 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from core.analysis.correlation import COEFFICIENTS, LEVELS, correlations, observed, standardised
+
+SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+
+
+def by_name(found):
+    return {(one.metric, one.level, one.coefficient): one for one in found}
+
+
+def made(systems, documents, agreement, rng):
+    """Scores of a metric and of people whose true scores of a system correlate by `agreement`."""
+    true = rng.multivariate_normal([0, 0], [[1, agreement], [agreement, 1]], size=systems)
+    return [true[:, [i]] + rng.normal(size=(1, documents)) + rng.normal(size=(systems, documents)) for i in (0, 1)]
+
+
+def test_both_levels_are_as_scipy_says():
+    metric, human = made(9, 14, 0.6, np.random.default_rng(1))
+    human = human.round()  # as people score: with ties
+    found = by_name(correlations({"m": metric}, human, seed=0, resamples=20))
+    assert len(found) == 6
+    for name, coefficient in SCIPY.items():
+        expected = coefficient(metric.mean(axis=1), human.mean(axis=1)).statistic
+        assert found["m", "system", name].value == pytest.approx(expected, abs=1e-12)
+        each = [coefficient(metric[:, d], human[:, d]).statistic for d in range(14)]
+        assert found["m", "summary", name].value == pytest.approx(np.mean(each), abs=1e-12)
+
+
+def test_the_worked_example_of_the_authors_library():
+    # The documentation of `nlpstats`, by the first author of the paper, shows these.
+    draws = np.random.RandomState(4)
+    metric, human = draws.rand(10, 25), draws.rand(10, 25)
+    found = by_name(correlations({"m": metric}, human, seed=0, resamples=20))
+    assert found["m", "system", "pearson"].value == pytest.approx(-0.5011117333825296, abs=1e-12)
+    assert found["m", "summary", "spearman"].value == pytest.approx(-0.07103030303030303, abs=1e-12)
+
+
+def test_documents_without_a_correlation_are_left_out_and_counted():
+    metric, human = made(6, 10, 0.5, np.random.default_rng(2))
+    metric[:, 3], human[:, [3, 7]] = 0.5, 1.0
+    found = by_name(correlations({"m": metric}, human, seed=0, resamples=50))
+    rest = [d for d in range(10) if d not in (3, 7)]
+    expected = np.mean([stats.kendalltau(metric[:, d], human[:, d]).statistic for d in rest])
+    one = found["m", "summary", "kendall"]
+    assert (one.value, one.documents_left_out) == (pytest.approx(expected), 2)
+    assert found["m", "system", "kendall"].documents_left_out == 0
+
+
+def test_a_metric_that_never_changes_has_no_correlation():
+    human = np.random.default_rng(0).normal(size=(4, 5))
+    for one in correlations({"m": np.full((4, 5), 0.1)}, human, seed=0, resamples=10):
+        assert (one.value, one.low, one.high, one.resamples) == (None, None, None, 0)
+
+
+def test_means_that_differ_by_rounding_are_tied():
+    # The same three scores in another order: their sums differ in the last digit.
+    metric = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.9, 0.5, 0.7], [0.2, 0.9, 0.4]])
+    assert metric[0].sum() != metric[1].sum()
+    human = np.array([[1.0, 2, 3], [5, 2, 6], [5, 5, 5], [4, 4, 4]])
+    expected = stats.kendalltau([1, 1, 3, 2], human.mean(axis=1)).statistic
+    assert by_name(correlations({"m": metric}, human, seed=0, resamples=5))["m", "system", "kendall"].value == (
+        pytest.approx(expected)
+    )
+
+
+def test_resamples_are_those_of_the_paper():
+    """Boot-Both by hand: systems and documents drawn with replacement, the correlation of what was drawn."""
+    metric, human = made(7, 12, 0.7, np.random.default_rng(3))
+    human = human.round()
+    found = by_name(correlations({"m": metric}, human, seed=0, resamples=3000))
+    rng = np.random.default_rng(9)
+    by_hand = []
+    for _ in range(400):
+        cells = np.ix_(rng.integers(0, 7, 7), rng.integers(0, 12, 12))
+        by_hand.append(observed(metric[cells], human[cells]))
+    for (i, level), (j, name) in product(enumerate(LEVELS), enumerate(COEFFICIENTS)):
+        low, high = np.nanquantile([values[i, j] for values in by_hand], [0.025, 0.975])
+        one = found["m", level, name]
+        assert (one.low, one.high) == (pytest.approx(low, abs=0.12), pytest.approx(high, abs=0.06))
+
+
+def test_intervals_cover_the_truth_about_as_often_as_they_say():
+    # Of normal scores, where rho and tau follow from r.
+    r = 0.6
+    truth = [r, 6 / np.pi * np.arcsin(r / 2), 2 / np.pi * np.arcsin(r)]
+    rng = np.random.default_rng(5)
+    covered = []
+    for trial in range(80):
+        metric, human = made(30, 60, r, rng)
+        at_system_level = correlations({"m": metric}, human, seed=trial, resamples=150)[:3]
+        covered.append([one.low <= value <= one.high for one, value in zip(at_system_level, truth, strict=True)])
+    # Three standard errors of 80 trials at 95 % are 7 %.
+    assert (np.mean(covered, axis=0) >= 0.88).all()
+
+
+def test_the_seed_decides_and_other_metrics_do_not():
+    metric, human = made(6, 8, 0.5, np.random.default_rng(6))
+    alone = correlations({"m": metric}, human, seed=1, resamples=100)
+    assert correlations({"other": human + 1, "m": metric}, human, seed=1, resamples=100)[6:] == alone
+    assert correlations({"m": metric}, human, seed=2, resamples=100) != alone
+
+
+def test_standardised_scores_have_the_same_correlations():
+    metric, human = made(6, 8, 0.5, np.random.default_rng(7))
+    np.testing.assert_allclose(observed(standardised(metric), human), observed(metric * 7 - 3, human), atol=1e-12)
+    assert standardised(metric).std() == pytest.approx(1)
+    assert not standardised(np.full((2, 3), 5.0)).any()
