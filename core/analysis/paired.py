@@ -98,14 +98,17 @@ def compare_systems(
     Raises:
         StoreError: `a` or `b` are not the points of one run (see `build_grids`).
     """
-    a, b = ([point for point in points if point.n > 0] for points in (a, b))
-    grids = {grid.dataset: grid for grid in build_grids(b, metric)}
+    one_run = a is b
+    a = [point for point in a if point.n > 0]
+    b = a if one_run else [point for point in b if point.n > 0]
+    of_a = build_grids(a, metric)
+    grids = {grid.dataset: grid for grid in (of_a if one_run else build_grids(b, metric))}
     short: dict[str, Counter[int]] = {}
-    for dataset, _, n in short_articles(a) | short_articles(b):
+    for dataset, _, n in short_articles(a) | (frozenset() if one_run else short_articles(b)):
         short.setdefault(dataset, Counter())[n] += 1
     return tuple(
         replace(comparison, short=dict(sorted(short.get(grid.dataset, {}).items())))
-        for grid in build_grids(a, metric)
+        for grid in of_a
         if grid.dataset in grids
         for comparison in _compare(grid, grids[grid.dataset], pairs, seed, confidence, resamples)
     )

@@ -24,6 +24,7 @@ from jobs.terminal.table_style import (
 _APART = "°"
 _NEARLY_ONE = 0.5
 """Two systems that write the same text in as large a share of summaries are said to."""
+_MOST_PAIRS = 4
 _METRIC_NAMES: Mapping[Metric, str] = {
     "bertscore_f1": "BERTScore F1",
     "rouge1_f1": "ROUGE-1 F1",
@@ -196,9 +197,11 @@ def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
     if short:
         counts = ", ".join(f"{many} at n = {n}" for n, many in sorted(short.items()))
         yield f"Articles with fewer than n words are left out at that n (report.json names them): {counts}."
-    for pair in numbers.same_texts:
-        if pair.dataset == dataset and pair.share >= _NEARLY_ONE:
-            yield f"{pair.a} and {pair.b} wrote the same text in {pair.share:.0%} of summaries."
+    same = [pair for pair in numbers.same_texts if pair.dataset == dataset and pair.share >= _NEARLY_ONE]
+    for pair in same[:_MOST_PAIRS]:
+        yield f"{pair.a} and {pair.b} wrote the same text in {pair.share:.0%} of summaries."
+    if len(same) > _MOST_PAIRS:
+        yield f"{len(same) - _MOST_PAIRS} more pairs wrote the same in half of them or more (report.json)."
 
 
 def _count(articles: int) -> str:

@@ -79,6 +79,7 @@ def test_sweep_curve_has_numpys_means_and_deviations(store, recorded):
         for metric in ("bertscore_precision", "bertscore_recall", "efficiency", "density"):
             assert row[f"{metric}_mean"] == pytest.approx(np.mean([score[metric] for score in scores]), abs=1e-12)
     assert {row["articles"] for row in found.values()} == {1, 2, 5}
+    assert all(row["articles"] == row["of_articles"] for row in found.values())
 
 
 def test_equal_values_have_no_deviation(store, run, summary):
@@ -128,6 +129,24 @@ def test_equal_systems_share_a_rank(store, run, summary, articles):
     level = tuple(summary(articles[0], system, 3, f1) for system, f1 in (("a", 0.5), ("b", 0.5), ("c", 0.25)))
     store.record(*run, [(articles, BundleResult(level, ()))])
     assert {row["system"]: row["rank"] for row in table(store, "leaderboard")} == {"a": 1, "b": 1, "c": 3}
+
+
+def test_a_system_that_lacks_articles_is_marked_and_has_no_rank(store, run, summary):
+    articles = [Article("daily", "test", str(i), f"text {i}", ("r",)) for i in range(3)]
+    # The first article is the easy one, and one system has it alone.
+    for system, of in (("few", articles[:1]), ("all", articles), ("other", articles)):
+        made = tuple(summary(a, system, 3, 0.9 if a is articles[0] else 0.1 + (system == "all") / 10) for a in of)
+        store.record(*run, [(of, BundleResult(made, ()))])
+    found = {row["system"]: (row["rank"], row["articles"], row["of_articles"]) for row in table(store, "leaderboard")}
+    assert found == {"few": (None, 1, 3), "all": (1, 3, 3), "other": (2, 3, 3)}
+    curve = {row["system"]: (row["articles"], row["of_articles"]) for row in table(store, "sweep_curve")}
+    assert curve == {"few": (1, 3), "all": (3, 3), "other": (3, 3)}
+
+
+def test_systems_without_a_common_article_have_no_rank(store, run, summary, articles):
+    for system, article in (("a", articles[0]), ("b", articles[1])):
+        store.record(*run, [([article], BundleResult((summary(article, system, 3),), ()))])
+    assert [row["rank"] for row in table(store, "leaderboard")] == [None, None]
 
 
 def test_the_learning_curve_has_pythons_means_and_deviations(store, training, articles, make_round):
