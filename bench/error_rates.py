@@ -1,0 +1,134 @@
+"""How often what a report says in words is wrong, on sweeps whose truth is known. Writes the table of docs/phase1.md.
+
+    python -m bench.error_rates                                   made sweeps, correlated normal noise
+    python -m bench.error_rates --store sqlite:///nws.db --run R  the articles of a real sweep, drawn again and again
+
+A real sweep is the truth of the second kind: its gains are shifted to what a column supposes, so that only the noise of
+real articles is left, with its skew.
+"""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis import LEAD, RANDOM, Point, compare_systems, magic_numbers
+from jobs.store import open_store
+
+ARTICLES = (8, 24, 100, 1000)
+LENGTHS = tuple(range(1, 22, 2))
+RESAMPLES = 2000
+SEED = 0
+
+# From a generator and a number of articles: what a system has over a control, (articles, lengths), with mean 0.
+Noise = Callable[[np.random.Generator, int], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Shares of the sweeps.
+
+    Attributes:
+        verdict: of a system that equals `lead`: some n is called better or worse.
+        recommended: of a system without gain over `random`: some n is recommended.
+        dropped: of a system whose gain is the same at every n: some n is not recommended, though others are.
+        missed: of a system whose gain has one peak: the best n is not recommended, though others are.
+        silent: of the same: none is recommended.
+        size: of the same: how many n are recommended, where any is.
+    """
+
+    verdict: float
+    recommended: float
+    dropped: float
+    missed: float
+    silent: float
+    size: float
+
+
+def made(rng: np.random.Generator, articles: int) -> NDArray[np.float64]:
+    """Normal noise as large as that of MiniLM's BERTScore F1 over `random` on news; neighbouring n go together."""
+    correlation = 0.8 ** np.abs(np.subtract.outer(np.arange(len(LENGTHS)), np.arange(len(LENGTHS))))
+    return np.asarray(0.13 * rng.normal(size=(articles, len(LENGTHS))) @ np.linalg.cholesky(correlation).T)
+
+
+def drawn_from(store: str, run: str) -> Noise:
+    """Articles of a run's first system minus `random`, drawn with replacement."""
+    with open_store(store) as opened:
+        points = [point for point in opened.points(run) if point.n in LENGTHS]
+    system = min(point.system for point in points if point.kind == "system")
+    f1 = {(point.system, point.article_id, point.n): point.bertscore_f1 for point in points}
+    ids = sorted({point.article_id for point in points})
+    gains = np.array([[f1[system, i, n] - f1[RANDOM, i, n] for n in LENGTHS] for i in ids])
+    centred = gains - gains.mean(axis=0)
+    return lambda rng, articles: centred[rng.integers(0, len(centred), articles)]
+
+
+def sweep(noise: NDArray[np.float64], gain: NDArray[np.float64], control: str) -> list[Point]:
+    """The points of a system that has `gain` and `noise` over a control."""
+    scores = {"a": 0.4 + noise + gain, control: np.full_like(noise, 0.4)}
+    return [
+        Point(
+            dataset="made",
+            article_id=f"{article:04d}",
+            system=system,
+            n=n,
+            words=n,
+            bertscore_f1=float(of[article, k]),
+            rouge1_f1=0.0,
+            rouge2_f1=0.0,
+            rougel_f1=0.0,
+            efficiency=0.0,
+            density=0.0,
+            kind="system" if system == "a" else "control",
+        )
+        for system, of in scores.items()
+        for article in range(len(noise))
+        for k, n in enumerate(LENGTHS)
+    ]
+
+
+def rates(noise: Noise, articles: int, sweeps: int) -> Rates:
+    rng = np.random.default_rng(SEED)
+    none, flat = np.zeros(len(LENGTHS)), np.full(len(LENGTHS), 0.3)
+    peak = 0.15 + 0.15 * np.exp(-((np.array(LENGTHS) - 9) ** 2) / 8)
+    verdicts = []
+    found: dict[str, list[tuple[int, ...]]] = {"none": [], "flat": [], "peak": []}
+    for _ in range(sweeps):
+        points = sweep(noise(rng, articles), none, LEAD)
+        (compared,) = compare_systems(points, points, [("a", LEAD)], seed=SEED, resamples=RESAMPLES)
+        verdicts.append(any(at.significant for at in compared.lengths))
+        for name, gain in (("none", none), ("flat", flat), ("peak", peak)):
+            numbers = magic_numbers(sweep(noise(rng, articles), gain, RANDOM), seed=SEED, resamples=RESAMPLES)
+            found[name].append(next(number.recommended for number in numbers if number.system == "a"))
+    told = [of for of in found["peak"] if of]
+    return Rates(
+        verdict=float(np.mean(verdicts)),
+        recommended=float(np.mean([bool(of) for of in found["none"]])),
+        dropped=float(np.mean([bool(of) and of != LENGTHS for of in found["flat"]])),
+        missed=float(np.mean([bool(of) and 9 not in of for of in found["peak"]])),
+        silent=float(np.mean([not of for of in found["peak"]])),
+        size=float(np.mean([len(of) for of in told])) if told else float("nan"),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--store")
+    parser.add_argument("--run")
+    parser.add_argument("--sweeps", type=int, default=1000)
+    options = parser.parse_args()
+    noise = drawn_from(options.store, options.run) if options.store else made
+    print(f"{options.sweeps} sweeps of {len(LENGTHS)} n each; two standard errors of 5 %: ±", end="")
+    print(f"{200 * (0.05 * 0.95 / options.sweeps) ** 0.5:.1f} %")
+    print("| articles | verdict | recommended | dropped | missed | silent | n recommended |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for articles in ARTICLES:
+        found = rates(noise, articles, options.sweeps)
+        shares = (found.verdict, found.recommended, found.dropped, found.missed, found.silent)
+        print(f"| {articles:,} | {' | '.join(f'{share:.1%}' for share in shares)} | {found.size:.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
