@@ -4,7 +4,7 @@
     python -m bench.error_rates --store sqlite:///nws.db --run R  the articles of a real sweep, drawn again and again
 
 A real sweep is the truth of the second kind: its gains are shifted to what a column supposes, so that only the noise of
-real articles is left, with its skew.
+real articles is left, with its skew. A second table says how often the 95 % interval holds the mean of its scores.
 """
 
 import argparse
@@ -14,10 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis import LEAD, RANDOM, Point, compare_systems, magic_numbers
+from core.analysis import LEAD, RANDOM, Metric, Point, compare_systems, magic_numbers, mean_intervals
 from jobs.store import open_store
 
 ARTICLES = (8, 24, 100, 1000)
+FEW_ARTICLES = (5, 8, 12, 24)
+METRICS: tuple[Metric, ...] = ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1")
 LENGTHS = tuple(range(1, 22, 2))
 RESAMPLES = 2000
 SEED = 0
@@ -53,16 +55,41 @@ def made(rng: np.random.Generator, articles: int) -> NDArray[np.float64]:
     return np.asarray(0.13 * rng.normal(size=(articles, len(LENGTHS))) @ np.linalg.cholesky(correlation).T)
 
 
-def drawn_from(store: str, run: str) -> Noise:
-    """Articles of a run's first system minus `random`, drawn with replacement."""
+def points_of(store: str, run: str) -> list[Point]:
     with open_store(store) as opened:
-        points = [point for point in opened.points(run) if point.n in LENGTHS]
+        return [point for point in opened.points(run) if point.n in LENGTHS]
+
+
+def scores_of(points: list[Point], metric: Metric) -> dict[str, NDArray[np.float64]]:
+    """The scores of the first system, of `lead` and of `random`, each (articles, lengths)."""
     system = min(point.system for point in points if point.kind == "system")
-    f1 = {(point.system, point.article_id, point.n): point.bertscore_f1 for point in points}
+    score = {(point.system, point.article_id, point.n): getattr(point, metric) for point in points}
     ids = sorted({point.article_id for point in points})
-    gains = np.array([[f1[system, i, n] - f1[RANDOM, i, n] for n in LENGTHS] for i in ids])
-    centred = gains - gains.mean(axis=0)
-    return lambda rng, articles: centred[rng.integers(0, len(centred), articles)]
+    return {name: np.array([[score[name, i, n] for n in LENGTHS] for i in ids]) for name in (system, LEAD, RANDOM)}
+
+
+def drawn_from(points: list[Point]) -> Noise:
+    """Articles of a run's first system minus `random`, drawn with replacement."""
+    system, _, random = scores_of(points, "bertscore_f1").values()
+    centred = (system - random) - (system - random).mean(axis=0)
+    return lambda rng, articles: np.asarray(centred[rng.integers(0, len(centred), articles)], dtype=np.float64)
+
+
+def coverage(scores: NDArray[np.float64], articles: int, draws: int) -> tuple[float, float]:
+    """The smallest and the largest share, over the n, of draws whose interval holds the mean of all scores.
+
+    An n at which all scores are equal is left out: there is nothing to be sure of.
+    """
+    scores = scores[:, scores.std(axis=0) > 0]
+    rng, truth = np.random.default_rng(SEED), scores.mean(axis=0)
+    held = np.zeros(scores.shape[1])
+    for _ in range(draws):
+        intervals = mean_intervals(scores[rng.integers(0, len(scores), articles)])
+        held += [
+            i.low is not None and i.high is not None and i.low <= m <= i.high
+            for i, m in zip(intervals, truth, strict=True)
+        ]
+    return float(held.min() / draws), float(held.max() / draws)
 
 
 def sweep(noise: NDArray[np.float64], gain: NDArray[np.float64], control: str) -> list[Point]:
@@ -119,7 +146,8 @@ def main() -> None:
     parser.add_argument("--run")
     parser.add_argument("--sweeps", type=int, default=1000)
     options = parser.parse_args()
-    noise = drawn_from(options.store, options.run) if options.store else made
+    points = points_of(options.store, options.run) if options.store else []
+    noise = drawn_from(points) if points else made
     print(f"{options.sweeps} sweeps of {len(LENGTHS)} n each; two standard errors of 5 %: ±", end="")
     print(f"{200 * (0.05 * 0.95 / options.sweeps) ** 0.5:.1f} %")
     print("| articles | verdict | recommended | dropped | missed | silent | n recommended |")
@@ -128,6 +156,13 @@ def main() -> None:
         found = rates(noise, articles, options.sweeps)
         shares = (found.verdict, found.recommended, found.dropped, found.missed, found.silent)
         print(f"| {articles:,} | {' | '.join(f'{share:.1%}' for share in shares)} | {found.size:.1f} |", flush=True)
+    if not points:
+        return
+    print("\n| 95 % interval of | articles |", " | ".join(METRICS), "|\n| --- | --- |", "--- | " * len(METRICS))
+    for name in scores_of(points, "bertscore_f1"):
+        for articles in FEW_ARTICLES:
+            held = [coverage(scores_of(points, metric)[name], articles, options.sweeps) for metric in METRICS]
+            print(f"| {name} | {articles} |", " | ".join(f"{low:.0%} to {high:.0%}" for low, high in held), "|")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,6 @@
 """How sure a mean is: Student's t interval, many columns at once.
 
-Student (1908), The Probable Error of a Mean. Of 60 real articles drawn again and again, the interval held the mean
-BERTScore, ROUGE-1 or ROUGE-L F1 in 92 to 96 % of draws of 8 articles, where a percentile bootstrap held it in 84 to
-89 %. ROUGE-2 of few words is 0 for most articles, and its interval is too narrow: 82 to 95 % with 8 articles, 91 to
-96 % with 24 or more (bench/error_rates.py).
+Student (1908), The Probable Error of a Mean. How often it holds the mean of real scores: docs/phase1.md.
 """
 
 from collections.abc import Sequence
