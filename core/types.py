@@ -118,7 +118,8 @@ class Summary:
 
     `n` is the number of words asked for (0: uncut), `words` the number it has. `seconds` is its share of the
     wall time its bundle took: a cost, not a result, and the only field that differs between two equal runs. `extra` is
-    what else the system has to tell, such as the precision a generator ran in.
+    what else the system has to tell, such as the precision a generator ran in. Where it has `draws`, the scores are the
+    means over these texts, of which `text` is the first; otherwise they are those of `text`.
     """
 
     article_id: str
@@ -128,7 +129,7 @@ class Summary:
     words: int
     seconds: float
     scores: Scores
-    extra: Mapping[str, float | str] = field(default_factory=dict)
+    extra: Mapping[str, float | str | tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ class LeadChunks:
 class Random:
     """Control: chunks in orders drawn from `seed` and the article, the same on every machine.
 
-    The text stored is the first draw's; the scores are the means over `DRAWS` draws.
+    The text stored is the first draw's; the scores are the means over `DRAWS` draws, which are stored, too.
     """
 
     kind: ClassVar[SystemKind] = "control"
@@ -90,5 +90,5 @@ class Random:
         drafts = []
         for n in lengths:
             text, *redraws = [compose(article, order, n) for order in orders]
-            drafts.append(Draft(n, text, tuple(redraws), {"draws": DRAWS}))
+            drafts.append(Draft(n, text, tuple(redraws)))
         return drafts

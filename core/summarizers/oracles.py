@@ -59,7 +59,7 @@ class Oracle:
         for rival in self.rivals:
             for draft in rival.summarize(document, lengths):
                 if draft.n in found:
-                    found[draft.n] += [draft.text, *draft.redraws]
+                    found[draft.n] += draft.texts
         return [Draft(n, best(document, found[n])) for n in lengths]
 
 

@@ -143,9 +143,10 @@ def test_random_has_the_mean_scores_of_its_draws() -> None:
     (summary, *_) = sweeper([article])
     (draft, *_) = Random(0).summarize(Document(article, {}, list), LENGTHS)
     scores = StandardMetrics(plan().metrics, torch.device("cpu")).score(
-        [(article.article, text) for text in (draft.text, *draft.redraws)]
+        [(article.article, text) for text in draft.texts]
     )
-    assert (summary.text, summary.extra) == (draft.text, {"draws": 5})
+    assert (summary.text, summary.extra) == (draft.text, {"draws": draft.texts})
+    assert len(draft.texts) == 5
     for name, value in summary.scores.columns().items():
         assert value == pytest.approx(np.mean([score.columns()[name] for score in scores]), abs=1e-6), name
 
