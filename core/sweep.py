@@ -210,7 +210,7 @@ def generated(
 ) -> list[Written]:
     """What the generator writes for each article, once, uncut and cut to every length."""
     articles = [segmented.article for segmented in bundle]
-    found = generate([article.text for article in articles], [int(article.id, 16) for article in articles])
+    found = generate([article.text for article in articles], [int(article.content_hash, 16) for article in articles])
     return [
         (article, signature, draft)
         for article, output in zip(articles, found, strict=True)

@@ -25,7 +25,7 @@ class Article:
 
     @property
     def content_hash(self) -> str:
-        """SHA-256 (64 hex digits) of the text and its references."""
+        """SHA-256 (64 hex digits) of the text and its references: what is drawn for an article is seeded by it."""
         return _sha256(self.text, *self.references)
 
     @property

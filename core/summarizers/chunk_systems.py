@@ -69,7 +69,7 @@ class LeadChunks:
 
 @dataclass(frozen=True, slots=True)
 class Random:
-    """Control: chunks in orders drawn from `seed` and the article, the same on every machine.
+    """Control: chunks in orders drawn from `seed` and the article's content, the same on every machine.
 
     The text stored is the first draw's; the scores are the means over `DRAWS` draws, which are stored, too.
     """
@@ -85,7 +85,7 @@ class Random:
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         article = document.segmented
-        generator = np.random.default_rng([self.seed, int(article.article.id, 16)])
+        generator = np.random.default_rng([self.seed, int(article.article.content_hash, 16)])
         orders = [generator.permutation(len(article.chunks)).tolist() for _ in range(DRAWS)]
         drafts = []
         for n in lengths:

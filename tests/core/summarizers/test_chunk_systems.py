@@ -1,5 +1,5 @@
 import numpy as np
-from documents import document, segmented
+from documents import TEXT, document, segmented
 
 from core.summarizers.chunk_systems import DRAWS, ChunkSystem, LeadChunks, Random
 
@@ -40,12 +40,14 @@ def test_equal_chunks_are_taken_in_document_order() -> None:
     assert draft.text == "Alpha beta met gamma"
 
 
-def test_random_draws_several_times_and_is_seeded_by_run_and_article() -> None:
+def test_random_draws_several_times_and_is_seeded_by_run_and_content() -> None:
     drafts = [Random(seed).summarize(document(), [4])[0] for seed in range(20)]
     assert drafts == [Random(seed).summarize(document(), [4])[0] for seed in range(20)]
     assert len({draft.text for draft in drafts}) > 1
     assert {len(draft.redraws) for draft in drafts} == {DRAWS - 1}
     # A chunk of four words, or the one of three and the first word of another.
     assert len({text for draft in drafts for text in draft.texts}) == 4
-    others = [Random(seed).summarize(document(segmented(key="other")), [4])[0] for seed in range(20)]
-    assert others != drafts
+    renamed = [Random(seed).summarize(document(segmented(key="other")), [4])[0] for seed in range(20)]
+    assert renamed == drafts
+    edited = [Random(seed).summarize(document(segmented(f"{TEXT}..")), [4])[0] for seed in range(20)]
+    assert edited != drafts
