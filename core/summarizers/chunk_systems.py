@@ -1,18 +1,36 @@
 """Systems that rank chunks and take the best of them until there are n words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from core.summarizers.composition import compose
-from core.summarizers.importance import IMPORTANCE, FloatArray, centroid, chunk_weights, ranking, rounded
+from core.summarizers.importance import (
+    FloatArray,
+    centroid,
+    centroid_similarity,
+    chunk_weights,
+    ranking,
+    rounded,
+    textrank,
+)
+from core.summarizers.lexical_importance import lexrank, position, sentence_words, textrank_words
 from core.summarizers.systems import Document, Draft
-from core.types import SystemKind
+from core.types import SegmentedArticle, SystemKind
 
 DRAWS = 5
 """How often `random` draws. One draw alone would carry its own luck into everything that is compared with it."""
+
+# From an article and its unit sentence vectors, (sentences, dimensions), to one importance each, (sentences,).
+IMPORTANCE: dict[str, Callable[[SegmentedArticle, FloatArray], FloatArray]] = {
+    "textrank": lambda article, vectors: textrank(vectors),
+    "centroid": lambda article, vectors: centroid_similarity(vectors),
+    "textrank-words": lambda article, vectors: textrank_words(sentence_words(article)),
+    "lexrank": lambda article, vectors: lexrank(sentence_words(article)),
+    "position": lambda article, vectors: position(len(article.sentences)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +54,7 @@ class ChunkSystem:
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         article, embeddings = document.segmented, document.embeddings[self.encoder]
         weights = chunk_weights(
-            IMPORTANCE[self.importance](embeddings.sentences),
+            IMPORTANCE[self.importance](article, embeddings.sentences),
             embeddings.chunks @ centroid(embeddings.sentences),
             np.array([chunk.sentence for chunk in article.chunks], dtype=np.int64),
         )
