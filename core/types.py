@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Literal, TypeAlias
 
 # What a system is to a reader: one to choose, one that weighs nothing and shows what length or position alone gain, or
-# one that saw the reference and shows what could be reached.
+# one that saw the reference and shows what could be reached by writing as it does. Another way may reach more.
 SystemKind: TypeAlias = Literal["system", "control", "upper bound"]
 
 

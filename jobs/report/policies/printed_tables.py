@@ -11,7 +11,15 @@ from core.types import SystemKind
 from jobs.report.policies.learning_curves import LearningLine
 from jobs.report.policies.numbers import PolicyNumbers
 from jobs.report.run_facts import FEW_ARTICLES, bertscore_signature
-from jobs.terminal.table_style import NAME_WIDTH, decimals, make_table, print_line, print_title, system_name
+from jobs.terminal.table_style import (
+    NAME_WIDTH,
+    UPPER_BOUND_NOTE,
+    decimals,
+    make_table,
+    print_line,
+    print_title,
+    system_name,
+)
 
 _Scores = Mapping[str, Mapping[int, SystemScore]]
 _Cells = Mapping[int, Text]
@@ -79,7 +87,7 @@ def _print_f1(dataset: str, scores: _Scores, console: Console) -> None:
     if any(len(score.seeds) > 1 for score in _all(scores)):
         print_line(console, "A policy is the mean of its seeds. Below it: lowest–highest seed.", style="dim")
     if any(score.kind == "upper bound" for score in _all(scores)):
-        print_line(console, "An upper bound saw the reference: a ceiling, not a choice.", style="dim")
+        print_line(console, UPPER_BOUND_NOTE, style="dim")
 
 
 def _f1_cell(score: SystemScore, best: float | None) -> Text:

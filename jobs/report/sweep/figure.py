@@ -104,10 +104,11 @@ def _title(numbers: Numbers) -> str:
 def _footer(numbers: Numbers) -> str:
     run = numbers.run
     has_upper_bound = any(curve.kind == "upper bound" for curve in numbers.curves)
-    ceiling = "upper bounds saw the reference, upper row only · " if has_upper_bound else ""
+    told = "upper bounds (upper row only) saw the reference; other ways to write may be above them · "
     return (
-        f"BERTScore F1: {bertscore_signature(run)} · bands: 95 % bootstrap intervals over articles · {ceiling}seed "
-        f"{run.seed} · run {run.state}, {run.articles_done} articles, {run.failures} failed · code {run.code_version}"
+        f"BERTScore F1: {bertscore_signature(run)} · bands: 95 % bootstrap intervals over articles · "
+        f"{told if has_upper_bound else ''}seed {run.seed} · run {run.state}, {run.articles_done} articles, "
+        f"{run.failures} failed · code {run.code_version}"
     )
 
 

@@ -8,7 +8,16 @@ from rich.text import Text
 from core.analysis import RANDOM, Curve, CurvePoint, MagicNumber, Uncut, lengths_text
 from jobs.report.run_facts import FEW_ARTICLES, bertscore_signature
 from jobs.report.sweep.numbers import Numbers
-from jobs.terminal.table_style import NAME_WIDTH, decimals, make_table, print_line, print_title, role, system_name
+from jobs.terminal.table_style import (
+    NAME_WIDTH,
+    UPPER_BOUND_NOTE,
+    decimals,
+    make_table,
+    print_line,
+    print_title,
+    role,
+    system_name,
+)
 
 
 def print_tables(numbers: Numbers, console: Console) -> None:
@@ -51,13 +60,11 @@ def _print_curves(dataset: str, curves: tuple[Curve, ...], console: Console) -> 
         console.print(table)
     print_line(console, "* highest at that n    ± half of the 95 % interval, in thousandths", style="dim")
     if any(curve.kind == "upper bound" for curve in curves):
-        print_line(
-            console, "An upper bound saw the reference: a ceiling, not a choice, and without stars.", style="dim"
-        )
+        print_line(console, UPPER_BOUND_NOTE, style="dim")
 
 
 def _best(curves: tuple[Curve, ...]) -> dict[int, float]:
-    """The highest mean at each n, as it is shown. Upper bounds take no part: nothing could be higher."""
+    """The highest mean at each n, as it is shown. Upper bounds take no part: they saw the reference."""
     best: dict[int, float] = {}
     for curve in curves:
         for point in curve.lengths if curve.kind != "upper bound" else ():

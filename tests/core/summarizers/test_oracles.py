@@ -63,6 +63,17 @@ def test_exactly_n_words_or_all(n: int, wanted: set[str]) -> None:
         assert count_words(draft.text) == min(n, len(ARTICLE.words))
 
 
+def test_the_best_window_bounds_consecutive_words_and_nothing_else() -> None:
+    seen = document(ARTICLE, f1=overlap_with("bridge", "alder", "trains", "cross"))
+    for n in (1, 4, 9):
+        window, lead, oracle = (
+            seen.f1([BASELINES[name]("enc", 0).summarize(seen, [n])[0].text])[0]
+            for name in ("window-oracle", "lead", "oracle")
+        )
+        assert lead <= window <= oracle
+        assert (n == 1) or window < oracle
+
+
 def test_an_article_without_chunks_has_an_oracle() -> None:
     seen = document(segmented("It was as it is and then they were there."), f1=overlap_with("they"))
     (draft,) = Oracle((WindowOracle(),)).summarize(seen, [1])

@@ -40,7 +40,7 @@ def test_upper_bounds_are_in_the_upper_row_only(run, draw, make_points):
     assert [series.system for series in gain_series(numbers.magic_numbers)] == ["good|x", "lead"]
     _, svg = draw(points)
     text = svg.read_text()
-    for shown in ("oracle (upper bound)", "window-oracle (upper bound)", "upper bounds saw"):
+    for shown in ("oracle (upper bound)", "window-oracle (upper bound)", "other ways to write may be above them"):
         assert shown in text, shown
     _, svg = draw(make_points())
     assert "upper bound" not in svg.read_text()
