@@ -75,9 +75,8 @@ def main() -> None:
     transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     console = Console(stderr=True, highlight=False)
 
-    recipe = load_recipe(
-        Phase1Recipe, "sample", {"datasets": [{"name": options.dataset}], "limit": options.articles, "bundle_size": 16}
-    )
+    asked = {"datasets": [{"name": options.dataset}], "limit": options.articles, "bundle_size": 16}
+    recipe = load_recipe(Phase1Recipe, "sample", {**asked, "importance": ["textrank", "centroid"]})
     pinned = pin(recipe)
     (planned,) = pinned.stages
     # Without `random`, whose scores are means over several draws: one summary, one score, in every arm.

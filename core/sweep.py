@@ -133,12 +133,12 @@ class Sweeper:
         written = write(embed(bundle, self._encoders, self._objective(known)), self._plan)
         if self._plan.generator is not None and self._generate is not None:
             written += generated(bundle, self._generate, self._plan.generator.signature, self._plan.lengths)
-        pairs = [(article, text) for article, _, draft in written for text in (draft.text, *draft.redraws)]
+        pairs = [(article, text) for article, _, draft in written for text in draft.texts]
         scores = iter(self._metrics.score(pairs, known))
-        averaged = [_mean([next(scores) for _ in (draft.text, *draft.redraws)]) for _, _, draft in written]
+        averaged = [_mean([next(scores) for _ in draft.texts]) for _, _, draft in written]
         seconds = (time.perf_counter() - started) / max(len(written), 1)
         return [
-            Summary(article.id, system, draft.n, draft.text, count_words(draft.text), seconds, score, draft.extra)
+            Summary(article.id, system, draft.n, draft.text, count_words(draft.text), seconds, score, _extra(draft))
             for (article, system, draft), score in zip(written, averaged, strict=True)
         ]
 
@@ -210,12 +210,17 @@ def generated(
 ) -> list[Written]:
     """What the generator writes for each article, once, uncut and cut to every length."""
     articles = [segmented.article for segmented in bundle]
-    found = generate([article.text for article in articles], [int(article.id, 16) for article in articles])
+    found = generate([article.text for article in articles], [int(article.content_hash, 16) for article in articles])
     return [
         (article, signature, draft)
         for article, output in zip(articles, found, strict=True)
         for draft in uncut_and_cut(output.text, lengths, output.extra)
     ]
+
+
+def _extra(draft: Draft) -> Mapping[str, float | str | tuple[str, ...]]:
+    """What is stored beside the text: of several draws all, so that their mean can be computed again."""
+    return {**draft.extra, "draws": draft.texts} if draft.redraws else draft.extra
 
 
 def _mean(scores: Sequence[Scores]) -> Scores:

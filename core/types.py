@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Literal, TypeAlias
 
 # What a system is to a reader: one to choose, one that weighs nothing and shows what length or position alone gain, or
-# one that saw the reference and shows what could be reached.
+# one that saw the reference and shows what could be reached by writing as it does. Another way may reach more.
 SystemKind: TypeAlias = Literal["system", "control", "upper bound"]
 
 
@@ -25,7 +25,7 @@ class Article:
 
     @property
     def content_hash(self) -> str:
-        """SHA-256 (64 hex digits) of the text and its references."""
+        """SHA-256 (64 hex digits) of the text and its references: what is drawn for an article is seeded by it."""
         return _sha256(self.text, *self.references)
 
     @property
@@ -118,7 +118,8 @@ class Summary:
 
     `n` is the number of words asked for (0: uncut), `words` the number it has. `seconds` is its share of the
     wall time its bundle took: a cost, not a result, and the only field that differs between two equal runs. `extra` is
-    what else the system has to tell, such as the precision a generator ran in.
+    what else the system has to tell, such as the precision a generator ran in. Where it has `draws`, the scores are the
+    means over these texts, of which `text` is the first; otherwise they are those of `text`.
     """
 
     article_id: str
@@ -128,7 +129,7 @@ class Summary:
     words: int
     seconds: float
     scores: Scores
-    extra: Mapping[str, float | str] = field(default_factory=dict)
+    extra: Mapping[str, float | str | tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

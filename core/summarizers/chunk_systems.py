@@ -1,18 +1,36 @@
 """Systems that rank chunks and take the best of them until there are n words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from core.summarizers.composition import compose
-from core.summarizers.importance import IMPORTANCE, FloatArray, centroid, chunk_weights, ranking, rounded
+from core.summarizers.importance import (
+    FloatArray,
+    centroid,
+    centroid_similarity,
+    chunk_weights,
+    ranking,
+    rounded,
+    textrank,
+)
+from core.summarizers.lexical_importance import lexrank, position, sentence_words, textrank_words
 from core.summarizers.systems import Document, Draft
-from core.types import SystemKind
+from core.types import SegmentedArticle, SystemKind
 
 DRAWS = 5
 """How often `random` draws. One draw alone would carry its own luck into everything that is compared with it."""
+
+# From an article and its unit sentence vectors, (sentences, dimensions), to one importance each, (sentences,).
+IMPORTANCE: dict[str, Callable[[SegmentedArticle, FloatArray], FloatArray]] = {
+    "textrank": lambda article, vectors: textrank(vectors),
+    "centroid": lambda article, vectors: centroid_similarity(vectors),
+    "textrank-words": lambda article, vectors: textrank_words(sentence_words(article)),
+    "lexrank": lambda article, vectors: lexrank(sentence_words(article)),
+    "position": lambda article, vectors: position(len(article.sentences)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +54,7 @@ class ChunkSystem:
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         article, embeddings = document.segmented, document.embeddings[self.encoder]
         weights = chunk_weights(
-            IMPORTANCE[self.importance](embeddings.sentences),
+            IMPORTANCE[self.importance](article, embeddings.sentences),
             embeddings.chunks @ centroid(embeddings.sentences),
             np.array([chunk.sentence for chunk in article.chunks], dtype=np.int64),
         )
@@ -69,9 +87,9 @@ class LeadChunks:
 
 @dataclass(frozen=True, slots=True)
 class Random:
-    """Control: chunks in orders drawn from `seed` and the article, the same on every machine.
+    """Control: chunks in orders drawn from `seed` and the article's content, the same on every machine.
 
-    The text stored is the first draw's; the scores are the means over `DRAWS` draws.
+    The text stored is the first draw's; the scores are the means over `DRAWS` draws, which are stored, too.
     """
 
     kind: ClassVar[SystemKind] = "control"
@@ -85,10 +103,10 @@ class Random:
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         article = document.segmented
-        generator = np.random.default_rng([self.seed, int(article.article.id, 16)])
+        generator = np.random.default_rng([self.seed, int(article.article.content_hash, 16)])
         orders = [generator.permutation(len(article.chunks)).tolist() for _ in range(DRAWS)]
         drafts = []
         for n in lengths:
             text, *redraws = [compose(article, order, n) for order in orders]
-            drafts.append(Draft(n, text, tuple(redraws), {"draws": DRAWS}))
+            drafts.append(Draft(n, text, tuple(redraws)))
         return drafts

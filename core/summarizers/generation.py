@@ -85,8 +85,8 @@ class LoadedGenerator:
 
         Args:
             texts: articles of any length; what goes beyond the model's window is cut.
-            keys: a number >= 0 for each article, such as its id. Where tokens are drawn, the draws depend on the
-                article's key and the seed alone.
+            keys: a number >= 0 for each article, such as its content hash. Where tokens are drawn, the draws depend on
+                the article's key and the seed alone.
         """
         prompts = [self.prompt(text) for text in texts]
         lengths = [(len(prompt.ids) + self._new_tokens) * (self._config.num_beams or 1) for prompt in prompts]

@@ -84,6 +84,7 @@ class Generator:
         parts = [self.architecture, f"prefix={self.prefix!r}", f"suffix={self.suffix!r}", f"{first}{self.settings}"]
         parts += [f"first {self.sentences} sentences"] if self.sentences else []
         parts += [f"{self.line_mark} is a new line"] if self.line_mark else []
+        parts += ["draws seeded by content"] if self.settings.top_k else []
         return "|".join([*parts, f"{self.half} where the device has it"])
 
 

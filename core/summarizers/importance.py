@@ -1,6 +1,7 @@
-"""How much each sentence, and then each chunk, matters to its article."""
+"""How much each sentence, and then each chunk, matters to its article.
 
-from collections.abc import Callable
+Here by vectors; by words and place: `core/summarizers/lexical_importance.py`.
+"""
 
 import numpy as np
 import numpy.typing as npt
@@ -38,9 +39,19 @@ def textrank(sentences: FloatArray) -> FloatArray:
     Returns:
         (sentences,), summing to 1. Negative cosines are no edge; a sentence without edges spreads its weight evenly.
     """
-    count = len(sentences)
     weights = np.maximum(sentences @ sentences.T, 0.0)
     np.fill_diagonal(weights, 0.0)
+    return pagerank(weights)
+
+
+def pagerank(weights: FloatArray) -> FloatArray:
+    """The rank of each node of a graph, (nodes,), summing to 1; damping 0.85 (Brin & Page 1998).
+
+    Args:
+        weights: of the edge from each node to each other, (nodes, nodes), none negative. A node without edges
+            spreads its rank evenly.
+    """
+    count = len(weights)
     strength = weights.sum(axis=1, keepdims=True)
     transitions = np.where(strength > 0, weights / np.where(strength > 0, strength, 1.0), 1.0 / count)
     ranks = np.full(count, 1.0 / count)
@@ -56,13 +67,6 @@ def centroid_similarity(sentences: FloatArray) -> FloatArray:
     """Cosine of each sentence with the document centroid, (sentences,)."""
     similarity: FloatArray = sentences @ centroid(sentences)
     return similarity
-
-
-# From unit sentence vectors to one importance each.
-IMPORTANCE: dict[str, Callable[[FloatArray], FloatArray]] = {
-    "textrank": textrank,
-    "centroid": centroid_similarity,
-}
 
 
 def chunk_weights(

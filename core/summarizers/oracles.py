@@ -1,4 +1,7 @@
-"""Upper bounds: summaries chosen with the reference at hand. They say how much room there is, and are no systems."""
+"""Upper bounds: summaries chosen with the reference at hand. They say how much room there is, and are no systems.
+
+Each bounds its own way to write: `WindowOracle` consecutive words, `Oracle` the systems that it is held against.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +18,10 @@ CANDIDATE_CHUNKS = 40
 
 @dataclass(frozen=True, slots=True)
 class WindowOracle:
-    """The n consecutive words of the article with the highest BERTScore F1. Every window is tried."""
+    """The n consecutive words of the article with the highest BERTScore F1. Every window is tried.
+
+    So it bounds what takes consecutive words as they stand, such as `lead`. What skips words may be above it.
+    """
 
     kind: ClassVar[SystemKind] = "upper bound"
     has_uncut: ClassVar[bool] = False
@@ -59,7 +65,7 @@ class Oracle:
         for rival in self.rivals:
             for draft in rival.summarize(document, lengths):
                 if draft.n in found:
-                    found[draft.n] += [draft.text, *draft.redraws]
+                    found[draft.n] += draft.texts
         return [Draft(n, best(document, found[n])) for n in lengths]
 
 

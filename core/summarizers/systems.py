@@ -48,6 +48,11 @@ class Draft:
     redraws: tuple[str, ...] = ()
     extra: Mapping[str, float | str] = field(default_factory=dict)
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that is scored."""
+        return (self.text, *self.redraws)
+
 
 class System(Protocol):
     """One way to summarise."""

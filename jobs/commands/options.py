@@ -110,9 +110,9 @@ Systems = Annotated[
     typer.Option(
         "--system",
         envvar="NWS_SYSTEM",
-        help="lead3, lead2+chunks, textrank, centroid, window-oracle, oracle, lead, random; a generator: "
-        "bart-large-cnn, bart-large-xsum, pegasus-cnn_dailymail, t5-large, gpt2-xl, a folder, or a Hub id. "
-        "Repeatable; replaces the recipe's systems.",
+        help="lead3, lead2+chunks, textrank, centroid, textrank-words, lexrank, position, window-oracle, oracle, lead, "
+        "random; a generator: bart-large-cnn, bart-large-xsum, pegasus-cnn_dailymail, t5-large, gpt2-xl, a folder, or "
+        "a Hub id. Repeatable; replaces the recipe's systems.",
     ),
 ]
 Rivals = Annotated[
@@ -120,8 +120,9 @@ Rivals = Annotated[
     typer.Option(
         "--system",
         envvar="NWS_SYSTEM",
-        help="What policies are compared with: lead3, lead2+chunks, textrank, centroid, window-oracle, oracle, lead, "
-        "random. Repeatable; replaces the recipe's systems. (The oracle takes most of the time.)",
+        help="What policies are compared with: lead3, lead2+chunks, textrank, centroid, textrank-words, lexrank, "
+        "position, window-oracle, oracle, lead, random. Repeatable; replaces the recipe's systems. (The oracle takes "
+        "most of the time.)",
     ),
 ]
 Lengths = Annotated[str | None, typer.Option("--n", envvar="NWS_N", help="Summary lengths in words: 7,9,11,13.")]

@@ -69,7 +69,10 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> Iterator[
     """What the reader must know about these systems and articles."""
     for side, system in (("A", comparison.a), ("B", comparison.b)):
         if kinds[system] == "upper bound":
-            yield f"{side} is an upper bound: it saw the reference, and is no system to choose."
+            yield (
+                f"{side} is an upper bound: it saw the reference, and is no system to choose. "
+                "What writes in another way may be above it."
+            )
     left_out: dict[tuple[int, int], list[int]] = {}
     for at in comparison.lengths:
         left_out.setdefault((at.only_a, at.only_b), []).append(at.n)

@@ -133,7 +133,7 @@ class PinnedSetting:
             "bertscore": str(self.metrics.bertscore.model),
             "datasets": dataset_revisions(self.corpora),
             "segmentation": pipeline_revision(self.pipeline),
-            "random": f"mean of {DRAWS} draws",
+            "random": f"mean of {DRAWS} draws, seeded by content",
             "libraries": library_versions(),
         }
 

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from core.summarizers.importance import IMPORTANCE
+from core.summarizers.chunk_systems import IMPORTANCE
 from jobs.recipes.base import RunRecipe, model_name, require_different
 
 
@@ -13,13 +13,13 @@ class Phase1Recipe(RunRecipe):
 
     Attributes:
         encoders: known names, folders, or Hub ids (`organisation/name[@revision]`).
-        importance: how sentences are weighed.
+        importance: how sentences are weighed (`IMPORTANCE` in `core/summarizers/chunk_systems.py`).
     """
 
     job: ClassVar[str] = "phase1"
 
     encoders: Annotated[tuple[str, ...], Field(min_length=1)] = ("all-MiniLM-L6-v2",)
-    importance: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(IMPORTANCE)
+    importance: Annotated[tuple[str, ...], Field(min_length=1)] = ("textrank", "lexrank", "position")
 
     @field_validator("importance")
     @classmethod

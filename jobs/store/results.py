@@ -68,11 +68,14 @@ def check(articles: Sequence[Article], result: BundleResult) -> None:
                 )
     for summary in result.summaries:
         where = f"the summary of article {summary.article_id} by {summary.system!r} at n={summary.n}"
-        numbers = {"seconds": summary.seconds} | summary.scores.columns() | dict(summary.extra)
-        for name, value in numbers.items():
-            if not isinstance(value, str) and not math.isfinite(value):
+        stored = {"seconds": summary.seconds} | summary.scores.columns() | dict(summary.extra)
+        texts = [summary.text, summary.system]
+        for name, value in stored.items():
+            if isinstance(value, str | tuple):
+                texts += [value] if isinstance(value, str) else value
+            elif not math.isfinite(value):
                 raise StoreError(f"{where} has {name} = {value}: only finite numbers are stored")
-        if not (is_storable(summary.text) and is_storable(summary.system)):
+        if not all(map(is_storable, texts)):
             raise StoreError(f"{where} holds a NUL or half a surrogate pair, which a database cannot keep")
     named = {summary.article_id for summary in result.summaries} | {fail.article_id for fail in result.failures}
     if strangers := named - {article.id for article in articles}:

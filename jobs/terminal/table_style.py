@@ -50,6 +50,9 @@ def role(kind: SystemKind) -> str:
     return "" if kind == "system" else f" ({kind})"
 
 
+UPPER_BOUND_NOTE = "An upper bound saw the reference: no choice. What writes in another way may be above it."
+
+
 def system_name(system: str, kind: SystemKind) -> Text:
     """The name and role, broken after a "|" where it is too long for a column, and after "-" or "/" where a part is."""
     lines = [""]

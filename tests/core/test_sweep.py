@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pytest
 import torch
 from bert_score import BERTScorer
+from documents import segmented
 from korean_tokenizers import korean_tokenizer
 from rouge_score.rouge_scorer import RougeScorer
 
@@ -23,8 +24,9 @@ from core.summarizers.generation import Generated, LoadedGenerator
 from core.summarizers.generators import parse_generator
 from core.summarizers.lead import Lead
 from core.summarizers.systems import Document
-from core.sweep import Sweeper, SweepPlan, make_segmenter, make_sweeper
+from core.sweep import Sweeper, SweepPlan, generated, make_segmenter, make_sweeper
 from core.text.corpus import DatasetSpec, open_corpus
+from core.text.segmentation import unsegmented
 from core.text.words import count_words, first_words
 from core.types import Article
 
@@ -143,11 +145,36 @@ def test_random_has_the_mean_scores_of_its_draws() -> None:
     (summary, *_) = sweeper([article])
     (draft, *_) = Random(0).summarize(Document(article, {}, list), LENGTHS)
     scores = StandardMetrics(plan().metrics, torch.device("cpu")).score(
-        [(article.article, text) for text in (draft.text, *draft.redraws)]
+        [(article.article, text) for text in draft.texts]
     )
-    assert (summary.text, summary.extra) == (draft.text, {"draws": 5})
+    assert (summary.text, summary.extra) == (draft.text, {"draws": draft.texts})
+    assert len(draft.texts) == 5
     for name, value in summary.scores.columns().items():
         assert value == pytest.approx(np.mean([score.columns()[name] for score in scores]), abs=1e-6), name
+
+
+def test_a_renamed_dataset_gives_the_same_rows() -> None:
+    article = next(iter(open_corpus(DatasetSpec("sample"))))
+    renamed = replace(article, dataset="other", split="test", key="other")
+    sweeper, segment = make_sweeper(plan(), "cpu"), make_segmenter(plan())
+    one, other = (sweeper([segment(of)]) for of in (article, renamed))
+    assert one[0].article_id != other[0].article_id
+    assert [replace(row, article_id="", seconds=0) for row in one] == [
+        replace(row, article_id="", seconds=0) for row in other
+    ]
+
+
+def test_a_renamed_article_is_generated_with_the_same_draws() -> None:
+    article = segmented("Some text.").article
+    seen: list[Sequence[int]] = []
+
+    def generate(texts: Sequence[str], keys: Sequence[int]) -> list[Generated]:
+        seen.append(keys)
+        return [Generated("Text.", 1, 0, "float32") for _ in texts]
+
+    for of in (article, replace(article, dataset="other"), replace(article, text="Some other text.")):
+        generated([unsegmented(of)], generate, "gpt2", [1])
+    assert seen[0] == seen[1] != seen[2]
 
 
 def test_no_baseline_is_above_the_oracle() -> None:

@@ -36,7 +36,7 @@ from jobs.store import Store, open_store, upgrade_schema
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(400)]
 
-ARTICLES, ROWS_AN_ARTICLE = 320, 4 * 2  # systems, lengths
+ARTICLES, ROWS_AN_ARTICLE = 320, 5 * 2  # systems, lengths
 DRIVERS = 3
 KILLS_A_DRIVER = ("actor", "actor", "node")
 SECONDS_AN_ARTICLE = "0.08"  # two actors at once: 25 articles a second

@@ -21,7 +21,7 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
         "run_id": outcome["run_id"],
         "state": "done",
         "articles": 3,
-        "summaries": 24,
+        "summaries": 30,
         "failures": 0,
     }
     assert "3/3 articles" in submitted.err
@@ -39,8 +39,8 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
 
     query = nws("query", "select system, n, avg(bertscore_f1) as f1 from summaries group by 1, 2 order by 1, 2")
     assert query.out.splitlines()[0].split() == ["system", "n", "f1"]
-    assert len(query.out.splitlines()) == 2 + 8
-    assert len(nws("query", "select * from sweep_curve", "--json").json) == 8
+    assert len(query.out.splitlines()) == 2 + 10
+    assert len(nws("query", "select * from sweep_curve", "--json").json) == 10
 
     report = nws("report")
     assert report.code == 0
@@ -56,7 +56,7 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
 
 def test_a_dry_run_says_what_would_run_and_runs_nothing(nws, tmp_path: Path) -> None:
     plan = nws("submit", "phase1", "--dry-run", "--json").json
-    assert (plan["articles"], plan["rows"]) == (24, 24 * 4 * 11)
+    assert (plan["articles"], plan["rows"]) == (24, 24 * 5 * 11)
     assert plan["encoders"] == {
         "all-MiniLM-L6-v2": "sentence-transformers/all-MiniLM-L6-v2@1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
     }
@@ -126,7 +126,7 @@ def test_failed_articles_make_the_exit_code_one(nws, tmp_path: Path) -> None:
         (("submit", "phase1", "--limit", "0"), 2, "--limit"),
         (("submit", "phase1", "--dataset", "absent.jsonl"), 1, "no file absent.jsonl"),
         (("submit", "phase1", "--dataset", "sample-ko", "--pipeline", "en_core_web_sm"), 1, "cuts English"),
-        (("submit", "baselines", "--system", "lexrank"), 2, "no system 'lexrank'"),
+        (("submit", "baselines", "--system", "luhn"), 2, "no system 'luhn'"),
         (("submit", "phase1", "--pipeline", "en_core_web_xx"), 1, "python -m spacy download en_core_web_xx"),
         (("ls",), 1, "nws.db"),
         (("ls", "--store", "mysql://u:secret@h/d"), 1, "unsupported database"),

@@ -14,6 +14,7 @@ from jobs.report.run_facts import bertscore_signature
 from jobs.terminal.caution import few
 from jobs.terminal.table_style import (
     NAME_WIDTH,
+    UPPER_BOUND_NOTE,
     decimals,
     interval_text,
     make_table,
@@ -91,7 +92,7 @@ def _print_f1(dataset: str, scores: _Scores, console: Console) -> None:
     if any(len(score.seeds) > 1 for score in _all(scores)):
         print_line(console, "A policy is the mean of its seeds. Below it: lowest–highest seed.", style="dim")
     if any(score.kind == "upper bound" for score in _all(scores)):
-        print_line(console, "An upper bound saw the reference: a ceiling, not a choice.", style="dim")
+        print_line(console, UPPER_BOUND_NOTE, style="dim")
 
 
 def _f1_cell(score: SystemScore, best: float | None) -> Text:

@@ -104,12 +104,15 @@ def _title(numbers: Numbers) -> str:
 def _footer(numbers: Numbers) -> str:
     run = numbers.run
     has_upper_bound = any(curve.kind == "upper bound" for curve in numbers.curves)
-    ceiling = "upper bounds saw the reference, upper row only · " if has_upper_bound else ""
-    return (
-        f"BERTScore F1: {bertscore_signature(run)} · bands: 95 % intervals over articles, of gains for all n at "
-        f"once · {ceiling}seed {run.seed} · run {run.state}, {run.articles_done} articles, {run.failures} failed · "
-        f"code {run.code_version}"
+    parts = (
+        f"BERTScore F1: {bertscore_signature(run)}",
+        "bands: 95 % intervals over articles, of gains for all n at once",
+        *(["upper bounds (upper row only) saw the reference; other ways to write may be above them"] * has_upper_bound),
+        f"seed {run.seed}",
+        f"run {run.state}, {run.articles_done} articles, {run.failures} failed",
+        f"code {run.code_version}",
     )
+    return " · ".join(parts)
 
 
 def _draw_scores(panel: Axes, numbers: Numbers, dataset: str, looks: Mapping[str, Look]) -> None:

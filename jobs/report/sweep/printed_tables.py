@@ -12,6 +12,7 @@ from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.caution import few
 from jobs.terminal.table_style import (
     NAME_WIDTH,
+    UPPER_BOUND_NOTE,
     decimals,
     interval_text,
     make_table,
@@ -78,13 +79,11 @@ def _print_curves(dataset: str, curves: tuple[Curve, ...], console: Console) -> 
     if any(not point.comparable for point in points):
         print_line(console, f"{_APART} lacks articles that others have: not held against them", style="dim")
     if any(curve.kind == "upper bound" for curve in curves):
-        print_line(
-            console, "An upper bound saw the reference: a ceiling, not a choice, and without stars.", style="dim"
-        )
+        print_line(console, UPPER_BOUND_NOTE, style="dim")
 
 
 def _best(curves: tuple[Curve, ...]) -> dict[int, float]:
-    """The highest mean at each n, as it is shown. Upper bounds take no part: nothing could be higher."""
+    """The highest mean at each n, as it is shown. Upper bounds take no part: they saw the reference."""
     best: dict[int, float] = {}
     for curve in curves:
         for point in curve.lengths if curve.kind != "upper bound" else ():

@@ -1,7 +1,7 @@
 import numpy as np
-from documents import document, segmented
+from documents import TEXT, document, segmented
 
-from core.summarizers.chunk_systems import DRAWS, ChunkSystem, LeadChunks, Random
+from core.summarizers.chunk_systems import DRAWS, IMPORTANCE, ChunkSystem, LeadChunks, Random
 
 
 def test_chunks_nearest_the_document_come_first() -> None:
@@ -19,6 +19,23 @@ def test_chunks_nearest_the_document_come_first() -> None:
     named = ChunkSystem("enc", "centroid", "centroid")
     assert named.signature == "centroid"
     assert [draft.text for draft in named.summarize(document(article, vectors), [3, 7])] == texts
+
+
+def test_some_importances_see_vectors_and_others_words_or_places() -> None:
+    article = segmented("Opening words. The bridge opens. The bridge opens today again. Ferry bridge. Ferry sails.")
+    vectors = np.array([[0, 0, 1], [1, 0, 0], [0.6, 0.8, 0], [0, 0.6, 0.8], [0.8, 0.6, 0]])
+    first = {name: weigh(article, vectors).argmax() for name, weigh in IMPORTANCE.items()}
+    assert first == {"textrank": 4, "centroid": 4, "textrank-words": 3, "lexrank": 1, "position": 0}
+    turned = {name: weigh(article, vectors[::-1]).argmax() for name, weigh in IMPORTANCE.items()}
+    assert turned == first | {"textrank": 0, "centroid": 0}
+
+
+def test_chunks_of_an_important_sentence_come_first() -> None:
+    article = segmented()
+    alike = np.ones((len(article.chunks), 3))
+    (draft,) = ChunkSystem("enc", "position").summarize(document(article, alike), [4])
+    assert draft.text == "Alpha beta met gamma"
+    assert ChunkSystem("enc", "lexrank").signature == "enc|lexrank|chunks"
 
 
 def test_lead2_chunks_takes_no_chunk_of_the_third_sentence_while_there_are_others() -> None:
@@ -40,13 +57,14 @@ def test_equal_chunks_are_taken_in_document_order() -> None:
     assert draft.text == "Alpha beta met gamma"
 
 
-def test_random_draws_several_times_and_is_seeded_by_run_and_article() -> None:
+def test_random_draws_several_times_and_is_seeded_by_run_and_content() -> None:
     drafts = [Random(seed).summarize(document(), [4])[0] for seed in range(20)]
     assert drafts == [Random(seed).summarize(document(), [4])[0] for seed in range(20)]
     assert len({draft.text for draft in drafts}) > 1
     assert {len(draft.redraws) for draft in drafts} == {DRAWS - 1}
-    assert all(draft.extra == {"draws": DRAWS} for draft in drafts)
     # A chunk of four words, or the one of three and the first word of another.
-    assert len({text for draft in drafts for text in (draft.text, *draft.redraws)}) == 4
-    others = [Random(seed).summarize(document(segmented(key="other")), [4])[0] for seed in range(20)]
-    assert others != drafts
+    assert len({text for draft in drafts for text in draft.texts}) == 4
+    renamed = [Random(seed).summarize(document(segmented(key="other")), [4])[0] for seed in range(20)]
+    assert renamed == drafts
+    edited = [Random(seed).summarize(document(segmented(f"{TEXT}..")), [4])[0] for seed in range(20)]
+    assert edited != drafts

@@ -37,5 +37,5 @@ def test_every_baseline_writes_exactly_n_words() -> None:
         drafts = make("enc", 0).summarize(seen, [1, 4, 9])
         assert [draft.n for draft in drafts if draft.n] == [1, 4, 9], name
         for draft in drafts:
-            for text in (draft.text, *draft.redraws):
+            for text in draft.texts:
                 assert draft.n == 0 or count_words(text) == draft.n, name

@@ -69,7 +69,7 @@ def test_prompts() -> None:
 def test_options_name_everything_that_changes_a_summary() -> None:
     assert KNOWN_GENERATORS["gpt2-xl"].options == (
         r"gpt2|prefix=''|suffix='\nTL;DR:'|num_beams=1, max_new_tokens=100, top_k=2|first 3 sentences|"
-        "float16 where the device has it"
+        "draws seeded by content|float16 where the device has it"
     )
     known = KNOWN_GENERATORS["pegasus-cnn_dailymail"]
     changes = [

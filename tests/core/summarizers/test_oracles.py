@@ -50,7 +50,7 @@ def test_the_oracle_is_never_below_a_rival(wanted: tuple[str, ...]) -> None:
     for name in BASELINES:
         for draft in BASELINES[name]("enc", 0).summarize(seen, lengths):
             if draft.n != UNCUT:
-                mine, *theirs = seen.f1([oracle[draft.n], draft.text, *draft.redraws])
+                mine, *theirs = seen.f1([oracle[draft.n], *draft.texts])
                 assert mine >= max(theirs), (name, draft)
 
 
@@ -61,6 +61,17 @@ def test_exactly_n_words_or_all(n: int, wanted: set[str]) -> None:
     for system in (Oracle(()), Oracle((Lead(),)), WindowOracle()):
         (draft,) = system.summarize(seen, [n])
         assert count_words(draft.text) == min(n, len(ARTICLE.words))
+
+
+def test_the_best_window_bounds_consecutive_words_and_nothing_else() -> None:
+    seen = document(ARTICLE, f1=overlap_with("bridge", "alder", "trains", "cross"))
+    for n in (1, 4, 9):
+        window, lead, oracle = (
+            seen.f1([BASELINES[name]("enc", 0).summarize(seen, [n])[0].text])[0]
+            for name in ("window-oracle", "lead", "oracle")
+        )
+        assert lead <= window <= oracle
+        assert (n == 1) or window < oracle
 
 
 def test_an_article_without_chunks_has_an_oracle() -> None:

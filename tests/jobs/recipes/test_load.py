@@ -65,7 +65,7 @@ def test_another_backbone_leaves_the_layer_of_the_recipe_behind(tmp_path: Path) 
         ("seed: 1", r"datasets: Field required"),
         ("datasets: [{name: sample}]\nn: [0, 3]", r"n\.0"),
         ("datasets: [{name: sample}]\nn: [many]", r"n\.0"),
-        ("datasets: [{name: sample}]\nimportance: [lexrank]", "'lexrank' is not one of textrank, centroid"),
+        ("datasets: [{name: sample}]\nimportance: [luhn]", "'luhn' is not one of textrank, centroid"),
         ("datasets: [{name: sample}]\nencoders: [org/m, other/m]", "two encoders are called 'm'"),
         ("- a\n- b", "holds no keys"),
         ("a: [", "not valid YAML"),
@@ -87,8 +87,8 @@ def test_the_baselines_are_all_there() -> None:
 
 
 def test_systems_that_cannot_be_used_are_named() -> None:
-    with pytest.raises(RecipeError, match=r"there is no system 'lexrank': the baselines are lead3, .*bart-large-cnn"):
-        load_recipe(BaselinesRecipe, "sample", {"systems": ["lead", "lexrank"]})
+    with pytest.raises(RecipeError, match=r"there is no system 'luhn': the baselines are lead3, .*bart-large-cnn"):
+        load_recipe(BaselinesRecipe, "sample", {"systems": ["lead", "luhn"]})
     with pytest.raises(RecipeError, match="two systems are called 'lead'"):
         load_recipe(BaselinesRecipe, "sample", {"systems": ["lead", "lead"]})
     with pytest.raises(RecipeError, match=r"unknown key; a recipe has: .*encoder, systems"):

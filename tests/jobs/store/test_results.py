@@ -137,7 +137,25 @@ def test_text_that_postgres_cannot_keep_is_refused_on_both(store, run, articles,
         store.record(*run, [([dataclasses.replace(articles[0], references=("fine", broken))], BundleResult((), ()))])
     with pytest.raises(StoreError, match=f"the summary of article {articles[0].id} by 'lead' at n=3 holds"):
         store.record(*run, [(articles, BundleResult((dataclasses.replace(summary(articles[0]), text=broken),), ()))])
+    for extra in ({"dtype": broken}, {"draws": ("fine", broken)}):
+        bad = dataclasses.replace(summary(articles[0]), extra=extra)
+        with pytest.raises(StoreError, match=f"the summary of article {articles[0].id} by 'lead' at n=3 holds"):
+            store.record(*run, [(articles, BundleResult((bad,), ()))])
     assert rows(store, "SELECT COUNT(*) FROM articles") == [(0,)]
+
+
+def test_draws_are_kept_as_they_are_also_by_rows_that_only_counted_them(store, run, articles, summary):
+    told = [("하나", "둘 셋", "one"), 5]
+    drawn = [
+        dataclasses.replace(summary(article), extra={"draws": draws})
+        for article, draws in zip(articles, told, strict=False)
+    ]
+    store.record(*run, [(articles[:2], BundleResult(tuple(drawn), ()))])
+    kept = dict(rows(store, "SELECT article_id, extra FROM summaries"))
+    for article, draws in zip(articles, told, strict=False):
+        extra = kept[article.id]
+        assert (json.loads(extra) if isinstance(extra, str) else extra) == json.loads(json.dumps({"draws": draws}))
+    assert len(store.points(run[0])) == 2
 
 
 def test_a_failure_that_quotes_such_text_is_kept_readable(store, run, articles, failure):

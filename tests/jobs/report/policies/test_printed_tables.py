@@ -78,6 +78,8 @@ def test_f1_by_n_with_seeds_below_and_a_star_for_the_highest(run, show):
     (oracle,) = lines_of(text, "oracle (upper bound)", title)
     assert "*" not in oracle
     assert oracle.split()[3:] == [decimals(at.bertscore_f1) for at in scores["oracle"].values()]
+    said = " ".join(text.split())
+    assert "An upper bound saw the reference: no choice. What writes in another way may be above it." in said
     section = text[text.index(title) : text.index("* highest")]
     assert len(re.findall(r"\d\*", section)) >= 4
 

