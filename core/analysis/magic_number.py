@@ -208,7 +208,8 @@ def _verdict(grid: Grid, system: str, kind: SystemKind, gains: tuple[Gain, ...],
     if kind == "upper bound":
         return "is an upper bound: it saw the reference"
     if recommended:
-        return lengths_text(tuple(gain.n for gain in gains), recommended)
+        told = lengths_text(tuple(gain.n for gain in gains), recommended)
+        return f"{told}: no n ruled out" if 1 < len(recommended) == len(gains) else told
     if system == RANDOM:
         return "is the control"
     if RANDOM not in grid.systems:

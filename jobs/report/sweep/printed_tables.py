@@ -161,8 +161,8 @@ def _print_vs_lead(dataset: str, numbers: Numbers, console: Console) -> None:
     for system, by_metric in found.items():
         table.add_row(system_name(system, "system"), *(_verdicts(by_metric.get(metric)) for metric in _METRIC_NAMES))
     console.print(table)
-    print_line(console, "–: no difference shown. Sign-flip test, corrected over the n (Holm): where two", style="dim")
-    print_line(console, "systems are equal, a column says so in 95 % of runs. Numbers: nws compare.", style="dim")
+    print_line(console, "–: no difference shown. Sign-flip test, corrected over the n (Holm): a system", style="dim")
+    print_line(console, "that equals lead gets a verdict in at most 5 % of runs. Numbers: nws compare.", style="dim")
 
 
 def _verdicts(found: Comparison | None) -> Text:
