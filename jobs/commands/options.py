@@ -93,7 +93,7 @@ Systems = Annotated[
     typer.Option(
         "--system",
         envvar="NWS_SYSTEM",
-        help="lead3, lead2+chunks, textrank, centroid, window-oracle, oracle, lead, random; a generator: "
+        help="lead3, lead2+chunks, lead3-search, textrank, centroid, window-oracle, oracle, lead, random; a generator: "
         "bart-large-cnn, bart-large-xsum, pegasus-cnn_dailymail, t5-large, gpt2-xl, a folder, or a Hub id. "
         "Repeatable; replaces the recipe's systems.",
     ),
@@ -103,8 +103,17 @@ Rivals = Annotated[
     typer.Option(
         "--system",
         envvar="NWS_SYSTEM",
-        help="What policies are compared with: lead3, lead2+chunks, textrank, centroid, window-oracle, oracle, lead, "
-        "random. Repeatable; replaces the recipe's systems. (The oracle takes most of the time.)",
+        help="What policies are compared with: lead3, lead2+chunks, lead3-search, textrank, centroid, window-oracle, "
+        "oracle, lead, random. Repeatable; replaces the recipe's systems. (The oracle takes most of the time.)",
+    ),
+]
+Decodings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--decoding",
+        envvar="NWS_DECODING",
+        help="How trained policies write: greedy, or rerank, the best of many draws. Repeatable; replaces the recipe's "
+        "decodings.",
     ),
 ]
 Lengths = Annotated[str | None, typer.Option("--n", envvar="NWS_N", help="Summary lengths in words: 7,9,11,13.")]

@@ -82,6 +82,7 @@ def submit_baselines(
 def submit_phase2(
     recipe: options.Phase2Recipe = "sample",
     system: options.Rivals = None,
+    decoding: options.Decodings = None,
     dataset: options.TrainDataset = None,
     test_dataset: options.TestDataset = None,
     split: options.TrainSplit = None,
@@ -117,6 +118,7 @@ def submit_phase2(
         **{"pipeline": pipeline, "n": parse_lengths(n), "accelerator": accelerator, "actors": actors},
         **{"seeds": seed or None, "seed": seed[0] if seed else None},
         **{"wait_for_machines": wait_for_machines, "encoder": encoder, "systems": system or None},
+        "decodings": decoding or None,
     }
     if dataset and split is None:
         given["train_split"] = "train"

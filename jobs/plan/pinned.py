@@ -149,7 +149,7 @@ def pin_setting(recipe: RunRecipe) -> PinnedSetting:
     Raises:
         NwsError: a model, dataset, pipeline or revision cannot be found, or the datasets are not in one language.
     """
-    backbone = resolve_model(parse_model(recipe.bertscore.model))
+    bertscore = pin_bertscore(recipe)
     corpora, language = open_corpora(recipe.datasets)
     rouge = recipe.rouge
     tokenizer = DEFAULT_TOKENIZERS[language] if rouge.tokenizer == "auto" else rouge.tokenizer
@@ -157,11 +157,18 @@ def pin_setting(recipe: RunRecipe) -> PinnedSetting:
         raise RecipeError(
             "rouge_score's tokenizer deletes Korean text: leave rouge.tokenizer at auto, or name another."
         )
-    metrics = MetricsConfig(
-        BertScoreConfig(backbone, recipe.bertscore.num_layers, recipe.bertscore.rescale, recipe.precision),
-        RougeConfig(rouge.stemmer, tokenizer),
-    )
+    metrics = MetricsConfig(bertscore, RougeConfig(rouge.stemmer, tokenizer))
     return PinnedSetting(language, resolve_pipeline(recipe.pipeline, language), metrics, corpora)
+
+
+def pin_bertscore(recipe: RunRecipe) -> BertScoreConfig:
+    """The BERTScore of a recipe, its backbone at an exact revision.
+
+    Raises:
+        NwsError: the backbone cannot be found.
+    """
+    backbone = resolve_model(parse_model(recipe.bertscore.model))
+    return BertScoreConfig(backbone, recipe.bertscore.num_layers, recipe.bertscore.rescale, recipe.precision)
 
 
 def open_corpora(datasets: Sequence[DatasetSpec]) -> tuple[tuple[Corpus, ...], Language]:
