@@ -38,7 +38,7 @@ class Decoding:
     k: int = 160
     anchor: Literal["lead", "chosen"] = "lead"
     anchor_sentences: int = 3
-    adjacency_weight: float = 0.1
+    adjacency_weight: float = 0.05
 
     def __post_init__(self) -> None:
         if self.method not in ("greedy", "rerank") or self.anchor not in ("lead", "chosen"):
@@ -54,7 +54,7 @@ class Decoding:
 
     @property
     def label(self) -> str:
-        """`greedy`, or everything that decides a reranking: `rerank-160-lead3-adjacent0.1`, `rerank-48-chosen2`."""
+        """`greedy`, or everything that decides a reranking: `rerank-160-lead3-adjacent0.05`, `rerank-48-chosen2`."""
         if self.method == "greedy":
             return self.method
         weight = f"-adjacent{self.adjacency_weight:g}" if self.adjacency_weight else ""

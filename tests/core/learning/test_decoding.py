@@ -114,10 +114,10 @@ def test_labels_tell_decodings_apart() -> None:
     labels = [decoding.label for decoding in decodings]
     assert labels == [
         "greedy",
-        "rerank-160-lead3-adjacent0.1",
-        "rerank-48-lead3-adjacent0.1",
-        "rerank-160-chosen3-adjacent0.1",
-        "rerank-160-lead1-adjacent0.1",
+        "rerank-160-lead3-adjacent0.05",
+        "rerank-48-lead3-adjacent0.05",
+        "rerank-160-chosen3-adjacent0.05",
+        "rerank-160-lead1-adjacent0.05",
         "rerank-160-lead3",
     ]
 

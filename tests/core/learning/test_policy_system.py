@@ -89,8 +89,8 @@ def test_before_it_is_trained_a_system_has_a_name() -> None:
 def test_its_name_says_how_it_writes_unless_greedily(name: str, rest: str) -> None:
     system = PolicySystem(name, decoding=Decoding("rerank", k=16))
     method = name.split("|")[0]
-    assert system.signature == f"policy|{method}|rerank-16-lead3-adjacent0.1{rest}"
-    assert split_seed(system.signature)[0] == f"policy|{method}|rerank-16-lead3-adjacent0.1"
+    assert system.signature == f"policy|{method}|rerank-16-lead3-adjacent0.05{rest}"
+    assert split_seed(system.signature)[0] == f"policy|{method}|rerank-16-lead3-adjacent0.05"
 
 
 def test_each_length_is_reranked_with_its_own_pair_and_the_seed_of_its_training(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
     assert systems == {"textrank", "lead"} | {
         f"policy|{m}{how}|seed={s}"
         for m in ("quick", "study")
-        for how in ("", "|rerank-6-lead3-adjacent0.1")
+        for how in ("", "|rerank-6-lead3-adjacent0.05")
         for s in (0, 5)
     }
 

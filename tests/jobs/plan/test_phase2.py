@@ -24,7 +24,7 @@ def test_pinning_again_gives_the_same() -> None:
 def test_policies_are_systems_beside_the_others() -> None:
     pinned = pin(load_recipe(Phase2Recipe, "sample", {"seeds": [3, 1]}))
     policies = [
-        f"policy|reinforce{how}|seed={seed}" for seed in (3, 1) for how in ("|rerank-160-lead3-adjacent0.1", "")
+        f"policy|reinforce{how}|seed={seed}" for seed in (3, 1) for how in ("|rerank-160-lead3-adjacent0.05", "")
     ]
     assert tuple(pinned.systems) == (*policies, "lead2+chunks", "lead3-search", "textrank", "lead", "oracle")
     (planned,) = pinned.stages

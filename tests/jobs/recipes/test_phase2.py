@@ -90,7 +90,7 @@ def test_a_stored_recipe_comes_back() -> None:
         ({"decodings": []}, "decodings"),
         ({"decodings": ["beam"]}, "no decoding 'beam': rerank and greedy"),
         ({"decodings": [{"method": "rerank", "k": 0}]}, "decodings.0: Reranking needs at least one draw"),
-        ({"decodings": ["rerank", {"method": "rerank"}]}, "two decodings are called 'rerank-160-lead3-adjacent0.1'"),
+        ({"decodings": ["rerank", {"method": "rerank"}]}, "two decodings are called 'rerank-160-lead3-adjacent0.05'"),
     ],
 )
 def test_unusable_recipes_are_refused_by_name(wrong: dict[str, object], said: str, tmp_path: Path) -> None:
