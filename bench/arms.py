@@ -24,6 +24,10 @@ def _no_oracle(article: Article, texts: Sequence[str]) -> list[float]:
     raise AssertionError("no system of the bench asks the reference")
 
 
+def _no_anchor(anchor: str, texts: Sequence[str]) -> list[float]:
+    raise AssertionError("no system of the bench asks for an anchor")
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One scored summary."""
@@ -109,7 +113,8 @@ class Libraries:
         encode: Callable[[SentenceTransformer], Callable[[Sequence[str]], FloatArray]],
         bertscores: Callable[[Sequence[tuple[str, str]]], list[Score]],
     ) -> list[Row]:
-        documents = embed(articles, {name: encode(model) for name, model in self._encoders.items()}, _no_oracle)
+        encoders = {name: encode(model) for name, model in self._encoders.items()}
+        documents = embed(articles, encoders, _no_oracle, _no_anchor)
         written = [(a, system, draft.n, draft.text) for a, system, draft in write(documents, self._plan)]
         scores = iter(bertscores([(text, ref) for article, _, _, text in written for ref in article.references]))
         rows = []

@@ -16,7 +16,7 @@ from core.summarizers.encoders import FloatArray, load_encoder
 from core.summarizers.generation import Generated, load_generator
 from core.summarizers.generators import Generator
 from core.summarizers.importance import unit_rows
-from core.summarizers.systems import Document, Draft, Embeddings, System, uncut_and_cut
+from core.summarizers.systems import AnchoredF1, Document, Draft, Embeddings, System, uncut_and_cut
 from core.text.language import Language, require_language
 from core.text.segmentation import Segmenter, unsegmented
 from core.text.words import count_words
@@ -130,7 +130,8 @@ class Sweeper:
         """
         started = time.perf_counter()
         known: dict[tuple[Article, str], Score] = {}
-        written = write(embed(bundle, self._encoders, self._objective(known)), self._plan)
+        documents = embed(bundle, self._encoders, self._objective(known), self._metrics.anchor_scorer())
+        written = write(documents, self._plan)
         if self._plan.generator is not None and self._generate is not None:
             written += generated(bundle, self._generate, self._plan.generator.signature, self._plan.lengths)
         pairs = [(article, text) for article, _, draft in written for text in draft.texts]
@@ -180,6 +181,7 @@ def embed(
     bundle: Sequence[SegmentedArticle],
     encoders: Mapping[str, Encode],
     f1: Callable[[Article, Sequence[str]], list[float]],
+    anchored_f1: AnchoredF1,
 ) -> list[Document]:
     """Each article with its sentence and chunk vectors; every encoder sees all texts of the bundle in one call."""
     texts = [segment.text for article in bundle for segment in (*article.sentences, *article.chunks)]
@@ -190,7 +192,7 @@ def embed(
         middle = start + len(article.sentences)
         end = middle + len(article.chunks)
         embeddings = {name: Embeddings(v[start:middle], v[middle:end]) for name, v in vectors.items()}
-        documents.append(Document(article, embeddings, functools.partial(f1, article.article)))
+        documents.append(Document(article, embeddings, functools.partial(f1, article.article), anchored_f1))
         start = end
     return documents
 

@@ -22,7 +22,7 @@ from core.types import SystemKind
 
 TEXTRANK = "textrank"
 ORACLE = "oracle"
-COMPARED = ("lead2+chunks", TEXTRANK, LEAD)
+COMPARED = ("lead2+chunks", "lead3-search", TEXTRANK, LEAD)
 """The systems that others are compared with."""
 
 _METRICS: tuple[Metric, ...] = ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density")

@@ -11,13 +11,15 @@ import torch
 from safetensors import SafetensorError
 
 from core.errors import ModelError, RecipeError
+from core.learning.decoding import Decoding
 from core.learning.policies import FeaturePolicies, PolicyConfig, restore_policies
 from core.learning.study_policies import StudyPolicies
+from core.metrics.bertscore import BertScoreConfig
 from core.models import ModelRef
 from core.summarizers.importance import FloatArray
 from core.text.language import Language
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +30,13 @@ class Reading:
         language: of the articles.
         pipeline: the resolved segmentation.
         encoder: resolved; embeds sentences and chunks.
+        bertscore: what tells how near a summary is to an anchor (`core.learning.decoding`).
     """
 
     language: Language
     pipeline: str
     encoder: ModelRef
+    bertscore: BertScoreConfig
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +49,7 @@ class Checkpoint:
         lengths: the n they were trained for.
         reading: how they see an article.
         parameters: by name, float64.
+        seed: of the training; what is drawn when they write comes from it, too.
         made_by: what made them: run, seed, updates, reward and the like.
     """
 
@@ -53,6 +58,7 @@ class Checkpoint:
     lengths: tuple[int, ...]
     reading: Reading
     parameters: Mapping[str, FloatArray]
+    seed: int
     made_by: Mapping[str, Any] = field(default_factory=dict)
 
     def policies(self) -> FeaturePolicies | StudyPolicies:
@@ -76,6 +82,7 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
         "name": checkpoint.name,
         "policies": asdict(checkpoint.config),
         "lengths": checkpoint.lengths,
+        "seed": checkpoint.seed,
         "reading": asdict(checkpoint.reading),
         "made_by": checkpoint.made_by,
     }
@@ -96,21 +103,50 @@ def load_checkpoint(folder: Path) -> Checkpoint:
     except (OSError, ValueError) as error:
         raise ModelError(f"{folder} holds no policies (policy.json, policy.safetensors): {error}") from error
     if not isinstance(meaning, dict) or meaning.get("format") != _FORMAT:
-        raise ModelError(f"The policies in {folder} were written by another version of NWS: train them again.")
+        raise ModelError(f"The policies in {folder} were written by another version of NWS: export them again.")
     try:
-        reading = meaning["reading"]
         checkpoint = Checkpoint(
             name=meaning["name"],
             config=PolicyConfig(**meaning["policies"]),
             lengths=tuple(meaning["lengths"]),
-            reading=Reading(reading["language"], reading["pipeline"], ModelRef(**reading["encoder"])),
+            reading=_reading(meaning["reading"]),
             parameters={name: value.numpy() for name, value in tensors.items()},
+            seed=meaning["seed"],
             made_by=meaning["made_by"],
         )
     except (KeyError, TypeError, RecipeError) as error:
         raise ModelError(f"{folder / 'policy.json'} is damaged: {error!r}. Export the policies again.") from error
     checkpoint.policies()
     return checkpoint
+
+
+def _reading(values: Mapping[str, Any]) -> Reading:
+    encoder, bertscore = ModelRef(**values["encoder"]), values["bertscore"]
+    config = BertScoreConfig(**{**bertscore, "model": ModelRef(**bertscore["model"])})
+    return Reading(values["language"], values["pipeline"], encoder, config)
+
+
+def save_decoding(decoding: Decoding, folder: Path) -> None:
+    """Write `decoding.json` into `folder`.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    (folder / "decoding.json").write_text(json.dumps(asdict(decoding), indent=2) + "\n", encoding="utf-8")
+
+
+def load_decoding(folder: Path) -> Decoding:
+    """What `save_decoding` wrote.
+
+    Raises:
+        ModelError: it is not there, or no decoding of this version of NWS.
+    """
+    try:
+        return Decoding(**json.loads((folder / "decoding.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, RecipeError) as error:
+        raise ModelError(
+            f"{folder} does not say how its policies write (decoding.json): {error!r}. Export them again."
+        ) from error
 
 
 def to_bytes(tensors: Mapping[str, torch.Tensor]) -> bytes:

@@ -141,7 +141,12 @@ class Writing:
 
 
 def compose_taken(article: SegmentedArticle, taken: Sequence[int], n: int) -> str:
-    """The chunks `taken`, in the order they were taken in: the last one is cut to fit, then document order returns.
+    """The words at `positions_taken`, in document order."""
+    return words_at(article, positions_taken(article, taken, n))
+
+
+def positions_taken(article: SegmentedArticle, taken: Sequence[int], n: int) -> set[int]:
+    """Where the words of the chunks `taken` are, in the order they were taken in: the last one is cut to fit.
 
     Where they have fewer than `n` words, the article's first other words make up for it.
     """
@@ -149,4 +154,4 @@ def compose_taken(article: SegmentedArticle, taken: Sequence[int], n: int) -> st
     for index in taken:
         chunk = article.chunks[index]
         positions.update(range(chunk.start, min(chunk.end, chunk.start + n - len(positions))))
-    return words_at(article, filled(article, positions, n))
+    return filled(article, positions, n)

@@ -1,19 +1,19 @@
-"""Trained policies as a system among the others: they write greedily."""
+"""Trained policies as a system among the others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-import torch
-
 from core.analysis.points import POLICY
 from core.errors import ModelError
-from core.learning.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from core.learning.checkpoint import Checkpoint, load_checkpoint, load_decoding, save_checkpoint, save_decoding
+from core.learning.decoding import Decoding, decode
 from core.learning.environment import prepare
-from core.learning.sampling import Greedy, rollouts
 from core.summarizers.systems import Document, Draft
 from core.types import SystemKind
+
+_GREEDY = Decoding("greedy")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +25,7 @@ class PolicySystem:
         checkpoints: by n; a joint pair is there under each of its n. A length without its own is written by the pair
             of the nearest n, of two the shorter. All are of one training, but for n. Without any, the system has only
             a name: it is to be trained.
+        decoding: how they write.
     """
 
     kind: ClassVar[SystemKind] = "system"
@@ -32,11 +33,18 @@ class PolicySystem:
 
     name: str
     checkpoints: Mapping[int, Checkpoint] = field(default_factory=dict)
+    decoding: Decoding = _GREEDY
 
     @property
     def signature(self) -> str:
-        """`policy|<name>`. The lengths are not in it: every row of the store has its n."""
-        return POLICY + self.name
+        """`policy|METHOD|seed=SEED`; unless it writes greedily, how it does stands behind the method.
+
+        Such as `policy|METHOD|rerank-160-lead3|seed=SEED`. The lengths are not in it: every row of the store has its n.
+        """
+        if self.decoding.method == "greedy":
+            return POLICY + self.name
+        method, *seed = self.name.split("|")
+        return POLICY + "|".join((method, self.decoding.label, *seed))
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         # The pairs of one training see articles alike.
@@ -44,11 +52,9 @@ class PolicySystem:
         article = prepare(document.segmented, document.embeddings[reading.encoder.name], config.mask_repeats)
         drafts = []
         for n in lengths:
-            nearest = min(sorted(self.checkpoints), key=lambda trained: abs(trained - n))
-            with torch.no_grad():
-                policies = self.checkpoints[nearest].policies()
-                found = rollouts(policies, article, n, config.sentences, Greedy())
-            drafts.append(Draft(n, found.texts[0]))
+            nearest = self.checkpoints[min(sorted(self.checkpoints), key=lambda trained: abs(trained - n))]
+            pair, seed, f1 = nearest.policies(), nearest.seed, document.anchored_f1
+            drafts.append(Draft(n, decode(pair, article, n, config.sentences, self.decoding, seed, f1)))
         return drafts
 
     @property
@@ -56,14 +62,14 @@ class PolicySystem:
         return next(iter(self.checkpoints.values()))
 
 
-def policy_system(checkpoints: Sequence[Checkpoint]) -> PolicySystem:
+def policy_system(checkpoints: Sequence[Checkpoint], decoding: Decoding = _GREEDY) -> PolicySystem:
     """The system of one joint checkpoint, or of several for one n each."""
     by_length = {n: checkpoint for checkpoint in checkpoints for n in checkpoint.lengths}
-    return PolicySystem(checkpoints[0].name, by_length)
+    return PolicySystem(checkpoints[0].name, by_length, decoding)
 
 
 def save_policies(system: PolicySystem, folder: Path) -> None:
-    """Write a joint pair into `folder`, or the pair of each n into a folder `n=7` and so on below it.
+    """Write how they decode, and a joint pair into `folder`, or the pair of each n into a folder `n=7` and so on in it.
 
     Raises:
         OSError: it cannot be written.
@@ -71,6 +77,7 @@ def save_policies(system: PolicySystem, folder: Path) -> None:
     parts = {id(checkpoint): checkpoint for checkpoint in system.checkpoints.values()}.values()
     for part in parts:
         save_checkpoint(part, folder if len(parts) == 1 else folder / f"n={part.lengths[0]}")
+    save_decoding(system.decoding, folder)
 
 
 def load_policies(folder: Path) -> PolicySystem:
@@ -82,4 +89,4 @@ def load_policies(folder: Path) -> PolicySystem:
     parts = sorted(path.parent for path in folder.glob("n=*/policy.json"))
     if parts and (folder / "policy.json").exists():
         raise ModelError(f"{folder} holds two policies, a joint one and one for each n: export each to its own folder.")
-    return policy_system([load_checkpoint(part) for part in parts or [folder]])
+    return policy_system([load_checkpoint(part) for part in parts or [folder]], load_decoding(folder))

@@ -70,13 +70,14 @@ class Greedy:
     """One episode: the best sentences, then the best chunk each time; of equals the first."""
 
     def sentences(self, logits: torch.Tensor, count: int) -> torch.Tensor:
-        return _falling(logits)[None, :count]
+        return falling(logits)[None, :count]
 
     def chunk(self, logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-        return torch.stack([_falling(row)[0] for row in logits])
+        return torch.stack([falling(row)[0] for row in logits])
 
 
-def _falling(logits: torch.Tensor) -> torch.Tensor:
+def falling(logits: torch.Tensor) -> torch.Tensor:
+    """The indices of logits (count,) from the highest to the lowest; of equals the first comes first."""
     return torch.sort(logits.round(decimals=_LOGIT_DECIMALS), descending=True, stable=True).indices
 
 

@@ -8,6 +8,8 @@ import torch
 
 from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem, load_policies
+from core.metrics.anchor import AnchorScorer
+from core.metrics.bertscore import BertScorer
 from core.summarizers.encoders import load_encoder
 from core.sweep import embed
 from core.text.language import require_language
@@ -16,14 +18,14 @@ from core.types import Article
 
 
 class PolicyWriter:
-    """Holds trained policies and the encoder whose embeddings they read.
+    """Holds trained policies, the encoder whose embeddings they read, and BERTScore where they are to be reranked.
 
     Args:
         system: trained policies.
-        device: `cpu`, or `cuda` for the encoder.
+        device: `cpu`, or `cuda` for the encoder and BERTScore.
 
     Raises:
-        ModelError: the encoder cannot be loaded.
+        ModelError: a model cannot be loaded.
         SegmentationError: the policies' spaCy pipeline is not installed.
     """
 
@@ -32,6 +34,8 @@ class PolicyWriter:
         self._reading = next(iter(system.checkpoints.values())).reading
         self._segment = Segmenter(self._reading.pipeline)
         self._encoder = load_encoder(self._reading.encoder, torch.device(device))
+        is_reranked = system.decoding.method == "rerank"
+        self._bertscore = BertScorer(self._reading.bertscore, torch.device(device)) if is_reranked else None
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -50,7 +54,9 @@ class PolicyWriter:
             raise RecipeError(f"A summary has 1 word or more, not {min(lengths)}.")
         article = Article(dataset="input", split="", key="text", text=text, references=())
         require_language(article, self._reading.language)
-        (document,) = embed([self._segment(article)], {self._encoder.name: self._encoder.encode}, _no_reference)
+        anchored_f1 = _no_anchor if self._bertscore is None else AnchorScorer(self._bertscore)
+        encoders = {self._encoder.name: self._encoder.encode}
+        (document,) = embed([self._segment(article)], encoders, _no_reference, anchored_f1)
         return [draft.text for draft in self._system.summarize(document, lengths)]
 
 
@@ -58,7 +64,7 @@ def load_writer(folder: Path | str, device: str = "cpu") -> PolicyWriter:
     """A writer with the policies that `nws export RUN --policy FOLDER` wrote.
 
     Raises:
-        ModelError: there are none, or their encoder cannot be loaded.
+        ModelError: there are none, or a model of theirs cannot be loaded.
         SegmentationError: their spaCy pipeline is not installed.
     """
     return PolicyWriter(load_policies(Path(folder)), device)
@@ -66,3 +72,7 @@ def load_writer(folder: Path | str, device: str = "cpu") -> PolicyWriter:
 
 def _no_reference(article: Article, texts: Sequence[str]) -> NoReturn:
     raise AssertionError("a policy does not ask for references")
+
+
+def _no_anchor(anchor: str, texts: Sequence[str]) -> NoReturn:
+    raise AssertionError("greedy policies do not ask for anchors")

@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 import torch
 
+from core.metrics.anchor import AnchorScorer
 from core.metrics.bertscore import BertScoreConfig, BertScorer
 from core.metrics.rouge import Rouge, RougeConfig
 from core.metrics.surface import DENSITY_SIGNATURE, EFFICIENCY_SIGNATURE, density, efficiency
@@ -42,6 +43,10 @@ class StandardMetrics:
     def tokens(self) -> int:
         """How many tokens the BERTScore backbone has read, without padding."""
         return self._bertscore.tokens
+
+    def anchor_scorer(self) -> AnchorScorer:
+        """BERTScore against other texts than references, with the same backbone and a memory of its own."""
+        return AnchorScorer(self._bertscore)
 
     def bertscore(self, summaries: Sequence[tuple[Article, str]]) -> list[Score]:
         """The BERTScore of each (article, summary text), all embedded together."""

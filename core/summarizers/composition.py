@@ -1,7 +1,7 @@
 """From ranked chunks to a summary of exactly n words, in document order."""
 
 import itertools
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from core.types import SegmentedArticle
 
@@ -37,3 +37,13 @@ def filled(article: SegmentedArticle, taken: Collection[int], n: int) -> set[int
 def words_at(article: SegmentedArticle, positions: Collection[int]) -> str:
     """The words at these positions, in document order."""
     return " ".join(article.words[position] for position in sorted(positions))
+
+
+def adjacent_share(positions: Sequence[int]) -> float:
+    """Share of neighbours in a summary that are neighbours in the article, from 0 to 1; 1 for fewer than two words.
+
+    Args:
+        positions: of the summary's words in the article, rising.
+    """
+    pairs = list(itertools.pairwise(positions))
+    return sum(after - before == 1 for before, after in pairs) / len(pairs) if pairs else 1.0

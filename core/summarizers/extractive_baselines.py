@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from core.summarizers.chunk_search import LeadSearch
 from core.summarizers.chunk_systems import ChunkSystem, LeadChunks, Random
 from core.summarizers.lead import Lead, Lead3
 from core.summarizers.oracles import Oracle, WindowOracle
@@ -17,6 +18,7 @@ def _oracle(encoder: str, seed: int) -> Oracle:
 BASELINES: dict[str, Callable[[str, int], System]] = {
     "lead3": lambda encoder, seed: Lead3(),
     "lead2+chunks": lambda encoder, seed: LeadChunks(encoder),
+    "lead3-search": lambda encoder, seed: LeadSearch(),
     "textrank": lambda encoder, seed: ChunkSystem(encoder, "textrank", "textrank"),
     "centroid": lambda encoder, seed: ChunkSystem(encoder, "centroid", "centroid"),
     "textrank-words": lambda encoder, seed: ChunkSystem(encoder, "textrank-words", "textrank-words"),

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from core.summarizers.systems import UNCUT, Document, Draft
 from core.text.words import first_words, word_spans
-from core.types import SystemKind
+from core.types import SegmentedArticle, SystemKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +43,8 @@ class Lead3:
         text = document.segmented.article.text
         _, end = word_spans(text)[document.segmented.sentences[:3][-1].end - 1]
         return [Draft(UNCUT, " ".join(text[:end].split())), *(Draft(n, first_words(text, n)) for n in lengths)]
+
+
+def first_sentences(article: SegmentedArticle, count: int) -> str:
+    """The text of the first `count` sentences, or of all if there are fewer."""
+    return " ".join(sentence.text for sentence in article.sentences[:count])

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from core.summarizers.importance import FloatArray
 from core.text.words import count_words, first_words
 from core.types import SegmentedArticle, SystemKind
 
+# From an anchor and texts to the BERTScore F1 of each text against the anchor (`core.metrics.anchor.AnchorScorer`).
+AnchoredF1: TypeAlias = Callable[[str, Sequence[str]], list[float]]
 UNCUT = 0
 """The n of a summary that was given no length."""
 
@@ -22,14 +24,16 @@ class Embeddings:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A segmented article, its embeddings by encoder name, and what the article's references think of a text.
+    """A segmented article, its embeddings by encoder name, and what may be asked about a text.
 
-    `f1` gives the BERTScore F1 of each text against the references: only an oracle may ask it.
+    `f1` gives the BERTScore F1 of each text against the references: only an oracle may ask it. `anchored_f1` gives that
+    of each text against an anchor, a text that the system names: it knows no reference, and any system may ask it.
     """
 
     segmented: SegmentedArticle
     embeddings: Mapping[str, Embeddings]
     f1: Callable[[Sequence[str]], list[float]]
+    anchored_f1: AnchoredF1
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ def export(
         save_policies(chosen, policy)
     except OSError as error:
         raise NwsError(f"The policies cannot be written to {policy}: {error}. Choose another folder.") from error
-    files = sorted(str(path) for path in policy.rglob("policy.*"))
+    files = sorted(str(path) for path in policy.rglob("*") if path.is_file())
     if as_json:
         print(json.dumps({"run": run, "system": chosen.signature, "files": files}))
         return

@@ -110,9 +110,9 @@ Systems = Annotated[
     typer.Option(
         "--system",
         envvar="NWS_SYSTEM",
-        help="lead3, lead2+chunks, textrank, centroid, textrank-words, lexrank, position, window-oracle, oracle, lead, "
-        "random; a generator: bart-large-cnn, bart-large-xsum, pegasus-cnn_dailymail, t5-large, gpt2-xl, a folder, or "
-        "a Hub id. Repeatable; replaces the recipe's systems.",
+        help="lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words, lexrank, position, "
+        "window-oracle, oracle, lead, random; a generator: bart-large-cnn, bart-large-xsum, pegasus-cnn_dailymail, "
+        "t5-large, gpt2-xl, a folder, or a Hub id. Repeatable; replaces the recipe's systems.",
     ),
 ]
 Rivals = Annotated[
@@ -120,14 +120,23 @@ Rivals = Annotated[
     typer.Option(
         "--system",
         envvar="NWS_SYSTEM",
-        help="What policies are compared with: lead3, lead2+chunks, textrank, centroid, textrank-words, lexrank, "
-        "position, window-oracle, oracle, lead, random. Repeatable; replaces the recipe's systems. (The oracle takes "
-        "most of the time.)",
+        help="What policies are compared with: lead3, lead2+chunks, lead3-search, textrank, centroid, "
+        "textrank-words, lexrank, position, window-oracle, oracle, lead, random. Repeatable; replaces the recipe's "
+        "systems. (The oracle takes most of the time.)",
+    ),
+]
+Decodings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--decoding",
+        envvar="NWS_DECODING",
+        help="How trained policies write: greedy, or rerank, the best of many draws. Repeatable; replaces the recipe's "
+        "decodings.",
     ),
 ]
 Lengths = Annotated[str | None, typer.Option("--n", envvar="NWS_N", help="Summary lengths in words: 7,9,11,13.")]
 Seed = Annotated[
-    int | None, typer.Option(envvar="NWS_SEED", min=0, help="Seed of the random control, of sampling and of intervals.")
+    int | None, typer.Option(envvar="NWS_SEED", min=0, help="Seed of the random control, of sampling and of tests.")
 ]
 Seeds = Annotated[
     list[int] | None,
@@ -135,7 +144,7 @@ Seeds = Annotated[
         "--seed",
         envvar="NWS_SEED",
         min=0,
-        help="Seed of a training. Repeatable: policies are trained with each; the first is that of intervals, too.",
+        help="Seed of a training. Repeatable: policies are trained with each; the first is that of tests, too.",
     ),
 ]
 EngineName: TypeAlias = Literal["ray", "inline"]

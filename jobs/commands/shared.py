@@ -24,7 +24,9 @@ StoreUrl = Annotated[
 ]
 PolicyName = Annotated[
     str | None,
-    typer.Option(help="Which of the run's policies, e.g. `reinforce|seed=1`; default: the first method's first seed."),
+    typer.Option(
+        help="Which of the run's policies, e.g. `reinforce|seed=1`; default: the first method's, seed's and decoding's."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
 

@@ -88,6 +88,7 @@ def submit_baselines(
 def submit_phase2(
     recipe: options.Phase2Recipe = "sample",
     system: options.Rivals = None,
+    decoding: options.Decodings = None,
     dataset: options.TrainDataset = None,
     test_dataset: options.TestDataset = None,
     split: options.TrainSplit = None,
@@ -126,6 +127,7 @@ def submit_phase2(
         **{"bertscore_model": bertscore_model, "bertscore_layer": bertscore_layer},
         **{"seeds": seed or None, "seed": seed[0] if seed else None},
         **{"wait_for_machines": wait_for_machines, "encoder": encoder, "systems": system or None},
+        "decodings": decoding or None,
     }
     if dataset and split is None:
         given["train_split"] = "train"

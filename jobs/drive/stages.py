@@ -44,8 +44,11 @@ def run_stage(run: Run, pinned: Pinned, planned: PlannedStage, pools: Pools, con
 
 def _with_trained_policies(run: Run, plan: SweepPlan) -> SweepPlan:
     """The plan with its policies as they have become."""
-    trained = stored_systems(run.id, run.checkpoints())
-    systems = (trained[system.name] if isinstance(system, PolicySystem) else system for system in plan.systems)
+    trained = stored_systems(run.id, run.checkpoints(), plan.metrics.bertscore)
+    systems = (
+        replace(trained[system.name], decoding=system.decoding) if isinstance(system, PolicySystem) else system
+        for system in plan.systems
+    )
     return replace(plan, systems=tuple(systems))
 
 

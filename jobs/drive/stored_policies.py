@@ -1,7 +1,7 @@
 """Policies in the store: what is stored with each, and how they come back as systems that write."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from core.analysis.points import POLICY
@@ -11,8 +11,11 @@ from core.learning.learner import parameters_in
 from core.learning.policies import PolicyConfig
 from core.learning.policy_system import PolicySystem, policy_system
 from core.learning.training_config import TrainingConfig
+from core.metrics.bertscore import BertScoreConfig
 from core.models import ModelRef
-from jobs.plan.pinned import PlannedTraining
+from jobs.plan.pinned import PlannedTraining, pin_bertscore
+from jobs.recipes.load import parse_recipe
+from jobs.recipes.phase2 import Phase2Recipe, system_name
 from jobs.store import PolicyCheckpoint, Store
 
 
@@ -28,18 +31,26 @@ def meaning_of(config: TrainingConfig, planned: PlannedTraining, articles: int) 
     return {
         "system": next(system for system, configs in planned.systems.items() if config in configs),
         "training": asdict(config),
-        "reading": asdict(Reading(plan.language, plan.pipeline, plan.encoder)),
+        "reading": {"language": plan.language, "pipeline": plan.pipeline, "encoder": asdict(plan.encoder)},
         "reward": planned.reward,
         "train_datasets": list(planned.datasets),
         "train_articles": articles,
     }
 
 
-def stored_systems(run_id: str, newest: Sequence[PolicyCheckpoint]) -> dict[str, PolicySystem]:
-    """The policies of a run, from their newest checkpoints, by the name of the system, ready to write."""
+def stored_systems(
+    run_id: str, newest: Sequence[PolicyCheckpoint], bertscore: BertScoreConfig
+) -> dict[str, PolicySystem]:
+    """The policies of a run, from their newest checkpoints, by the name of the system, ready to write greedily.
+
+    Args:
+        run_id: the run.
+        newest: its checkpoints.
+        bertscore: the run's, which tells how near a summary is to an anchor.
+    """
     parts: dict[str, list[Checkpoint]] = {}
     for stored in newest:
-        parts.setdefault(stored.config["system"], []).append(_checkpoint(run_id, stored))
+        parts.setdefault(stored.config["system"], []).append(_checkpoint(run_id, stored, bertscore))
     return {name: policy_system(checkpoints) for name, checkpoints in parts.items()}
 
 
@@ -51,36 +62,37 @@ def choose_system(store: Store, run_id: str, named: str | None) -> PolicySystem:
         RecipeError: none of that name.
     """
     run = store.run_info(run_id)
-    systems = stored_systems(run_id, store.checkpoints(run_id))
-    if not systems:
+    newest = store.checkpoints(run_id)
+    if not newest:
         raise StoreError(
             f"run {run_id!r} ({run.job}, {run.state}) has no policies: name a run of `nws submit phase2` that has had "
             "an update"
         )
+    recipe = parse_recipe(Phase2Recipe, run.recipe, run_id)
+    trained = stored_systems(run_id, newest, pin_bertscore(recipe))
+    # As the recipe names them: by method, then by seed, then by decoding.
+    names = [system_name(method.name, seed) for method in recipe.methods for seed in recipe.seeds]
+    writing = [replace(trained[name], decoding=how) for name in names if name in trained for how in recipe.decodings]
+    systems = {system.signature: system for system in writing}
     if named is None:
-        # As the recipe names them: by method, then by seed.
-        methods = [method["name"] for method in run.recipe["methods"]]
-        return min(systems.values(), key=lambda system: _place(system, methods, run.recipe["seeds"]))
-    name = named.removeprefix(POLICY)
-    if name not in systems:
-        raise RecipeError(f"Run {run_id} has no policies {named!r}. It has {', '.join(systems)}.")
-    return systems[name]
+        return writing[0]
+    signature = POLICY + named.removeprefix(POLICY)
+    if signature not in systems:
+        has = ", ".join(name.removeprefix(POLICY) for name in systems)
+        raise RecipeError(f"Run {run_id} has no policies {named!r}. It has {has}.")
+    return systems[signature]
 
 
-def _place(system: PolicySystem, methods: list[str], seeds: list[int]) -> tuple[int, int]:
-    method, _, seed = system.name.partition("|seed=")
-    return methods.index(method), seeds.index(int(seed))
-
-
-def _checkpoint(run_id: str, stored: PolicyCheckpoint) -> Checkpoint:
+def _checkpoint(run_id: str, stored: PolicyCheckpoint, bertscore: BertScoreConfig) -> Checkpoint:
     config: Mapping[str, Any] = stored.config
     reading = config["reading"]
     return Checkpoint(
         name=config["system"],
         config=PolicyConfig(**config["training"]["policies"]),
         lengths=stored.lengths,
-        reading=Reading(reading["language"], reading["pipeline"], ModelRef(**reading["encoder"])),
+        reading=Reading(reading["language"], reading["pipeline"], ModelRef(**reading["encoder"]), bertscore),
         parameters=parameters_in(from_bytes(stored.state)),
+        seed=stored.seed,
         made_by={
             "run": run_id,
             "updates": stored.updates,

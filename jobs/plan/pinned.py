@@ -8,7 +8,7 @@ from typing import Any
 from core.episodes import EpisodePlan
 from core.errors import RecipeError
 from core.learning.training_config import TrainingConfig
-from core.metrics.bertscore import BertScoreConfig, tuned_layer
+from core.metrics.bertscore import BertScoreConfig
 from core.metrics.rouge import RougeConfig
 from core.metrics.standard import MetricsConfig
 from core.models import ModelRef, is_folder, parse_model, resolve_model
@@ -155,7 +155,7 @@ def pin_setting(recipe: RunRecipe) -> PinnedSetting:
     Raises:
         NwsError: a model, dataset, pipeline or revision cannot be found, or the datasets are not in one language.
     """
-    backbone = resolve_model(parse_model(recipe.bertscore.model))
+    bertscore = pin_bertscore(recipe)
     corpora, language = open_corpora(recipe.datasets)
     rouge = recipe.rouge
     tokenizer = DEFAULT_TOKENIZERS[language] if rouge.tokenizer == "auto" else rouge.tokenizer
@@ -163,16 +163,19 @@ def pin_setting(recipe: RunRecipe) -> PinnedSetting:
         raise RecipeError(
             "rouge_score's tokenizer deletes Korean text: leave rouge.tokenizer at auto, or name another."
         )
-    metrics = MetricsConfig(
-        BertScoreConfig(
-            backbone,
-            recipe.bertscore.num_layers or tuned_layer(backbone),
-            recipe.bertscore.rescale,
-            recipe.precision,
-        ),
-        RougeConfig(rouge.stemmer, tokenizer),
-    )
+    metrics = MetricsConfig(bertscore, RougeConfig(rouge.stemmer, tokenizer))
     return PinnedSetting(language, resolve_pipeline(recipe.pipeline, language), metrics, corpora)
+
+
+def pin_bertscore(recipe: RunRecipe) -> BertScoreConfig:
+    """The BERTScore of a recipe, its backbone at an exact revision.
+
+    Raises:
+        NwsError: the backbone cannot be found.
+    """
+    backbone = resolve_model(parse_model(recipe.bertscore.model))
+    layer = recipe.bertscore.num_layers or tuned_layer(backbone)
+    return BertScoreConfig(backbone, layer, recipe.bertscore.rescale, recipe.precision)
 
 
 def open_corpora(datasets: Sequence[DatasetSpec]) -> tuple[tuple[Corpus, ...], Language]:

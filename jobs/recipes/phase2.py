@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from core.learning.decoding import Decoding
 from core.learning.policies import PolicyConfig
 from core.learning.reinforce import ReinforceConfig
 from core.learning.training_config import OptimizerConfig, TrainingConfig
@@ -15,8 +16,10 @@ from core.transformer import Precision
 from jobs.recipes.base import PositiveInt, RunRecipe, Strict, model_name, require_different
 
 _NAME = re.compile(r"[\w.-]+")
-RIVALS = ("lead2+chunks", "textrank", "lead", "oracle")
+RIVALS = ("lead2+chunks", "lead3-search", "textrank", "lead", "oracle")
 """What trained policies are held against."""
+DECODINGS = {"rerank": Decoding("rerank"), "greedy": Decoding("greedy")}
+"""How trained policies write, by the names of `--decoding`."""
 
 
 # A recipe says how to train, not what: its name, seeds and lengths are the run's.
@@ -24,7 +27,9 @@ _DEFAULTS = TrainingConfig("")
 
 
 class MethodRecipe(Strict):
-    """One way to train. With every seed it is a system of the run, `policy|NAME|seed=SEED`.
+    """One way to train. With every seed and decoding it is a system of the run.
+
+    Greedy ones are `policy|NAME|seed=SEED`; others say how they write: `policy|NAME|rerank-160-lead3|seed=SEED`.
 
     Attributes:
         name: of the method, e.g. `reinforce`.
@@ -101,6 +106,8 @@ class Phase2Recipe(RunRecipe):
         encoder: embeds sentences and chunks.
         methods: the ways to train.
         seeds: each method is trained with each.
+        decodings: how every trained policy writes for the test articles, a system each. The first is what
+            `nws summarize` and `nws export` take unless told otherwise.
         systems: what policies are compared with (`core/summarizers/extractive_baselines.py`).
         reward: what is learnt.
     """
@@ -112,6 +119,7 @@ class Phase2Recipe(RunRecipe):
     encoder: str = "all-MiniLM-L6-v2"
     methods: Annotated[tuple[MethodRecipe, ...], Field(min_length=1)] = (MethodRecipe(name="reinforce"),)
     seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**63)], ...], Field(min_length=1)] = (0, 1)
+    decodings: Annotated[tuple[Decoding, ...], Field(min_length=1)] = tuple(DECODINGS.values())
     systems: tuple[str, ...] = RIVALS
     reward: RewardRecipe = RewardRecipe()
 
@@ -119,6 +127,11 @@ class Phase2Recipe(RunRecipe):
     @classmethod
     def _once(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(dict.fromkeys(seeds))
+
+    @field_validator("decodings", mode="before")
+    @classmethod
+    def _by_name(cls, decodings: object) -> object:
+        return [_decoding(one) for one in decodings] if isinstance(decodings, list | tuple) else decodings
 
     @field_validator("systems")
     @classmethod
@@ -132,7 +145,17 @@ class Phase2Recipe(RunRecipe):
     def _fits_together(self) -> Self:
         model_name(self.encoder)
         require_different([method.name for method in self.methods], "methods")
+        require_different([decoding.label for decoding in self.decodings], "decodings")
         return self
+
+
+def _decoding(value: object) -> object:
+    """The decoding that a name stands for; anything else is left as it is."""
+    if not isinstance(value, str):
+        return value
+    if value not in DECODINGS:
+        raise ValueError(f"there is no decoding {value!r}: {' and '.join(DECODINGS)} are known by name")
+    return DECODINGS[value]
 
 
 def system_name(method: str, seed: int) -> str:

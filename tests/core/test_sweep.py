@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 import torch
 from bert_score import BERTScorer
-from documents import segmented
+from documents import no_anchor, segmented
 from korean_tokenizers import korean_tokenizer
 from rouge_score.rouge_scorer import RougeScorer
 
@@ -143,7 +143,7 @@ def test_random_has_the_mean_scores_of_its_draws() -> None:
     article = make_segmenter(plan())(next(iter(open_corpus(DatasetSpec("sample")))))
     sweeper = make_sweeper(baselines("random"), "cpu")
     (summary, *_) = sweeper([article])
-    (draft, *_) = Random(0).summarize(Document(article, {}, list), LENGTHS)
+    (draft, *_) = Random(0).summarize(Document(article, {}, list, no_anchor), LENGTHS)
     scores = StandardMetrics(plan().metrics, torch.device("cpu")).score(
         [(article.article, text) for text in draft.texts]
     )

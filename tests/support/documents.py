@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from core.summarizers.systems import Document, Embeddings
+from core.summarizers.systems import AnchoredF1, Document, Embeddings
 from core.text.segmentation import Segmenter
 from core.types import Article, SegmentedArticle
 
@@ -23,13 +23,28 @@ def no_reference(texts: Sequence[str]) -> list[float]:
     raise AssertionError("this system must not ask the reference")
 
 
+def no_anchor(anchor: str, texts: Sequence[str]) -> list[float]:
+    raise AssertionError("this system must not ask for an anchor")
+
+
+def dice(anchor: str, texts: Sequence[str]) -> list[float]:
+    """Overlap of bags of words, in place of BERTScore F1: which text is nearest to an anchor is known."""
+    wanted = _bag(anchor)
+    return [2 * len(_bag(text) & wanted) / (len(_bag(text)) + len(wanted)) for text in texts]
+
+
+def _bag(text: str) -> set[str]:
+    return set(text.casefold().replace(".", "").replace(",", "").split())
+
+
 def document(
     of: SegmentedArticle | None = None,
     chunk_vectors: np.ndarray | None = None,
     f1: Callable[[Sequence[str]], list[float]] = no_reference,
+    anchored_f1: AnchoredF1 = no_anchor,
 ) -> Document:
     """`enc` embeds sentences as unit vectors along their own axes, and chunks as told."""
     of = of or segmented()
     sentences = np.eye(len(of.sentences), 3)
     vectors = np.eye(len(of.chunks), 3) if chunk_vectors is None else chunk_vectors
-    return Document(of, {"enc": Embeddings(sentences, vectors)}, f1)
+    return Document(of, {"enc": Embeddings(sentences, vectors)}, f1, anchored_f1)

@@ -21,7 +21,7 @@ _TABLES = {
 
 
 def small_training(tiny_models: dict[str, Path], folder: Path, passes: int) -> Pinned:
-    """Four training and three test articles, two methods, two seeds."""
+    """Four training and three test articles, two methods, two seeds, two decodings."""
     lines = BUNDLED["sample"].read_text(encoding="utf-8").splitlines()
     for name, part in (("train", lines[:4]), ("test", lines[4:7])):
         (folder / f"{name}.jsonl").write_text("\n".join(lines_without_tail(part)), encoding="utf-8")
@@ -36,6 +36,7 @@ def small_training(tiny_models: dict[str, Path], folder: Path, passes: int) -> P
             {"name": "each", "scope": "per-n", **quick, "policies": {"inputs": "embeddings", "residual": False}},
         ],
         "systems": ["textrank", "lead"],
+        "decodings": [{"method": "rerank", "k": 6}, "greedy"],
         "n": [3, 7],
         "bundle_size": 2,
         "accelerator": "cpu",

@@ -6,17 +6,27 @@ import pytest
 from prepared_articles import parameters_of
 
 from core.errors import ModelError
-from core.learning.checkpoint import Checkpoint, Reading, load_checkpoint, save_checkpoint
+from core.learning.checkpoint import (
+    Checkpoint,
+    Reading,
+    load_checkpoint,
+    load_decoding,
+    save_checkpoint,
+    save_decoding,
+)
+from core.learning.decoding import Decoding
 from core.learning.policies import PolicyConfig, make_policies
+from core.metrics.bertscore import BertScoreConfig
 from core.models import ModelRef
 
-READING = Reading("en", "blank", ModelRef("enc", "org/enc", "main"))
+MODEL = ModelRef("enc", "org/enc", "main")
+READING = Reading("en", "blank", MODEL, BertScoreConfig(MODEL, 1, precision="bfloat16"))
 
 
 def checkpoint(inputs: str = "features") -> Checkpoint:
     config = PolicyConfig(inputs, hidden=4, sentences=2)
     parameters = parameters_of(make_policies(config, 16, seed=1))
-    return Checkpoint("mine", config, (7, 9), READING, parameters, {"run": "r", "seed": 1})
+    return Checkpoint("mine", config, (7, 9), READING, parameters, 3, {"run": "r", "seed": 1})
 
 
 @pytest.mark.parametrize("inputs", ["features", "embeddings"])
@@ -25,7 +35,7 @@ def test_a_checkpoint_comes_back_as_it_was(inputs: str, tmp_path: Path) -> None:
     save_checkpoint(before, tmp_path / "policy")
     after = load_checkpoint(tmp_path / "policy")
     assert (after.name, after.config, after.lengths) == (before.name, before.config, before.lengths)
-    assert (after.reading, after.made_by) == (before.reading, before.made_by)
+    assert (after.reading, after.seed, after.made_by) == (before.reading, 3, before.made_by)
     assert set(after.parameters) == set(before.parameters)
     for name, value in before.parameters.items():
         np.testing.assert_array_equal(after.parameters[name], value)
@@ -49,3 +59,15 @@ def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     (tmp_path / "policy.safetensors").write_bytes(b"no tensors")
     with pytest.raises(ModelError, match="cannot be read"):
         load_checkpoint(tmp_path)
+
+
+def test_how_policies_write_comes_back_as_it_was(tmp_path: Path) -> None:
+    decoding = Decoding("rerank", k=5, anchor="chosen", anchor_sentences=2, adjacency_weight=0.25)
+    save_decoding(decoding, tmp_path)
+    assert load_decoding(tmp_path) == decoding
+    for damage in ("", "[]", '{"method": "beam"}', '{"beams": 4}'):
+        (tmp_path / "decoding.json").write_text(damage)
+        with pytest.raises(ModelError, match="does not say how its policies write"):
+            load_decoding(tmp_path)
+    with pytest.raises(ModelError, match="does not say"):
+        load_decoding(tmp_path / "absent")

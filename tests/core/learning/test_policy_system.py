@@ -2,29 +2,33 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from documents import no_reference, segmented
+from documents import dice, no_reference, segmented
 from prepared_articles import TEXT, embeddings_of, parameters_of, prepared
 
+from core.analysis import split_seed
 from core.errors import ModelError
 from core.learning.checkpoint import Checkpoint, Reading
+from core.learning.decoding import Decoding, decode
 from core.learning.policies import PolicyConfig, make_policies
 from core.learning.policy_system import PolicySystem, load_policies, policy_system, save_policies
 from core.learning.sampling import Greedy, rollouts
+from core.metrics.bertscore import BertScoreConfig
 from core.models import ModelRef
 from core.summarizers.systems import Document
 from core.text.words import count_words
 
-READING = Reading("en", "blank", ModelRef("enc", "org/enc", "main"))
+MODEL = ModelRef("enc", "org/enc", "main")
+READING = Reading("en", "blank", MODEL, BertScoreConfig(MODEL, 1))
 
 
 def checkpoint(*lengths: int, residual: bool = True) -> Checkpoint:
     config = PolicyConfig(residual=residual)
-    return Checkpoint("mine", config, lengths, READING, parameters_of(make_policies(config, 16, seed=1)))
+    return Checkpoint("mine", config, lengths, READING, parameters_of(make_policies(config, 16, seed=1)), seed=1)
 
 
 def document(text: str = TEXT) -> Document:
     article = segmented(text)
-    return Document(article, {"enc": embeddings_of(article)}, no_reference)
+    return Document(article, {"enc": embeddings_of(article)}, no_reference, dice)
 
 
 def test_it_writes_what_the_policies_write_greedily() -> None:
@@ -79,3 +83,27 @@ def test_policies_come_back_from_a_folder_joint_or_one_for_each_n(tmp_path: Path
 
 def test_before_it_is_trained_a_system_has_a_name() -> None:
     assert PolicySystem("reinforce|seed=0").signature == "policy|reinforce|seed=0"
+
+
+@pytest.mark.parametrize(("name", "rest"), [("reinforce|seed=0", "|seed=0"), ("mine", "")])
+def test_its_name_says_how_it_writes_unless_greedily(name: str, rest: str) -> None:
+    system = PolicySystem(name, decoding=Decoding("rerank", k=16))
+    method = name.split("|")[0]
+    assert system.signature == f"policy|{method}|rerank-16-lead3-adjacent0.05{rest}"
+    assert split_seed(system.signature)[0] == f"policy|{method}|rerank-16-lead3-adjacent0.05"
+
+
+def test_each_length_is_reranked_with_its_own_pair_and_the_seed_of_its_training(tmp_path: Path) -> None:
+    by_rank = checkpoint(5)
+    other_seed = replace(by_rank, lengths=(9,), seed=2)
+    decoding = Decoding("rerank", k=8)
+    system = policy_system([by_rank, other_seed], decoding)
+    drafts = system.summarize(document(), [5, 9])
+    expected = [
+        decode(by_rank.policies(), prepared(), n, by_rank.config.sentences, decoding, seed, dice)
+        for n, seed in ((5, 1), (9, 2))
+    ]
+    assert [draft.text for draft in drafts] == expected
+    save_policies(system, tmp_path)
+    again = load_policies(tmp_path)
+    assert (again.decoding, again.summarize(document(), [5, 9])) == (decoding, drafts)

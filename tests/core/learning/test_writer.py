@@ -7,6 +7,7 @@ from prepared_articles import TEXT, parameters_of
 from core.episodes import EpisodePlan, make_episode_runner
 from core.errors import EmptyArticleError, LanguageError, RecipeError
 from core.learning.checkpoint import Checkpoint, Reading
+from core.learning.decoding import Decoding
 from core.learning.exchange import Broadcast
 from core.learning.policies import PolicyConfig, make_policies
 from core.learning.policy_system import policy_system, save_policies
@@ -14,7 +15,11 @@ from core.learning.reward import RewardConfig
 from core.learning.training_config import TrainingConfig
 from core.learning.writer import PolicyWriter, load_writer
 from core.metrics.bertscore import BertScoreConfig
+from core.metrics.rouge import RougeConfig
+from core.metrics.standard import MetricsConfig
 from core.models import parse_model, resolve_model
+from core.sweep import SweepPlan, make_sweeper
+from core.text.segmentation import Segmenter
 from core.text.words import count_words
 
 MODEL = resolve_model(parse_model("all-MiniLM-L6-v2"))
@@ -23,7 +28,8 @@ MODEL = resolve_model(parse_model("all-MiniLM-L6-v2"))
 @pytest.fixture(scope="module")
 def checkpoint() -> Checkpoint:
     parameters = parameters_of(make_policies(PolicyConfig(), 384, seed=1))
-    return Checkpoint("mine", PolicyConfig(), (7, 9), Reading("en", "blank", MODEL), parameters)
+    reading = Reading("en", "blank", MODEL, BertScoreConfig(MODEL, 6))
+    return Checkpoint("mine", PolicyConfig(), (7, 9), reading, parameters, seed=1)
 
 
 def test_it_writes_what_a_runner_decodes(checkpoint: Checkpoint, tmp_path: Path) -> None:
@@ -36,6 +42,17 @@ def test_it_writes_what_a_runner_decodes(checkpoint: Checkpoint, tmp_path: Path)
     (decoded,) = runner.decode([(sent, [(article(TEXT), 7), (article(TEXT), 9)])])
     assert texts == [one.text for one in decoded]
     assert [count_words(text) for text in texts] == [7, 9]
+
+
+def test_a_folder_says_to_rerank_and_a_writer_does_as_a_sweep(checkpoint: Checkpoint, tmp_path: Path) -> None:
+    system = policy_system([checkpoint], Decoding("rerank", k=12, anchor_sentences=2))
+    save_policies(system, tmp_path)
+    config = MetricsConfig(BertScoreConfig(MODEL, 6), RougeConfig())
+    plan = SweepPlan("en", "blank", (MODEL,), (system,), (7, 9), config, seed=0)
+    swept = make_sweeper(plan, "cpu")([Segmenter("blank")(article(TEXT))])
+    written = load_writer(tmp_path).write(TEXT, [7, 9])
+    assert written == [summary.text for summary in swept]
+    assert written != PolicyWriter(policy_system([checkpoint])).write(TEXT, [7, 9])
 
 
 def test_a_short_text_is_its_own_summary(checkpoint: Checkpoint) -> None:

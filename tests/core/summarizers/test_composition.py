@@ -1,7 +1,8 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.summarizers.composition import compose
+from core.summarizers.composition import adjacent_share, compose
 from core.text.segmentation import Segmenter
 from core.text.words import count_words
 from core.types import Article, SegmentedArticle
@@ -47,3 +48,10 @@ def test_exactly_n_words_or_all_of_them(text: str, n: int, random: object) -> No
     assert count_words(summary) == len(summary.split()) == min(n, len(article.words))
     remaining = iter(article.words)
     assert all(word in remaining for word in summary.split())  # a subsequence: document order
+
+
+@pytest.mark.parametrize(
+    ("positions", "share"), [([], 1), ([4], 1), ([3, 4, 5], 1), ([1, 3, 5], 0), ([0, 1, 7, 8, 12], 0.5)]
+)
+def test_share_of_neighbours_that_are_neighbours_in_the_article(positions: list[int], share: float) -> None:
+    assert adjacent_share(positions) == share

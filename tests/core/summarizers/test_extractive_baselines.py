@@ -1,10 +1,16 @@
-from documents import document, segmented
+from documents import dice, document, segmented
 from system_kinds import kind_of
 
 from core.summarizers.extractive_baselines import BASELINES
+from core.summarizers.systems import Document
 from core.text.words import count_words
 
 TEXT_WITH_DASHES = "– Alpha beta -- met gamma. Then delta – epsilon saw zeta, and eta theta left -- -- ."
+
+
+def seen_by_all() -> Document:
+    """What oracles may ask, and what any system may."""
+    return document(segmented(TEXT_WITH_DASHES), f1=lambda texts: [float(len(t)) for t in texts], anchored_f1=dice)
 
 
 def test_a_system_is_stored_under_the_name_it_is_asked_for() -> None:
@@ -25,14 +31,14 @@ def test_every_baseline_says_what_it_is() -> None:
 
 
 def test_a_baseline_has_an_uncut_draft_if_it_says_so() -> None:
-    seen = document(segmented(TEXT_WITH_DASHES), f1=lambda texts: [float(len(text)) for text in texts])
+    seen = seen_by_all()
     for name, make in BASELINES.items():
         system = make("enc", 0)
         assert (system.summarize(seen, [4])[0].n == 0) == system.has_uncut, name
 
 
 def test_every_baseline_writes_exactly_n_words() -> None:
-    seen = document(segmented(TEXT_WITH_DASHES), f1=lambda texts: [float(len(text)) for text in texts])
+    seen = seen_by_all()
     for name, make in BASELINES.items():
         drafts = make("enc", 0).summarize(seen, [1, 4, 9])
         assert [draft.n for draft in drafts if draft.n] == [1, 4, 9], name

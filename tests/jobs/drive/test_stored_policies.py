@@ -13,6 +13,7 @@ from jobs.recipes.load import load_recipe
 from jobs.recipes.phase2 import Phase2Recipe
 
 TEXT = "The mayor of Dover opened a new bridge on Monday. Trains will cross the bridge every hour. Snow may follow."
+RERANKED = "joint|rerank-6-lead3-adjacent0.05|seed=4"
 QUICK = {"passes": 1, "articles_per_update": 4, "reinforce": {"samples": 2}}
 
 
@@ -23,12 +24,13 @@ def run(nws, tmp_path: Path) -> str:
     recipe |= {
         "methods": [{"name": "joint", **QUICK}, {"name": "each", "scope": "per-n", **QUICK}],
         "systems": ["textrank", "lead"],
+        "decodings": [{"method": "rerank", "k": 6}, "greedy"],
         "n": [5, 3],
     }
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(recipe))
     submitted = nws("submit", "phase2", "--recipe", "mine.yaml", "--seed", "4", "--engine", "inline", "--json")
     assert submitted.code == 0
-    assert submitted.json["summaries"] == 2 * 4 * 2
+    assert submitted.json["summaries"] == 2 * 6 * 2
     assert "joint|seed=4: update 2/2, reward" in submitted.err
     return str(submitted.json["run_id"])
 
@@ -68,7 +70,9 @@ def test_policies_are_looked_at_used_and_exported(
     both = nws("summarize", "--run", run, "--json").json
     assert [(s["n"], s["words"]) for s in both["summaries"]] == [(3, 3), (5, 5)]
     assert both["summaries"][1]["text"] == one.out.strip()
-    assert (both["system"], both["made_by"]["run"], both["made_by"]["updates"]) == ("policy|joint|seed=4", run, 2)
+    assert (both["system"], both["made_by"]["run"], both["made_by"]["updates"]) == (f"policy|{RERANKED}", run, 2)
+    greedy = nws("summarize", TEXT, "--run", run, "--system", "joint|seed=4", "--n", "5")
+    assert (count_words(greedy.out), greedy.out != one.out) == (5, True)
     french = "Le conseil municipal a décidé de réparer le vieux pont avant le début de l'hiver, dit le maire."
     warned = nws("summarize", french, "--run", run, "--n", "4").err
     assert "Warning: of 1 text, 1 seem to be in another language than English (ISO 639: fr)" in warned
@@ -78,10 +82,11 @@ def test_policies_are_looked_at_used_and_exported(
     assert "policy|each|seed=4 was trained for n = 3, 5, not for 4" in other.err
 
     exported = nws("export", run, "--policy", "mine")
-    assert exported.out.split()[-2:] == ["mine/policy.json", "mine/policy.safetensors"]
+    assert exported.out.split()[-3:] == ["mine/decoding.json", "mine/policy.json", "mine/policy.safetensors"]
     assert load_writer("mine").write(TEXT, [5]) == [one.out.strip()]
     assert nws("export", run, "--policy", "each", "--system", "each|seed=4", "--json").json["files"] == [
-        f"each/n={n}/policy.{kind}" for n in (3, 5) for kind in ("json", "safetensors")
+        "each/decoding.json",
+        *(f"each/n={n}/policy.{kind}" for n in (3, 5) for kind in ("json", "safetensors")),
     ]
     assert load_writer("each").write(TEXT, [4]) == [other.out.strip()]
     assert json.loads(Path("mine/policy.json").read_text())["made_by"]["training"]["seed"] == 4
@@ -89,7 +94,11 @@ def test_policies_are_looked_at_used_and_exported(
 
     for wrong, code, said in (
         (("export", run, "--policy", "mine"), 2, "mine is not empty"),
-        (("export", run, "--policy", "new", "--system", "none"), 2, "It has each|seed=4, joint|seed=4"),
+        (
+            ("export", run, "--policy", "new", "--system", "none"),
+            2,
+            f"It has {RERANKED}, joint|seed=4, {RERANKED.replace('joint', 'each')}, each|seed=4",
+        ),
         (("summarize", "news.text", "--run", run), 2, "no file 'news.text'"),
         (("summarize", " . . ", "--run", run), 1, "holds no word"),
         (("summarize", "The mayor \udcff of Dover", "--run", run), 2, "cannot be read as UTF-8"),

@@ -51,6 +51,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def pinned_with(tiny_models: dict[str, Path], **changes: object) -> Pinned:
     tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "encoder": str(tiny_models["bert"])}
     few = {"train_limit": 3, "limit": 2, "n": [3, 5], "seeds": [0, 5], "systems": ["textrank", "lead"]}
+    few |= {"decodings": [{"method": "rerank", "k": 6}, "greedy"]}
     return pin(load_recipe(Phase2Recipe, "sample", {**tiny, **few, "methods": METHODS, **changes}))
 
 
@@ -71,7 +72,7 @@ def stored(store: Store, run_id: str) -> dict[str, list[tuple[object, ...]]]:
 def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
     outcome = driver.start(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 0)
-    assert outcome.summaries == 2 * 6 * 2  # articles, systems, lengths
+    assert outcome.summaries == 2 * 10 * 2  # articles, systems, lengths
     assert {p.name: (p.updates, p.total_updates) for p in store.policy_infos(outcome.run_id)} == {
         name: (updates, updates) for name, updates in UPDATES.items()
     }
@@ -86,7 +87,12 @@ def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
     assert sum(row.episodes for row in curve) == len(rows["episodes"]) - len(greedy)
     assert store.run_info(outcome.run_id).signatures == pinned.signatures
     systems = {row[1] for row in rows["summaries"]}
-    assert systems == {"textrank", "lead"} | {f"policy|{m}|seed={s}" for m in ("quick", "study") for s in (0, 5)}
+    assert systems == {"textrank", "lead"} | {
+        f"policy|{m}{how}|seed={s}"
+        for m in ("quick", "study")
+        for how in ("", "|rerank-6-lead3-adjacent0.05")
+        for s in (0, 5)
+    }
 
 
 def test_a_second_run_gives_the_same_to_the_last_bit_and_resuming_a_finished_one_does_nothing(

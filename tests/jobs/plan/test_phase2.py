@@ -24,10 +24,14 @@ def test_pinning_again_gives_the_same() -> None:
 
 def test_policies_are_systems_beside_the_others() -> None:
     pinned = pin(load_recipe(Phase2Recipe, "sample", {"seeds": [3, 1]}))
-    policies = ("policy|reinforce|seed=3", "policy|reinforce|seed=1")
-    assert tuple(pinned.systems) == (*policies, "lead2+chunks", "textrank", "lead", "oracle")
+    policies = [
+        f"policy|reinforce{how}|seed={seed}" for seed in (3, 1) for how in ("|rerank-160-lead3-adjacent0.05", "")
+    ]
+    assert tuple(pinned.systems) == (*policies, "lead2+chunks", "lead3-search", "textrank", "lead", "oracle")
     (planned,) = pinned.stages
-    assert [s.checkpoints for s in planned.plan.systems if isinstance(s, PolicySystem)] == [{}, {}]
+    assert [s.checkpoints for s in planned.plan.systems if isinstance(s, PolicySystem)] == [{}, {}, {}, {}]
+    assert pinned.training is not None
+    assert list(pinned.training.systems) == ["reinforce|seed=3", "reinforce|seed=1"]  # each is trained once
     assert pinned.articles == 8  # of the test
     assert set(pinned.revisions["train_datasets"]) == {"sample"}
 

@@ -4,6 +4,7 @@ import pytest
 import yaml
 
 from core.errors import RecipeError
+from core.learning.decoding import Decoding
 from core.learning.policies import PolicyConfig
 from core.learning.reinforce import ReinforceConfig
 from core.learning.training_config import OptimizerConfig, TrainingConfig
@@ -48,6 +49,17 @@ def test_limits_of_training_and_test_articles_are_two() -> None:
     assert [(d.name, d.split) for d in replaced.train_datasets] == [("a.jsonl", "train")]
 
 
+def test_decodings_may_be_named() -> None:
+    assert load_recipe(Phase2Recipe, "sample", {}).decodings == (Decoding("rerank"), Decoding("greedy"))
+    mine = load_recipe(Phase2Recipe, "sample", {"decodings": ["greedy", {"method": "rerank", "k": 9}]})
+    assert mine.decodings == (Decoding("greedy"), Decoding("rerank", k=9))
+    assert load_recipe(Phase2Recipe, "as-written", {}).decodings == (Decoding("greedy"),)
+    stored = mine.model_dump(mode="json")
+    assert parse_recipe(Phase2Recipe, stored, "stored") == mine
+    of_before = {key: value for key, value in stored.items() if key != "decodings"}
+    assert parse_recipe(Phase2Recipe, of_before, "stored").decodings == (Decoding("rerank"), Decoding("greedy"))
+
+
 def test_a_stored_recipe_comes_back() -> None:
     recipe = load_recipe(Phase2Recipe, "paper", {"seeds": [4, 4, 2]})
     assert recipe.seeds == (4, 2)
@@ -75,6 +87,10 @@ def test_a_stored_recipe_comes_back() -> None:
         ({"methods": [{"name": "a", "policies": {"hidden": 0}}]}, r"methods.0.policies: A policy needs at least one"),
         ({"methods": [{"name": "a", "optimizer": {"learning_rate": ".inf"}}]}, "methods.0.optimizer.learning_rate"),
         ({"train_datasets": []}, "train_datasets"),
+        ({"decodings": []}, "decodings"),
+        ({"decodings": ["beam"]}, "no decoding 'beam': rerank and greedy"),
+        ({"decodings": [{"method": "rerank", "k": 0}]}, "decodings.0: Reranking needs at least one draw"),
+        ({"decodings": ["rerank", {"method": "rerank"}]}, "two decodings are called 'rerank-160-lead3-adjacent0.05'"),
     ],
 )
 def test_unusable_recipes_are_refused_by_name(wrong: dict[str, object], said: str, tmp_path: Path) -> None:

@@ -1,0 +1,107 @@
+"""How a summary is chosen with trained policies: greedily, or as the best of many that are drawn."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+
+from core.errors import RecipeError
+from core.learning.environment import PreparedArticle, positions_taken
+from core.learning.policies import Policies
+from core.learning.sampling import Draw, Greedy, falling, rollouts
+from core.summarizers.composition import adjacent_share, words_at
+from core.summarizers.lead import first_sentences
+from core.summarizers.systems import AnchoredF1
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """How policies write. No decoding sees a reference.
+
+    Attributes:
+        method: `greedy` takes the best sentences, and then the best chunk each time. `rerank` draws `k` summaries from
+            the policies and keeps the one with the highest BERTScore F1 against the anchor.
+        k: how many summaries `rerank` draws.
+        anchor: `lead`, the article's first `anchor_sentences` sentences, or `chosen`, the ones that the policies would
+            choose greedily.
+        anchor_sentences: how many sentences the anchor has.
+        adjacency_weight: w in the score F1 + w · (share of neighbours in the summary that are neighbours in the
+            article). More of it keeps more of the article's own phrases.
+
+    Raises:
+        RecipeError: no such method or anchor, or a number out of range.
+    """
+
+    method: Literal["greedy", "rerank"] = "greedy"
+    k: int = 160
+    anchor: Literal["lead", "chosen"] = "lead"
+    anchor_sentences: int = 3
+    adjacency_weight: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.method not in ("greedy", "rerank") or self.anchor not in ("lead", "chosen"):
+            raise RecipeError(
+                "Policies decode with `greedy` or `rerank`, and the anchor is `lead` or `chosen`, not "
+                f"{self.method!r} and {self.anchor!r}."
+            )
+        if min(self.k, self.anchor_sentences) < 1 or not self.adjacency_weight >= 0:
+            raise RecipeError(
+                "Reranking needs at least one draw, an anchor of at least one sentence, and a weight of 0 or more, not "
+                f"k: {self.k}, anchor_sentences: {self.anchor_sentences} and adjacency_weight: {self.adjacency_weight}."
+            )
+
+    @property
+    def label(self) -> str:
+        """`greedy`, or everything that decides a reranking: `rerank-160-lead3-adjacent0.05`, `rerank-48-chosen2`."""
+        if self.method == "greedy":
+            return self.method
+        weight = f"-adjacent{self.adjacency_weight:g}" if self.adjacency_weight else ""
+        return f"rerank-{self.k}-{self.anchor}{self.anchor_sentences}{weight}"
+
+
+def decode(
+    policies: Policies,
+    article: PreparedArticle,
+    n: int,
+    sentences: int,
+    decoding: Decoding,
+    seed: int,
+    anchored_f1: AnchoredF1,
+) -> str:
+    """A summary of `n` words. What is drawn depends on the seed, the article's text and n alone.
+
+    Args:
+        policies: the pair.
+        article: with at least one sentence.
+        n: words.
+        sentences: K, how many sentences the policies choose.
+        decoding: how.
+        seed: of what is drawn.
+        anchored_f1: BERTScore F1 of texts against an anchor; only `rerank` asks.
+    """
+    with torch.no_grad():
+        if decoding.method == "greedy":
+            return rollouts(policies, article, n, sentences, Greedy()).texts[0]
+        drawn = rollouts(policies, article, n, sentences, Draw(_generator(seed, article, n), decoding.k))
+    segmented = article.segmented
+    different = dict.fromkeys(tuple(sorted(positions_taken(segmented, taken, n))) for taken in drawn.chunks)
+    texts = {words_at(segmented, positions): adjacent_share(positions) for positions in different}
+    f1 = anchored_f1(_anchor(policies, article, decoding), list(texts))
+    scores = [of_one + decoding.adjacency_weight * share for of_one, share in zip(f1, texts.values(), strict=True)]
+    return list(texts)[int(np.argmax(scores))]  # of equals the first drawn
+
+
+def _generator(seed: int, article: PreparedArticle, n: int) -> np.random.Generator:
+    """For an article's text, whatever dataset and references it comes with: a text alone is written as in a run."""
+    text = article.segmented.article.text.encode("utf-8", "surrogatepass")
+    return np.random.default_rng([seed, int.from_bytes(hashlib.sha256(text).digest()[:8], "big"), n])
+
+
+def _anchor(policies: Policies, article: PreparedArticle, decoding: Decoding) -> str:
+    if decoding.anchor == "lead":
+        return first_sentences(article.segmented, decoding.anchor_sentences)
+    with torch.no_grad():
+        best = falling(policies.sentence_logits(article))[: decoding.anchor_sentences].tolist()
+    return " ".join(article.segmented.sentences[index].text for index in sorted(best))

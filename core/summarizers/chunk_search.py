@@ -1,0 +1,73 @@
+"""Greedy search for the chunks that make the best summary of n words, whatever says what is best."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from core.summarizers.composition import filled, words_at
+from core.summarizers.lead import first_sentences
+from core.summarizers.systems import Document, Draft
+from core.types import SegmentedArticle, SystemKind
+
+CANDIDATE_CHUNKS = 40
+"""How many chunks the search chooses from: those that are best by themselves."""
+LEAD_SENTENCES = 3
+"""What `lead3-search` searches for the meaning of."""
+
+# From texts to how good each is.
+Objective = Callable[[Sequence[str]], list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class LeadSearch:
+    """Greedy search for the n words with the highest BERTScore F1 against the article's first three sentences.
+
+    It is the oracle's search with the beginning of the article in place of the reference. It has learnt nothing and
+    sees no reference.
+    """
+
+    kind: ClassVar[SystemKind] = "system"
+    has_uncut: ClassVar[bool] = False
+
+    @property
+    def signature(self) -> str:
+        return "lead3-search"
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        article = document.segmented
+        objective = partial(document.anchored_f1, first_sentences(article, LEAD_SENTENCES))
+        candidates = candidate_chunks(article, objective)
+        return [Draft(n, greedy(article, objective, candidates, n)) for n in lengths]
+
+
+def candidate_chunks(article: SegmentedArticle, objective: Objective) -> list[int]:
+    """The `CANDIDATE_CHUNKS` chunks that are best by themselves, in document order; of equals the first."""
+    scores = objective([chunk.text for chunk in article.chunks])
+    order = sorted(range(len(scores)), key=lambda i: (-scores[i], i))
+    return sorted(order[:CANDIDATE_CHUNKS])
+
+
+def greedy(article: SegmentedArticle, objective: Objective, candidates: Sequence[int], n: int) -> str:
+    """Take the chunk of `candidates` that raises the objective most, time after time; in document order, n words.
+
+    Where all of them have fewer than n words, the article's first other words make up for it.
+    """
+    taken: frozenset[int] = frozenset()
+    while len(taken) < n:
+        options = list(_extensions(article, candidates, taken, n))
+        if not options:
+            break
+        scores = objective([words_at(article, option) for option in options])
+        taken = options[max(range(len(options)), key=scores.__getitem__)]
+    return words_at(article, filled(article, taken, n))
+
+
+def _extensions(
+    article: SegmentedArticle, candidates: Sequence[int], taken: frozenset[int], n: int
+) -> Iterator[frozenset[int]]:
+    """The word positions `taken` with each further chunk, cut to fit."""
+    for index in candidates:
+        chunk = article.chunks[index]
+        if chunk.start not in taken:
+            yield taken | set(range(chunk.start, min(chunk.end, chunk.start + n - len(taken))))

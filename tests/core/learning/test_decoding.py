@@ -1,0 +1,131 @@
+import itertools
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import pytest
+from documents import dice, no_anchor
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from prepared_articles import TEXT, TINY, prepared
+
+from core.errors import RecipeError
+from core.learning.decoding import Decoding, decode
+from core.learning.environment import PreparedArticle
+from core.learning.policies import PolicyConfig, make_policies
+from core.learning.sampling import Greedy, rollouts
+from core.text.words import count_words
+
+POLICIES = make_policies(PolicyConfig(), 16, seed=1)
+LEAD = "The council met on Monday. A bridge in Alder will open in May, the mayor said."
+
+
+def write(decoding: Decoding, n: int = 5, seed: int = 0, article: PreparedArticle | None = None, scores=dice) -> str:
+    return decode(POLICIES, article or prepared(), n, 3, decoding, seed, scores)
+
+
+class Recorder:
+    """The scores of `dice`, and what they were asked for."""
+
+    def __init__(self) -> None:
+        self.anchors: list[str] = []
+        self.texts: list[str] = []
+
+    def __call__(self, anchor: str, texts: Sequence[str]) -> list[float]:
+        self.anchors.append(anchor)
+        self.texts += texts
+        return dice(anchor, texts)
+
+
+def test_greedy_asks_for_no_anchor_and_no_draw() -> None:
+    expected = rollouts(POLICIES, prepared(), 7, 3, Greedy()).texts[0]
+    assert write(Decoding("greedy", k=2), 7, scores=no_anchor) == expected
+
+
+def test_rerank_keeps_the_draw_nearest_to_the_first_sentences() -> None:
+    asked = Recorder()
+    kept = write(Decoding("rerank", k=30, anchor_sentences=2, adjacency_weight=0), scores=asked)
+    assert asked.anchors == [LEAD]
+    assert len(set(asked.texts)) == len(asked.texts)  # duplicates are scored once
+    assert 1 < len(asked.texts) < 30
+    assert dice(LEAD, [kept]) == [max(dice(LEAD, asked.texts))]
+    assert dice(LEAD, [kept]) > dice(LEAD, [rollouts(POLICIES, prepared(), 5, 3, Greedy()).texts[0]])
+
+
+def test_the_anchor_may_be_the_sentences_that_the_policies_choose() -> None:
+    asked = Recorder()
+    write(Decoding("rerank", k=3, anchor="chosen", anchor_sentences=2), scores=asked)
+    chosen = sorted(rollouts(POLICIES, prepared(), 5, 2, Greedy()).sentences[0].tolist())
+    sentences = prepared().segmented.sentences
+    assert asked.anchors == [" ".join(sentences[index].text for index in chosen)]
+    assert asked.anchors != [LEAD]
+
+
+def test_what_is_drawn_depends_on_seed_text_and_n_alone() -> None:
+    decoding = Decoding("rerank", k=4)
+    drawn = {}
+    for seed, n in itertools.product((0, 1), (5, 6)):
+        asked = Recorder()
+        write(decoding, n, seed, scores=asked)
+        drawn[seed, n] = asked.texts
+        other_key = Recorder()
+        assert write(decoding, n, seed, prepared(key="other"), other_key) in asked.texts
+        assert other_key.texts == asked.texts
+    assert len({tuple(texts) for texts in drawn.values()}) == 4
+
+
+def test_more_weight_keeps_more_neighbours() -> None:
+    def neighbours(summary: str) -> int:
+        words = prepared().segmented.words
+        pairs = set(itertools.pairwise(words))
+        return sum(pair in pairs for pair in itertools.pairwise(summary.split()))
+
+    shares = [neighbours(write(Decoding("rerank", k=60, adjacency_weight=weight), 9)) for weight in (0.0, 0.3, 100.0)]
+    assert shares == sorted(shares)
+    assert shares[0] < shares[-1]
+
+
+def test_of_equals_the_first_drawn() -> None:
+    asked = Recorder()
+    write(Decoding("rerank", k=20), scores=asked)
+    plain = Decoding("rerank", k=20, adjacency_weight=0)
+    assert write(plain, scores=lambda anchor, texts: [0.5] * len(texts)) == asked.texts[0]
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.integers(1, 40), st.sampled_from([TEXT, TINY, "Snow.", "It was as it is."]), st.sampled_from(["lead", "chosen"])
+)
+def test_exactly_n_words_or_all(n: int, text: str, anchor: Literal["lead", "chosen"]) -> None:
+    article = prepared(text)
+    kept = write(Decoding("rerank", k=3, anchor=anchor), n, article=article)
+    assert count_words(kept) == min(n, len(article.segmented.words))
+
+
+def test_labels_tell_decodings_apart() -> None:
+    decodings = [
+        Decoding(),
+        Decoding("rerank"),
+        Decoding("rerank", k=48),
+        Decoding("rerank", anchor="chosen"),
+        Decoding("rerank", anchor_sentences=1),
+        Decoding("rerank", adjacency_weight=0),
+    ]
+    labels = [decoding.label for decoding in decodings]
+    assert labels == [
+        "greedy",
+        "rerank-160-lead3-adjacent0.05",
+        "rerank-48-lead3-adjacent0.05",
+        "rerank-160-chosen3-adjacent0.05",
+        "rerank-160-lead1-adjacent0.05",
+        "rerank-160-lead3",
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"method": "beam"}, {"anchor": "end"}, {"k": 0}, {"anchor_sentences": 0}, {"adjacency_weight": np.nan}],
+)
+def test_what_cannot_be_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(RecipeError, match="not "):
+        Decoding(**{"method": "rerank", **wrong})

@@ -1,0 +1,47 @@
+import pytest
+import torch
+from bert_score import BERTScorer
+
+from core.metrics.anchor import AnchorScorer
+from core.metrics.bertscore import BertScoreConfig, BertScorer
+from core.models import model_folder, parse_model, resolve_model
+
+MODEL = resolve_model(parse_model("all-MiniLM-L6-v2"))
+ANCHOR = "Snow fell on Dover. Trains were late, and the bridge was closed for two days."
+TEXTS = ["snow Dover", "trains late", "bridge closed two days", "snow Dover", "a cat", "late trains on the bridge"]
+
+
+@pytest.fixture(scope="module")
+def scorer() -> BertScorer:
+    return BertScorer(BertScoreConfig(MODEL, 6), torch.device("cpu"))
+
+
+def test_scores_are_those_of_bert_score_one_pair_at_a_time(scorer: BertScorer) -> None:
+    library = BERTScorer(model_type=str(model_folder(MODEL)), num_layers=6)
+    for text, found in zip(TEXTS, AnchorScorer(scorer)(ANCHOR, TEXTS), strict=True):
+        *_, f1 = library.score([text], [ANCHOR])
+        assert found == pytest.approx(f1.item(), abs=1e-6)
+
+
+def test_a_score_is_the_same_to_the_last_bit_in_any_company(scorer: BertScorer) -> None:
+    together = AnchorScorer(scorer)(ANCHOR, TEXTS)
+    assert [AnchorScorer(scorer)(ANCHOR, [text])[0] for text in TEXTS] == together
+    remembering = AnchorScorer(scorer)
+    assert remembering("Another anchor.", TEXTS) != together
+    assert remembering(ANCHOR, TEXTS[:2]) == together[:2]
+    assert remembering(ANCHOR, TEXTS[::-1]) == together[::-1]
+
+
+def test_each_text_of_an_anchor_is_read_once(scorer: BertScorer) -> None:
+    anchored = AnchorScorer(scorer)
+    before = scorer.tokens
+    anchored(ANCHOR, TEXTS)
+    once = scorer.tokens - before
+    anchored(ANCHOR, [*TEXTS, *TEXTS])
+    assert scorer.tokens == before + once
+
+
+def test_what_is_empty_scores_zero(scorer: BertScorer) -> None:
+    assert AnchorScorer(scorer)(ANCHOR, ["", " ", "snow"])[:2] == [0.0, 0.0]
+    assert AnchorScorer(scorer)("  ", ["snow"]) == [0.0]
+    assert AnchorScorer(scorer)(ANCHOR, []) == []
