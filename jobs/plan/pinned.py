@@ -8,7 +8,7 @@ from typing import Any
 from core.episodes import EpisodePlan
 from core.errors import RecipeError
 from core.learning.training_config import TrainingConfig
-from core.metrics.bertscore import BertScoreConfig
+from core.metrics.bertscore import BertScoreConfig, tuned_layer
 from core.metrics.rouge import RougeConfig
 from core.metrics.standard import MetricsConfig
 from core.models import ModelRef, is_folder, parse_model, resolve_model
