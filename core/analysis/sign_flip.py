@@ -1,12 +1,9 @@
-"""Is a mean difference more than chance? The paired sign-flip test, and two corrections for several of them.
+"""Is a mean difference more than chance? The paired sign-flip test, and Holm's correction for several of them.
 
 The paired randomisation test of Fisher (The Design of Experiments, 1935, section 21): were two systems alike, every
 article's difference would have either sign with equal chance. p is two-sided, the share of sign patterns whose |mean|
 is at least the one found. All 2^articles patterns count where they are at most the number of resamples; else patterns
 are drawn, and the one found counts as one of them: (b + 1) / (m + 1), which is never 0 (Phipson and Smyth 2010).
-
-Holm's correction needs nothing but the p. `family_p` looks at the columns together instead, and so loses less where
-they say nearly the same, as the lengths of one system do.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -48,40 +45,6 @@ def holm(p: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(p) - rank) * p[i]))
         corrected[i] = largest
     return corrected
-
-
-def family_p(
-    differences: NDArray[np.float64], families: Sequence[int], seed: int, resamples: int = 10_000
-) -> list[float]:
-    """For each column, the two-sided p that its mean is 0, corrected for the other columns of its family.
-
-    The p of a column is the share of sign patterns for which some column of its family lies as far from 0 as it does
-    itself (Westfall and Young 1993, single-step max T). A column lies |Σ d| / √(Σ d²) from 0, which grows with its t
-    statistic. If articles' differences are symmetric around 0, some column of a family gets a p below .05 in at most
-    5 % of all cases, however the columns hang together.
-
-    Args:
-        differences: float64 of shape (articles, columns). NaN says that the column lacks the article.
-        families: of each column, any number that its family shares.
-        seed: of numpy's `default_rng`; the same seed and differences give the same p.
-        resamples: the most sign patterns that are looked at.
-    """
-    filled = np.nan_to_num(differences)
-    norms = np.sqrt((filled**2).sum(axis=0))
-    scaled = filled / np.where(norms > 0, norms, 1.0)
-    members = [np.flatnonzero(np.asarray(families) == family) for family in dict.fromkeys(families)]
-    # Equal patterns must not differ by rounding, or the one found would not count as a tie with itself.
-    found = np.abs(scaled.sum(axis=0)) - 1e-12
-    exact = 2 ** len(scaled) <= resamples
-    extreme, patterns = np.zeros(len(families), dtype=np.int64), 0
-    for signs in _all_signs(len(scaled)) if exact else _draw(scaled, seed, resamples):
-        distances = np.abs(signs @ scaled)
-        for columns in members:
-            farthest = np.sort(distances[:, columns].max(axis=1))
-            extreme[columns] += len(signs) - np.searchsorted(farthest, found[columns])
-        patterns += len(signs)
-    counted = 0 if exact else 1
-    return [float(b + counted) / (patterns + counted) for b in extreme]
 
 
 def _complete_columns(values: NDArray[np.float64]) -> Iterator[tuple[list[int], NDArray[np.float64]]]:

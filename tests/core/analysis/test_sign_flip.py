@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.analysis import sign_flip
-from core.analysis.sign_flip import family_p, holm, sign_flip_p
+from core.analysis.sign_flip import holm, sign_flip_p
 
 # Tenths repeat, so that ties and equal sums of other signs occur.
 DIFFERENCES = st.lists(st.integers(-5, 5).map(lambda tenths: tenths / 10), min_size=1, max_size=40)
@@ -105,44 +105,3 @@ def test_holm_is_the_closed_test_of_bonferroni(p):
         assert found == pytest.approx(min(1, max(len(family) * min(p[j] for j in family) for family in families)))
         assert found >= p[i]
     assert all(corrected[i] <= corrected[j] for i in range(len(p)) for j in range(len(p)) if p[i] <= p[j])
-
-
-@settings(max_examples=40, deadline=None)
-@given(values=st.lists(st.integers(-5, 5).map(lambda tenths: tenths / 10), min_size=1, max_size=9))
-def test_a_family_of_one_has_the_p_of_the_test(values):
-    column = np.array(values)[:, None]
-    assert family_p(column, [0], seed=1)[0] == pytest.approx(sign_flip_p(column, seed=1)[0][0])
-
-
-def test_a_family_by_enumeration():
-    differences = np.random.default_rng(3).normal(0.4, 1, (8, 3))
-    differences[2, 1] = np.nan
-    filled = np.nan_to_num(differences)
-    scaled = filled / np.sqrt((filled**2).sum(axis=0))
-    patterns = np.array(list(itertools.product((1, -1), repeat=8)))
-    for family in ([0, 1, 2], [0, 2]):
-        farthest = np.abs(patterns @ scaled[:, family]).max(axis=1)
-        expected = [np.mean(farthest >= abs(scaled[:, column].sum()) - 1e-9) for column in family]
-        assert family_p(differences[:, family], [7] * len(family), seed=1) == pytest.approx(expected)
-
-
-def test_families_do_not_see_each_other(monkeypatch):
-    differences = np.random.default_rng(4).normal(0.1, 1, (60, 5))
-    both = family_p(differences, [0, 1, 0, 1, 1], seed=2, resamples=500)
-    assert both[0::2][:2] == family_p(differences[:, [0, 2]], [0, 0], seed=2, resamples=500)
-    assert [both[i] for i in (1, 3, 4)] == family_p(differences[:, [1, 3, 4]], [0] * 3, seed=2, resamples=500)
-    monkeypatch.setattr(sign_flip, "CELLS_AT_ONCE", 1000)
-    assert family_p(differences, [0, 1, 0, 1, 1], seed=2, resamples=500) == both
-
-
-def test_a_family_without_any_difference_has_p_1():
-    assert family_p(np.zeros((20, 2)), [0, 0], seed=1, resamples=99) == [1.0, 1.0]
-
-
-@pytest.mark.parametrize("articles", [8, 24])
-def test_some_column_of_a_family_is_below_alpha_as_often_as_it_says(articles):
-    rng = np.random.default_rng(5)
-    correlated = np.linalg.cholesky(0.9 ** np.abs(np.subtract.outer(np.arange(11), np.arange(11)))).T
-    runs = [family_p(rng.normal(size=(articles, 11)) @ correlated, [0] * 11, 1, 500) for _ in range(300)]
-    # Of 300 runs at 5 %, 24 or fewer in 99 of 100 simulations.
-    assert np.mean([min(p) < 0.05 for p in runs]) <= 0.08
