@@ -2,7 +2,8 @@
 
 Best n per article and best n by mean are bare arg-max over n. As F1 rises with n even for words drawn at random, both
 are partly a length artefact. The gain over `random` at equal n is not: every article is compared with a control of the
-same length, and the recommendation comes from that alone. It says two things, each wrong in at most 5 % of sweeps:
+same length, and the recommendation comes from that alone. It says two things of a system, each wrong in at most 5 % of
+sweeps:
 
 - that the system beats `random` at all: a sign-flip test at each n, corrected over n by Holm;
 - which n may have the largest gain: all but those that another n is above, by a sign-flip test of every pair of n,
@@ -14,7 +15,7 @@ bench/error_rates.py measures both.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,14 +37,15 @@ class Gain:
     Attributes:
         gain: the mean of the per-article differences. The intervals of all n of a system hold at once (Bonferroni).
         p_holm: of the test that the gain is 0, as `nws compare` gives it.
-        p_behind: the smallest p that another n's gain is no larger, corrected over all pairs of n.
+        p_behind: the smallest p that another n's gain is no larger, corrected over all pairs of n; None where there are
+            too few articles for any p to fall below .05, so that nothing could rule this n out.
     """
 
     n: int
     articles: int
     gain: Interval
     p_holm: float
-    p_behind: float
+    p_behind: float | None
 
     @property
     def above_random(self) -> bool:
@@ -51,7 +53,7 @@ class Gain:
 
     @property
     def may_be_largest(self) -> bool:
-        return self.p_behind >= ALPHA
+        return self.p_behind is not None and self.p_behind >= ALPHA
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,8 @@ class MagicNumber:
 
     `largest_gain` is over the articles that have every n, so that no two n are held against each other over different
     articles; None where there is none. `recommended` holds every n that may have the largest gain, if the system beats
-    `random` at some n; `verdict` says it, or why there is none. An upper bound saw the reference: it is never
-    recommended.
+    `random` at some n; `verdict` says it, or why there is none. An n of too few articles is not recommended. An upper
+    bound saw the reference: it is never recommended.
     """
 
     dataset: str
@@ -147,13 +149,16 @@ def _gain_columns(grid: Grid, found: Comparison | None) -> NDArray[np.float64]:
     return np.asarray((grid.values[system, lengths] - grid.values[random, lengths]).T, dtype=np.float64)
 
 
-def _p_behind(gains: NDArray[np.float64], seed: int, resamples: int) -> NDArray[np.float64]:
+def _p_behind(gains: NDArray[np.float64], seed: int, resamples: int) -> list[float | None]:
     """By compared n: the smallest corrected p of a pair in which the other n gains more; 1 without one.
 
-    Each pair is over the articles that have both n.
+    Each pair is over the articles that have both n. An n of too few articles is in no pair, and has None.
     """
-    smallest = np.ones(gains.shape[1])
-    pairs = [(i, j) for i, j in combinations(range(gains.shape[1]), 2) if not np.isnan(gains[:, i] - gains[:, j]).all()]
+    tested = gains.shape[1]
+    has = ~np.isnan(gains)
+    enough = has.sum(axis=0) >= _enough_articles(max(1, tested * (tested - 1) // 2))
+    smallest: list[float | None] = [1.0 if is_enough else None for is_enough in enough]
+    pairs = [(i, j) for i, j in combinations(np.flatnonzero(enough).tolist(), 2) if (has[:, i] & has[:, j]).any()]
     if not pairs:
         return smallest
     raw = np.stack([gains[:, i] - gains[:, j] for i, j in pairs], axis=1)
@@ -162,16 +167,21 @@ def _p_behind(gains: NDArray[np.float64], seed: int, resamples: int) -> NDArray[
     corrected = holm([p for p, _ in tests])
     for (i, j), total, p in zip(pairs, np.nansum(differences, axis=0), corrected, strict=True):
         behind = j if total > 0 else i
-        smallest[behind] = min(smallest[behind], p)
+        smallest[behind] = min(smallest[behind] or 0.0, p)
     return smallest
 
 
-def _gains(found: Comparison | None, columns: NDArray[np.float64], p_behind: NDArray[np.float64]) -> tuple[Gain, ...]:
+def _enough_articles(tests: int) -> int:
+    """The fewest articles with which one of so many tests can have a corrected p below `ALPHA`."""
+    return next(articles for articles in count(1) if 2 / 2**articles * tests < ALPHA)
+
+
+def _gains(found: Comparison | None, columns: NDArray[np.float64], p_behind: list[float | None]) -> tuple[Gain, ...]:
     if found is None:
         return ()
     intervals = mean_intervals(columns, 1 - (1 - CONFIDENCE) / len(found.lengths))
     return tuple(
-        Gain(at.n, at.articles, interval, at.p_holm, float(p))
+        Gain(at.n, at.articles, interval, at.p_holm, p)
         for at, interval, p in zip(found.lengths, intervals, p_behind, strict=True)
     )
 
@@ -214,15 +224,18 @@ def _verdict(grid: Grid, system: str, kind: SystemKind, gains: tuple[Gain, ...],
     if kind == "upper bound":
         return "is an upper bound: it saw the reference"
     if recommended:
+        tested = tuple(gain.n for gain in gains if gain.p_behind is not None)
         told = lengths_text(tuple(gain.n for gain in gains), recommended)
-        return f"{told}: no n ruled out" if 1 < len(recommended) == len(gains) else told
+        return f"{told}: no n ruled out" if 1 < len(recommended) == len(tested) else told
     if system == RANDOM:
         return "is the control"
     if RANDOM not in grid.systems:
-        return f"unknown: the run has no {RANDOM}"
+        return f"unknown: no {RANDOM} here"
     if not gains:
         return f"unknown: no article has summaries of equal n here and by {RANDOM}"
     most = max(gain.articles for gain in gains)
-    if 2 / 2**most * len(gains) >= ALPHA:
-        return f"unknown: {most} article{'' if most == 1 else 's'} cannot tell {len(gains)} n from {RANDOM}"
-    return f"none: not shown to beat {RANDOM} at any n"
+    if all(gain.p_behind is None for gain in gains) or most < _enough_articles(len(gains)):
+        return f"unknown: {most} article{'' if most == 1 else 's'} cannot tell {len(gains)} n apart"
+    if not any(gain.above_random for gain in gains):
+        return f"none: not shown to beat {RANDOM} at any n"
+    return "unclear: every n is below another one"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
-from core.analysis.points import Grid, Metric, Point, build_grids, short_articles
+from core.analysis.points import Grid, Metric, Place, Point, build_grids, short_articles
 from core.analysis.sign_flip import holm, sign_flip_p
 
 ALPHA = 0.05
@@ -101,10 +101,13 @@ def compare_systems(
     one_run = a is b
     a = [point for point in a if point.n > 0]
     b = a if one_run else [point for point in b if point.n > 0]
+    short_places = short_articles(a) | (frozenset() if one_run else short_articles(b))
+    # What the controls of one run say of an article holds for the other run, too.
+    a, b = ([point for point in points if _place(point) not in short_places] for points in (a, b))
     of_a = build_grids(a, metric)
     grids = {grid.dataset: grid for grid in (of_a if one_run else build_grids(b, metric))}
     short: dict[str, Counter[int]] = {}
-    for dataset, _, n in short_articles(a) | (frozenset() if one_run else short_articles(b)):
+    for dataset, _, n in short_places:
         short.setdefault(dataset, Counter())[n] += 1
     return tuple(
         replace(comparison, short=dict(sorted(short.get(grid.dataset, {}).items())))
@@ -129,6 +132,10 @@ class _Cell:
     @property
     def both(self) -> NDArray[np.bool_]:
         return ~np.isnan(self.a - self.b)
+
+
+def _place(point: Point) -> Place:
+    return point.dataset, point.article_id, point.n
 
 
 def _compare(

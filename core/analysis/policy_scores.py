@@ -142,9 +142,10 @@ def policy_scores(
     """
     points = without_short(point for point in points if point.n > 0)
     build_grids(points, "bertscore_f1")  # for its checks: what comes next would average over two equal points
-    cells = _on_equal_articles(_cells(points))
+    all_cells = _cells(points)
+    cells = _on_equal_articles(all_cells)
     f1 = {key: dict(zip(cell.articles, cell.numbers[:, :, 0].mean(axis=0), strict=True)) for key, cell in cells.items()}
-    less = _comparisons(cells, seed)
+    less = _comparisons(all_cells, seed)
     return tuple(
         _score(key, cells[key], less.get(key, {}), _gap_closed(key, f1), training_f1.get(key[1:]))
         for key in sorted(cells, key=lambda key: _order(key, cells[key].kind))

@@ -118,8 +118,8 @@ def _as_in(
 ) -> list[Point]:
     """The points of run B under the datasets and article ids of run A, where A has the same content under other names.
 
-    An id also hashes the names of dataset, split and row: a renamed file has others. What else such a file holds goes
-    with it into the dataset of run A, as articles that only B has.
+    An id also hashes the names of dataset, split and row: a renamed file has others. What else such a file holds counts
+    as articles that only B has, if all that run A knows of it is in one dataset.
     """
     places = {point.article_id: point.dataset for point in points_a}
     unmatched: dict[str, list[str]] = {}
@@ -129,15 +129,17 @@ def _as_in(
     for article in sorted(hashes_b.keys() - places.keys()):
         if found := unmatched.get(hashes_b[article]):
             same[article] = found.pop()
-    renamed = {point.dataset: places[same[point.article_id]] for point in points_b if point.article_id in same}
-    return [
-        replace(
-            point,
-            dataset=renamed.get(point.dataset, point.dataset),
-            article_id=same.get(point.article_id, point.article_id),
-        )
-        for point in points_b
-    ]
+    datasets_of: dict[str, set[str]] = {}
+    for point in points_b:
+        if found_in := places.get(same.get(point.article_id, point.article_id)):
+            datasets_of.setdefault(point.dataset, set()).add(found_in)
+    renamed = {of_b: of_a.copy().pop() for of_b, of_a in datasets_of.items() if len(of_a) == 1}
+    moved = []
+    for point in points_b:
+        article = same.get(point.article_id, point.article_id)
+        dataset = places.get(article) or renamed.get(point.dataset, point.dataset)
+        moved.append(replace(point, dataset=dataset, article_id=article))
+    return moved
 
 
 def _others(has: dict[str, set[int]], other: dict[str, set[int]]) -> tuple[str, ...]:

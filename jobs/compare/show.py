@@ -89,14 +89,21 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> Iterator[
     share = sum(equal for equal, _ in same) / max(1, sum(articles for _, articles in same))
     if share >= _WORTH_SAYING:
         yield f"A and B wrote the same text in {share:.0%} of the summaries."
-    fewest, tested = min(at.articles for at in comparison.lengths), len(comparison.lengths)
-    smallest = tested * 2 / 2**fewest
-    if fewest == 1:
+    yield from _too_few(comparison)
+
+
+def _too_few(comparison: Comparison) -> Iterator[str]:
+    most, tested = max(at.articles for at in comparison.lengths), len(comparison.lengths)
+    smallest = tested * 2 / 2**most
+    without_p = [at.n for at in comparison.lengths if 2 / 2**at.articles >= ALPHA]
+    if most == 1:
         yield "One article: no test is possible, p is 1 whatever the difference."
     elif smallest >= ALPHA:
         least = decimals(min(1, smallest), _PLACES)
-        yield f"{fewest} articles, {tested} n: Holm p cannot fall below {least}, nothing can be significant."
-    elif caution := few(fewest):
+        yield f"{most} articles, {tested} n: Holm p cannot fall below {least}, nothing can be significant."
+    elif without_p:
+        yield f"Too few articles for a p below {decimals(ALPHA, 2)} at n = {_listed(without_p)}."
+    elif caution := few(min(at.articles for at in comparison.lengths)):
         yield caution
 
 

@@ -96,4 +96,4 @@ def _how_to_read(found: FileCorrelation) -> Iterator[str]:
     if found.differences:
         yield f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A agrees better; below 0, B does."
         yield f"p: {RESAMPLES:,} exchanges of systems and documents (Perm-Both)."
-        yield "Holm p: corrected over all pairs at one level, for one coefficient."
+        yield "Holm p: corrected over all pairs at one level, for one coefficient. Choose these before looking."

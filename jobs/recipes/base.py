@@ -57,7 +57,7 @@ class RunRecipe(Strict):
             blank); for Korean ones always Kiwi.
         n: the summary lengths, in words.
         bertscore, rouge: the metrics' options.
-        seed: of the random control, of sampling and of the bootstrap.
+        seed: of the random control, of sampling and of tests.
         precision: what encoders and the BERTScore backbone compute in. Less than float32 is faster on a GPU, gives
             other numbers, and is part of the metrics' signatures. Generators choose their own (docs/generators.md).
         bundle_size: articles sent to an actor together.

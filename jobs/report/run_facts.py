@@ -1,14 +1,19 @@
 """What every report says of its run, and the files that it writes."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from core.analysis import Metric
+from core.analysis import Metric, Point, short_articles
 from core.types import SystemKind
 from jobs.store import RunInfo
 
 METRIC: Metric = "bertscore_f1"
+
+
+Short: TypeAlias = Mapping[tuple[str, int], tuple[str, ...]]
+"""By dataset and n the ids of the articles that have fewer words, which a report leaves out at that n."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,23 @@ def run_json(run: RunInfo) -> dict[str, Any]:
 def kind_flags(kind: SystemKind) -> dict[str, bool]:
     """What a system is, as two plain values."""
     return {"is_control": kind == "control", "is_upper_bound": kind == "upper bound"}
+
+
+def short_by_length(points: Iterable[Point]) -> Short:
+    found: dict[tuple[str, int], list[str]] = {}
+    for dataset, article, n in sorted(short_articles(points)):
+        found.setdefault((dataset, n), []).append(article)
+    return {place: tuple(articles) for place, articles in found.items()}
+
+
+def short_json(short: Short) -> list[dict[str, Any]]:
+    return [{"dataset": dataset, "n": n, "articles": list(articles)} for (dataset, n), articles in short.items()]
+
+
+def short_note(dataset: str, short: Short) -> str:
+    """What a reader must know where a dataset has such articles."""
+    counts = ", ".join(f"{len(articles)} at n = {n}" for (of, n), articles in sorted(short.items()) if of == dataset)
+    return f"Articles with fewer than n words are left out at that n (report.json names them): {counts}."
 
 
 def bertscore_signature(run: RunInfo) -> str:

@@ -5,9 +5,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.analysis import POLICY, Point, SystemScore, policy_scores, split_seed
+from core.analysis.intervals import CONFIDENCE
+from core.analysis.paired import ALPHA
 from core.errors import StoreError
 from jobs.report.policies.learning_curves import LearningLine, learning_lines
-from jobs.report.run_facts import METRIC, kind_flags, run_json
+from jobs.report.run_facts import METRIC, Short, kind_flags, run_json, short_by_length, short_json
 from jobs.store import CurveRow, GreedyReward, RunInfo
 
 
@@ -38,6 +40,7 @@ class PolicyNumbers:
     reward: str
     reward_is_f1: bool
     scores: tuple[SystemScore, ...]
+    short: Short
     learning: tuple[LearningLine, ...]
 
     @property
@@ -82,6 +85,7 @@ def analyse_policies(run: RunInfo, results: PolicyResults) -> PolicyNumbers:
         reward=results.reward,
         reward_is_f1=results.reward_is_f1,
         scores=policy_scores(results.points, training_f1, seed=run.seed),
+        short=short_by_length(results.points),
         learning=learning_lines(results.curve),
     )
 
@@ -99,10 +103,12 @@ def policies_json(numbers: PolicyNumbers) -> dict[str, Any]:
     return {
         "run": run_json(numbers.run),
         "metric": METRIC,
-        "confidence": 0.95,
+        "confidence": CONFIDENCE,
+        "alpha": ALPHA,
         "reward": numbers.reward,
         "reward_is_f1": numbers.reward_is_f1,
         "scores": [_score_json(score) for score in numbers.scores],
+        "short_articles": short_json(numbers.short),
         "learning": [asdict(line) for line in numbers.learning],
     }
 

@@ -10,7 +10,7 @@ from core.analysis import COMPARED, PairedLength, SystemScore
 from core.types import SystemKind
 from jobs.report.policies.learning_curves import LearningLine
 from jobs.report.policies.numbers import PolicyNumbers
-from jobs.report.run_facts import bertscore_signature
+from jobs.report.run_facts import bertscore_signature, short_note
 from jobs.terminal.caution import few
 from jobs.terminal.table_style import (
     NAME_WIDTH,
@@ -56,6 +56,8 @@ def print_policies(numbers: PolicyNumbers, console: Console) -> None:
                 _print_policy(dataset, system, at, console)
         _print_qualities(dataset, scores, console)
         _print_few_articles(scores, console)
+    for dataset in dict.fromkeys(of for of, _ in numbers.short):
+        print_line(console, f"{dataset}: {short_note(dataset, numbers.short)}", style="yellow")
     _print_notes(numbers, console)
 
 
@@ -88,7 +90,9 @@ def _print_f1(dataset: str, scores: _Scores, console: Console) -> None:
     _print_by_n(rows, console, NAME_WIDTH)
     print_line(console, "* highest at that n, upper bounds aside", style="dim")
     if any(not score.comparable for score in _all(scores)):
-        print_line(console, f"{_APART} lacks articles that others have: not held against them", style="dim")
+        print_line(
+            console, f"{_APART} lacks articles that others have: this mean is not held against theirs", style="dim"
+        )
     if any(len(score.seeds) > 1 for score in _all(scores)):
         print_line(console, "A policy is the mean of its seeds. Below it: lowest–highest seed.", style="dim")
     if any(score.kind == "upper bound" for score in _all(scores)):
@@ -178,6 +182,8 @@ def _print_few_articles(scores: _Scores, console: Console) -> None:
 
 def _print_notes(numbers: PolicyNumbers, console: Console) -> None:
     console.print()
+    if not numbers.has_policies and numbers.short:
+        return
     if not numbers.has_policies:
         print_line(console, f"No policy is evaluated yet: the run is {numbers.run.state}.", style="yellow")
         print_line(console, f"If it stopped, go on with `nws resume {numbers.run.id}`.", style="yellow")

@@ -17,7 +17,7 @@ from jobs.report.run_facts import ReportFiles, kind_flags
 from jobs.store import CurveRow, RunInfo
 
 _COLUMNS = (
-    *("run", "dataset", "system", "is_control", "is_upper_bound", "n", "articles"),
+    *("run", "dataset", "system", "is_control", "is_upper_bound", "n", "articles", "comparable"),
     *("seeds", "bertscore_f1", "seed_low", "seed_high", "seed_sd"),
     *("rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density", "repeated_words"),
     *(f"less_{other}_{part}" for other in COMPARED for part in ("articles", "mean", "low", "high")),
@@ -75,7 +75,7 @@ def _row(run: str, score: SystemScore) -> list[_Value]:
     return [
         *(run, score.dataset, score.system),
         *map(int, kind_flags(score.kind).values()),
-        *(score.n, score.articles),
+        *(score.n, score.articles, int(score.comparable)),
         *(" ".join(map(str, score.seeds)), score.bertscore_f1),
         *(min(seeds, default=None), max(seeds, default=None), score.seed_sd),
         *(score.rouge1_f1, score.rouge2_f1, score.rougel_f1),

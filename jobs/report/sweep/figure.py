@@ -1,7 +1,7 @@
 """The figure of a sweep: F1 by n above, the gain over `random` at equal n below, one column per dataset."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import matplotlib as mpl
@@ -23,7 +23,7 @@ _MOST_TICKS = 15
 class Series:
     """What one line of a panel shows: heights and interval ends at each n, and which n are recommended.
 
-    Where there is no interval its ends are the height.
+    Where there is no interval its ends are the height. Means at the n of `apart` are over fewer articles than others.
     """
 
     system: str
@@ -32,12 +32,17 @@ class Series:
     low: tuple[float, ...]
     high: tuple[float, ...]
     recommended: tuple[int, ...] = ()
+    apart: tuple[int, ...] = ()
 
 
 def score_series(numbers: Numbers, dataset: str) -> tuple[Series, ...]:
     """The lines of a dataset's upper panel: mean BERTScore F1 by n."""
     return tuple(
-        _series(curve.system, [(point.n, point) for point in curve.lengths]) for curve in numbers.curves_of(dataset)
+        replace(
+            _series(curve.system, [(point.n, point) for point in curve.lengths]),
+            apart=tuple(point.n for point in curve.lengths if not point.comparable),
+        )
+        for curve in numbers.curves_of(dataset)
     )
 
 
@@ -108,6 +113,10 @@ def _footer(numbers: Numbers) -> str:
         f"BERTScore F1: {bertscore_signature(run)}",
         "bands: 95 % intervals over articles, of gains for all n at once",
         *(["upper bounds (upper row only) saw the reference; other ways to write may be above them"] * has_upper_bound),
+        *(
+            ["°: over fewer articles than the others"]
+            * any(not p.comparable for c in numbers.curves for p in c.lengths)
+        ),
         f"seed {run.seed}",
         f"run {run.state}, {run.articles_done} articles, {run.failures} failed",
         f"code {run.code_version}",
@@ -154,7 +163,7 @@ def _draw_lines(panel: Axes, lines: Sequence[Series], looks: Mapping[str, Look],
             x = list(series.n)
             panel.fill_between(x, series.low, series.high, color=look.colour, alpha=opacity, linewidth=0)
             panel.plot(x, series.mean, color=look.colour, linestyle=look.dashes, linewidth=1.6)
-        marker = look.marker or ("_" if len(x) == 1 else "")
         for at, n, mean in zip(x, series.n, series.mean, strict=True):
+            marker = "$°$" if n in series.apart else look.marker or ("_" if len(x) == 1 else "")
             face = "white" if hollow and n not in series.recommended else look.colour
             panel.plot(at, mean, color=look.colour, marker=marker, markerfacecolor=face, linestyle="")

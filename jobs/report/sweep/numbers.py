@@ -17,14 +17,13 @@ from core.analysis import (
     kinds_of,
     magic_numbers,
     same_texts,
-    short_articles,
     sweep_curves,
     uncut_scores,
 )
 from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA
 from core.errors import StoreError
-from jobs.report.run_facts import METRIC, kind_flags, run_json
+from jobs.report.run_facts import METRIC, Short, kind_flags, run_json, short_by_length, short_json
 from jobs.store import RunInfo
 
 VS_LEAD: tuple[Metric, ...] = ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1")
@@ -47,13 +46,14 @@ class Numbers:
     uncut: tuple[Uncut, ...]
     vs_lead: Mapping[Metric, tuple[Comparison, ...]]
     same_texts: tuple[SameText, ...]
-    short: Mapping[tuple[str, int], tuple[str, ...]]
+    short: Short
 
     @property
     def datasets(self) -> tuple[str, ...]:
         """Every dataset of the run, in alphabetical order."""
         on_curves = {curve.dataset for curve in self.curves}
-        return tuple(sorted(on_curves | {found.dataset for found in self.uncut}))
+        others = {found.dataset for found in self.uncut} | {dataset for dataset, _ in self.short}
+        return tuple(sorted(on_curves | others))
 
     def curves_of(self, dataset: str) -> tuple[Curve, ...]:
         return tuple(curve for curve in self.curves if curve.dataset == dataset)
@@ -83,9 +83,6 @@ def analyse(run: RunInfo, points: Sequence[Point]) -> Numbers:
             f"{run.failures} failed. See `nws status {run.id}`; continue it with `nws resume {run.id}`."
         )
     pairs = [(system, LEAD) for system, kind in kinds_of(points).items() if kind == "system"]
-    short: dict[tuple[str, int], list[str]] = {}
-    for dataset, article, n in sorted(short_articles(points)):
-        short.setdefault((dataset, n), []).append(article)
     return Numbers(
         run=run,
         curves=sweep_curves(points, METRIC),
@@ -93,7 +90,7 @@ def analyse(run: RunInfo, points: Sequence[Point]) -> Numbers:
         uncut=uncut_scores(points, METRIC),
         vs_lead={metric: compare_systems(points, points, pairs, metric, seed=run.seed) for metric in VS_LEAD},
         same_texts=same_texts(points),
-        short={place: tuple(articles) for place, articles in short.items()},
+        short=short_by_length(points),
     )
 
 
@@ -111,9 +108,7 @@ def report_json(numbers: Numbers) -> dict[str, Any]:
             _vs_lead_json(metric, found) for metric, comparisons in numbers.vs_lead.items() for found in comparisons
         ],
         "same_texts": [asdict(pair) | {"share": pair.share} for pair in numbers.same_texts],
-        "short_articles": [
-            {"dataset": dataset, "n": n, "articles": list(articles)} for (dataset, n), articles in numbers.short.items()
-        ],
+        "short_articles": short_json(numbers.short),
     }
 
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from core.analysis import LEAD, RANDOM, Comparison, Curve, CurvePoint, MagicNumber, Metric, Uncut, lengths_text
-from jobs.report.run_facts import bertscore_signature
+from jobs.report.run_facts import bertscore_signature, short_note
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.caution import few
 from jobs.terminal.table_style import (
@@ -48,8 +48,8 @@ def print_tables(numbers: Numbers, console: Console) -> None:
             _print_magic_numbers(dataset, magic, console)
             _print_how_to_read(magic, console)
             _print_vs_lead(dataset, numbers, console)
-            for note in _cautions(dataset, numbers):
-                print_line(console, note, style="yellow")
+        for note in _cautions(dataset, numbers):
+            print_line(console, note, style="yellow")
         uncut = [found for found in numbers.uncut if found.dataset == dataset]
         if uncut:
             _print_uncut(dataset, uncut, console)
@@ -77,7 +77,9 @@ def _print_curves(dataset: str, curves: tuple[Curve, ...], console: Console) -> 
         console.print(table)
     print_line(console, "* highest at that n    ± half of the 95 % interval, in thousandths", style="dim")
     if any(not point.comparable for point in points):
-        print_line(console, f"{_APART} lacks articles that others have: not held against them", style="dim")
+        print_line(
+            console, f"{_APART} lacks articles that others have: this mean is not held against theirs", style="dim"
+        )
     if any(curve.kind == "upper bound" for curve in curves):
         print_line(console, UPPER_BOUND_NOTE, style="dim")
 
@@ -137,6 +139,8 @@ def _answers(number: MagicNumber) -> list[Text]:
 
 
 def _print_how_to_read(magic: tuple[MagicNumber, ...], console: Console) -> None:
+    if all(number.kind == "control" for number in magic):
+        return
     random = next((number for number in magic if number.system == RANDOM), None)
     if random and random.best_by_mean is not None:
         told = f"{RANDOM} alone does best at n = {random.best_by_mean}."
@@ -145,7 +149,7 @@ def _print_how_to_read(magic: tuple[MagicNumber, ...], console: Console) -> None
     print_line(console, f"Best n by F1 is partly an effect of length: {told}")
     if random:
         print_line(console, "Recommended: one of these n has the largest gain over random (95 % confidence).")
-        print_line(console, f"None, if the system is not shown to beat {RANDOM} (5 % error over all n).")
+        print_line(console, f"None, if the system is not shown to beat {RANDOM} (5 % error over its n).")
 
 
 def _print_vs_lead(dataset: str, numbers: Numbers, console: Console) -> None:
@@ -161,8 +165,10 @@ def _print_vs_lead(dataset: str, numbers: Numbers, console: Console) -> None:
     for system, by_metric in found.items():
         table.add_row(system_name(system, "system"), *(_verdicts(by_metric.get(metric)) for metric in _METRIC_NAMES))
     console.print(table)
-    print_line(console, "–: no difference shown. Sign-flip test, corrected over the n (Holm): a system", style="dim")
-    print_line(console, "that equals lead gets a verdict in at most 5 % of runs. Numbers: nws compare.", style="dim")
+    print_line(
+        console, "–: no difference shown. Sign-flip test, corrected over the n (Holm): 5 % error in", style="dim"
+    )
+    print_line(console, "each column of each system. The numbers: nws compare.", style="dim")
 
 
 def _verdicts(found: Comparison | None) -> Text:
@@ -179,7 +185,7 @@ def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
     """What the reader must know about these articles and systems."""
     magic, curves = numbers.magic_numbers_of(dataset), numbers.curves_of(dataset)
     points = [point for curve in curves for point in curve.lengths]
-    if caution := few(min(point.articles for point in points)):
+    if points and (caution := few(min(point.articles for point in points))):
         yield caution
     for curve in curves:
         apart = [point for point in curve.lengths if not point.comparable]
@@ -189,13 +195,11 @@ def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
     left_out = max((point.of_articles - point.articles for point in points if point.comparable), default=0)
     if left_out:
         yield f"{_count(left_out)} left out of the means for lacking a summary by some system (the most at any n)."
-    dropped = max(number.dropped for number in magic)
+    dropped = max((number.dropped for number in magic), default=0)
     if dropped:
         yield f"{_count(dropped)} left out of the best n of each article for lacking some n (the most of any system)."
-    short = {n: len(articles) for (of, n), articles in numbers.short.items() if of == dataset}
-    if short:
-        counts = ", ".join(f"{many} at n = {n}" for n, many in sorted(short.items()))
-        yield f"Articles with fewer than n words are left out at that n (report.json names them): {counts}."
+    if any(of == dataset for of, _ in numbers.short):
+        yield short_note(dataset, numbers.short)
     same = [pair for pair in numbers.same_texts if pair.dataset == dataset and pair.share >= _NEARLY_ONE]
     for pair in same[:_MOST_PAIRS]:
         yield f"{pair.a} and {pair.b} wrote the same text in {pair.share:.0%} of summaries."

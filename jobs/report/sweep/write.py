@@ -16,7 +16,7 @@ from jobs.report.sweep.printed_tables import print_tables
 from jobs.store import RunInfo
 
 _COLUMNS = (
-    *("run", "dataset", "system", "is_control", "is_upper_bound", "n", "articles"),
+    *("run", "dataset", "system", "is_control", "is_upper_bound", "n", "articles", "of_articles", "comparable"),
     *("mean", "low", "high", "gain_mean", "gain_low", "gain_high"),
 )
 
@@ -62,6 +62,6 @@ def _write_curves(numbers: Numbers, path: Path) -> None:
             for at in curve.lengths:
                 gain = gains.get((curve.dataset, curve.system, at.n))
                 row = [numbers.run.id, curve.dataset, curve.system, *map(int, kind_flags(curve.kind).values())]
-                row += [at.n, at.articles, at.mean, at.low, at.high]
+                row += [at.n, at.articles, at.of_articles, int(at.comparable), at.mean, at.low, at.high]
                 row += [gain.mean, gain.low, gain.high] if gain else ["", "", ""]
                 table.writerow(row)

@@ -157,3 +157,11 @@ def test_articles_shorter_than_n_take_no_part_and_are_counted(make_points):
     ]
     assert [at.difference.mean for at in found.lengths] == pytest.approx([0.1] * 5)
     assert found.short == {7: 15, 9: 15}
+
+
+def test_what_the_controls_of_one_run_say_of_an_article_holds_for_the_other(make_points):
+    first = make_points(lambda *_: 0.5, ("a", "lead"), (9,), 10, words=lambda s, n, a: 6 if a == 0 else n)
+    second = make_points(lambda *_: 0.4, ("a",), (9,), 10, words=lambda s, n, a: 6 if a == 0 else n)
+    (found,) = compare_systems(first, second, [("a", "a")], seed=1)
+    assert [(at.articles, at.only_a, at.only_b) for at in found.lengths] == [(9, 0, 0)]
+    assert found.short == {9: 1}

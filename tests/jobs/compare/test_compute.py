@@ -396,3 +396,25 @@ def test_articles_that_only_one_file_has_are_counted(store, add_run):
     alone = add_run(dataset="one", articles=range(3, 30))
     (found,) = compare(store, alone, add_run(dataset="two", articles=range(20)), "good|chunks").comparisons
     assert [(at.articles, at.only_a, at.only_b) for at in found.lengths] == [(17, 10, 3)] * 2
+
+
+def test_a_merged_file_is_compared_with_its_two_parts(store, add_run):
+    parts = add_run(("good|chunks", "lead"), dataset="one", articles=range(20))
+    epoch = store.claim_run(parts, "host", 2)
+    others = [article(i, "two") for i in range(20, 40)]
+    rows = [summary(text, system, 7, 0.4) for text in others for system in ("good|chunks", "lead")]
+    store.record(parts, epoch, [(others, BundleResult(tuple(rows), ()))])
+    merged = add_run(("good|chunks", "lead"), dataset="both", articles=range(40))
+    found = {of.dataset: of.lengths[0].articles for of in compare(store, parts, merged, "good|chunks").comparisons}
+    assert found == {"one": 20, "two": 20}
+
+
+def test_an_n_with_few_articles_does_not_speak_for_the_others(store, add_run):
+    run = add_run(("good|chunks", "lead"), lengths=(7,))
+    epoch = store.claim_run(run, "host", 2)
+    others = [article(i) for i in range(90, 93)]
+    rows = [summary(text, system, 9, 0.4) for text in others for system in ("good|chunks", "lead")]
+    store.record(run, epoch, [(others, BundleResult(tuple(rows), ()))])
+    text = shown(compare(store, run, None, "good|chunks", "lead"))
+    assert "Too few articles for a p below .05 at n = 9." in text
+    assert "nothing can be significant" not in text

@@ -164,5 +164,15 @@ def test_what_the_reader_must_know(show):
     assert "training F1" not in other
 
 
+def test_articles_shorter_than_n_are_left_out_and_said(show):
+    results = make_results(articles=6)
+    short = [dataclasses.replace(p, words=5) if p.article_id < "0002" else p for p in results.points]
+    text = show(dataclasses.replace(results, points=short), width=200)
+    assert "news: mean F1 by n on 4 test articles" in text
+    assert "2 at n = 7, 2 at n = 9, 2 at n = 11, 2 at n = 13." in text
+    everywhere = show(dataclasses.replace(results, points=[dataclasses.replace(p, words=5) for p in results.points]))
+    assert "No policy is evaluated" not in everywhere
+
+
 def test_names_are_not_markup(show):
     assert "news[red]: mean F1 by n" in show(make_results(dataset="news[red]"))

@@ -189,8 +189,19 @@ def test_a_system_with_a_third_of_the_articles_is_not_the_highest(show, make_poi
     )
     assert few.endswith("°")
     assert everything.endswith("*")
-    assert "° lacks articles that others have: not held against them" in show(points)
+    assert "° lacks articles that others have: this mean is not held against theirs" in show(points)
     assert "few has 10 of 30 articles at n = 7." in show(points)
+
+
+def test_a_dataset_of_short_articles_alone_is_named(show, make_points):
+    tiny = make_points(dataset="tiny", articles=4, short=range(4))
+    text = show(make_points() + tiny, width=200)
+    assert "tiny: mean F1" not in text
+    assert "Articles with fewer than n words are left out at that n (report.json names them): 4 at n = 1" in text
+
+
+def test_controls_alone_have_no_best_n_to_explain(show, make_points):
+    assert "Recommended" not in show(make_points(("lead", "random")))
 
 
 def test_the_verdicts_vs_lead_are_those_of_compare(run, show, make_points):
