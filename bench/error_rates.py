@@ -162,7 +162,11 @@ def main() -> None:
     for name in scores_of(points, "bertscore_f1"):
         for articles in FEW_ARTICLES:
             held = [coverage(scores_of(points, metric)[name], articles, options.sweeps) for metric in METRICS]
-            print(f"| {name} | {articles} |", " | ".join(f"{low:.0%} to {high:.0%}" for low, high in held), "|")
+            print(
+                f"| {name.replace('|', ' ')} | {articles} |",
+                " | ".join(f"{low:.0%} to {high:.0%}" for low, high in held),
+                "|",
+            )
 
 
 if __name__ == "__main__":
