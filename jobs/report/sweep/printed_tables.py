@@ -166,9 +166,9 @@ def _print_vs_lead(dataset: str, numbers: Numbers, console: Console) -> None:
         table.add_row(system_name(system, "system"), *(_verdicts(by_metric.get(metric)) for metric in _METRIC_NAMES))
     console.print(table)
     print_line(
-        console, "–: no difference shown. Sign-flip test, corrected over the n (Holm): 5 % error in", style="dim"
+        console, "–: no difference shown. Sign-flip test, corrected over the n (Holm): 5 % error", style="dim"
     )
-    print_line(console, "each column of each system. The numbers: nws compare.", style="dim")
+    print_line(console, "in each column of each system. The numbers: nws compare.", style="dim")
 
 
 def _verdicts(found: Comparison | None) -> Text:
