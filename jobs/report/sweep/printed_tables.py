@@ -165,9 +165,7 @@ def _print_vs_lead(dataset: str, numbers: Numbers, console: Console) -> None:
     for system, by_metric in found.items():
         table.add_row(system_name(system, "system"), *(_verdicts(by_metric.get(metric)) for metric in _METRIC_NAMES))
     console.print(table)
-    print_line(
-        console, "–: no difference shown. Sign-flip test, corrected over the n (Holm): 5 % error", style="dim"
-    )
+    print_line(console, "–: no difference shown. Sign-flip test, corrected over the n (Holm): 5 % error", style="dim")
     print_line(console, "in each column of each system. The numbers: nws compare.", style="dim")
 
 
