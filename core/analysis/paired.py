@@ -5,13 +5,13 @@ The interval is Student's of the mean per-article difference (intervals.py), the
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
-from core.analysis.points import Grid, Metric, Place, Point, build_grids, short_articles
+from core.analysis.points import Grid, Metric, Point, build_grids, short_articles
 from core.analysis.sign_flip import holm, sign_flip_p
 
 ALPHA = 0.05
@@ -103,17 +103,19 @@ def compare_systems(
     b = a if one_run else [point for point in b if point.n > 0]
     short_places = short_articles(a) | (frozenset() if one_run else short_articles(b))
     # What the controls of one run say of an article holds for the other run, too.
-    a, b = ([point for point in points if _place(point) not in short_places] for points in (a, b))
+    a, b = ([point for point in points if point.place not in short_places] for points in (a, b))
     of_a = build_grids(a, metric)
     grids = {grid.dataset: grid for grid in (of_a if one_run else build_grids(b, metric))}
     short: dict[str, Counter[int]] = {}
     for dataset, _, n in short_places:
         short.setdefault(dataset, Counter())[n] += 1
     return tuple(
-        replace(comparison, short=dict(sorted(short.get(grid.dataset, {}).items())))
+        comparison
         for grid in of_a
         if grid.dataset in grids
-        for comparison in _compare(grid, grids[grid.dataset], pairs, seed, confidence, resamples)
+        for comparison in _compare(
+            grid, grids[grid.dataset], short.get(grid.dataset, {}), pairs, seed, confidence, resamples
+        )
     )
 
 
@@ -134,12 +136,14 @@ class _Cell:
         return ~np.isnan(self.a - self.b)
 
 
-def _place(point: Point) -> Place:
-    return point.dataset, point.article_id, point.n
-
-
 def _compare(
-    a: Grid, b: Grid, pairs: Sequence[tuple[str, str]], seed: int, confidence: float, resamples: int
+    a: Grid,
+    b: Grid,
+    short: Mapping[int, int],
+    pairs: Sequence[tuple[str, str]],
+    seed: int,
+    confidence: float,
+    resamples: int,
 ) -> list[Comparison]:
     found: dict[tuple[str, str], list[int]] = {}
     cells = [cell for cell in _cells(a, b, pairs) if cell.both.any()]
@@ -160,7 +164,7 @@ def _compare(
             for i, p_holm in zip(columns, corrected, strict=True)
         )
         unpaired = (_lengths(a, pair[0]) | _lengths(b, pair[1])) - {at.n for at in lengths}
-        comparisons.append(Comparison(a.dataset, *pair, lengths, tuple(sorted(unpaired)), {}))
+        comparisons.append(Comparison(a.dataset, *pair, lengths, tuple(sorted(unpaired)), dict(sorted(short.items()))))
     return comparisons
 
 

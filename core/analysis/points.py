@@ -32,6 +32,10 @@ def kinds_of(points: Iterable["Point"]) -> dict[str, SystemKind]:
     return {system: found[system] for system in sorted(found, key=lambda system: system_order(system, found[system]))}
 
 
+Place: TypeAlias = tuple[str, str, int]
+"""Dataset, article id and n."""
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """One scored summary: what `system` wrote for an article when asked for `n` words (0: uncut).
@@ -54,9 +58,10 @@ class Point:
     kind: SystemKind = "system"
     text: str | None = None
 
-
-Place: TypeAlias = tuple[str, str, int]
-"""Dataset, article id and n."""
+    @property
+    def place(self) -> Place:
+        """What it is a summary of, and how long it was to be."""
+        return self.dataset, self.article_id, self.n
 
 
 def short_articles(points: Iterable[Point]) -> frozenset[Place]:
@@ -64,18 +69,14 @@ def short_articles(points: Iterable[Point]) -> frozenset[Place]:
 
     An article without a summary by a control counts as long enough.
     """
-    return frozenset(
-        (point.dataset, point.article_id, point.n)
-        for point in points
-        if point.kind == "control" and point.words < point.n
-    )
+    return frozenset(point.place for point in points if point.kind == "control" and point.words < point.n)
 
 
 def without_short(points: Iterable[Point]) -> list[Point]:
     """The points of articles that have n words. In a shorter one every system has to write the whole article."""
     points = list(points)
     short = short_articles(points)
-    return [point for point in points if (point.dataset, point.article_id, point.n) not in short]
+    return [point for point in points if point.place not in short]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +115,7 @@ def build_grids(points: Iterable[Point], metric: Metric) -> tuple[Grid, ...]:
     points = list(points)
     short = short_articles(points)
     for point in points:
-        if (point.dataset, point.article_id, point.n) not in short:
+        if point.place not in short:
             by_dataset.setdefault(point.dataset, []).append(point)
     return tuple(_build_grid(dataset, by_dataset[dataset], metric, short) for dataset in sorted(by_dataset))
 
