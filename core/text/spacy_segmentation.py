@@ -24,6 +24,10 @@ _NEGATIONS = frozenset({"no", "not", "n't", "n’t", "never", "cannot"})
 _VERB_CHUNK_POS = frozenset({"VERB", "AUX", "PART", "ADV"})
 
 
+# "50%" is a number; "#MeToo", "@nasa" and DialogSum's "#Person1#" are names, and references write them so.
+_SIGNS_OF_WORDS = frozenset("%#@")
+
+
 @dataclass(frozen=True, slots=True)
 class _Word:
     """A whitespace word: its core (outer punctuation removed) and what a chunker asks of it."""
@@ -96,8 +100,7 @@ def _words(doc: Doc) -> list[_Word]:
 
 
 def _word(text: str, span: tuple[int, int], tokens: list[Token]) -> _Word:
-    # "50%" keeps its sign: it is part of the number.
-    content = [i for i, token in enumerate(tokens) if not token.is_punct or token.text == "%"]
+    content = [i for i, token in enumerate(tokens) if not token.is_punct or token.text in _SIGNS_OF_WORDS]
     core = tokens[content[0] : content[-1] + 1] if content else tokens
     word = text[core[0].idx : core[-1].idx + len(core[-1])] if core else ""
     if not any(char.isalnum() for char in word):  # an odd tokenisation, e.g. "%)5": keep the word whole

@@ -37,6 +37,12 @@ def test_stop_words_and_punctuation_end_chunks() -> None:
     assert segmented.words[:6] == ("The", "U.S.", "paid", "$1.2bn", "50%", "he")
 
 
+def test_names_keep_their_signs() -> None:
+    segmented = SEGMENT(article("#Person1#: Hi (#1). #Person2#: Write to @nasa's people, in C#."))
+    assert segmented.words == ("#Person1#", "Hi", "#1", "#Person2#", "Write", "to", "@nasa's", "people", "in", "C#")
+    assert chunk_texts(segmented) == ["#Person1#", "Hi", "#1", "#Person2#", "Write", "@nasa's people", "C#"]
+
+
 def test_a_line_break_ends_a_sentence() -> None:
     segmented = SEGMENT(article("A headline\nThe text begins. It goes on"))
     assert [s.text for s in segmented.sentences] == ["A headline", "The text begins.", "It goes on"]
@@ -82,7 +88,7 @@ def check_invariants(segmented: SegmentedArticle) -> None:
 # Any text without lone surrogates, which a corpus replaces, and English and Korean with what stands around words.
 TEXTS = st.one_of(
     st.text(st.characters(codec="utf-8")),
-    st.text("ab .,\"'-$%()\n\t5é한"),
+    st.text("ab .,\"'-$%#@()\n\t5é한"),
     st.text("가했다.그는이\u1112\u1161\u11ab\u0338<ㅋaB1%/,'\"()😀\u3000\ufeff\0\x1f \r\n\t", max_size=40),
 )
 
