@@ -39,7 +39,7 @@ class SystemScore:
         repeated_words: share of words that occurred earlier in the summary (`repeated_word_share`).
         comparable: whether it may be held against the others at this n: all that may are judged on the same articles
             (`comparable_articles`), any other on all that it has.
-        less: this system minus others of `COMPARED`, by name, paired over the articles that both have; an upper bound
+        versus: this system minus others of `COMPARED`, by name, paired over the articles that both have; an upper bound
             is compared with none.
         gap_closed: share of the way from `textrank` to `oracle`, (F1 - textrank's) / (oracle's - textrank's), over the
             articles that all three have. None for these two, without one of them, and where the oracle is not above.
@@ -60,7 +60,7 @@ class SystemScore:
     density: float
     repeated_words: float
     comparable: bool
-    less: Mapping[str, PairedLength]
+    versus: Mapping[str, PairedLength]
     gap_closed: float | None
     training_f1: float | None
 
@@ -74,7 +74,7 @@ class SystemScore:
         return statistics.stdev(self.seeds.values()) if len(self.seeds) > 1 else None
 
     @property
-    def test_less_training(self) -> float | None:
+    def test_vs_training(self) -> float | None:
         return None if self.training_f1 is None else self.bertscore_f1 - self.training_f1
 
 
@@ -145,9 +145,9 @@ def policy_scores(
     all_cells = _cells(points)
     cells = _on_equal_articles(all_cells)
     f1 = {key: dict(zip(cell.articles, cell.numbers[:, :, 0].mean(axis=0), strict=True)) for key, cell in cells.items()}
-    less = _comparisons(all_cells, seed)
+    versus = _comparisons(all_cells, seed)
     return tuple(
-        _score(key, cells[key], less.get(key, {}), _gap_closed(key, f1), training_f1.get(key[1:]))
+        _score(key, cells[key], versus.get(key, {}), _gap_closed(key, f1), training_f1.get(key[1:]))
         for key in sorted(cells, key=lambda key: _order(key, cells[key].kind))
     )
 
@@ -181,7 +181,7 @@ def _order(key: _Key, kind: SystemKind) -> tuple[str, int, str, int]:
 
 
 def _score(
-    key: _Key, cell: _Cell, less: Mapping[str, PairedLength], gap_closed: float | None, training_f1: float | None
+    key: _Key, cell: _Cell, versus: Mapping[str, PairedLength], gap_closed: float | None, training_f1: float | None
 ) -> SystemScore:
     dataset, system, n = key
     f1, rouge1, rouge2, rougel, efficiency, density, repeated_words = cell.numbers.mean(axis=(0, 1)).tolist()
@@ -200,7 +200,7 @@ def _score(
         density=density,
         repeated_words=repeated_words,
         comparable=cell.comparable,
-        less=less,
+        versus=versus,
         gap_closed=gap_closed,
         training_f1=training_f1,
     )
@@ -260,11 +260,11 @@ def _comparisons(cells: Mapping[_Key, _Cell], seed: int) -> dict[_Key, dict[str,
     ]
     systems = sorted({system for (_, system, _), cell in cells.items() if cell.kind != "upper bound"})
     pairs = [(system, other) for system in systems for other in COMPARED if system != other]
-    less: dict[_Key, dict[str, PairedLength]] = {}
+    versus: dict[_Key, dict[str, PairedLength]] = {}
     for comparison in compare_systems(points, points, pairs, seed=seed):
         for at in comparison.lengths:
-            less.setdefault((comparison.dataset, comparison.a, at.n), {})[comparison.b] = at
-    return less
+            versus.setdefault((comparison.dataset, comparison.a, at.n), {})[comparison.b] = at
+    return versus
 
 
 def _gap_closed(key: _Key, f1: Mapping[_Key, Mapping[str, float]]) -> float | None:

@@ -121,5 +121,5 @@ def _score_json(score: SystemScore) -> dict[str, Any]:
         **kind_flags(kind),
         "seeds": {str(seed): mean for seed, mean in score.seeds.items()},
         "seed_sd": score.seed_sd,
-        "test_less_training": score.test_less_training,
+        "test_vs_training": score.test_vs_training,
     }

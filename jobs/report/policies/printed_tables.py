@@ -26,7 +26,7 @@ from jobs.terminal.table_style import (
 _Scores = Mapping[str, Mapping[int, SystemScore]]
 _Cells = Mapping[int, Text]
 
-_ROW_NAME_WIDTH = 19
+_ROW_NAME_WIDTH = 20
 _APART = "°"
 _PAD = "\N{NO-BREAK SPACE}"  # where other cells have a star; rich would strip a blank
 _QUALITIES: Mapping[str, Callable[[SystemScore], str]] = {
@@ -113,12 +113,12 @@ def _print_policy(dataset: str, system: str, at: Mapping[int, SystemScore], cons
     """What a policy has over other systems at equal n, how near it comes to the oracle, and over its training."""
     rows: list[tuple[Text, _Cells]] = []
     for other in COMPARED:
-        less = {n: _difference_cell(score.less[other]) for n, score in at.items() if other in score.less}
-        rows.append((Text(f"less {other}"), less))
+        versus = {n: _difference_cell(score.versus[other]) for n, score in at.items() if other in score.versus}
+        rows.append((Text(f"vs. {other} (Δ)"), versus))
     numbers: Mapping[str, Mapping[int, str | None]] = {
         "gap closed": {n: None if score.gap_closed is None else f"{score.gap_closed:.0%}" for n, score in at.items()},
         "training F1": {n: _optional(score.training_f1, decimals) for n, score in at.items()},
-        "test less training": {n: _optional(score.test_less_training, _signed) for n, score in at.items()},
+        "vs. training F1 (Δ)": {n: _optional(score.test_vs_training, _signed) for n, score in at.items()},
     }
     for name, by_n in numbers.items():
         rows.append((Text(name), {n: Text(text + _PAD) for n, text in by_n.items() if text is not None}))
@@ -127,7 +127,7 @@ def _print_policy(dataset: str, system: str, at: Mapping[int, SystemScore], cons
         return
     print_title(console, f"{dataset}: {system}, beside others at equal n")
     _print_by_n(rows, console, _ROW_NAME_WIDTH)
-    if any(score.less for score in at.values()):
+    if any(score.versus for score in at.values()):
         print_line(console, "* significant: sign-flip test, corrected over the n (Holm), 5 % error", style="dim")
     if any(score.gap_closed is not None for score in at.values()):
         print_line(console, "gap closed: share of the way from textrank to the oracle", style="dim")
@@ -190,7 +190,7 @@ def _print_notes(numbers: PolicyNumbers, console: Console) -> None:
         return
     notes = ["Intervals are over articles: they do not include the luck of the seed."]
     if numbers.reward_is_f1:
-        notes.append("Test less training, below 0: the policies fit their training articles better.")
+        notes.append("Vs. training F1 below 0: the policies fit their training articles better.")
     else:
         notes.append("The reward is not this F1: training and test articles cannot be compared.")
     notes.append("F1 does not measure fluency: a list of names can score high. Read some.")

@@ -20,8 +20,8 @@ _COLUMNS = (
     *("run", "dataset", "system", "is_control", "is_upper_bound", "n", "articles", "comparable"),
     *("seeds", "bertscore_f1", "seed_low", "seed_high", "seed_sd"),
     *("rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density", "repeated_words"),
-    *(f"less_{other}_{part}" for other in COMPARED for part in ("articles", "mean", "low", "high")),
-    *("gap_closed", "training_f1", "test_less_training"),
+    *(f"vs_{other}_{part}" for other in COMPARED for part in ("articles", "mean", "low", "high")),
+    *("gap_closed", "training_f1", "test_vs_training"),
 )
 
 _Value = str | int | float | None
@@ -81,14 +81,14 @@ def _row(run: str, score: SystemScore) -> list[_Value]:
         *(score.rouge1_f1, score.rouge2_f1, score.rougel_f1),
         *(score.efficiency, score.density, score.repeated_words),
         *_differences(score),
-        *(score.gap_closed, score.training_f1, score.test_less_training),
+        *(score.gap_closed, score.training_f1, score.test_vs_training),
     ]
 
 
 def _differences(score: SystemScore) -> Iterator[_Value]:
     for other in COMPARED:
-        less = score.less.get(other)
-        if less is None:
+        versus = score.versus.get(other)
+        if versus is None:
             yield from [None] * 4
         else:
-            yield from (less.articles, less.difference.mean, less.difference.low, less.difference.high)
+            yield from (versus.articles, versus.difference.mean, versus.difference.low, versus.difference.high)

@@ -59,19 +59,19 @@ def test_seeds_are_averaged_article_by_article(make_points):
 def test_differences_are_paired_with_the_mean_over_seeds(make_points):
     found = score_of(all_scores(make_points(f1, SYSTEMS, (7,))), "policy|reinforce")
     mine = 0.57 + NOISE[:2, 7].mean(axis=0)
-    assert set(found.less) == {"textrank", "lead", "lead2+chunks"}
-    for other, less in found.less.items():
+    assert set(found.versus) == {"textrank", "lead", "lead2+chunks"}
+    for other, versus in found.versus.items():
         expected = mean_interval(mine - (HEIGHT[other] + 0.07 + NOISE[SYSTEMS.index(other), 7]))
-        assert (less.difference.mean, less.difference.low, less.difference.high) == pytest.approx(
+        assert (versus.difference.mean, versus.difference.low, versus.difference.high) == pytest.approx(
             (expected.mean, expected.low, expected.high), abs=1e-12
         )
-        assert less.articles == 60
+        assert versus.articles == 60
 
 
 def test_other_systems_are_compared_where_it_makes_sense(make_points):
     scores = all_scores(make_points(f1, SYSTEMS, (7,)))
     assert [score.system for score in scores] == ["policy|reinforce", "lead2+chunks", "textrank", "lead", "oracle"]
-    assert [sorted(score.less) for score in scores] == [
+    assert [sorted(score.versus) for score in scores] == [
         ["lead", "lead2+chunks", "textrank"],
         ["lead", "textrank"],
         ["lead", "lead2+chunks"],
@@ -90,11 +90,11 @@ def test_systems_are_judged_on_the_articles_that_all_have(make_points):
     assert {(score.articles, score.comparable) for score in scores} == {(57, True)}
     assert found.seeds[0] == pytest.approx(np.delete(0.57 + NOISE[0, 7], [0, 1, 2]).mean())
     # Pairs are over the articles that both have, as `nws compare` has them.
-    assert {other: less.articles for other, less in found.less.items()} == {
-        other: 57 if other == "textrank" else 58 for other in found.less
+    assert {other: versus.articles for other, versus in found.versus.items()} == {
+        other: 57 if other == "textrank" else 58 for other in found.versus
     }
     differences = 0.1 + np.delete(NOISE[:2, 7].mean(axis=0) - NOISE[2, 7], [0, 1, 2])
-    assert found.less["textrank"].difference.mean == pytest.approx(differences.mean())
+    assert found.versus["textrank"].difference.mean == pytest.approx(differences.mean())
 
 
 def test_a_system_that_lacks_many_articles_stands_apart(make_points):
@@ -103,7 +103,7 @@ def test_a_system_that_lacks_many_articles_stands_apart(make_points):
         **dict.fromkeys(("policy|reinforce", "lead2+chunks", "lead", "oracle"), (60, True)),
         "textrank": (20, False),
     }
-    assert score_of(scores, "policy|reinforce").less["textrank"].articles == 20
+    assert score_of(scores, "policy|reinforce").versus["textrank"].articles == 20
 
 
 def test_articles_shorter_than_n_are_left_out(make_points):
@@ -146,7 +146,7 @@ def test_without_one_end_there_is_no_gap(make_points, missing):
     points = make_points(f1, tuple(s for s in SYSTEMS if s != missing), (7,), 3)
     scores = all_scores(points)
     assert {score.gap_closed for score in scores} == {None}
-    assert ("textrank" in scores[0].less) == (missing != "textrank")
+    assert ("textrank" in scores[0].versus) == (missing != "textrank")
 
 
 def test_repeated_words_are_those_of_the_texts(make_points):
@@ -165,9 +165,9 @@ def test_training_articles(make_points):
     scores = all_scores(points, training={("policy|reinforce", 7): 0.6})
     found = score_of(scores, "policy|reinforce")
     assert found.training_f1 == 0.6
-    assert found.test_less_training == pytest.approx(found.bertscore_f1 - 0.6)
+    assert found.test_vs_training == pytest.approx(found.bertscore_f1 - 0.6)
     others = [score for score in scores if score is not found]
-    assert {(score.training_f1, score.test_less_training) for score in others} == {(None, None)}
+    assert {(score.training_f1, score.test_vs_training) for score in others} == {(None, None)}
 
 
 def test_datasets_and_methods_are_apart_and_uncut_summaries_left_out(make_points):

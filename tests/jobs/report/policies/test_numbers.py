@@ -61,9 +61,9 @@ def test_json_holds_the_same_numbers(run):
         assert (found["system"], found["n"], found["bertscore_f1"]) == (score.system, score.n, score.bertscore_f1)
         assert found["seeds"] == {str(seed): mean for seed, mean in score.seeds.items()}
         assert found["gap_closed"] == score.gap_closed
-        assert found["test_less_training"] == score.test_less_training
-        assert {name: less["difference"]["low"] for name, less in found["less"].items()} == {
-            name: less.difference.low for name, less in score.less.items()
+        assert found["test_vs_training"] == score.test_vs_training
+        assert {name: versus["difference"]["low"] for name, versus in found["versus"].items()} == {
+            name: versus.difference.low for name, versus in score.versus.items()
         }
     assert [found["is_upper_bound"] for found in report["scores"]] == [False] * 16 + [True] * 4
     assert all("kind" not in found for found in report["scores"])

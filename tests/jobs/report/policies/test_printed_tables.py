@@ -96,20 +96,20 @@ def test_beside_others_with_intervals_and_the_gap(run, show):
     text = show(results)
     title = "news: policy|reinforce, beside others at equal n"
     for other in ("lead2+chunks", "textrank", "lead"):
-        (row,) = lines_of(text, f"less {other} ", title)
+        (row,) = lines_of(text, f"vs. {other} (Δ) ", title)
         intervals = text[text.index(row) :].splitlines()[1]
-        for n, cell in zip(at, row.split()[2:], strict=True):
-            found = at[n].less[other].difference
+        for n, cell in zip(at, row.split()[3:], strict=True):
+            found = at[n].versus[other].difference
             assert cell.endswith("*") == (found.low > 0 or found.high < 0)
             assert float(cell.strip("+*")) == pytest.approx(found.mean, abs=6e-4)
         assert re.split(r"\s{2,}", intervals.strip()) == [
-            f"{decimals(score.less[other].difference.low)} to {decimals(score.less[other].difference.high)}"
+            f"{decimals(score.versus[other].difference.low)} to {decimals(score.versus[other].difference.high)}"
             for score in at.values()
         ]
     assert lines_of(text, "gap closed ", title)[0].split()[2:] == [f"{score.gap_closed:.0%}" for score in at.values()]
     assert lines_of(text, "training F1", title)[0].split()[2:] == [".610"] * 4
-    less = [float(cell) for cell in lines_of(text, "test less training", title)[0].split()[3:]]
-    assert less == pytest.approx([score.test_less_training for score in at.values()], abs=6e-4)
+    gap = [float(cell) for cell in lines_of(text, "vs. training F1 (Δ)", title)[0].split()[4:]]
+    assert gap == pytest.approx([score.test_vs_training for score in at.values()], abs=6e-4)
     assert "beside others" not in show(make_results(others={}, greedy=[]))
 
 
@@ -154,7 +154,7 @@ def test_a_run_that_stopped_before_evaluation_says_how_to_go_on(show):
 
 def test_what_the_reader_must_know(show):
     text = show(make_results())
-    for told in ("do not include the luck of the seed", "F1 does not measure fluency", "Test less training, below 0"):
+    for told in ("do not include the luck of the seed", "F1 does not measure fluency", "Vs. training F1 below 0"):
         assert told in text
     assert "Few articles" not in text
     assert "No policy is evaluated" not in text

@@ -43,9 +43,9 @@ def test_the_csv_holds_every_number(run, console, tmp_path):
         assert (row["run"], row["dataset"], row["system"], int(row["n"])) == ("p1-0421", "news", score.system, score.n)
         for name in ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density", "repeated_words"):
             assert float(row[name]) == getattr(score, name)
-        for other, less in score.less.items():
-            found = [float(row[f"less_{other}_{part}"]) for part in ("articles", "mean", "low", "high")]
-            assert found == [40, less.difference.mean, less.difference.low, less.difference.high]
+        for other, versus in score.versus.items():
+            found = [float(row[f"vs_{other}_{part}"]) for part in ("articles", "mean", "low", "high")]
+            assert found == [40, versus.difference.mean, versus.difference.low, versus.difference.high]
     policy, oracle = rows[0], rows[-1]
     seeds = scores[0].seeds.values()
     assert policy["seeds"] == "0 1"
@@ -53,8 +53,8 @@ def test_the_csv_holds_every_number(run, console, tmp_path):
         *(min(seeds), max(seeds), scores[0].seed_sd)
     ]
     assert float(policy["gap_closed"]) == scores[0].gap_closed
-    assert float(policy["test_less_training"]) == float(policy["bertscore_f1"]) - float(policy["training_f1"])
-    assert (oracle["is_upper_bound"], oracle["seeds"], oracle["seed_sd"], oracle["less_textrank_mean"]) == (
+    assert float(policy["test_vs_training"]) == float(policy["bertscore_f1"]) - float(policy["training_f1"])
+    assert (oracle["is_upper_bound"], oracle["seeds"], oracle["seed_sd"], oracle["vs_textrank_mean"]) == (
         *("1", "", "", ""),
     )
 
