@@ -72,9 +72,11 @@ def pipeline_revision(pipeline: str) -> str:
         how = f"chunks ending at particles and endings, at most {MAX_CHUNK_WORDS} words"
         return f"{pipeline}@{versions(pipeline)}|{how}"
     spacy_version = importlib.metadata.version("spacy")
+    signs = f"words keep {spacy_segmentation.SIGNS_OF_WORDS}"
     if pipeline == "blank":
-        return f"spacy.blank(en)+sentencizer@{spacy_version}|stop-word chunks of at most {MAX_CHUNK_WORDS} words"
-    return f"{pipeline}@{importlib.metadata.version(pipeline)} (spacy {spacy_version})|noun and verb chunks"
+        how = f"stop-word chunks of at most {MAX_CHUNK_WORDS} words"
+        return f"spacy.blank(en)+sentencizer@{spacy_version}|{how}|{signs}"
+    return f"{pipeline}@{importlib.metadata.version(pipeline)} (spacy {spacy_version})|noun and verb chunks|{signs}"
 
 
 class Segmenter:

@@ -25,7 +25,7 @@ _VERB_CHUNK_POS = frozenset({"VERB", "AUX", "PART", "ADV"})
 
 
 # "50%" is a number; "#MeToo", "@nasa" and DialogSum's "#Person1#" are names, and references write them so.
-_SIGNS_OF_WORDS = frozenset("%#@")
+SIGNS_OF_WORDS = "%#@"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _words(doc: Doc) -> list[_Word]:
 
 
 def _word(text: str, span: tuple[int, int], tokens: list[Token]) -> _Word:
-    content = [i for i, token in enumerate(tokens) if not token.is_punct or token.text in _SIGNS_OF_WORDS]
+    content = [i for i, token in enumerate(tokens) if not token.is_punct or token.text in SIGNS_OF_WORDS]
     core = tokens[content[0] : content[-1] + 1] if content else tokens
     word = text[core[0].idx : core[-1].idx + len(core[-1])] if core else ""
     if not any(char.isalnum() for char in word):  # an odd tokenisation, e.g. "%)5": keep the word whole
