@@ -12,6 +12,8 @@ from jobs.terminal.table_style import role
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
 """Okabe and Ito (2008) without black and yellow, and a wine red: told apart with any colour vision."""
+APART_MARKER = "x"
+"""Of a mean over fewer articles than the others': it is not held against theirs."""
 _MARKERS = ("o", "s", "D", "^", "v", "<", ">")
 Dashes = Literal["-"] | tuple[float, tuple[float, ...]]
 
@@ -51,8 +53,10 @@ def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
     return looks
 
 
-def legend_keys(looks: Mapping[str, Look], kinds: Mapping[str, SystemKind], *, has_gains: bool) -> list[Line2D]:
-    """A key per system, and with `has_gains` two that tell solid from hollow markers."""
+def legend_keys(
+    looks: Mapping[str, Look], kinds: Mapping[str, SystemKind], *, has_gains: bool, has_apart: bool
+) -> list[Line2D]:
+    """A key per system, with `has_gains` two that tell solid from hollow markers, with `has_apart` that of a cross."""
     keys = [
         Line2D([], [], label=system + role(kinds[system]), color=look.colour, marker=look.marker, linestyle=look.dashes)
         for system, look in looks.items()
@@ -60,4 +64,6 @@ def legend_keys(looks: Mapping[str, Look], kinds: Mapping[str, SystemKind], *, h
     if has_gains:
         for label, face in (("recommended n", "#333333"), ("other n (lower row)", "white")):
             keys.append(Line2D([], [], label=label, color="#333333", marker="o", ls="", markerfacecolor=face))
+    if has_apart:
+        keys.append(Line2D([], [], label="lacks articles", color="#333333", marker=APART_MARKER, ls=""))
     return keys

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from core.analysis import RANDOM, Interval, MagicNumber
 from jobs.report.figure_frame import STYLE, Frame, make_figure, save
-from jobs.report.looks import COLOURS, Look, legend_keys, system_looks
+from jobs.report.looks import APART_MARKER, COLOURS, Look, legend_keys, system_looks
 from jobs.report.run_facts import bertscore_signature
 from jobs.report.sweep.numbers import Numbers
 
@@ -90,7 +90,7 @@ def _draw(numbers: Numbers) -> Figure:
         columns=len(datasets),
         panel=_CROWDED_PANEL if crowded else _PANEL,
         title=_title(numbers),
-        keys=legend_keys(looks, kinds, has_gains=rows == 2),
+        keys=legend_keys(looks, kinds, has_gains=rows == 2, has_apart=_has_apart(numbers)),
         footer=_footer(numbers),
     )
     figure, panels = make_figure(frame)
@@ -113,15 +113,15 @@ def _footer(numbers: Numbers) -> str:
         f"BERTScore F1: {bertscore_signature(run)}",
         "bands: 95 % intervals over articles, of gains for all n at once",
         *(["upper bounds (upper row only) saw the reference; other ways to write may be above them"] * has_upper_bound),
-        *(
-            ["°: over fewer articles than the others"]
-            * any(not p.comparable for c in numbers.curves for p in c.lengths)
-        ),
         f"seed {run.seed}",
         f"run {run.state}, {run.articles_done} articles, {run.failures} failed",
         f"code {run.code_version}",
     )
     return " · ".join(parts)
+
+
+def _has_apart(numbers: Numbers) -> bool:
+    return any(not point.comparable for curve in numbers.curves for point in curve.lengths)
 
 
 def _draw_scores(panel: Axes, numbers: Numbers, dataset: str, looks: Mapping[str, Look]) -> None:
@@ -164,6 +164,6 @@ def _draw_lines(panel: Axes, lines: Sequence[Series], looks: Mapping[str, Look],
             panel.fill_between(x, series.low, series.high, color=look.colour, alpha=opacity, linewidth=0)
             panel.plot(x, series.mean, color=look.colour, linestyle=look.dashes, linewidth=1.6)
         for at, n, mean in zip(x, series.n, series.mean, strict=True):
-            marker = "$°$" if n in series.apart else look.marker or ("_" if len(x) == 1 else "")
+            marker = APART_MARKER if n in series.apart else look.marker or ("_" if len(x) == 1 else "")
             face = "white" if hollow and n not in series.recommended else look.colour
             panel.plot(at, mean, color=look.colour, marker=marker, markerfacecolor=face, linestyle="")

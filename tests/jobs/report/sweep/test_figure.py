@@ -46,6 +46,14 @@ def test_upper_bounds_are_in_the_upper_row_only(run, draw, make_points):
     assert "upper bound" not in svg.read_text()
 
 
+def test_a_mean_over_fewer_articles_is_a_cross_with_a_key(draw, make_points):
+    points = make_points(("few", "all", "lead", "random"), (7, 9), 30)
+    _, svg = draw(points)
+    assert "lacks articles" not in svg.read_text()
+    _, svg = draw([p for p in points if p.system != "few" or p.n == 7 or p.article_id < "0010"])
+    assert "lacks articles" in svg.read_text()
+
+
 def test_fourteen_systems_look_different_from_each_other_and_from_the_rest():
     systems = [f"s{i:02}" for i in range(14)]
     looks = system_looks({system: kind_of(system) for system in (*systems, *UPPER_BOUNDS, *CONTROLS)})
