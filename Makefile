@@ -23,7 +23,7 @@ demo: setup
 	$(BIN)/nws report --store $(DEMO_STORE)
 
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 # Real clusters, real kills: what docs/operations.md promises. About a quarter of an hour.
 test-faults: setup
