@@ -16,8 +16,8 @@ from core.models import model_folder
 from core.sweep import SweepPlan
 from jobs.drive.pools import REAL, Engine, Makers, Pools, open_pools
 from jobs.drive.run import Outcome, Run, take_run
-from jobs.drive.stages import run_stage, unfinished_bundles
-from jobs.drive.training import PREPARATION, is_trained, train_policies
+from jobs.drive.stages import require_complete, run_stage, unfinished_bundles
+from jobs.drive.training import is_trained, train_policies
 from jobs.plan.job import JOBS
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import code_version, require_same_revisions
@@ -70,7 +70,7 @@ def resume(
     unfinished = [
         planned.plan
         for planned in pinned.stages
-        if any(unfinished_bundles(pinned, store.finished_article_ids(run_id, planned.stage)))
+        if any(unfinished_bundles(pinned, store.finished_article_ids(run_id, planned.stage), set()))
     ]
     if not (to_train or unfinished):
         return _drive(store, run_id, pinned, Pools(run.device, _no_pool, _no_pool), console, take_over)
@@ -110,11 +110,13 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console) -> None:
     training = pinned.training
     if training and not is_trained(run.policies(), training):
         train_policies(run, training, pools, console)
+    announced: set[str] = set()
     for planned in pinned.stages:
-        run_stage(run, pinned, planned, pools, console)
-    if pinned.articles is None:
-        evaluated = {failure.article_id for failure in run.failures() if failure.stage != PREPARATION.name}
-        run.set_total(run.info().articles_done + len(evaluated))
+        run_stage(run, pinned, planned, pools, console, announced)
+    for planned in pinned.stages:
+        require_complete(run, planned.stage, announced)
+    if pinned.articles != len(announced):  # a streamed dataset does not tell before
+        run.set_total(len(announced))
 
 
 def _no_pool(plan: object) -> NoReturn:
