@@ -1,5 +1,6 @@
 """A run in the hands of its driver: what it writes to the store, fenced by its epoch, and how it begins and ends."""
 
+import contextlib
 import functools
 import os
 import socket
@@ -9,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from rich.console import Console
 
-from core.errors import CancelledError, FencedError
+from core.errors import CancelledError, FencedError, StoreUnavailableError
 from core.types import Landed, SystemKind
 from jobs.drive.heartbeat import Heart
 from jobs.drive.patience import Result, patiently
@@ -141,5 +142,9 @@ def take_run(
         error = sys.exception()
         if not isinstance(error, FencedError):  # a run that another driver has is not ours to end
             text = f"{type(error).__name__}: {error}" if error else None
-            patiently(lambda: store.finish_run(run_id, epoch, state, text), tell)
+            if isinstance(error, StoreUnavailableError):  # it was waited for already
+                with contextlib.suppress(StoreUnavailableError):
+                    store.finish_run(run_id, epoch, state, text)
+            else:
+                patiently(lambda: store.finish_run(run_id, epoch, state, text), tell)
     return outcome_of(patiently(lambda: store.run_info(run_id), tell))

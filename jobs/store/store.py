@@ -13,7 +13,7 @@ from core.types import Landed, SystemKind
 from jobs.store import checkpoints, results, runs
 from jobs.store.address import Address, parse_address
 from jobs.store.checkpoints import CurveRow, GreedyReward, PolicyCheckpoint, PolicyInfo, RoundResult
-from jobs.store.engine import reader_engine, transaction, writer_engine
+from jobs.store.engine import file_identity, reader_engine, transaction, writer_engine
 from jobs.store.query import Answer, run_query
 from jobs.store.results import SWEEP, FailureInfo, Stage
 from jobs.store.runs import FinalState, LogLine, RunInfo, RunSpec
@@ -44,13 +44,15 @@ class Store:
     nothing. Summaries have a unique key and the first one stays, so a bundle may be recorded again.
 
     **Who writes.** One driver a run, from any thread; on SQLite writers of several runs take turns. Readers see
-    what was committed and never wait. Any method raises `StoreError` when the database refuses.
+    what was committed and never wait. Any method raises `StoreError` when the database refuses, or when a SQLite
+    file is no longer the one that was opened: what is written to a deleted file is lost.
     """
 
     def __init__(self, address: Address, writer: Engine | None, reader: Engine) -> None:
         self._address = address
         self._writer = writer
         self._reader = reader
+        self._file = file_identity(address)
 
     @property
     def shown_url(self) -> str:
@@ -282,10 +284,21 @@ class Store:
     def _write(self) -> Iterator[Connection]:
         if self._writer is None:
             raise StoreError(f"the store {self.shown_url} was opened read-only")
+        self._require_same_file()
         with transaction(self._writer, self._address) as connection:
             yield connection
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
+        self._require_same_file()
         with transaction(self._reader, self._address) as connection:
             yield connection
+
+    def _require_same_file(self) -> None:
+        found = file_identity(self._address)
+        if found != self._file:
+            what = "was deleted or moved away" if found is None else "was replaced by another file"
+            raise StoreError(
+                f"the store {self.shown_url} {what} while it was in use, and nothing more is stored. What was stored "
+                "is in the old file: put it back, with its -wal file if there is one, and resume the run"
+            )

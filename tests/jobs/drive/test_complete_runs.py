@@ -55,9 +55,9 @@ def in_two_stages(pinned: Pinned) -> Pinned:
     )
 
 
-def after_bundles(monkeypatch: pytest.MonkeyPatch, bundles: int, do: Callable[[], object]) -> None:
-    """Do something as soon as so many bundles are stored."""
-    record, stored = Store.record, []
+def after_bundles(monkeypatch: pytest.MonkeyPatch, bundles: int, do: Callable[[], object]) -> list[Landed]:
+    """Do something as soon as so many bundles are stored; the list grows with all that are."""
+    record, stored = Store.record, list[Landed]()
 
     def recorded(self: Store, run_id: str, epoch: int, landed: Sequence[Landed], stage: Stage) -> None:
         record(self, run_id, epoch, landed, stage)
@@ -66,6 +66,7 @@ def after_bundles(monkeypatch: pytest.MonkeyPatch, bundles: int, do: Callable[[]
             do()
 
     monkeypatch.setattr(Store, "record", recorded)
+    return stored
 
 
 def rewrite(file: Path) -> None:
@@ -194,3 +195,21 @@ def test_a_stream_that_gives_fewer_articles_to_one_stage_leaves_the_run_undone(
         driver.start(store, streamed(in_two_stages(pinned_to(file)), *sizes), "inline", QUIET, STUB)
     (run,) = store.list_runs()
     assert run.state == "failed"
+
+
+@pytest.mark.parametrize(("replaced", "what"), [(False, "deleted or moved away"), (True, "replaced by another file")])
+def test_a_store_that_is_deleted_or_replaced_under_a_run_stops_it_at_once(
+    store: Store, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replaced: bool, what: str
+) -> None:
+    path = tmp_path / "x.db"
+
+    def remove() -> None:
+        path.rename(tmp_path / "old.db")
+        if replaced:
+            path.write_bytes((tmp_path / "old.db").read_bytes())
+
+    stored = after_bundles(monkeypatch, 2, remove)
+    with pytest.raises(StoreError, match=what):
+        driver.start(store, pinned_to(file), "inline", QUIET, STUB)
+    assert len(stored) == 2
+    assert path.exists() == replaced
