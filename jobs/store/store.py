@@ -85,7 +85,7 @@ class Store:
             runs.create(connection, spec, run_id)
         return run_id
 
-    def claim_run(self, run_id: str, host: str, pid: int, *, take_over: bool = False) -> int:
+    def claim_run(self, run_id: str, host: str, pid: int, *, take_over: bool = False, epoch: int | None = None) -> int:
         """Take a run for the driver at `host` and `pid`; it is 'running' from now on, and no longer to be cancelled.
 
         Args:
@@ -93,15 +93,30 @@ class Store:
             host: name of the driver's machine.
             pid: the driver's process there.
             take_over: take it from a driver that seems to be alive, too.
+            epoch: take it only if it still has this epoch, which is the caller's: a job's from its submission, or that
+                of an earlier claim.
 
         Returns:
             The driver's epoch, to be given with every write. Every earlier epoch of the run is fenced off.
 
         Raises:
             StoreError: There is no such run (the message lists the newest ones), or another driver works on it.
+            FencedError: The run has another epoch.
         """
         with self._write() as connection:
-            return runs.claim(connection, run_id, host, pid, take_over)
+            return runs.claim(connection, run_id, host, pid, take_over, epoch)
+
+    def submit_again(self, run_id: str, host: str, address: str, take_over: bool) -> int:
+        """Give a run to a job that is about to be submitted to the dashboard at `address`.
+
+        Returns:
+            The epoch with which that job claims the run. Jobs and drivers that had it before are fenced off.
+
+        Raises:
+            StoreError: A driver works on it as far as `host` can tell (unless `take_over`), or there is no such run.
+        """
+        with self._write() as connection:
+            return runs.submit_again(connection, run_id, host, address, take_over)
 
     def require_free(self, run_id: str, host: str, take_over: bool = False) -> RunInfo:
         """A run that no driver works on, as far as `host` can tell; with `take_over`, any run.
@@ -132,11 +147,6 @@ class Store:
         """
         with self._write() as connection:
             return runs.cancel(connection, run_id, host)
-
-    def set_address(self, run_id: str, address: str) -> None:
-        """Say at which Ray dashboard a run was submitted last."""
-        with self._write() as connection:
-            runs.set_address(connection, run_id, address)
 
     def log(self, run_id: str, after: int = 0) -> list[tuple[int, LogLine]]:
         """What the drivers of a run said, numbered from 1; only what came after number `after`."""
@@ -261,6 +271,11 @@ class Store:
         """How far each policy of a run is, by name."""
         with self._read() as connection:
             return checkpoints.infos(connection, run_id)
+
+    def updates(self) -> dict[str, tuple[int, int]]:
+        """How many updates the policies of each run that trains any have had together, and how many they shall have."""
+        with self._read() as connection:
+            return checkpoints.updates(connection)
 
     def learning_curve(self, run_id: str) -> list[CurveRow]:
         """The rewards of a run's sampled episodes, by policy, n and update."""
