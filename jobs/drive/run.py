@@ -160,9 +160,8 @@ def hold_run(store: Store, run_id: str, epoch: int | None, console: Console) -> 
         error = sys.exception()
         if error is not None:
             state: FinalState = "interrupted" if isinstance(error, _INTERRUPTIONS) else "failed"
-            text = f"{type(error).__name__}: {error}"
             with contextlib.suppress(FencedError):  # it was driven already, or is another's
-                patiently(lambda: store.finish_run(run_id, held, state, text), tell)
+                _end_run(store, run_id, held, state, error, tell)
 
 
 def take_run(store: Store, run_id: str, console: Console, work: Callable[[Run], None], claim: Claim = FREE) -> Outcome:
@@ -192,10 +191,21 @@ def take_run(store: Store, run_id: str, console: Console, work: Callable[[Run], 
     finally:
         error = sys.exception()
         if not isinstance(error, FencedError):  # a run that another driver has is not ours to end
-            text = f"{type(error).__name__}: {error}" if error else None
-            if isinstance(error, StoreUnavailableError):  # it was waited for already
-                with contextlib.suppress(StoreUnavailableError):
-                    store.finish_run(run_id, epoch, state, text)
-            else:
-                patiently(lambda: store.finish_run(run_id, epoch, state, text), tell)
+            _end_run(store, run_id, epoch, state, error, tell)
     return outcome_of(patiently(lambda: store.run_info(run_id), tell))
+
+
+def _end_run(
+    store: Store,
+    run_id: str,
+    epoch: int,
+    state: FinalState,
+    error: BaseException | None,
+    tell: Callable[[str], None],
+) -> None:
+    text = f"{type(error).__name__}: {error}" if error else None
+    if isinstance(error, StoreUnavailableError):  # it was waited for already
+        with contextlib.suppress(StoreUnavailableError):
+            store.finish_run(run_id, epoch, state, text)
+    else:
+        patiently(lambda: store.finish_run(run_id, epoch, state, text), tell)
