@@ -1,7 +1,9 @@
 """A dataset as articles, wherever it lies: the bundled sample, a JSONL, CSV or Parquet file, or the Hub."""
 
+import functools
 import itertools
 import re
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,13 +56,17 @@ class DatasetSpec:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Articles that can be read any number of times, always in the same order, none twice.
+    """Articles that can be read any number of times, always the same ones in the same order, none twice.
+
+    Reading raises `CorpusError` at the first article that is not what it was when the corpus was opened: it is never
+    handed out. (Of a streamed dataset the articles are not known before; the Hub's commit stands for them.)
 
     Attributes:
         name: the dataset's name as stored with every article.
         pinned_name: the name under which exactly this dataset is opened again.
-        revision: a commit of the Hub, or `sha256:…` of a file.
-        size: number of articles; None where that is unknown before they are read.
+        revision: a commit of the Hub, or `sha256:…` of the bytes of a file that the articles were read from.
+        size: number of articles. Of a streamed dataset its limit, which it may not reach, or None.
+        require_unchanged: raises `CorpusError` if the file is not the one that was opened.
     """
 
     name: str
@@ -69,16 +75,18 @@ class Corpus:
     revision: str
     size: int | None
     read: Callable[[], Iterator[Article]]
+    require_unchanged: Callable[[], None]
 
     def __iter__(self) -> Iterator[Article]:
         return self.read()
 
 
 def open_corpus(spec: DatasetSpec) -> Corpus:
-    """Find the dataset and check what can be checked: every row of a file, the first row of a Hub dataset.
+    """Find the dataset and check what can be checked: every row, or the first one of a streamed dataset.
 
     Raises:
-        CorpusError: no such dataset, file, split or field, or a malformed row (named by file and line).
+        CorpusError: no such dataset, file, split or field, a malformed row (named by file and line), or a file that
+            was written to meanwhile.
         HubError: the Hub cannot be reached, or has no such dataset.
     """
     if spec.name in BUNDLED:
@@ -97,11 +105,55 @@ def _open_file(path: Path, name: str, spec: DatasetSpec) -> Corpus:
     def read() -> Iterator[Article]:
         return _part(_unique(_articles(read_rows(path), str(path), name, "all", spec)), spec)
 
-    size = sum(1 for _ in read())
-    if size == 0:
+    revision = _revision(path)
+    ids = _ids(read())
+    if not ids:
         raise CorpusError(f"{path} holds no article{_after(spec)}.")
+
+    def require_unchanged() -> None:
+        if _revision(path) != revision:
+            raise _changed(str(path), "its SHA-256 is another one")
+
+    # Hashed before and after: the revision is that of what was read, not of what came to lie there meanwhile.
+    require_unchanged()
     pinned_name = name if name in BUNDLED else str(path.resolve())
-    return Corpus(name, pinned_name, "all", f"sha256:{file_sha256(path)}", size, read)
+    again = functools.partial(_the_same, read, ids, str(path))
+    return Corpus(name, pinned_name, "all", revision, len(ids), again, require_unchanged)
+
+
+def _revision(path: Path) -> str:
+    try:
+        return f"sha256:{file_sha256(path)}"
+    except FileNotFoundError as error:
+        raise CorpusError(f"There is no file {path}.") from error
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read: {error}.") from error
+
+
+def _ids(articles: Iterable[Article]) -> "array[int]":
+    """The articles' ids, 8 bytes each."""
+    return array("Q", (int(article.id, 16) for article in articles))
+
+
+def _the_same(read: Callable[[], Iterator[Article]], ids: "array[int]", source: str) -> Iterator[Article]:
+    """Read again the articles whose ids are known.
+
+    Raises:
+        CorpusError: one is another, is gone, is new, or cannot be read any more.
+    """
+    try:
+        for number, (article, known) in enumerate(itertools.zip_longest(read(), ids), start=1):
+            if article is None or known is None or int(article.id, 16) != known:
+                raise CorpusError(f"there were {len(ids)} articles, and article {number} is not what it was")
+            yield article
+    except CorpusError as error:
+        raise _changed(source, str(error)) from error
+
+
+def _changed(source: str, how: str) -> CorpusError:
+    return CorpusError(
+        f"{source} was changed while it was in use ({how}). Restore it and resume the run, or submit a new one."
+    )
 
 
 def _open_hub(spec: DatasetSpec) -> Corpus:
@@ -115,9 +167,8 @@ def _open_hub(spec: DatasetSpec) -> Corpus:
     pinned = PINNED_REVISIONS.get(repository, "main")
     revision = resolve_commit(repository, match["revision"] or pinned, "dataset")
     rows = load_split(repository, config, spec.split, revision, spec.streaming)
-    size = None if spec.streaming else len(rows)
     pinned_name = f"{repository}{':' + config if config else ''}@{revision}"
-    return corpus_of_rows(rows, repository, pinned_name, revision, size, spec)
+    return corpus_of_rows(rows, repository, pinned_name, revision, spec)
 
 
 def corpus_of_rows(
@@ -125,10 +176,12 @@ def corpus_of_rows(
     name: str,
     pinned_name: str,
     revision: str,
-    size: int | None,
     spec: DatasetSpec,
 ) -> Corpus:
-    """The corpus in `rows` (e.g. a `datasets` object), which must give the same rows each time it is iterated."""
+    """The corpus in `rows` (e.g. a `datasets` object), which must give the same rows each time it is iterated.
+
+    All of them are read here, unless they are streamed.
+    """
 
     def read() -> Iterator[Article]:
         located = ((f"row {number}", dict(row)) for number, row in enumerate(rows, start=1))
@@ -136,10 +189,15 @@ def corpus_of_rows(
 
     if next(read(), None) is None:
         raise CorpusError(f"{name} (split {spec.split}) holds no article{_after(spec)}.")
-    size = None if size is None else size - spec.skip
-    if spec.limit is not None:
-        size = spec.limit if size is None else min(size, spec.limit)
-    return Corpus(name, pinned_name, spec.split, revision, size, read)
+    if spec.streaming:
+        return Corpus(name, pinned_name, spec.split, revision, spec.limit, read, _pinned_by_commit)
+    ids = _ids(read())
+    again = functools.partial(_the_same, read, ids, name)
+    return Corpus(name, pinned_name, spec.split, revision, len(ids), again, _pinned_by_commit)
+
+
+def _pinned_by_commit() -> None:
+    """A commit of the Hub does not change."""
 
 
 def _articles(rows: Iterator[LocatedRow], source: str, name: str, split: str, spec: DatasetSpec) -> Iterator[Article]:

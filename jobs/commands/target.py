@@ -63,13 +63,13 @@ def resume_there(
     take_over: bool,
 ) -> "Outcome":
     """Submit a run again and follow it; how it stands then."""
-    from jobs.remote.follow import place_of
+    from jobs.remote.follow import Place, last_line
     from jobs.remote.ship import ship_again
 
     _warn_of_a_file(store)
-    since = place_of(opened, run)
-    name = ship_again(opened, store, run, str(target.address), accelerator, actors, take_over)
-    return _follow(opened, store, run, name, since, target)
+    line = last_line(opened, run)
+    name, epoch = ship_again(opened, store, run, str(target.address), accelerator, actors, take_over)
+    return _follow(opened, store, run, name, Place(epoch, line), target)
 
 
 def _warn_of_a_file(store: str) -> None:

@@ -15,9 +15,9 @@ from core.episodes import EpisodePlan
 from core.models import model_folder
 from core.sweep import SweepPlan
 from jobs.drive.pools import REAL, Engine, Makers, Pools, open_pools
-from jobs.drive.run import Outcome, Run, take_run
-from jobs.drive.stages import run_stage, unfinished_bundles
-from jobs.drive.training import PREPARATION, is_trained, train_policies
+from jobs.drive.run import FREE, Claim, Outcome, Run, take_run
+from jobs.drive.stages import require_complete, run_stage, unfinished_bundles
+from jobs.drive.training import is_trained, train_policies
 from jobs.plan.job import JOBS
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import code_version, require_same_revisions
@@ -46,17 +46,20 @@ def resume(
     console: Console,
     take_over: bool = False,
     makers: Makers = REAL,
+    epoch: int | None = None,
 ) -> Outcome:
     """Go on with a run: only articles without summaries are computed, failed ones again.
 
     `accelerator` and `actors` replace the recipe's. They do not change the numbers, but for the last digits on another
     kind of device, and with these the draws of a training. `take_over` replaces a driver that seems to be alive.
+    With `epoch` the run is already the caller's, see `Store.claim_run`.
 
     Raises:
         NwsError: another driver works on it, there is no such run, or its models, articles or segmentation have
             changed since it began.
     """
-    run = store.require_free(run_id, socket.gethostname(), take_over)
+    run = store.require_free(run_id, socket.gethostname(), take_over or epoch is not None)
+    claim = Claim(take_over, epoch)
     where = {"accelerator": accelerator, "actors": actors}
     values = {**run.recipe, **{k: v for k, v in where.items() if v is not None}}
     pinned = JOBS[run.job].plan_again(values, run_id)
@@ -70,13 +73,13 @@ def resume(
     unfinished = [
         planned.plan
         for planned in pinned.stages
-        if any(unfinished_bundles(pinned, store.finished_article_ids(run_id, planned.stage)))
+        if any(unfinished_bundles(pinned, store.finished_article_ids(run_id, planned.stage), set()))
     ]
     if not (to_train or unfinished):
-        return _drive(store, run_id, pinned, Pools(run.device, _no_pool, _no_pool), console, take_over)
+        return _drive(store, run_id, pinned, Pools(run.device, _no_pool, _no_pool), console, claim)
     fetch_models([*(_of_training(pinned) if to_train else []), *unfinished])
     with open_pools(pinned.recipe, engine, run_id, console, makers) as pools:
-        return _drive(store, run_id, pinned, pools, console, take_over)
+        return _drive(store, run_id, pinned, pools, console, claim)
 
 
 def _of_training(pinned: Pinned) -> list[EpisodePlan]:
@@ -93,11 +96,9 @@ def fetch_models(plans: Iterable[SweepPlan | EpisodePlan]) -> None:
         model_folder(ref)
 
 
-def _drive(
-    store: Store, run_id: str, pinned: Pinned, pools: Pools, console: Console, take_over: bool = False
-) -> Outcome:
+def _drive(store: Store, run_id: str, pinned: Pinned, pools: Pools, console: Console, claim: Claim = FREE) -> Outcome:
     work = functools.partial(_run_all, pinned=pinned, pools=pools, console=console)
-    return take_run(store, run_id, console, work, take_over)
+    return take_run(store, run_id, console, work, claim)
 
 
 def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console) -> None:
@@ -110,11 +111,13 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console) -> None:
     training = pinned.training
     if training and not is_trained(run.policies(), training):
         train_policies(run, training, pools, console)
+    announced: set[str] = set()
     for planned in pinned.stages:
-        run_stage(run, pinned, planned, pools, console)
-    if pinned.articles is None:
-        evaluated = {failure.article_id for failure in run.failures() if failure.stage != PREPARATION.name}
-        run.set_total(run.info().articles_done + len(evaluated))
+        run_stage(run, pinned, planned, pools, console, announced)
+    for planned in pinned.stages:
+        require_complete(run, planned.stage, announced)
+    if pinned.articles != len(announced):  # a streamed dataset does not tell before
+        run.set_total(len(announced))
 
 
 def _no_pool(plan: object) -> NoReturn:

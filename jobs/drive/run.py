@@ -1,20 +1,22 @@
 """A run in the hands of its driver: what it writes to the store, fenced by its epoch, and how it begins and ends."""
 
+import contextlib
 import functools
 import os
 import socket
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from rich.console import Console
 
-from core.errors import CancelledError, FencedError
+from core.errors import CancelledError, FencedError, StoreUnavailableError
 from core.types import Landed, SystemKind
 from jobs.drive.heartbeat import Heart
 from jobs.drive.patience import Result, patiently
 from jobs.plan.revisions import code_version
 from jobs.store import FailureInfo, FinalState, PolicyCheckpoint, PolicyInfo, RoundResult, RunInfo, Stage, Store
+from jobs.store.runs import require_epoch
 
 # Ctrl-C, SIGTERM, nws cancel.
 _INTERRUPTIONS = (KeyboardInterrupt, SystemExit, CancelledError)
@@ -111,9 +113,58 @@ class Run:
         return patiently(call, self.heart.say)
 
 
-def take_run(
-    store: Store, run_id: str, console: Console, work: Callable[[Run], None], take_over: bool = False
-) -> Outcome:
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """On what terms a run is claimed, see `Store.claim_run`."""
+
+    take_over: bool = False
+    epoch: int | None = None
+
+
+FREE = Claim()
+"""A run that no driver works on."""
+
+
+@contextlib.contextmanager
+def hold_run(store: Store, run_id: str, epoch: int | None, console: Console) -> Iterator[int | None]:
+    """Hold a pending run while its job gets ready to drive it: opens datasets, fetches models, waits for machines.
+
+    A job that dies meanwhile leaves a run whose driver is gone, not one that is pending for ever, and one that cannot
+    begin ends the run as failed. A run that has ended before stays as it is until it is driven.
+
+    Args:
+        store: where the run is.
+        run_id: which.
+        epoch: with which the job was submitted, None for a job that NWS did not submit.
+        console: where the heart speaks.
+
+    Yields:
+        The epoch with which the run is to be claimed then, None for a run that must be free.
+
+    Raises:
+        FencedError: the run is no longer this job's.
+    """
+    host, pid = socket.gethostname(), os.getpid()
+    tell = functools.partial(console.print, markup=False)
+    run = patiently(lambda: store.run_info(run_id), tell)
+    if epoch is not None:
+        require_epoch(run, epoch)
+    if run.state != "pending":
+        yield epoch
+        return
+    held = patiently(lambda: store.claim_run(run_id, host, pid, epoch=run.driver_epoch), tell)
+    try:
+        with Heart(store, run_id, held, console):
+            yield held
+    finally:
+        error = sys.exception()
+        if error is not None:
+            state: FinalState = "interrupted" if isinstance(error, _INTERRUPTIONS) else "failed"
+            with contextlib.suppress(FencedError):  # it was driven already, or is another's
+                _end_run(store, run_id, held, state, error, tell)
+
+
+def take_run(store: Store, run_id: str, console: Console, work: Callable[[Run], None], claim: Claim = FREE) -> Outcome:
     """Claim a run, do its work while its heart beats, and end it: done, interrupted, or failed with what went wrong.
 
     An interruption is no error: it is in the outcome, and the run can be resumed.
@@ -124,7 +175,7 @@ def take_run(
     """
     host, pid = socket.gethostname(), os.getpid()
     tell = functools.partial(console.print, markup=False)
-    epoch = patiently(lambda: store.claim_run(run_id, host, pid, take_over=take_over), tell)
+    epoch = patiently(lambda: store.claim_run(run_id, host, pid, take_over=claim.take_over, epoch=claim.epoch), tell)
     state: FinalState = "failed"
     try:
         with Heart(store, run_id, epoch, console) as heart:
@@ -140,6 +191,21 @@ def take_run(
     finally:
         error = sys.exception()
         if not isinstance(error, FencedError):  # a run that another driver has is not ours to end
-            text = f"{type(error).__name__}: {error}" if error else None
-            patiently(lambda: store.finish_run(run_id, epoch, state, text), tell)
+            _end_run(store, run_id, epoch, state, error, tell)
     return outcome_of(patiently(lambda: store.run_info(run_id), tell))
+
+
+def _end_run(
+    store: Store,
+    run_id: str,
+    epoch: int,
+    state: FinalState,
+    error: BaseException | None,
+    tell: Callable[[str], None],
+) -> None:
+    text = f"{type(error).__name__}: {error}" if error else None
+    if isinstance(error, StoreUnavailableError):  # it was waited for already
+        with contextlib.suppress(StoreUnavailableError):
+            store.finish_run(run_id, epoch, state, text)
+    else:
+        patiently(lambda: store.finish_run(run_id, epoch, state, text), tell)

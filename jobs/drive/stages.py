@@ -1,11 +1,13 @@
 """A stage of a run: bundles of articles go to a pool, and each is stored as it lands."""
 
 import itertools
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rich.console import Console
 
+from core.errors import StoreError
 from core.learning.policy_system import PolicySystem
 from core.sweep import SweepPlan
 from core.types import Article, Landed
@@ -15,13 +17,25 @@ from jobs.drive.run import Run
 from jobs.drive.stored_policies import stored_systems
 from jobs.drive.worker_watch import WorkerWatch
 from jobs.plan.pinned import Pinned, PlannedStage
+from jobs.store import Stage
+
+_NAMED = 5
+"""How many missing articles an error names."""
 
 
-def run_stage(run: Run, pinned: Pinned, planned: PlannedStage, pools: Pools, console: Console) -> None:
-    """Compute and store what a stage lacks."""
+def run_stage(
+    run: Run, pinned: Pinned, planned: PlannedStage, pools: Pools, console: Console, announced: set[str]
+) -> None:
+    """Compute and store what a stage lacks, and add to `announced` the ids of all its articles.
+
+    Raises:
+        CorpusError: a dataset is not what it was when the run began. What was read of it before is stored.
+    """
+    for corpus in pinned.corpora:
+        corpus.require_unchanged()
     stage = planned.stage
     finished = run.finished_articles(stage)
-    bundles = unfinished_bundles(pinned, finished)
+    bundles = unfinished_bundles(pinned, finished, announced)
     first = next(bundles, None)
     if first is None:
         return
@@ -40,6 +54,7 @@ def run_stage(run: Run, pinned: Pinned, planned: PlannedStage, pools: Pools, con
             if landed:
                 run.record(landed, stage)
                 _tell(run, landed, finished, advance)
+    deque(bundles, maxlen=0)  # what a pool left is announced, too
 
 
 def _with_trained_policies(run: Run, plan: SweepPlan) -> SweepPlan:
@@ -61,8 +76,24 @@ def _tell(run: Run, landed: Sequence[Landed], finished: set[str], advance: Advan
     advance(len(done), len(failed))
 
 
-def unfinished_bundles(pinned: Pinned, finished: set[str]) -> Iterator[tuple[Article, ...]]:
-    """The run's bundles, in corpus order, that hold an article not `finished`.
+def require_complete(run: Run, stage: Stage, announced: set[str]) -> None:
+    """Refuse that a run be done while an article that was announced is neither done nor failed in a stage.
+
+    Raises:
+        StoreError: names the stage and some of the articles.
+    """
+    failed = {failure.article_id for failure in run.failures() if failure.stage == stage.name}
+    missing = sorted(announced - run.finished_articles(stage) - failed)
+    if missing:
+        raise StoreError(
+            f"run {run.id!r} is not done: of its {len(announced)} articles, {len(missing)} have neither a summary nor "
+            f"a failure in the stage {stage.name} ({', '.join(missing[:_NAMED])}{', …' if missing[_NAMED:] else ''}). "
+            f"Compute them with: nws resume {run.id}"
+        )
+
+
+def unfinished_bundles(pinned: Pinned, finished: set[str], announced: set[str]) -> Iterator[tuple[Article, ...]]:
+    """The run's bundles, in corpus order, that hold an article not `finished`; `announced` gets all ids.
 
     A bundle is always whole and always the same articles: embeddings depend, in their last digit, on what is in a
     batch, and a resumed run must give the numbers of an undisturbed one.
@@ -70,5 +101,6 @@ def unfinished_bundles(pinned: Pinned, finished: set[str]) -> Iterator[tuple[Art
     for corpus in pinned.corpora:
         articles = iter(corpus)
         while bundle := tuple(itertools.islice(articles, pinned.recipe.bundle_size)):
+            announced.update(article.id for article in bundle)
             if any(article.id not in finished for article in bundle):
                 yield bundle

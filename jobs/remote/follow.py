@@ -29,10 +29,10 @@ class Place:
 START = Place(epoch=-1, line=0)
 
 
-def place_of(store: Store, run_id: str) -> Place:
-    """Where a run stands now."""
+def last_line(store: Store, run_id: str) -> int:
+    """How many lines the drivers of a run have said."""
     said = store.log(run_id)
-    return Place(store.run_info(run_id).driver_epoch, said[-1][0] if said else 0)
+    return said[-1][0] if said else 0
 
 
 def follow_run(
@@ -62,6 +62,11 @@ def follow_run(
             say(one)
         line = said[-1][0] if said else line
         if run.driver_epoch > since.epoch:
+            if job and run.state == "pending":
+                raise ClusterError(
+                    f"Run {run_id} was submitted again meanwhile, and another job drives it. "
+                    f"Follow it with: nws logs {run_id} --follow"
+                )
             if run.state not in ("pending", "running"):
                 return run
             # By changes, not by clocks: those of two machines may differ, and after an outage the last beat is old.
@@ -73,7 +78,7 @@ def follow_run(
                     f"not ended. What it stored is there; go on with: nws resume {run_id}"
                 )
         elif job and ended:
-            raise _never_driven(store, run_id, job[0], ended)
+            raise _never_driven(store, run_id, since.epoch, job[0], ended)
         time.sleep(_PAUSE_SECONDS)
 
 
@@ -93,12 +98,12 @@ def _ended(job: tuple[Head, str]) -> Job | None:
     return None
 
 
-def _never_driven(store: Store, run_id: str, head: Head, job: Job) -> ClusterError:
+def _never_driven(store: Store, run_id: str, epoch: int, head: Head, job: Job) -> ClusterError:
     text = f"The Ray job {job.submission_id} is {job.status} before it drove run {run_id} ({job.message.strip()})."
     with contextlib.suppress(ClusterError):
         lines = head.log(job.submission_id).strip().splitlines()[-_LAST_LINES:]
         text += " The end of its log:\n" + "\n".join(lines)
-    give_up(store, run_id, ClusterError(text))
+    give_up(store, run_id, epoch, ClusterError(text))
     return ClusterError(text)
 
 

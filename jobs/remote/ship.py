@@ -4,6 +4,7 @@ The store's URL travels as a file of its own in the shipped checkout: the entryp
 of a job can all be read in the dashboard.
 """
 
+import contextlib
 import os
 import re
 import shlex
@@ -12,12 +13,12 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 from cluster.job_api import Head
-from core.errors import NwsError
-from jobs.drive.patience import Result, patiently
+from core.errors import FencedError, NwsError
+from jobs.drive.patience import patiently
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import VERSION_FILE, code_version
 from jobs.store import Store, new_run_id
@@ -94,7 +95,8 @@ def ship_run(store: Store, store_url: str, pinned: Pinned, address: str) -> str:
     head = Head(address)
     run_id = new_run_id(pinned.job)
     store.create_run(pinned.run_spec(head.address), run_id)
-    with_run(store, run_id, lambda: _ship(store, store_url, head, run_id, pinned.job, run_id, []))
+    with _or_given_up(store, run_id, epoch=0):
+        _ship(store, store_url, head, run_id, pinned.job, run_id, 0, [])
     return run_id
 
 
@@ -106,8 +108,12 @@ def ship_again(
     accelerator: str | None,
     actors: int | None,
     take_over: bool,
-) -> str:
-    """Submit a run again that no driver works on (with `take_over`: any run); the id of the new job.
+) -> tuple[str, int]:
+    """Submit a run again that no driver works on (with `take_over`: any run).
+
+    Returns:
+        The id of the new job, and the epoch with which it claims the run. Of two jobs of a run, the one that was
+        submitted last drives it; the other ends as FAILED when it begins.
 
     Raises:
         NwsError: a driver works on it, there is no such run, or the head does not answer or refuses.
@@ -118,10 +124,10 @@ def ship_again(
     numbers = [_number(job.submission_id, run_id) for job in head.jobs()]
     submission_id = f"{run_id}-a{max([1, *numbers]) + 1}"
     options = [*_option("--accelerator", accelerator), *_option("--actors", actors)]
-    options += ["--take-over"] if take_over else []
-    _ship(store, store_url, head, run_id, run.job, submission_id, options)
-    store.set_address(run_id, address)
-    return submission_id
+    epoch = store.submit_again(run_id, socket.gethostname(), address, take_over)
+    with _or_given_up(store, run_id, epoch):
+        _ship(store, store_url, head, run_id, run.job, submission_id, epoch, options)
+    return submission_id, epoch
 
 
 def _option(name: str, value: object) -> list[str]:
@@ -129,9 +135,9 @@ def _option(name: str, value: object) -> list[str]:
 
 
 def _ship(
-    store: Store, store_url: str, head: Head, run_id: str, job: str, submission_id: str, options: list[str]
+    store: Store, store_url: str, head: Head, run_id: str, job: str, submission_id: str, epoch: int, options: list[str]
 ) -> None:
-    entrypoint = shlex.join(["python", "-m", "jobs.cli", "drive", run_id, *options])
+    entrypoint = shlex.join(["python", "-m", "jobs.cli", "drive", run_id, "--epoch", str(epoch), *options])
     with tempfile.TemporaryDirectory(prefix="nws-submit-") as folder:
         stage(Path(folder), store_url, submission_id)
         head.submit_job(
@@ -143,22 +149,28 @@ def _ship(
         )
 
 
-def with_run(store: Store, run_id: str, call: Callable[[], Result]) -> Result:
-    """Do something without which a pending run would wait for ever."""
+@contextlib.contextmanager
+def _or_given_up(store: Store, run_id: str, epoch: int) -> Iterator[None]:
+    """For what a pending run would wait for for ever if it failed."""
     try:
-        return call()
+        yield
     finally:
         error = sys.exception()
         if error is not None:
-            give_up(store, run_id, error)
+            give_up(store, run_id, epoch, error)
 
 
-def give_up(store: Store, run_id: str, error: BaseException) -> None:
-    """End a run as failed that is still pending, because `error` keeps a driver from it."""
-    if patiently(lambda: store.run_info(run_id), _quietly).state == "pending":
-        epoch = patiently(lambda: store.claim_run(run_id, socket.gethostname(), os.getpid()), _quietly)
+def give_up(store: Store, run_id: str, epoch: int, error: BaseException) -> None:
+    """End a run as failed that is still pending, because `error` keeps the job of this epoch from it.
+
+    A run that another job or driver has by now is left alone.
+    """
+    if patiently(lambda: store.run_info(run_id), _quietly).state != "pending":
+        return
+    with contextlib.suppress(FencedError):
+        claimed = patiently(lambda: store.claim_run(run_id, socket.gethostname(), os.getpid(), epoch=epoch), _quietly)
         text = str(error) if isinstance(error, NwsError) else type(error).__name__
-        patiently(lambda: store.finish_run(run_id, epoch, "failed", text), _quietly)
+        patiently(lambda: store.finish_run(run_id, claimed, "failed", text), _quietly)
 
 
 def _quietly(text: str) -> None:

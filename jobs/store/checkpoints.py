@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, and_, column, select, table
+from sqlalchemy import Connection, and_, column, func, select, table
 
 from core.errors import StoreError
 from jobs.store.on_conflict import insert, insert_new
@@ -145,6 +145,11 @@ def infos(connection: Connection, run_id: str) -> list[PolicyInfo]:
         for row in connection.execute(query)
     ]
     return sorted(found, key=lambda info: info.name)
+
+
+def updates(connection: Connection) -> dict[str, tuple[int, int]]:
+    query = select(PolicyRow.run_id, func.sum(PolicyRow.updates), func.sum(PolicyRow.total_updates))
+    return {row[0]: (int(row[1]), int(row[2])) for row in connection.execute(query.group_by(PolicyRow.run_id))}
 
 
 def learning_curve(connection: Connection, run_id: str) -> list[CurveRow]:

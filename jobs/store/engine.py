@@ -6,10 +6,12 @@ belongs to a transaction only after an explicit BEGIN, as Python's sqlite3 begin
 """
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -21,6 +23,7 @@ from jobs.store.address import Address
 
 BUSY_SECONDS = 30
 _LOCK_NOT_AVAILABLE = "55P03"
+_SQLITE_AWAY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL")
 # A machine that vanishes in the middle of a transaction must not hold its run for hours: the server ends such a
 # session, and a client notices a server that is gone. (libpq's parameters; those in the URL win.)
 _POSTGRES = {
@@ -37,7 +40,7 @@ _dump_json = partial(json.dumps, ensure_ascii=False)
 
 
 def writer_engine(address: Address) -> Engine:
-    """An engine whose transactions may write; a SQLite file that does not exist is created.
+    """An engine whose transactions may write; a SQLite file that does not exist is created, for its owner alone.
 
     Raises:
         StoreError: The SQLite file cannot lie there, or psycopg is not installed.
@@ -48,6 +51,7 @@ def writer_engine(address: Address) -> Engine:
     if not address.path.parent.is_dir():
         raise StoreError(f"the store {address.shown} needs the folder {address.path.parent}: create it first")
     _refuse_folder(address)
+    _create_private(address.path, address)
     engine = create_engine(address.url, json_serializer=_dump_json)
     _listen(engine, "BEGIN IMMEDIATE", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON")
     return engine
@@ -80,6 +84,17 @@ def reader_engine(address: Address) -> Engine:
     return engine
 
 
+def file_identity(address: Address) -> tuple[int, int] | None:
+    """Device and inode of a SQLite store's file; None where there is none, and of Postgres, whose server sees to it."""
+    if address.path is None:
+        return None
+    try:
+        found = address.path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 @contextmanager
 def transaction(engine: Engine, address: Address) -> Iterator[Connection]:
     """One transaction: commits at the end, rolls back when anything is raised.
@@ -97,13 +112,13 @@ def transaction(engine: Engine, address: Address) -> Iterator[Connection]:
 
 
 def _is_away(error: SQLAlchemyError) -> bool:
-    """Whether the database may do the same later: it is being restarted, cannot be reached, or is busy."""
+    """Whether the database may do the same later: it is restarted, out of reach, busy, or its disk is full."""
     if not isinstance(error, OperationalError | InterfaceError):
         return False
     if isinstance(error.orig, sqlite3.Error):
-        return getattr(error.orig, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+        return getattr(error.orig, "sqlite_errorname", "").startswith(_SQLITE_AWAY)
     # No SQLSTATE: the connection failed. The classes are those of Postgres's appendix A: connection exceptions, too few
-    # resources, and intervention by an operator (a restart).
+    # resources (a full disk among them), and intervention by an operator (a restart).
     state = getattr(error.orig, "sqlstate", None)
     return state is None or state[:2] in ("08", "53", "57") or state == _LOCK_NOT_AVAILABLE
 
@@ -148,6 +163,16 @@ def _postgres_read_only(connection: DBAPIConnection, _: ConnectionPoolEntry) -> 
     cursor.execute("SET default_transaction_read_only = on")
     cursor.close()
     connection.commit()
+
+
+def _create_private(path: Path, address: Address) -> None:
+    """SQLite itself would let everybody read the file; its -wal and -shm files get the mode that the file has."""
+    if path.exists():
+        return
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+    except OSError as error:
+        raise StoreError(f"the store {address.shown} cannot be created: {error}") from error
 
 
 def _refuse_folder(address: Address) -> None:

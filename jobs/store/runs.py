@@ -129,15 +129,30 @@ def create(connection: Connection, spec: RunSpec, run_id: str) -> None:
     )
 
 
-def claim(connection: Connection, run_id: str, host: str, pid: int, take_over: bool) -> int:
+def submit_again(connection: Connection, run_id: str, host: str, address: str, take_over: bool) -> int:
+    """The epoch with which a job that is about to be submitted, and no earlier one, claims the run."""
+    connection.execute(update(RunRow).where(RunRow.id == run_id).values(driver_epoch=RunRow.driver_epoch))
+    run = info(connection, run_id) if take_over else require_free(connection, run_id, host)
+    values = {"driver_epoch": run.driver_epoch + 1, "address": address, "cancel_requested_at": None}
+    if run.state == "running":  # of a driver that is gone, or from now on fenced off
+        values |= {"state": "pending"}
+    nobody = {"driver_host": None, "driver_pid": None}
+    connection.execute(update(RunRow).where(RunRow.id == run_id).values(**values, **nobody))
+    return run.driver_epoch + 1
+
+
+def claim(connection: Connection, run_id: str, host: str, pid: int, take_over: bool, epoch: int | None) -> int:
     now = datetime.now(UTC)
     # Locked first, so that of two drivers that come at once the second sees the first.
     connection.execute(update(RunRow).where(RunRow.id == run_id).values(driver_epoch=RunRow.driver_epoch))
     held = info(connection, run_id)
     # By this very process: it claimed the run, and only the answer was lost.
-    if not take_over and (held.driver_host, held.driver_pid) != (host, pid):
+    is_ours = (held.driver_host, held.driver_pid) == (host, pid)
+    if epoch is not None:
+        require_epoch(held, epoch + 1 if is_ours and held.driver_epoch == epoch + 1 else epoch)
+    elif not take_over and not is_ours:
         require_free(connection, run_id, host)
-    epoch = connection.execute(
+    claimed = connection.execute(
         update(RunRow)
         .where(RunRow.id == run_id)
         .values(
@@ -149,13 +164,27 @@ def claim(connection: Connection, run_id: str, host: str, pid: int, take_over: b
             started_at=func.coalesce(RunRow.started_at, now),
             finished_at=None,
             error=None,
-            cancel_requested_at=None,
+            # Who holds the run's epoch may have been asked to stop since.
+            cancel_requested_at=None if epoch is None else RunRow.cancel_requested_at,
         )
         .returning(RunRow.driver_epoch)
     ).scalar_one_or_none()
-    if epoch is None:
+    if claimed is None:
         raise _unknown(connection, run_id)
-    return epoch
+    return claimed
+
+
+def require_epoch(run: RunInfo, epoch: int) -> None:
+    """Refuse a job that was submitted for another epoch of the run than the one it now has.
+
+    Raises:
+        FencedError: it was cancelled, submitted again, or taken by another driver since.
+    """
+    if run.driver_epoch != epoch:
+        raise FencedError(
+            f"run {run.id!r} is no longer this job's: since the job was submitted (epoch {epoch}), the run was "
+            f"cancelled, submitted again or taken by another driver (epoch {run.driver_epoch}, {run.state})"
+        )
 
 
 def require_free(connection: Connection, run_id: str, host: str) -> RunInfo:
@@ -223,10 +252,6 @@ def log(connection: Connection, run_id: str, after: int) -> list[tuple[int, LogL
     return [(row.number, LogLine(row.said_at, row.text)) for row in found]
 
 
-def set_address(connection: Connection, run_id: str, address: str) -> None:
-    connection.execute(update(RunRow).where(RunRow.id == run_id).values(address=address))
-
-
 def cancel(connection: Connection, run_id: str, host: str) -> bool:
     """Ask the run's driver to stop, or end a run that has none; whether there is a driver to wait for."""
     now = datetime.now(UTC)
@@ -262,7 +287,7 @@ def write_fenced(connection: Connection, run_id: str, epoch: int, **values: obje
         return
     run = info(connection, run_id)
     if run.driver_epoch != epoch and run.driver_pid is None:
-        raise FencedError(f"run {run_id!r} was cancelled while this driver was silent: it must stop")
+        raise FencedError(f"run {run_id!r} was cancelled or submitted again meanwhile: this driver must stop")
     if run.driver_epoch != epoch:
         raise FencedError(
             f"run {run_id!r} was taken over by pid {run.driver_pid} on {run.driver_host} (driver {run.driver_epoch}; "

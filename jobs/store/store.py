@@ -13,7 +13,7 @@ from core.types import Landed, SystemKind
 from jobs.store import checkpoints, results, runs
 from jobs.store.address import Address, parse_address
 from jobs.store.checkpoints import CurveRow, GreedyReward, PolicyCheckpoint, PolicyInfo, RoundResult
-from jobs.store.engine import reader_engine, transaction, writer_engine
+from jobs.store.engine import file_identity, reader_engine, transaction, writer_engine
 from jobs.store.query import Answer, run_query
 from jobs.store.results import SWEEP, FailureInfo, Stage
 from jobs.store.runs import FinalState, LogLine, RunInfo, RunSpec
@@ -44,13 +44,15 @@ class Store:
     nothing. Summaries have a unique key and the first one stays, so a bundle may be recorded again.
 
     **Who writes.** One driver a run, from any thread; on SQLite writers of several runs take turns. Readers see
-    what was committed and never wait. Any method raises `StoreError` when the database refuses.
+    what was committed and never wait. Any method raises `StoreError` when the database refuses, or when a SQLite
+    file is no longer the one that was opened: what is written to a deleted file is lost.
     """
 
     def __init__(self, address: Address, writer: Engine | None, reader: Engine) -> None:
         self._address = address
         self._writer = writer
         self._reader = reader
+        self._file = file_identity(address)
 
     @property
     def shown_url(self) -> str:
@@ -83,7 +85,7 @@ class Store:
             runs.create(connection, spec, run_id)
         return run_id
 
-    def claim_run(self, run_id: str, host: str, pid: int, *, take_over: bool = False) -> int:
+    def claim_run(self, run_id: str, host: str, pid: int, *, take_over: bool = False, epoch: int | None = None) -> int:
         """Take a run for the driver at `host` and `pid`; it is 'running' from now on, and no longer to be cancelled.
 
         Args:
@@ -91,15 +93,30 @@ class Store:
             host: name of the driver's machine.
             pid: the driver's process there.
             take_over: take it from a driver that seems to be alive, too.
+            epoch: take it only if it still has this epoch, which is the caller's: a job's from its submission, or that
+                of an earlier claim.
 
         Returns:
             The driver's epoch, to be given with every write. Every earlier epoch of the run is fenced off.
 
         Raises:
             StoreError: There is no such run (the message lists the newest ones), or another driver works on it.
+            FencedError: The run has another epoch.
         """
         with self._write() as connection:
-            return runs.claim(connection, run_id, host, pid, take_over)
+            return runs.claim(connection, run_id, host, pid, take_over, epoch)
+
+    def submit_again(self, run_id: str, host: str, address: str, take_over: bool) -> int:
+        """Give a run to a job that is about to be submitted to the dashboard at `address`.
+
+        Returns:
+            The epoch with which that job claims the run. Jobs and drivers that had it before are fenced off.
+
+        Raises:
+            StoreError: A driver works on it as far as `host` can tell (unless `take_over`), or there is no such run.
+        """
+        with self._write() as connection:
+            return runs.submit_again(connection, run_id, host, address, take_over)
 
     def require_free(self, run_id: str, host: str, take_over: bool = False) -> RunInfo:
         """A run that no driver works on, as far as `host` can tell; with `take_over`, any run.
@@ -130,11 +147,6 @@ class Store:
         """
         with self._write() as connection:
             return runs.cancel(connection, run_id, host)
-
-    def set_address(self, run_id: str, address: str) -> None:
-        """Say at which Ray dashboard a run was submitted last."""
-        with self._write() as connection:
-            runs.set_address(connection, run_id, address)
 
     def log(self, run_id: str, after: int = 0) -> list[tuple[int, LogLine]]:
         """What the drivers of a run said, numbered from 1; only what came after number `after`."""
@@ -260,6 +272,11 @@ class Store:
         with self._read() as connection:
             return checkpoints.infos(connection, run_id)
 
+    def updates(self) -> dict[str, tuple[int, int]]:
+        """How many updates the policies of each run that trains any have had together, and how many they shall have."""
+        with self._read() as connection:
+            return checkpoints.updates(connection)
+
     def learning_curve(self, run_id: str) -> list[CurveRow]:
         """The rewards of a run's sampled episodes, by policy, n and update."""
         with self._read() as connection:
@@ -282,10 +299,21 @@ class Store:
     def _write(self) -> Iterator[Connection]:
         if self._writer is None:
             raise StoreError(f"the store {self.shown_url} was opened read-only")
+        self._require_same_file()
         with transaction(self._writer, self._address) as connection:
             yield connection
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
+        self._require_same_file()
         with transaction(self._reader, self._address) as connection:
             yield connection
+
+    def _require_same_file(self) -> None:
+        found = file_identity(self._address)
+        if found != self._file:
+            what = "was deleted or moved away" if found is None else "was replaced by another file"
+            raise StoreError(
+                f"the store {self.shown_url} {what} while it was in use, and nothing more is stored. What was stored "
+                "is in the old file: put it back, with its -wal file if there is one, and resume the run"
+            )

@@ -32,13 +32,18 @@ def _plain(value: Any) -> Any:
 COLUMNS = ("RUN", "STATE", "ARTICLES", "SUMMARIES", "FAILED", "SUBMITTED (UTC)", "TIME")
 
 
-def rows(runs: Sequence[RunInfo]) -> list[tuple[object, ...]]:
-    """One row a run under `COLUMNS`."""
+def updates_as_dict(updates: tuple[int, int] | None) -> dict[str, int]:
+    """The updates of a run's policies, had and to be had, as plain values; nothing where none are trained."""
+    return {} if updates is None else dict(zip(("updates", "total_updates"), updates, strict=True))
+
+
+def rows(runs: Sequence[RunInfo], updates: Mapping[str, tuple[int, int]]) -> list[tuple[object, ...]]:
+    """One row a run under `COLUMNS`; `updates` of the policies of each run, had and to be had."""
     return [
         (
             run.id,
             run.state,
-            _progress(run),
+            _progress(run) + _training(updates.get(run.id, (0, 0))),
             run.summaries,
             run.failures,
             f"{run.created_at.astimezone(UTC):%Y-%m-%d %H:%M}",
@@ -50,6 +55,12 @@ def rows(runs: Sequence[RunInfo]) -> list[tuple[object, ...]]:
 
 def _progress(run: RunInfo) -> str:
     return f"{run.articles_done}/{'?' if run.total_articles is None else run.total_articles}"
+
+
+def _training(updates: tuple[int, int]) -> str:
+    """How far a training is that is not over: no article is summarised before."""
+    done, total = updates
+    return f" (training: {done}/{total} updates)" if done < total else ""
 
 
 def _part(dataset: Mapping[str, Any]) -> str:
@@ -78,6 +89,9 @@ def print_status(
 
     line("run", run.id)
     line("state", run.state + (f" ({run.error})" if run.error else ""))
+    if run.state == "pending":
+        whom = f"its Ray job at {run.address} to begin" if run.address else "a driver"
+        line("waits for", f"{whom}. If that is gone: nws resume {run.id}")
     line("articles", f"{_progress(run)} done, {run.failures} failed")
     line("summaries", run.summaries)
     line("time", f"{_duration(run)} since {_plain(run.started_at)}" if run.started_at else "not started")

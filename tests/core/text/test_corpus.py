@@ -1,5 +1,7 @@
 import csv
 import json
+from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 
 import datasets
@@ -10,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import CorpusError, HubError
+from core.text import corpus as corpus_module
 from core.text.corpus import DatasetSpec, corpus_of_rows, open_corpus
 from core.text.hub_datasets import load_split
 from core.text.words import count_words
@@ -143,6 +146,76 @@ def test_a_long_article_fits_a_csv_cell(tmp_path: Path) -> None:
     assert article.text == text
 
 
+def _rewritten(path: Path) -> None:
+    write(path, [{**row, "article": f"New: {row['article']}"} for row in ROWS])
+
+
+def _another_reference(path: Path) -> None:
+    write(path, [*ROWS[:2], {**ROWS[2], "highlights": "Another one."}])
+
+
+def _fewer(path: Path) -> None:
+    write(path, ROWS[:2])
+
+
+def _more(path: Path) -> None:
+    write(path, [*ROWS, {"id": "d", "article": "Fourth.", "highlights": "Fourth one."}])
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-12])
+
+
+def _deleted(path: Path) -> None:
+    path.unlink()
+
+
+@pytest.mark.parametrize("change", [_rewritten, _another_reference, _fewer, _more, _cut, _deleted])
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
+def test_a_changed_file_gives_no_changed_article(tmp_path: Path, suffix: str, change: Callable[[Path], None]) -> None:
+    path = write(tmp_path / f"news{suffix}", ROWS)
+    corpus = open_corpus(DatasetSpec(str(path)))
+    corpus.require_unchanged()
+    before = list(corpus)
+    change(path)
+    given: list[Article] = []
+    with pytest.raises(CorpusError, match=rf"news\{suffix} was changed while it was in use"):
+        deque(map(given.append, corpus), maxlen=0)
+    assert given == before[: len(given)]
+    with pytest.raises(CorpusError):
+        corpus.require_unchanged()
+
+
+def test_rows_behind_the_limit_may_change_but_the_file_is_another_one(tmp_path: Path) -> None:
+    path = write(tmp_path / "d.jsonl", ROWS)
+    corpus = open_corpus(DatasetSpec(str(path), limit=2))
+    before = list(corpus)
+    _more(path)
+    assert list(corpus) == before
+    with pytest.raises(CorpusError, match="SHA-256"):
+        corpus.require_unchanged()
+
+
+def test_a_file_that_is_written_while_it_is_opened_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "d.jsonl", ROWS)
+    to_article, read = corpus_module.to_article, []
+
+    def while_written(*arguments: object) -> Article:
+        read.append(to_article(*arguments))
+        if len(read) == 3:
+            _fewer(path)
+        return read[-1]
+
+    monkeypatch.setattr(corpus_module, "to_article", while_written)
+    with pytest.raises(CorpusError, match="SHA-256"):
+        open_corpus(DatasetSpec(str(path)))
+
+
+def test_repeated_rows_of_the_hub_are_not_announced() -> None:
+    corpus = corpus_of_rows([*ROWS, ROWS[0]], "org/news", "org/news@abc", "abc", DatasetSpec("org/news"))
+    assert corpus.size == len(list(corpus)) == 3
+
+
 @pytest.mark.parametrize("streaming", [False, True])
 def test_hub_rows_come_through_the_datasets_library(tmp_path: Path, streaming: bool) -> None:
     # A local folder in the Hub's layout goes through the same `datasets.load_dataset`.
@@ -150,8 +223,7 @@ def test_hub_rows_come_through_the_datasets_library(tmp_path: Path, streaming: b
     datasets.config.HF_DATASETS_CACHE = tmp_path / "cache"
     spec = DatasetSpec("org/news", streaming=streaming, limit=2)
     rows = load_split(str(tmp_path), None, "test", None, streaming)
-    size = None if streaming else len(rows)
-    corpus = corpus_of_rows(rows, "org/news", "org/news@abc", "abc", size, spec)
+    corpus = corpus_of_rows(rows, "org/news", "org/news@abc", "abc", spec)
     assert corpus.size == 2
     assert [article.key for article in corpus] == ["a", "b"]
     assert [article.key for article in corpus] == ["a", "b"]

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from core.errors import FencedError, HubError, RecipeError, StoreError
+from bench import stub_work
+from core.errors import FencedError, HubError, RecipeError, StoreError, StoreUnavailableError
 from core.sweep import Sweeper
 from core.types import SegmentedArticle, Summary
-from jobs.drive import driver
-from jobs.drive.driver import unfinished_bundles
+from jobs.drive import driver, patience
+from jobs.drive.pools import Makers
+from jobs.drive.stages import unfinished_bundles
 from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe
@@ -129,14 +131,31 @@ def test_a_driver_that_was_replaced_stops_and_leaves_the_run_alone(
 def test_an_error_that_stops_the_run_is_kept_with_it(
     store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*args: object) -> None:
-        raise StoreError("disk full")
+    def refused(*args: object) -> None:
+        raise StoreError("permission denied")
 
-    monkeypatch.setattr(Store, "record", full)
-    with pytest.raises(StoreError, match="disk full"):
+    monkeypatch.setattr(Store, "record", refused)
+    with pytest.raises(StoreError, match="permission denied"):
         driver.start(store, pinned, "inline", QUIET)
     (run,) = store.list_runs()
-    assert (run.state, run.error) == ("failed", "StoreError: disk full")
+    assert (run.state, run.error) == ("failed", "StoreError: permission denied")
+
+
+def test_a_store_that_does_not_come_back_is_not_waited_for_again_to_write_the_end(
+    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[object] = []
+
+    def away(self: Store, *arguments: object) -> None:
+        tried.append(arguments)
+        raise StoreUnavailableError("gone")
+
+    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(Store, "record", lambda self, *arguments: away(self))
+    monkeypatch.setattr(Store, "finish_run", away)
+    with pytest.raises(StoreUnavailableError, match="gone"):
+        driver.start(store, pinned, "inline", QUIET, Makers(stub_work.work))
+    assert [arguments[2] for arguments in tried if arguments] == ["failed"]
 
 
 def test_a_model_that_is_not_there_is_found_before_there_is_a_run(store: Store) -> None:
@@ -147,7 +166,8 @@ def test_a_model_that_is_not_there_is_found_before_there_is_a_run(store: Store) 
 
 
 def test_bundles_are_always_the_same_articles(pinned: Pinned) -> None:
-    every = list(unfinished_bundles(pinned, set()))
+    every = list(unfinished_bundles(pinned, set(), announced := set()))
     assert [len(bundle) for bundle in every] == [2, 2, 1]
     one_left = {article.id for bundle in every for article in bundle} - {every[1][0].id}
-    assert list(unfinished_bundles(pinned, one_left)) == [every[1]]
+    assert list(unfinished_bundles(pinned, one_left, set())) == [every[1]]
+    assert announced == {article.id for bundle in every for article in bundle}

@@ -1,6 +1,7 @@
 """A driver's heart, on a real store."""
 
 import io
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from core.errors import CancelledError, FencedError, StoreUnavailableError
+from core.errors import CancelledError, FencedError, StoreError, StoreUnavailableError
 from jobs.drive import heartbeat
 from jobs.drive.heartbeat import Heart
 from jobs.store import RunSpec, Store, open_store
@@ -42,7 +43,7 @@ def wait_until(true: Callable[[], bool]) -> None:
 def is_stopped(heart: Heart) -> bool:
     try:
         heart.check()
-    except (CancelledError, FencedError):
+    except (CancelledError, StoreError):
         return True
     return False
 
@@ -102,3 +103,23 @@ def test_a_store_that_is_away_stops_nothing_and_loses_no_line(store: Store, monk
             time.sleep(0.03)
         wait_until(lambda: len(store.log(run_id)) == 3)
     assert [line.text for _, line in store.log(run_id)] == ["a", "b", "c"]
+
+
+def test_a_driver_whose_store_is_deleted_stops_with_the_next_beat(store: Store, tmp_path: Path) -> None:
+    _, heart = heart_of(store)
+    with heart:
+        (tmp_path / "x.db").unlink()
+        wait_until(lambda: is_stopped(heart))
+        with pytest.raises(StoreError, match="was deleted or moved away while it was in use"):
+            heart.check()
+    assert not (tmp_path / "x.db").exists()
+
+
+def test_a_driver_whose_store_is_replaced_stops_with_the_next_beat(store: Store, tmp_path: Path) -> None:
+    _, heart = heart_of(store)
+    with heart:
+        shutil.copy(tmp_path / "x.db", tmp_path / "copy.db")
+        (tmp_path / "copy.db").replace(tmp_path / "x.db")
+        wait_until(lambda: is_stopped(heart))
+        with pytest.raises(StoreError, match="was replaced by another file while it was in use"):
+            heart.check()

@@ -1,15 +1,21 @@
+import functools
 import os
+import shlex
 import socket
 import stat
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from bench import stub_work
 from cluster.job_api import Job
 from core.errors import ClusterError, StoreError
 from jobs import cli
+from jobs.drive import driver, pools
+from jobs.drive.pools import Makers
 from jobs.plan import phase1
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import VERSION_FILE, code_version
@@ -163,7 +169,7 @@ def test_two_packages_are_never_the_same(tmp_path: Path) -> None:
 def test_the_job_has_the_name_of_the_run_and_tells_no_password(store: Store, head: FakeHead, pinned: Pinned) -> None:
     run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
     (call,) = head.calls
-    assert call[:2] == (run_id, f"python -m jobs.cli drive {run_id}")
+    assert call[:2] == (run_id, f"python -m jobs.cli drive {run_id} --epoch 0")
     assert PASSWORD not in str(call)
     assert call[4] == {"run_id": run_id, "job": "phase1", "store": store.shown_url}
     assert [name for name, text in head.shipped.items() if PASSWORD in text] == [ship.URL_FILE]
@@ -184,12 +190,12 @@ def test_a_run_is_submitted_again_under_the_next_name(store: Store, head: FakeHe
     run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
     others = (f"{run_id}-a10", f"{run_id}-a2", run_id, "another", f"{run_id}x", f"{run_id}-ab")
     head.found = [Job(name, "STOPPED", "") for name in others]
-    assert ship.ship_again(store, URL, run_id, "http://head:8265", "T4", 2, True) == f"{run_id}-a11"
-    assert head.calls[-1][1] == f"python -m jobs.cli drive {run_id} --accelerator T4 --actors 2 --take-over"
+    assert ship.ship_again(store, URL, run_id, "http://head:8265", "T4", 2, True) == (f"{run_id}-a11", 1)
+    assert head.calls[-1][1] == f"python -m jobs.cli drive {run_id} --epoch 1 --accelerator T4 --actors 2"
     assert ship.jobs_of(head, run_id) == [run_id, f"{run_id}-a2", f"{run_id}-a10"]
 
     head.found = []  # the head was started again
-    assert ship.ship_again(store, URL, run_id, "http://head:8265", None, None, False) == f"{run_id}-a2"
+    assert ship.ship_again(store, URL, run_id, "http://head:8265", None, None, False) == (f"{run_id}-a2", 2)
 
 
 def test_a_run_with_a_driver_is_not_submitted_again(store: Store, head: FakeHead, pinned: Pinned) -> None:
@@ -360,3 +366,115 @@ def test_a_local_driver_that_does_not_react_is_named(
     code, out, err = nws("cancel", run_id)
     assert (code, out) == (1, f"Run {run_id} is running.\n")
     assert f"pid {os.getpid()} on {socket.gethostname()}, has not reacted yet" in err
+
+
+@pytest.fixture
+def news(tmp_path: Path) -> Path:
+    stub_work.write_articles(tmp_path / "news.jsonl", 4)
+    return tmp_path / "news.jsonl"
+
+
+@pytest.fixture
+def begin(nws, head: FakeHead, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], tuple[int, str, str]]:
+    """Runs the entrypoint of the head's n-th job, with work that costs nothing, on the in-process pool."""
+
+    def inline(recipe, engine, *rest):
+        return pools.open_pools(recipe, "inline", *rest)
+
+    monkeypatch.setattr(driver, "open_pools", inline)
+    monkeypatch.setattr(driver, "resume", functools.partial(driver.resume, makers=Makers(stub_work.work)))
+
+    def job(number: int) -> tuple[int, str, str]:
+        return nws(*shlex.split(str(head.calls[number][1]))[3:])
+
+    return job
+
+
+def pinned_to(news: Path) -> Pinned:
+    return phase1.pin(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": str(news)}], "n": [1, 3]}))
+
+
+def test_of_two_jobs_of_a_pending_run_the_later_one_drives_it(
+    store: Store, head: FakeHead, news: Path, begin: Callable[[int], tuple[int, str, str]]
+) -> None:
+    run_id = ship.ship_run(store, URL, pinned_to(news), "http://head:8265")
+    ship.ship_again(store, URL, run_id, "http://head:8265", None, None, False)
+    text = news.read_text()
+    news.unlink()
+    code, _, err = begin(0)  # it could not drive the run, either
+    assert code == 1
+    assert store.run_info(run_id).state == "pending", err
+    assert "no longer this job's" in err
+
+    news.write_text(text)
+    assert begin(1)[0] == 0
+    assert store.run_info(run_id).state == "done"
+    assert begin(0)[0] == begin(1)[0] == 1
+    run = store.run_info(run_id)
+    assert (run.state, run.articles_done, run.error) == ("done", 4, None)
+
+
+def test_a_job_of_a_cancelled_run_does_not_drive_it(
+    store: Store, news: Path, begin: Callable[[int], tuple[int, str, str]]
+) -> None:
+    run_id = ship.ship_run(store, URL, pinned_to(news), "http://head:8265")
+    assert not store.cancel_run(run_id, "elsewhere")
+    assert begin(0)[0] == 1
+    assert (store.run_info(run_id).state, store.run_info(run_id).summaries) == ("interrupted", 0)
+
+
+def test_who_gives_a_run_up_leaves_it_to_a_later_job(store: Store, head: FakeHead, pinned: Pinned) -> None:
+    run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
+    ship.ship_again(store, URL, run_id, "http://head:8265", None, None, False)
+    ship.give_up(store, run_id, 0, ClusterError("the first job ended"))
+    assert store.run_info(run_id).state == "pending"
+    head.found = [Job(run_id, "FAILED", "")]
+    with pytest.raises(ClusterError, match="submitted again meanwhile"):
+        follow_run(store, run_id, Place(0, 0), lambda line: None, (head, run_id))
+    ship.give_up(store, run_id, 1, ClusterError("the second job ended"))
+    assert (store.run_info(run_id).state, store.run_info(run_id).error) == ("failed", "the second job ended")
+
+
+def test_an_ended_run_that_is_submitted_again_stays_as_it_was_until_it_is_driven(
+    store: Store, head: FakeHead, news: Path, begin: Callable[[int], tuple[int, str, str]]
+) -> None:
+    run_id = ship.ship_run(store, URL, pinned_to(news), "http://head:8265")
+    assert begin(0)[0] == 0
+    ship.ship_again(store, URL, run_id, "http://head:8265", None, None, False)
+    text = news.read_text()
+    news.unlink()
+    assert begin(1)[0] == 1
+    assert (store.run_info(run_id).state, store.run_info(run_id).error) == ("done", None)
+    news.write_text(text)
+    assert begin(1)[0] == 0
+
+
+@pytest.mark.faults
+def test_a_job_that_is_killed_before_it_drives_leaves_no_pending_run(
+    store: Store, head: FakeHead, news: Path, tmp_path: Path, begin: Callable[[int], tuple[int, str, str]], nws
+) -> None:
+    run_id = ship.ship_run(store, URL, pinned_to(news), "http://head:8265")
+    assert (
+        f"waits for    its Ray job at http://head:8265 to begin. If that is gone: nws resume {run_id}"
+        in (nws("status", run_id)[1])
+    )
+    # The driver gets ready: it reads its datasets, here without an end.
+    script = (
+        "import sys, time; from jobs import cli; from jobs.plan.job import Job; "
+        "Job.plan_again = lambda *arguments: (print('ready', flush=True), time.sleep(600)); cli.main()"
+    )
+    job = subprocess.Popen(
+        [sys.executable, "-c", script, *shlex.split(str(head.calls[0][1]))[3:]],
+        env={**os.environ, "PYTHONPATH": str(ship.CHECKOUT), "NWS_STORE": f"sqlite:///{tmp_path / 'store.db'}"},
+        stdout=subprocess.PIPE,
+    )
+    assert job.stdout is not None
+    assert job.stdout.readline() == b"ready\n"
+    job.kill()
+    job.communicate()
+    run = store.run_info(run_id)
+    assert (run.state, run.driver_pid) == ("running", job.pid)
+
+    ship.ship_again(store, URL, run_id, "http://head:8265", None, None, False)  # the driver is seen to be gone
+    assert begin(1)[0] == 0
+    assert store.run_info(run_id).state == "done"

@@ -1,5 +1,7 @@
 import os
+import shutil
 import sqlite3
+import stat
 import threading
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import sqlalchemy as sa
 
 from core.errors import StoreError
 from core.types import Article, BundleResult
-from jobs.store import engine, open_store
+from jobs.store import engine, open_store, upgrade_schema
 from jobs.store.address import parse_address
 from jobs.store.engine import reader_engine, transaction, writer_engine
 
@@ -187,3 +189,50 @@ def test_odd_file_names_work(tmp_path, spec):
         run_id = store.create_run(spec)
         assert store.run_info(run_id).recipe == spec.recipe
     assert Path(folder / "a b.db").exists()
+
+
+@pytest.mark.parametrize("create", [lambda url: open_store(url).close(), upgrade_schema])
+def test_a_new_file_and_what_lies_beside_it_are_its_owners_alone(tmp_path, create, spec):
+    url = f"sqlite:///{tmp_path / 'nws.db'}"
+    before = os.umask(0o022)
+    try:
+        create(url)
+        with open_store(url) as store:
+            store.create_run(spec)
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    finally:
+        os.umask(before)
+    assert modes == {"nws.db": 0o600, "nws.db-wal": 0o600, "nws.db-shm": 0o600}
+
+
+def test_the_mode_of_a_file_that_is_there_is_its_owners_choice(sqlite_url, tmp_path):
+    open_store(sqlite_url).close()
+    (tmp_path / "nws.db").chmod(0o640)
+    open_store(sqlite_url).close()
+    assert stat.S_IMODE((tmp_path / "nws.db").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_file_that_is_gone_is_neither_used_nor_made_again(sqlite_url, tmp_path, spec, read_only):
+    open_store(sqlite_url).close()
+    with open_store(sqlite_url, read_only=read_only) as store:
+        (tmp_path / "nws.db").unlink()
+        with pytest.raises(StoreError, match="was deleted or moved away"):
+            store.list_runs() if read_only else store.create_run(spec)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_copy_in_the_place_of_the_file_is_not_written_to(sqlite_url, tmp_path, spec):
+    with open_store(sqlite_url) as store:
+        run_id = store.create_run(spec)
+        epoch = store.claim_run(run_id, "host", 1)
+        with open_store(sqlite_url) as other:  # what is in the -wal file goes along
+            other.finish_run(run_id, epoch, "done")
+        (tmp_path / "nws.db").rename(tmp_path / "old.db")
+        shutil.copy(tmp_path / "old.db", tmp_path / "nws.db")
+        copied = (tmp_path / "nws.db").read_bytes()
+        with pytest.raises(StoreError, match="was replaced by another file"):
+            store.create_run(spec)
+        with pytest.raises(StoreError, match="was replaced by another file"):
+            store.run_info(run_id)
+    assert (tmp_path / "nws.db").read_bytes() == copied

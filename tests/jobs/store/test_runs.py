@@ -212,3 +212,35 @@ def test_cancelling(store, spec):
     assert store.run_info(run_id).state == "done"
     with pytest.raises(StoreError, match="no run 'x'"):
         store.cancel_run("x", "host-a")
+
+
+def test_a_submission_takes_a_run_from_the_jobs_before_it(store, spec):
+    run_id = store.create_run(spec)
+    assert store.submit_again(run_id, "host-a", "http://head:8265", take_over=False) == 1
+    with pytest.raises(FencedError, match=r"epoch 0.*cancelled, submitted again or taken.*epoch 1, pending"):
+        store.claim_run(run_id, "host-b", 1, epoch=0)
+    assert store.claim_run(run_id, "host-b", 2, epoch=1) == 2
+    assert store.run_info(run_id).address == "http://head:8265"
+    with pytest.raises(FencedError):
+        store.claim_run(run_id, "host-b", 3, epoch=1)
+    assert store.claim_run(run_id, "host-b", 2, epoch=1) == 3  # the answer to the first claim was lost
+
+
+def test_a_run_with_a_living_driver_is_submitted_again_only_to_replace_it(store, run):
+    run_id, epoch = run
+    with pytest.raises(StoreError, match="is being driven by"):
+        store.submit_again(run_id, "host-b", "http://head:8265", take_over=False)
+    assert store.submit_again(run_id, "host-b", "http://head:8265", take_over=True) == epoch + 1
+    with pytest.raises(FencedError, match="cancelled or submitted again meanwhile"):
+        store.heartbeat(run_id, epoch)
+    info = store.run_info(run_id)
+    assert (info.state, info.driver_host, info.driver_pid) == ("pending", None, None)
+
+
+def test_who_was_asked_to_stop_before_its_next_claim_is_still_asked(store, spec):
+    run_id = store.create_run(spec)
+    held = store.claim_run(run_id, "host-a", 1, epoch=0)
+    assert store.cancel_run(run_id, "host-b")
+    assert store.heartbeat(run_id, store.claim_run(run_id, "host-a", 1, epoch=held))
+    store.finish_run(run_id, held + 1, "interrupted")
+    assert not store.heartbeat(run_id, store.claim_run(run_id, "host-a", 1))

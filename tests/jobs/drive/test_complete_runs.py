@@ -1,0 +1,215 @@
+"""A run is done only if all that was announced is done or failed, and every article is one of those it began with."""
+
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from bench import stub_work
+from cluster.pool import InlinePool
+from core.errors import CorpusError, StoreError
+from core.text.corpus import DatasetSpec, corpus_of_rows
+from core.types import Article, Landed
+from jobs.drive import driver
+from jobs.drive.pools import Makers
+from jobs.plan.phase1 import pin
+from jobs.plan.pinned import Pinned, PlannedStage
+from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
+from jobs.store import Stage, Store, open_store
+
+QUIET = Console(file=io.StringIO())
+STUB = Makers(stub_work.work)
+ARTICLES = 40
+WORDS = 2_000  # more than a file object reads ahead
+ROWS_AN_ARTICLE = 5 * 2  # systems, lengths
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        yield opened
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("NWS_STUB_SECONDS", "0")
+    stub_work.write_articles(tmp_path / "news.jsonl", ARTICLES, WORDS)
+    return tmp_path / "news.jsonl"
+
+
+def pinned_to(file: Path) -> Pinned:
+    small = {"datasets": [{"name": str(file)}], "n": [1, 7], "bundle_size": 2}
+    return pin(load_recipe(Phase1Recipe, "sample", small))
+
+
+def in_two_stages(pinned: Pinned) -> Pinned:
+    (planned,) = pinned.stages
+    halves = [replace(planned.plan, systems=planned.plan.systems[part]) for part in (slice(2), slice(2, None))]
+    return replace(
+        pinned, stages=tuple(PlannedStage(Stage(f"half-{i}", half.signatures), half) for i, half in enumerate(halves))
+    )
+
+
+def after_bundles(monkeypatch: pytest.MonkeyPatch, bundles: int, do: Callable[[], object]) -> list[Landed]:
+    """Do something as soon as so many bundles are stored; the list grows with all that are."""
+    record, stored = Store.record, list[Landed]()
+
+    def recorded(self: Store, run_id: str, epoch: int, landed: Sequence[Landed], stage: Stage) -> None:
+        record(self, run_id, epoch, landed, stage)
+        stored.extend(landed)
+        if len(stored) == bundles:
+            do()
+
+    monkeypatch.setattr(Store, "record", recorded)
+    return stored
+
+
+def rewrite(file: Path) -> None:
+    """In place, every article with another text."""
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    file.write_text("".join(json.dumps({**row, "article": f"New {row['article']}"}) + "\n" for row in rows))
+
+
+def replace_by_another(file: Path) -> None:
+    """As editors do: whoever has the old file open goes on reading that."""
+    new = file.with_suffix(".new")
+    new.write_text(file.read_text())
+    rewrite(new)
+    new.replace(file)
+
+
+def cut(file: Path) -> None:
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[: ARTICLES // 2]))
+
+
+def texts(store: Store) -> dict[str, str]:
+    with store.query("select key, text from articles") as answer:
+        return {str(key): str(text) for key, text in answer.rows}
+
+
+@pytest.mark.parametrize("change", [rewrite, cut])
+def test_a_file_that_changes_while_a_run_reads_it_ends_the_run_and_none_of_the_change_is_stored(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None]
+) -> None:
+    before = file.read_text()
+    written = {row["id"]: row["article"] for row in map(json.loads, before.splitlines())}
+    with monkeypatch.context() as patch:
+        after_bundles(patch, 2, lambda: change(file))
+        with pytest.raises(CorpusError, match=r"news\.jsonl was changed"):
+            driver.start(store, pinned_to(file), "inline", QUIET, STUB)
+    (run,) = store.list_runs()
+    assert run.state == "failed"
+    assert "news.jsonl was changed while it was in use" in str(run.error)
+    assert 0 < run.articles_done < ARTICLES
+    assert texts(store).items() <= written.items()
+
+    file.write_text(before)
+    resumed = driver.resume(store, run.id, "inline", None, None, QUIET, makers=STUB)
+    assert (resumed.state, resumed.articles, resumed.failures) == ("done", ARTICLES, 0)
+    assert texts(store) == written
+
+
+@pytest.mark.parametrize("change", [replace_by_another, cut, Path.unlink])
+def test_a_file_that_changed_during_one_stage_is_found_before_the_next(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None]
+) -> None:
+    after_bundles(monkeypatch, ARTICLES // 2, lambda: change(file))
+    with pytest.raises(CorpusError, match=r"news\.jsonl"):
+        driver.start(store, in_two_stages(pinned_to(file)), "inline", QUIET, STUB)
+    (run,) = store.list_runs()
+    assert (run.state, run.summaries) == ("failed", ARTICLES * 2 * 2)  # of the first stage's two systems
+
+
+def test_a_file_that_changes_after_all_of_it_was_read_changes_nothing(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    after_bundles(monkeypatch, ARTICLES // 2, file.unlink)
+    outcome = driver.start(store, pinned_to(file), "inline", QUIET, STUB)
+    assert (outcome.state, outcome.articles) == ("done", ARTICLES)
+
+
+@pytest.mark.parametrize("lost", [0, ARTICLES // 4, ARTICLES // 2 - 1])
+def test_a_run_with_an_article_that_is_neither_done_nor_failed_is_not_done(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch, lost: int
+) -> None:
+    """Whoever loses a bundle: here, a pool."""
+    whole = InlinePool.map
+
+    def losing(self: InlinePool, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
+        for number, landed in enumerate(whole(self, bundles)):
+            yield [] if number == lost else landed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(InlinePool, "map", losing)
+        with pytest.raises(StoreError, match="2 have neither a summary nor a failure in the stage sweep"):
+            driver.start(store, pinned_to(file), "inline", QUIET, STUB)
+    (run,) = store.list_runs()
+    assert (run.state, run.articles_done) == ("failed", ARTICLES - 2)
+    assert driver.resume(store, run.id, "inline", None, None, QUIET, makers=STUB).articles == ARTICLES
+
+
+def test_a_pool_that_stops_early_leaves_no_run_that_is_done(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = InlinePool.map
+
+    def stopping(self: InlinePool, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
+        yield next(whole(self, bundles))
+
+    monkeypatch.setattr(InlinePool, "map", stopping)
+    with pytest.raises(StoreError, match=f"of its {ARTICLES} articles, {ARTICLES - 2} have neither"):
+        driver.start(store, pinned_to(file), "inline", QUIET, STUB)
+
+
+class Stream:
+    """Rows of a stream, of which each reading gives so many."""
+
+    def __init__(self, *sizes: int) -> None:
+        self._sizes = iter(sizes)
+
+    def __iter__(self) -> Iterator[dict[str, str]]:
+        return iter([{"article": f"The town opened bridge {i}.", "summary": "x"} for i in range(next(self._sizes))])
+
+
+def streamed(pinned: Pinned, *sizes: int) -> Pinned:
+    spec = DatasetSpec("org/news", streaming=True, limit=100)
+    return replace(pinned, corpora=(corpus_of_rows(Stream(1, *sizes), "org/news", "org/news@abc", "abc", spec),))
+
+
+def test_what_a_stream_gave_is_what_was_announced(store: Store, file: Path) -> None:
+    outcome = driver.start(store, streamed(in_two_stages(pinned_to(file)), 6, 6), "inline", QUIET, STUB)
+    assert (outcome.state, outcome.articles) == ("done", 6)
+    assert store.run_info(outcome.run_id).total_articles == 6
+
+
+@pytest.mark.parametrize("sizes", [(6, 4), (4, 6)])
+def test_a_stream_that_gives_fewer_articles_to_one_stage_leaves_the_run_undone(
+    store: Store, file: Path, sizes: tuple[int, int]
+) -> None:
+    with pytest.raises(StoreError, match="of its 6 articles, 2 have neither"):
+        driver.start(store, streamed(in_two_stages(pinned_to(file)), *sizes), "inline", QUIET, STUB)
+    (run,) = store.list_runs()
+    assert run.state == "failed"
+
+
+@pytest.mark.parametrize(("replaced", "what"), [(False, "deleted or moved away"), (True, "replaced by another file")])
+def test_a_store_that_is_deleted_or_replaced_under_a_run_stops_it_at_once(
+    store: Store, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replaced: bool, what: str
+) -> None:
+    path = tmp_path / "x.db"
+
+    def remove() -> None:
+        path.rename(tmp_path / "old.db")
+        if replaced:
+            path.write_bytes((tmp_path / "old.db").read_bytes())
+
+    stored = after_bundles(monkeypatch, 2, remove)
+    with pytest.raises(StoreError, match=what):
+        driver.start(store, pinned_to(file), "inline", QUIET, STUB)
+    assert len(stored) == 2
+    assert path.exists() == replaced
