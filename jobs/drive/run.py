@@ -1,6 +1,7 @@
 """A run in the hands of its driver: what it writes to the store, fenced by its epoch, and how it begins and ends."""
 
 import functools
+import math
 import os
 import socket
 import sys
@@ -13,6 +14,8 @@ from core.errors import CancelledError, FencedError
 from core.types import Landed, SystemKind
 from jobs.drive.heartbeat import Heart
 from jobs.drive.patience import Result, patiently
+from jobs.drive.pool_warnings import said
+from jobs.drive.witness import witness
 from jobs.plan.revisions import code_version
 from jobs.store import FailureInfo, FinalState, PolicyCheckpoint, PolicyInfo, RoundResult, RunInfo, Stage, Store
 
@@ -108,15 +111,25 @@ class Run:
         return self._patiently(lambda: self.store.checkpoints(self.id))
 
     def _patiently(self, call: Callable[[], Result]) -> Result:
-        return patiently(call, self.heart.say)
+        def attempt() -> Result:
+            self.heart.moved()  # a driver that waits for its store does not hang
+            return call()
+
+        return patiently(attempt, self.heart.say)
 
 
 def take_run(
-    store: Store, run_id: str, console: Console, work: Callable[[Run], None], take_over: bool = False
+    store: Store,
+    run_id: str,
+    console: Console,
+    work: Callable[[Run], None],
+    take_over: bool = False,
+    stuck_after: float = math.inf,
 ) -> Outcome:
     """Claim a run, do its work while its heart beats, and end it: done, interrupted, or failed with what went wrong.
 
-    An interruption is no error: it is in the outcome, and the run can be resumed.
+    An interruption is no error: it is in the outcome, and the run can be resumed. A driver that dies without a word is
+    recorded by its witness. `stuck_after` is for its heart.
 
     Raises:
         StoreError: another driver works on it, or there is no such run.
@@ -125,9 +138,18 @@ def take_run(
     host, pid = socket.gethostname(), os.getpid()
     tell = functools.partial(console.print, markup=False)
     epoch = patiently(lambda: store.claim_run(run_id, host, pid, take_over=take_over), tell)
+    with witness(store.url, run_id, epoch):
+        _work_to_the_end(store, run_id, epoch, console, work, stuck_after)
+    return outcome_of(patiently(lambda: store.run_info(run_id), tell))
+
+
+def _work_to_the_end(
+    store: Store, run_id: str, epoch: int, console: Console, work: Callable[[Run], None], stuck_after: float
+) -> None:
+    tell = functools.partial(console.print, markup=False)
     state: FinalState = "failed"
     try:
-        with Heart(store, run_id, epoch, console) as heart:
+        with Heart(store, run_id, epoch, console, stuck_after) as heart, said(heart.say):
             try:
                 work(Run(run_id, epoch, store, heart))
             except _INTERRUPTIONS as interruption:
@@ -142,4 +164,3 @@ def take_run(
         if not isinstance(error, FencedError):  # a run that another driver has is not ours to end
             text = f"{type(error).__name__}: {error}" if error else None
             patiently(lambda: store.finish_run(run_id, epoch, state, text), tell)
-    return outcome_of(patiently(lambda: store.run_info(run_id), tell))
