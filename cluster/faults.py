@@ -28,6 +28,10 @@ FAULTS = (
 _LONGEST_MESSAGE = 600
 
 
+class ActorStuckError(RayError):
+    """Ours, not Ray's: an actor has not answered for so long that it is taken for dead."""
+
+
 def loss(fault: RayError, node: str, charged: bool) -> Loss:
     """What the pool hears of a bundle that a fault took with it."""
     prefix = "out of memory: " if isinstance(fault, OutOfMemoryError) else ""

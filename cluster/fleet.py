@@ -3,48 +3,29 @@
 Import it inside a session: it imports ray, whose switches the session sets first.
 """
 
-import functools
 import itertools
+import logging
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import ray
 from ray.exceptions import ActorAlreadyExistsError, GetTimeoutError, RayError, RayTaskError
 
 from cluster.births import Births
-from cluster.faults import FAULTS, loss, lost_its_node, one_line, segments_loss
+from cluster.faults import FAULTS, ActorStuckError, loss, lost_its_node, one_line, segments_loss
+from cluster.lifeline import Lifeline
+from cluster.pace import STUCK_SECONDS, Pace
 from cluster.resources import ActorResources
+from cluster.seat import Call, Seat, pinning
 from cluster.worker import Worker
 from core.errors import ClusterError
 
-# How long the other calls of a dead actor are waited for: what it had done may still be on its way.
-_BURIAL_SECONDS = 30.0
+logger = logging.getLogger(__name__)
+
 # After how long an actor that is not ready is missed: longer than models usually take.
 _MISSING_SECONDS = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """`task` is the ObjectRef of what makes its argument, if a task does."""
-
-    ticket: int
-    task: Any
-
-
-@dataclass(eq=False, slots=True)
-class _Seat:
-    """One actor as the driver sees it, asked for at the time `since`.
-
-    `worker` is None until its models are loaded. `calls` are in order of sending, by the ObjectRefs of their answers.
-    """
-
-    number: int
-    actor: Any
-    since: float
-    worker: Worker | None = None
-    calls: dict[Any, _Call] = field(default_factory=dict)
 
 
 class Fleet:
@@ -59,6 +40,7 @@ class Fleet:
         resources: what each actor pins.
         actors: how many.
         task_before: sends a Ray task that makes of an argument what the actor is called with; None for no such task.
+        stuck_seconds: what any call may take, see `cluster.pace`; an actor that is stuck is replaced.
         poll_seconds: how long `wait` lasts at most, so that the caller can look around.
         patience_seconds: after how long a silence is worth a word.
     """
@@ -71,21 +53,24 @@ class Fleet:
         resources: ActorResources,
         actors: int,
         task_before: Callable[[Any], Any] | None = None,
+        stuck_seconds: float = STUCK_SECONDS,
         poll_seconds: float = 5.0,
         patience_seconds: float = 60.0,
     ) -> None:
         self.resources = resources
         self.actors = actors
-        self._options = _pinning(actor_class, resources)
+        self._options = pinning(actor_class, resources)
         self._factory = factory
         self._names = names
         self._task_before = task_before
         self._poll_seconds = poll_seconds
         self._births = Births(resources, actors, patience_seconds)
+        self._lifeline = Lifeline()
+        self._paces: defaultdict[str, Pace] = defaultdict(lambda: Pace(stuck_seconds))
         self._tickets = itertools.count()
-        self._seats: list[_Seat] = []
+        self._seats: list[Seat] = []
         # By what is waited for: that the models are loaded, or the answer to a call.
-        self._seat_of: dict[Any, _Seat] = {}
+        self._seat_of: dict[Any, Seat] = {}
 
     def start(self) -> None:
         """Ask for the actors, unless they are there."""
@@ -94,8 +79,8 @@ class Fleet:
         while len(self._seats) < self.actors:
             self._seats.append(self._seat(len(self._seats)))
 
-    def _seat(self, number: int) -> _Seat:
-        seat = _Seat(number, self._new_actor(), time.monotonic())
+    def _seat(self, number: int) -> Seat:
+        seat = Seat(number, self._new_actor(), time.monotonic())
         self._seat_of[seat.actor.build.remote()] = seat
         return seat
 
@@ -123,16 +108,15 @@ class Fleet:
         now = time.monotonic()
         return [s.number for s in self._seats if s.worker is None and now - s.since > _MISSING_SECONDS]
 
-    def send(self, number: int, method: str, argument: Any) -> int:
-        """Call an actor whose models are loaded; the ticket `wait` will name the call by."""
+    def send(self, number: int, method: str, argument: Any, size: int) -> int:
+        """Call an actor whose models are loaded; the ticket `wait` will name the call by.
+
+        `size` is in characters of the articles that the call is about.
+        """
         seat = self._seats[number]
-        task = self._task_before(argument) if self._task_before else None
-        call = getattr(seat.actor, method).options(name=method)
-        ref = call.remote(argument if task is None else task)
-        ticket = next(self._tickets)
-        seat.calls[ref] = _Call(ticket, task)
-        self._seat_of[ref] = seat
-        return ticket
+        call = Call(next(self._tickets), method, size, self._task_before(argument) if self._task_before else None)
+        self._seat_of[seat.send(call, argument)] = seat
+        return call.ticket
 
     def wait(self) -> list[tuple[int, Any]]:
         """Wait until something happens: by their tickets, calls with their answers, or a `Loss` where an actor died.
@@ -140,15 +124,25 @@ class Fleet:
         None if an actor only got ready, or if nothing happens for a few seconds.
 
         Raises:
-            NwsError: a factory or the work itself failed (its own error, where it is an NwsError), or actors keep
-                dying before their models are loaded.
+            NwsError: a factory or the work itself failed (its own error, where it is an NwsError), actors keep dying
+                before their models are loaded, or Ray itself has died.
         """
+        self._require_ray()
         ready = _wait_for_any(list(self._seat_of), self._poll_seconds)
         if ready:
             self._births.heard()
         else:
             self._births.explain_silence(sum(seat.worker is None for seat in self._seats))
-        return [outcome for ref in ready for outcome in self._land(ref)]
+        outcomes = [outcome for ref in ready for outcome in self._land(ref)]
+        # After that: answers may have waited while the driver was busy elsewhere.
+        return outcomes + [outcome for seat in list(self._seats) for outcome in self._replace_if_stuck(seat)]
+
+    def _require_ray(self) -> None:
+        try:
+            self._lifeline.check()
+        except ClusterError:
+            self._seats, self._seat_of = [], {}  # `close` would wait for an answer of the dead
+            raise
 
     def _land(self, ref: Any) -> list[tuple[int, Any]]:
         seat = self._seat_of.pop(ref, None)
@@ -158,27 +152,39 @@ class Fleet:
             value = ray.get(ref)
         except RayTaskError as error:  # first: Ray makes it an instance of its cause, too
             lost = segments_loss(error)
-            return [(seat.calls.pop(ref).ticket, lost)]
+            return [(seat.came_back(ref)[0].ticket, lost)]
         except FAULTS as fault:
             return self._bury(seat, fault)
         except RayError as error:
             raise ClusterError(f"Ray cannot go on: {one_line(error)}") from error
         if ref in seat.calls:
-            return [(seat.calls.pop(ref).ticket, value)]
+            call, seconds = seat.came_back(ref)
+            self._paces[call.method].came_back(call.size, seconds)
+            return [(call.ticket, value)]
         seat.worker = value
         self._births.born()
         return []
 
-    def _bury(self, seat: _Seat, fault: RayError) -> list[tuple[int, Any]]:
+    def _replace_if_stuck(self, seat: Seat) -> list[tuple[int, Any]]:
+        if not (seat.worker and (at_work := seat.at_work)):
+            return []
+        call, seconds = at_work
+        pace = self._paces[call.method]
+        if not pace.is_stuck(call.size, seconds):
+            return []
+        usual = pace.usual_seconds(call.size)
+        told = f"no answer for {seconds:.0f} s to a call {call.method!r} of {call.size} characters"
+        told += f", which usually takes {usual:.1f} s" if usual is not None else ", the first of its kind"
+        logger.warning("Actor %d on %s is stuck: %s. It is replaced.", seat.number, seat.worker.node, told)
+        return self._bury(seat, ActorStuckError(told))
+
+    def _bury(self, seat: Seat, fault: RayError) -> list[tuple[int, Any]]:
         """Replace a dead actor and settle its calls: those that were done, the one it died of, those behind it."""
         if seat.worker is None:
             self._births.stillborn(fault)
-        # An actor that is only unavailable may still live.
-        ray.kill(seat.actor, no_restart=True)
+        seat.kill()
         self._seats[seat.number] = self._seat(seat.number)
-        reached = _reached(seat.calls)
-        if reached:
-            ray.wait(reached, num_returns=len(reached), timeout=_BURIAL_SECONDS)
+        begun = seat.settle()
         node = seat.worker.node if seat.worker else "unknown"
         outcomes: list[tuple[int, Any]] = []
         first = True
@@ -191,7 +197,8 @@ class Fleet:
             except (*FAULTS, GetTimeoutError):
                 # Actors work in the order of sending, so it died of the first that is missing, unless an answer was
                 # still on its way: only a call that had the actor for itself is charged beyond doubt.
-                charged = first and ref in reached and not lost_its_node(fault)
+                at_work = ref in begun or isinstance(fault, ActorStuckError)
+                charged = first and at_work and not lost_its_node(fault)
                 outcomes.append((call.ticket, loss(fault, node, charged)))
                 first = False
         return outcomes
@@ -201,32 +208,11 @@ class Fleet:
         # Any call would start a Ray of its own if the session is over.
         if ray.is_initialized():
             for seat in self._seats:
-                ray.kill(seat.actor, no_restart=True)
+                seat.kill()
                 for call in seat.calls.values():
                     if call.task is not None:
                         ray.cancel(call.task, force=True)
         self._seats, self._seat_of = [], {}
-
-
-def _pinning(actor_class: type, resources: ActorResources) -> Callable[..., Any]:
-    """Ray's `options` of a class whose actors pin these resources. They are not restarted: a fleet replaces them."""
-    accelerator = {"accelerator_type": resources.accelerator_type} if resources.accelerator_type else {}
-    return functools.partial(
-        ray.remote(actor_class).options,
-        num_gpus=resources.num_gpus,
-        num_cpus=resources.num_cpus,
-        max_restarts=0,
-        max_task_retries=0,
-        enable_task_events=False,
-        **accelerator,
-    )
-
-
-def _reached(calls: dict[Any, _Call]) -> list[Any]:
-    """Those that may have begun: a call whose task is still at work is not worth waiting for."""
-    tasks = [call.task for call in calls.values() if call.task is not None]
-    done = set(ray.wait(tasks, num_returns=len(tasks), timeout=0, fetch_local=False)[0]) if tasks else set()
-    return [ref for ref, call in calls.items() if call.task is None or call.task in done]
 
 
 def _wait_for_any(refs: list[Any], seconds: float) -> list[Any]:

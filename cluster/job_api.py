@@ -19,6 +19,9 @@ from cluster.auth_token import known_token
 from core.errors import ClusterError, RecipeError
 
 _CONNECT_SECONDS = 5.0
+# How long a head may say nothing to a question, and to something it has to do.
+_ANSWER_SECONDS = 15.0
+_DO_SECONDS = 60.0
 _PORTS = {"http": 80, "https": 443}
 
 HOW_TO_GET_A_TOKEN = (
@@ -77,7 +80,7 @@ class Head:
             _require_answer(self.address)
             # Ray prefers RAY_ADDRESS to the address it is given, and this to RAY_ADDRESS.
             os.environ["RAY_API_SERVER_ADDRESS"] = self.address
-            self._client: Any = importlib.import_module("ray.job_submission").JobSubmissionClient(self.address)
+            self._client: Any = _client(self.address)
         for chatty in ("ray.dashboard.modules.dashboard_sdk", "ray._private.runtime_env.packaging"):
             logging.getLogger(chatty).setLevel(logging.WARNING)
 
@@ -125,9 +128,20 @@ class Head:
     def follow_log(self, submission_id: str) -> Iterator[str]:
         """What a job prints, piece by piece from the first, until it ends."""
         pieces: AsyncIterator[str] = self._client.tail_job_logs(submission_id)
+
+        async def next_piece() -> str | None:
+            waiting = asyncio.ensure_future(anext(pieces, None))
+            try:
+                # A job may print nothing for hours, but its head must be there.
+                while not (await asyncio.wait({waiting}, timeout=_ANSWER_SECONDS))[0]:
+                    await asyncio.to_thread(self.job, submission_id)
+                return waiting.result()
+            finally:
+                waiting.cancel()
+
         with self._errors(), contextlib.closing(asyncio.new_event_loop()) as loop:
             try:
-                while (piece := loop.run_until_complete(anext(pieces, None))) is not None:
+                while (piece := loop.run_until_complete(next_piece())) is not None:
                     yield piece
             finally:
                 loop.run_until_complete(loop.shutdown_asyncgens())
@@ -151,6 +165,18 @@ class Head:
             ) from error
         except importlib.import_module("aiohttp").ClientError as error:
             raise ClusterError(_advice(self.address, error)) from error
+
+
+def _client(address: str) -> Any:
+    """Ray's client, which by itself would wait for ever for a head that takes connections and does not answer."""
+    ray_client: Any = importlib.import_module("ray.job_submission").JobSubmissionClient
+
+    class Client(ray_client):  # type: ignore[misc]
+        def _do_request(self, method: str, *arguments: Any, **options: Any) -> Any:
+            silence = _ANSWER_SECONDS if method == "GET" else _DO_SECONDS
+            return super()._do_request(method, *arguments, **{"timeout": (_CONNECT_SECONDS, silence), **options})
+
+    return Client(address)
 
 
 def _job(details: Any) -> Job:

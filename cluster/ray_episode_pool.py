@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cluster.episode_pool import EpisodeRunner, Method, Prepared
 from cluster.loss import Loss
+from cluster.pace import STUCK_SECONDS
 from cluster.resources import ActorResources
 from cluster.worker import Worker
 from core.errors import ClusterError
@@ -33,12 +34,14 @@ class _Unit:
     Attributes:
         home: the actor whose it is.
         argument: of the call.
+        size: of the articles it is about, in characters; each counts once for every episode.
         places: of each request that has episodes here, by its number, their places in it.
         deaths: how often an actor has died of it.
     """
 
     home: int
     argument: Any
+    size: int
     places: Mapping[int, Sequence[int]] = field(default_factory=dict)
     deaths: int = 0
 
@@ -101,7 +104,7 @@ class RayEpisodePool:
 
     def prepare(self, articles: Sequence[Article], look_around: Callable[[], None]) -> Iterator[list[Prepared]]:
         """See `EpisodePool.prepare`. Ended early, by closing it or by an error, it kills the actors."""
-        backlog = _Backlog(_Unit(self._home(article), article) for article in articles)
+        backlog = _Backlog(_Unit(self._home(article), article, len(article.text)) for article in articles)
         for landed in self._calls("prepare", backlog, look_around):
             prepared: list[Prepared] = []
             for unit, outcome in landed:
@@ -146,7 +149,8 @@ class RayEpisodePool:
                 places.setdefault(self._home(article), {}).setdefault(r, []).append(place)
         for home, of_home in places.items():
             share = [(requests[r][0], [requests[r][1][place] for place in at]) for r, at in of_home.items()]
-            yield _Unit(home, share, of_home)
+            size = sum(len(article.text) for _, episodes in share for article, _ in episodes)
+            yield _Unit(home, share, size, of_home)
 
     def _calls(
         self, method: Method, backlog: _Backlog, look_around: Callable[[], None]
@@ -165,7 +169,7 @@ class RayEpisodePool:
                 for number, load in self._fleet.loads.items():
                     unit = None if load else backlog.take(number, self._fleet.missing)
                     if unit is not None:
-                        running[self._fleet.send(number, method, unit.argument)] = unit
+                        running[self._fleet.send(number, method, unit.argument, unit.size)] = unit
                 yield [(running.pop(ticket), outcome) for ticket, outcome in self._fleet.wait()]
             if_cut_short.pop_all()
 
@@ -182,18 +186,26 @@ def _failure(unit: _Unit, loss: Loss) -> Failure:
     return Failure(unit.argument.id, loss.error_class, loss.message, attempts=unit.deaths, node=loss.node)
 
 
-def episode_fleet(make_runner: Callable[[], EpisodeRunner], resources: ActorResources, actors: int) -> "Fleet":
+def episode_fleet(
+    make_runner: Callable[[], EpisodeRunner],
+    resources: ActorResources,
+    actors: int,
+    stuck_seconds: float = STUCK_SECONDS,
+) -> "Fleet":
     """Actors on the Ray of the session it is called in."""
     # Not at the top: they import ray, and the session must set Ray's switches before.
     from cluster.actors import EpisodeActor
     from cluster.fleet import Fleet
 
-    return Fleet(EpisodeActor, make_runner, _NAMES, resources, actors)
+    return Fleet(EpisodeActor, make_runner, _NAMES, resources, actors, stuck_seconds=stuck_seconds)
 
 
 @contextlib.contextmanager
 def episodes_on_ray(
-    make_runner: Callable[[], EpisodeRunner], resources: ActorResources, actors: int
+    make_runner: Callable[[], EpisodeRunner],
+    resources: ActorResources,
+    actors: int,
+    stuck_seconds: float = STUCK_SECONDS,
 ) -> Iterator[RayEpisodePool]:
     """A pool on the Ray of the session. The end of the block kills its actors, and nothing else on the cluster.
 
@@ -201,8 +213,9 @@ def episodes_on_ray(
         make_runner: Picklable; called once in each actor. What it raises stops the run.
         resources: What each actor pins.
         actors: How many actors.
+        stuck_seconds: What any article and round may take, see `cluster.pace`.
     """
     from cluster.progress_metrics import LearningProgress
 
-    with contextlib.closing(episode_fleet(make_runner, resources, actors)) as fleet:
+    with contextlib.closing(episode_fleet(make_runner, resources, actors, stuck_seconds)) as fleet:
         yield RayEpisodePool(fleet, LearningProgress().count)

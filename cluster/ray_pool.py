@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cluster.loss import Loss
+from cluster.pace import STUCK_SECONDS
 from cluster.pool import Work
 from cluster.resources import ActorResources
 from cluster.worker import Worker
@@ -26,6 +27,11 @@ class _Parcel:
 
     bundle: Sequence[Article]
     deaths: int = 0
+
+    @property
+    def size(self) -> int:
+        """In characters."""
+        return sum(len(article.text) for article in self.bundle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +140,7 @@ class RayPool:
             number = self._least_loaded(in_flight, alone)
             if number is None:
                 return
-            ticket = self._fleet.send(number, "sweep", parcel.bundle)
+            ticket = self._fleet.send(number, "sweep", parcel.bundle, parcel.size)
             in_flight[ticket] = _Sent(backlog.take(), number, alone)
 
     def _least_loaded(self, in_flight: dict[int, _Sent], alone: bool) -> int | None:
@@ -145,7 +151,7 @@ class RayPool:
         return min(free, key=loads.__getitem__, default=None)
 
 
-def sweep_fleet(work: Work, resources: ActorResources, actors: int) -> "Fleet":
+def sweep_fleet(work: Work, resources: ActorResources, actors: int, stuck_seconds: float = STUCK_SECONDS) -> "Fleet":
     """Actors on the Ray of the session it is called in. A task segments each bundle on its way to them."""
     # Not at the top: they import ray, and the session must set Ray's switches before.
     from cluster.actors import SweepActor, segmenting
@@ -153,19 +159,22 @@ def sweep_fleet(work: Work, resources: ActorResources, actors: int) -> "Fleet":
 
     # Actors that pin the CPUs would leave none for the tasks to wait for.
     segment = segmenting(work.make_segmenter, num_cpus=1 if resources.num_gpus else 0)
-    return Fleet(SweepActor, work.make_sweeper, _NAMES, resources, actors, segment)
+    return Fleet(SweepActor, work.make_sweeper, _NAMES, resources, actors, segment, stuck_seconds)
 
 
 @contextlib.contextmanager
-def sweeps_on_ray(work: Work, resources: ActorResources, actors: int) -> Iterator[RayPool]:
+def sweeps_on_ray(
+    work: Work, resources: ActorResources, actors: int, stuck_seconds: float = STUCK_SECONDS
+) -> Iterator[RayPool]:
     """A pool on the Ray of the session. The end of the block kills its actors, and nothing else on the cluster.
 
     Args:
         work: What the tasks and the actors run.
         resources: What each actor pins.
         actors: How many actors.
+        stuck_seconds: What any bundle may take, see `cluster.pace`.
     """
     from cluster.progress_metrics import Progress
 
-    with contextlib.closing(sweep_fleet(work, resources, actors)) as fleet:
+    with contextlib.closing(sweep_fleet(work, resources, actors, stuck_seconds)) as fleet:
         yield RayPool(fleet, Progress().count)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from cluster.auth_token import known_token, private_token
+from cluster.private_folder import private_folder
 from core.errors import ClusterError
 
 # Without this, Ray rewrites 127.0.0.1 to the machine's outside address and listens on every interface.
@@ -26,10 +27,6 @@ _ENVIRONMENT = {
     # Autoscaler lines on stderr.
     "RAY_SCHEDULER_EVENTS": "0",
 }
-
-# Ray's sockets are <temporary folder>/ray/session_<26 characters>_<pid>/sockets/plasma_store, and the name of a
-# UNIX socket holds 107 bytes (unix(7)).
-_LONGEST_TEMP_DIR = 39
 
 _PATIENCE_SECONDS = 2.0
 _CONNECT_SECONDS = 5.0
@@ -72,12 +69,10 @@ def local_session(
         namespace: See `joined_session`; the metrics are tagged with it.
 
     Raises:
-        ClusterError: Ray cannot start, or cannot be kept on loopback.
+        ClusterError: Ray cannot start, or cannot be kept on loopback and in a private folder.
     """
     os.environ.update(_ENVIRONMENT | _ON_LOOPBACK)
-    _shorten_temp_dir()
     token_path = private_token()
-
     on_sigterm = signal.getsignal(signal.SIGTERM)
     ray: Any = importlib.import_module("ray")
     if getattr(importlib.import_module("ray._private.ray_constants"), "ENABLE_RAY_CLUSTER", True):
@@ -85,28 +80,37 @@ def local_session(
             f"Ray {ray.__version__} cannot be kept on 127.0.0.1: it was imported before the session started, or "
             "this version ignores RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER. Import nothing of Ray before `local_session`."
         )
-    try:
+    with private_folder() as folder:
         try:
-            context = ray.init(
-                address="local",
+            context = _start(
+                ray,
                 num_cpus=num_cpus,
                 num_gpus=num_gpus,
                 resources=dict(resources or {}),
-                include_dashboard=True,
-                dashboard_host="127.0.0.1",
-                log_to_driver=False,
-                logging_level=logging.ERROR,
                 namespace=namespace,
-                runtime_env={"worker_process_setup_hook": _import_from(Path(__file__).parents[1])},
+                _temp_dir=str(folder),
             )
-        except (OSError, RuntimeError) as error:
-            raise ClusterError(f"Ray cannot start on this machine: {error}") from error
-        _give_back_sigterm(on_sigterm)
-        if context.address_info["node_ip_address"] != "127.0.0.1":
-            raise ClusterError(f"Ray listens on {context.address_info['node_ip_address']}, not on 127.0.0.1.")
-        yield _session(ray, context, token_path)
-    finally:
-        _shut_down(ray)
+            _give_back_sigterm(on_sigterm)
+            if context.address_info["node_ip_address"] != "127.0.0.1":
+                raise ClusterError(f"Ray listens on {context.address_info['node_ip_address']}, not on 127.0.0.1.")
+            yield _session(ray, context, token_path)
+        finally:
+            _shut_down(ray)
+
+
+def _start(ray: Any, **options: Any) -> Any:
+    try:
+        return ray.init(
+            address="local",
+            include_dashboard=True,
+            dashboard_host="127.0.0.1",
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            runtime_env={"worker_process_setup_hook": _import_from(Path(__file__).parents[1])},
+            **options,
+        )
+    except (OSError, RuntimeError) as error:
+        raise ClusterError(f"Ray cannot start on this machine: {error}") from error
 
 
 @contextlib.contextmanager
@@ -216,15 +220,3 @@ def _import_from(checkout: Path) -> Callable[[], None]:
         importlib.import_module("cluster")
 
     return import_packages
-
-
-def _shorten_temp_dir() -> None:
-    asked = os.environ.get("RAY_TMPDIR", "")
-    if len(os.fsencode(asked)) > _LONGEST_TEMP_DIR:
-        raise ClusterError(
-            f"RAY_TMPDIR is {asked}, too long for the names of Ray's sockets: name a folder of at most "
-            f"{_LONGEST_TEMP_DIR} bytes."
-        )
-    if len(os.fsencode(os.environ.get("TMPDIR", ""))) > _LONGEST_TEMP_DIR:
-        # RAY_TMPDIR would not do: the processes of the dashboard have sockets in TMPDIR.
-        os.environ["TMPDIR"] = "/tmp"

@@ -22,6 +22,7 @@ from jobs.plan.job import JOBS
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import code_version, require_same_revisions
 from jobs.store import Store, new_run_id
+from jobs.store.runs import SILENT_SECONDS
 
 
 def start(store: Store, pinned: Pinned, engine: Engine, console: Console, makers: Makers = REAL) -> Outcome:
@@ -98,7 +99,9 @@ def fetch_models(plans: Iterable[SweepPlan | EpisodePlan]) -> None:
 
 def _drive(store: Store, run_id: str, pinned: Pinned, pools: Pools, console: Console, claim: Claim = FREE) -> Outcome:
     work = functools.partial(_run_all, pinned=pinned, pools=pools, console=console)
-    return take_run(store, run_id, console, work, claim)
+    # A pool lets its driver move every few seconds, and a little later where actors die.
+    stuck_after = max(pinned.recipe.stuck_after, SILENT_SECONDS)
+    return take_run(store, run_id, console, work, claim, stuck_after)
 
 
 def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console) -> None:

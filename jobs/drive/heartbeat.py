@@ -1,6 +1,8 @@
 """A driver's heart: it tells the store every few seconds that the driver lives, and tells the driver when to stop."""
 
+import math
 import threading
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Self
@@ -18,9 +20,12 @@ class Heart:
 
     What is said goes to the console at once and to the store with the next beat. A store that cannot be reached is no
     reason to stop: the lines are kept for a later beat.
+
+    A thread of its own beats on while the driver hangs. So it pauses while the driver has not `moved` for `stuck_after`
+    seconds: the run can then be resumed elsewhere.
     """
 
-    def __init__(self, store: Store, run_id: str, epoch: int, console: Console) -> None:
+    def __init__(self, store: Store, run_id: str, epoch: int, console: Console, stuck_after: float = math.inf) -> None:
         self._store = store
         self._run_id = run_id
         self._epoch = epoch
@@ -29,6 +34,9 @@ class Heart:
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._reason: StoreError | CancelledError | None = None
+        self._stuck_after = stuck_after
+        self._moved_at = time.monotonic()
+        self._paused = False
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
     def say(self, text: str) -> None:
@@ -42,18 +50,32 @@ class Heart:
             self._lines.append(LogLine(datetime.now(UTC), text))
 
     def check(self) -> None:
-        """Called by the driver now and then.
+        """Called by the driver now and then, as a sign that it moves.
 
         Raises:
             StoreError: another driver took the run over (`FencedError`), or the store refuses.
             CancelledError: somebody asked for an end.
         """
+        self.moved()
         if self._reason is not None:
             raise self._reason
 
+    def moved(self) -> None:
+        """The driver does not hang."""
+        self._moved_at = time.monotonic()
+
     def _run(self) -> None:
         while not self._ended.wait(BEAT_SECONDS):
-            self._beat()
+            seconds = time.monotonic() - self._moved_at
+            hangs = seconds > self._stuck_after
+            if hangs and not self._paused:
+                self.say(
+                    f"The driver has not moved for {seconds:.0f} s. Until it does, it is not heard of any more, and "
+                    "the run may be resumed elsewhere. Where work takes so long, raise stuck_after in the recipe."
+                )
+            if not (hangs and self._paused):
+                self._beat()  # the first time once more, so that the silence has a reason
+            self._paused = hangs
 
     def _beat(self) -> None:
         lines = self._taken()

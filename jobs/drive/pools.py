@@ -82,8 +82,10 @@ def open_pools(
         fraction = recipe.gpu_memory_fraction or shared
         yield Pools(
             f"{actors} x {resources.describe()}",
-            lambda plan: sweeps_on_ray(makers.work(plan, device, fraction), resources, actors),
-            lambda plan: episodes_on_ray(functools.partial(makers.runner, plan, device, fraction), resources, actors),
+            lambda plan: sweeps_on_ray(makers.work(plan, device, fraction), resources, actors, recipe.stuck_after),
+            lambda plan: episodes_on_ray(
+                functools.partial(makers.runner, plan, device, fraction), resources, actors, recipe.stuck_after
+            ),
         )
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import math
 import os
 import socket
 import sys
@@ -14,6 +15,8 @@ from core.errors import CancelledError, FencedError, StoreUnavailableError
 from core.types import Landed, SystemKind
 from jobs.drive.heartbeat import Heart
 from jobs.drive.patience import Result, patiently
+from jobs.drive.pool_warnings import said
+from jobs.drive.witness import witness
 from jobs.plan.revisions import code_version
 from jobs.store import FailureInfo, FinalState, PolicyCheckpoint, PolicyInfo, RoundResult, RunInfo, Stage, Store
 from jobs.store.runs import require_epoch
@@ -110,7 +113,11 @@ class Run:
         return self._patiently(lambda: self.store.checkpoints(self.id))
 
     def _patiently(self, call: Callable[[], Result]) -> Result:
-        return patiently(call, self.heart.say)
+        def attempt() -> Result:
+            self.heart.moved()  # a driver that waits for its store does not hang
+            return call()
+
+        return patiently(attempt, self.heart.say)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +171,18 @@ def hold_run(store: Store, run_id: str, epoch: int | None, console: Console) -> 
                 _end_run(store, run_id, held, state, error, tell)
 
 
-def take_run(store: Store, run_id: str, console: Console, work: Callable[[Run], None], claim: Claim = FREE) -> Outcome:
+def take_run(
+    store: Store,
+    run_id: str,
+    console: Console,
+    work: Callable[[Run], None],
+    claim: Claim = FREE,
+    stuck_after: float = math.inf,
+) -> Outcome:
     """Claim a run, do its work while its heart beats, and end it: done, interrupted, or failed with what went wrong.
 
-    An interruption is no error: it is in the outcome, and the run can be resumed.
+    An interruption is no error: it is in the outcome, and the run can be resumed. A driver that dies without a word is
+    recorded by its witness. `stuck_after` is for its heart.
 
     Raises:
         StoreError: another driver works on it, or there is no such run.
@@ -176,9 +191,18 @@ def take_run(store: Store, run_id: str, console: Console, work: Callable[[Run], 
     host, pid = socket.gethostname(), os.getpid()
     tell = functools.partial(console.print, markup=False)
     epoch = patiently(lambda: store.claim_run(run_id, host, pid, take_over=claim.take_over, epoch=claim.epoch), tell)
+    with witness(store.url, run_id, epoch):
+        _work_to_the_end(store, run_id, epoch, console, work, stuck_after)
+    return outcome_of(patiently(lambda: store.run_info(run_id), tell))
+
+
+def _work_to_the_end(
+    store: Store, run_id: str, epoch: int, console: Console, work: Callable[[Run], None], stuck_after: float
+) -> None:
+    tell = functools.partial(console.print, markup=False)
     state: FinalState = "failed"
     try:
-        with Heart(store, run_id, epoch, console) as heart:
+        with Heart(store, run_id, epoch, console, stuck_after) as heart, said(heart.say):
             try:
                 work(Run(run_id, epoch, store, heart))
             except _INTERRUPTIONS as interruption:
@@ -192,7 +216,6 @@ def take_run(store: Store, run_id: str, console: Console, work: Callable[[Run], 
         error = sys.exception()
         if not isinstance(error, FencedError):  # a run that another driver has is not ours to end
             _end_run(store, run_id, epoch, state, error, tell)
-    return outcome_of(patiently(lambda: store.run_info(run_id), tell))
 
 
 def _end_run(

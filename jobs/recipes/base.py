@@ -44,7 +44,7 @@ class RougeRecipe(Strict):
 # Parts of a GPU that an actor can pin: others would strand what is left of each.
 SHARES = (1, 0.5, 0.25)
 # What decides where a run runs, and not its numbers.
-WHERE = {"accelerator", "actors", "gpus_per_actor", "gpu_memory_fraction", "wait_for_machines"}
+WHERE = {"accelerator", "actors", "gpus_per_actor", "gpu_memory_fraction", "wait_for_machines", "stuck_after"}
 
 
 class RunRecipe(Strict):
@@ -66,6 +66,9 @@ class RunRecipe(Strict):
         gpus_per_actor: 1, or 0.5 or 0.25 where several actors share a GPU.
         gpu_memory_fraction: how much of a GPU's memory an actor may take; its share of the GPU unless given.
         wait_for_machines: seconds to wait for an autoscaled cluster to have what the actors need.
+        stuck_after: seconds that a bundle may take, or an actor's part of a round of training. One that takes longer
+            than that, and than 20 times what is usual for its articles, is stuck: its actor is replaced and it is tried
+            elsewhere. While none has come back, 6 times these seconds are the limit. Nothing replaces an inline pool.
     """
 
     job: ClassVar[str]
@@ -83,6 +86,7 @@ class RunRecipe(Strict):
     gpus_per_actor: float = 1
     gpu_memory_fraction: Annotated[float, Field(gt=0, le=1)] | None = None
     wait_for_machines: Annotated[float, Field(ge=0)] = 0
+    stuck_after: Annotated[float, Field(gt=0)] = 600
 
     @field_validator("gpus_per_actor")
     @classmethod

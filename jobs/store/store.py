@@ -59,6 +59,11 @@ class Store:
         """The URL with its password hidden."""
         return self._address.shown
 
+    @property
+    def url(self) -> str:
+        """The URL with its password."""
+        return self._address.url.render_as_string(hide_password=False)
+
     def __enter__(self) -> Self:
         return self
 

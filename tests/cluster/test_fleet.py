@@ -2,9 +2,12 @@ import itertools
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import fakes
+import psutil
 import pytest
 from fake_episodes import FakeEpisodeRunner
 from ray_dashboard import alive_actors
@@ -43,12 +46,12 @@ def test_a_death_is_charged_to_the_call_the_actor_was_at() -> None:
         fleet.start()
         become_ready(fleet)
         for words in ("", "prepare-raises"):
-            fleet.send(0, "prepare", fakes.article(0, words))
+            fleet.send(0, "prepare", fakes.article(0, words), 1)
         answers = wait_for(fleet, [0, 1])
         assert answers[0] is None
         assert answers[1].message == "cannot be prepared"
         for words in ("prepare-dies", ""):
-            fleet.send(0, "prepare", fakes.article(0, words))
+            fleet.send(0, "prepare", fakes.article(0, words), 1)
         assert fleet.loads == {0: 2}
         losses = wait_for(fleet, [2, 3])
         assert all(isinstance(loss, Loss) and loss.node == this_worker().node for loss in losses.values())
@@ -65,7 +68,7 @@ def test_a_fleet_can_be_closed_and_started_again() -> None:
             for _ in range(2):
                 fleet.start()
             become_ready(fleet)
-            fleet.send(1, "prepare", fakes.article(ticket))
+            fleet.send(1, "prepare", fakes.article(ticket), 1)
             assert fleet.loads == {0: 0, 1: 1}
             assert wait_for(fleet, [ticket]) == {ticket: None}
             for _ in range(2):
@@ -95,3 +98,31 @@ def test_a_name_that_is_still_taken_is_passed_over(session: Session) -> None:
             become_ready(fleet)
         names = {actor["name"] for actor in alive_actors(session)}
     assert names >= {"taken-0", "taken-1"}
+
+
+def test_an_actor_that_is_stopped_is_replaced_and_its_calls_are_lost(
+    caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    runner = partial(FakeEpisodeRunner, log)
+    with closing(Fleet(EpisodeActor, runner, named("stopped"), CPU, 1, stuck_seconds=1, poll_seconds=0.1)) as fleet:
+        fleet.start()
+        become_ready(fleet)
+        fleet.send(0, "prepare", fakes.article(0), 1)
+        wait_for(fleet, [0])
+        actor = psutil.Process(int(log.read_text().split()[0]))
+        actor.suspend()
+        for ticket in (1, 2):
+            assert fleet.send(0, "prepare", fakes.article(ticket), 1) == ticket
+        losses = wait_for(fleet, [1, 2])
+        assert [(loss.error_class, loss.charged) for loss in (losses[1], losses[2])] == [
+            ("ActorStuckError", True),
+            ("ActorStuckError", False),
+        ]
+        assert "no answer for" in losses[1].message
+        assert "Actor 0 on " in caplog.text
+        assert "is stuck: no answer for" in caplog.text
+        become_ready(fleet)
+        fleet.send(0, "prepare", fakes.article(3), 1)
+        assert wait_for(fleet, [3]) == {3: None}
+        assert not actor.is_running() or actor.status() == psutil.STATUS_ZOMBIE

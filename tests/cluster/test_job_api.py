@@ -1,5 +1,10 @@
 """What a person is told when a cluster does not take a job. In processes of their own: Ray reads its switches once."""
 
+import contextlib
+import http.server
+import importlib.metadata
+import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,6 +64,70 @@ def test_a_head_that_does_not_answer(tmp_path: Path) -> None:
     told = ask(f"http://127.0.0.1:{port}", tmp_path, {"HOME": str(tmp_path)})
     assert told.startswith(f"refused: No Ray dashboard answers at http://127.0.0.1:{port}")
     assert "--dashboard-host" in told
+
+
+@contextlib.contextmanager
+def silent_server(answers: bool) -> Iterator[str]:
+    """A dashboard that takes every connection and says nothing; with `answers`, it says its version before."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if not (answers and self.path.startswith("/api/version")):
+                over.wait()
+                return
+            body = json.dumps({"ray_version": importlib.metadata.version("ray")}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    over = threading.Event()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        over.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+HASTY = """
+from cluster import job_api
+job_api._ANSWER_SECONDS = job_api._DO_SECONDS = 1
+"""
+
+
+def test_a_head_that_takes_connections_and_does_not_answer(tmp_path: Path) -> None:
+    with silent_server(answers=False) as address:
+        told = run_script(HASTY + ASKING.format(address=address, more="pass"), tmp_path, {"HOME": str(tmp_path)})
+    assert told.startswith(f"refused: No Ray dashboard answers at {address}: ")
+    assert "timed out" in told
+
+
+CALLING = """
+from core.errors import ClusterError
+head = job_api.Head({address!r})
+try:
+    {call}
+except ClusterError as error:
+    print("refused:", error)
+"""
+
+
+@pytest.mark.parametrize("call", ['head.job("j")', 'head.stop("j")', 'list(head.follow_log("j"))'])
+def test_a_head_that_stops_answering(call: str, tmp_path: Path) -> None:
+    with silent_server(answers=True) as address:
+        told = run_script(HASTY + CALLING.format(address=address, call=call), tmp_path, {"HOME": str(tmp_path)})
+    assert told.startswith(f"refused: No Ray dashboard answers at {address}: ")
+    assert "timed out" in told
 
 
 def test_a_server_that_is_no_dashboard(head: Head, tmp_path: Path) -> None:

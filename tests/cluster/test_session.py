@@ -1,16 +1,19 @@
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 import fakes
 import psutil
 import pytest
+import ray
 
 from cluster.ray_pool import sweeps_on_ray
 from cluster.resources import ActorResources
@@ -42,6 +45,45 @@ def test_every_socket_of_a_session_is_on_loopback(session: Session) -> None:
     assert len(listening) >= 5, "gcs, raylet, worker, dashboard and agent listen"
     # A socket for both families shows 127.0.0.1 as ::ffff:127.0.0.1.
     assert {address.ip.removeprefix("::ffff:") for address in listening} <= {"127.0.0.1", "::1"}
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_no_other_user_reaches_the_folder_of_a_session(session: Session) -> None:
+    """Not to read its logs, not to talk to its sockets, and not to put others in their place."""
+    node = ray._private.worker.global_worker.node
+    sockets = [Path(node.raylet_socket_name), Path(node.plasma_store_socket_name)]
+    assert all(path.is_socket() for path in sockets)
+    for path in sockets:
+        assert as_nobody(lambda path=path: path.rename(path.with_name("moved"))) == "PermissionError"
+        assert as_nobody(lambda path=path: socket.socket(socket.AF_UNIX).connect(str(path))) == "PermissionError"
+    assert as_nobody(lambda: os.listdir(node.get_logs_dir_path())) == "PermissionError"
+    session_dir = Path(node.get_session_dir_path())
+    for folder in (session_dir, *session_dir.parents[:2]):
+        assert as_nobody(lambda folder=folder: (folder / "mine").touch()) == "PermissionError"
+    assert as_nobody(lambda: os.listdir("/")) == "nothing", "everything is refused to nobody"
+
+
+def as_nobody(do: Callable[[], object]) -> str:
+    """What is raised when another user does it, in a process of its own."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        raised = "nothing"
+        try:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+            do()
+        except BaseException as error:
+            raised = type(error).__name__
+        finally:
+            os.write(write, raised.encode())
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        told = pipe.read()
+    os.waitpid(child, 0)
+    return told
 
 
 def test_dashboard_answers_and_wants_the_token(session: Session) -> None:

@@ -53,8 +53,9 @@ class ScriptedFleet:
     def loads(self) -> dict[int, int]:
         return {number: len(self._calls[number]) for number in sorted(self.ready)}
 
-    def send(self, number: int, method: str, argument: Any) -> int:
+    def send(self, number: int, method: str, argument: Any, size: int) -> int:
         assert number in self.ready
+        assert size > 0
         calls = self._calls[number]
         assert not calls or not any(map(self._wants_it_alone, [argument, *(other for _, other in calls.values())]))
         self.sent.append((number, argument))

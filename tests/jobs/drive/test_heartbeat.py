@@ -12,7 +12,7 @@ from rich.console import Console
 from core.errors import CancelledError, FencedError, StoreError, StoreUnavailableError
 from jobs.drive import heartbeat
 from jobs.drive.heartbeat import Heart
-from jobs.store import RunSpec, Store, open_store
+from jobs.store import RunSpec, Store, open_store, runs
 
 SPEC = RunSpec("phase1", {}, "hash", 0, "v", {}, {}, 1)
 
@@ -28,9 +28,10 @@ def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.02)
 
 
-def heart_of(store: Store, stream: io.StringIO | None = None) -> tuple[str, Heart]:
+def heart_of(store: Store, stream: io.StringIO | None = None, **options: float) -> tuple[str, Heart]:
     run_id = store.create_run(SPEC)
-    return run_id, Heart(store, run_id, store.claim_run(run_id, "here", 1), Console(file=stream or io.StringIO()))
+    epoch = store.claim_run(run_id, "here", 1)
+    return run_id, Heart(store, run_id, epoch, Console(file=stream or io.StringIO()), **options)
 
 
 def wait_until(true: Callable[[], bool]) -> None:
@@ -123,3 +124,42 @@ def test_a_driver_whose_store_is_replaced_stops_with_the_next_beat(store: Store,
         wait_until(lambda: is_stopped(heart))
         with pytest.raises(StoreError, match="was replaced by another file while it was in use"):
             heart.check()
+
+
+def test_a_driver_that_hangs_is_not_heard_of_until_it_moves(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    beats = []
+    beat = store.heartbeat
+
+    def counted(*arguments: object) -> bool:
+        beats.append(arguments)
+        return beat(*arguments)
+
+    monkeypatch.setattr(store, "heartbeat", counted)
+    run_id, heart = heart_of(store, stuck_after=0.3)
+    with heart:
+        wait_until(lambda: len(store.log(run_id)) == 1)  # this thread hangs
+        last = len(beats)
+        time.sleep(0.2)  # ten beats long
+        assert len(beats) == last, "a driver that hangs goes on beating"
+        heart.check()
+        wait_until(lambda: len(beats) > last)
+        assert "has not moved for" in store.log(run_id)[0][1].text
+    assert len(store.log(run_id)) == 1
+
+
+def test_a_run_whose_driver_hangs_can_be_taken_elsewhere(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "SILENT_SECONDS", 1.5)
+    run_id, heart = heart_of(store, stuck_after=0.1)
+    with heart:
+
+        def can_be_taken() -> bool:
+            try:
+                store.claim_run(run_id, "elsewhere", 2)
+            except StoreError:
+                return False
+            return True
+
+        assert not can_be_taken()
+        wait_until(can_be_taken)
+        # It moves again: its next beat tells it that it was replaced.
+        wait_until(lambda: is_stopped(heart))

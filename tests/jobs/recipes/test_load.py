@@ -104,7 +104,7 @@ def test_unknown_recipes_and_models() -> None:
 
 def test_the_hash_is_of_what_decides_the_numbers() -> None:
     base = load_recipe(Phase1Recipe, "sample", {})
-    assert base.hash == load_recipe(Phase1Recipe, "sample", {"actors": 3, "accelerator": "cpu"}).hash
+    assert base.hash == load_recipe(Phase1Recipe, "sample", {"actors": 3, "accelerator": "cpu", "stuck_after": 60}).hash
     for change in ({"seed": 1}, {"n": [1]}, {"limit": 2}, {"encoders": ["bert-base-uncased"]}, {"pipeline": "auto"}):
         assert base.hash != load_recipe(Phase1Recipe, "sample", change).hash, change
     assert Phase1Recipe.model_validate(base.model_dump(mode="json")) == base

@@ -1,0 +1,28 @@
+"""What the pools of a run warn of, as lines of the run's log."""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+_POOLS = "cluster"
+
+
+class _Handler(logging.Handler):
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._say = say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._say(f"Warning: {record.getMessage()}")
+
+
+@contextmanager
+def said(say: Callable[[str], None]) -> Iterator[None]:
+    """While the block runs, `say` is called with every warning of `cluster/`, which knows of no run."""
+    handler = _Handler(say)
+    logger = logging.getLogger(_POOLS)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)

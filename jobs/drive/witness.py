@@ -1,0 +1,85 @@
+"""The witness of a driver: a process beside it that stores its end where the driver cannot.
+
+Ray ends a driver in C++ when its cluster is gone, and the kernel ends one that takes too much memory: then no handler
+and no exit hook of Python runs. The witness holds a pipe whose other end only the driver has. When it breaks without a
+word, the driver is dead. It is a child and not a parent of the driver, so that signals, terminal, pid and exit code
+stay the driver's own; therefore it cannot know what the driver died of.
+"""
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+_CHECKOUT = Path(__file__).parents[2]
+_START = f"import sys; sys.path.insert(0, {str(_CHECKOUT)!r}); from jobs.drive.witness import main; main()"
+
+
+@contextlib.contextmanager
+def witness(store_url: str, run_id: str, epoch: int) -> Iterator[None]:
+    """Should this process die before the block ends, its run becomes 'failed', with who died as its error.
+
+    Args:
+        store_url: in full, with its password. It goes through the pipe: others can read the arguments of a process.
+        run_id: which run this process drives.
+        epoch: of this driver. A run that another one has is left alone.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", _START],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        start_new_session=True,  # Ctrl-C and the end of a Ray job are for the driver
+        text=True,
+    )
+    told = {
+        "store": store_url,
+        "run": run_id,
+        "epoch": epoch,
+        "error": (
+            f"DriverDiedError: the driver, pid {os.getpid()} on {socket.gethostname()}, ended without a word. It was "
+            "killed (kill -9, out of memory), or it crashed, or Ray ended it because its cluster was gone"
+        ),
+    }
+    assert process.stdin is not None
+    with contextlib.suppress(OSError):  # a driver without a witness is still a driver
+        print(json.dumps(told), file=process.stdin, flush=True)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            process.communicate("ended")
+
+
+def main() -> None:
+    """Wait for the end of the driver; if it says nothing, store that it is dead."""
+    line = sys.stdin.readline()
+    if not line or sys.stdin.read():
+        return
+    told = json.loads(line)
+
+    # Only now: until then a witness takes next to no memory.
+    from core.errors import StoreError
+    from jobs.drive.patience import patiently
+    from jobs.store import open_store
+    from jobs.store.address import parse_address
+
+    path = parse_address(told["store"]).path
+    if path is not None and not path.exists():  # opening it would create it
+        return
+
+    def finish() -> None:
+        with open_store(told["store"]) as store:
+            store.finish_run(told["run"], told["epoch"], "failed", told["error"])
+
+    with contextlib.suppress(StoreError):  # another driver has it, or the store is gone for good
+        patiently(finish, lambda line: None)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""What is stored of a driver that dies without a word: real processes, ended as Ray's C++ ends them."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jobs.drive.witness import witness
+from jobs.store import RunSpec, Store, open_store
+
+ROOT = Path(__file__).parents[3]
+SPEC = RunSpec("phase1", {}, "hash", 0, "v", {}, {}, 1)
+DYING = """
+import os, sys
+from jobs.drive.witness import witness
+url, run_id, epoch = sys.argv[1:]
+with witness(url, run_id, int(epoch)):
+    print(os.getpid(), flush=True)
+    input()
+    os._exit(1)
+"""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        yield opened
+
+
+def dying(store: Store, run_id: str, epoch: int) -> subprocess.Popen[str]:
+    """A driver that dies of the next line it reads."""
+    command = [sys.executable, "-c", DYING, store.url, run_id, str(epoch)]
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert int(process.stdout.readline()) == process.pid
+    return process
+
+
+def claimed(store: Store) -> tuple[str, int]:
+    run_id = store.create_run(SPEC)
+    return run_id, store.claim_run(run_id, "here", 1)
+
+
+def test_a_driver_that_dies_without_a_word_leaves_a_failed_run(store: Store) -> None:
+    run_id, epoch = claimed(store)
+    process = dying(store, run_id, epoch)
+    assert store.run_info(run_id).state == "running"
+    process.communicate("die\n")
+    deadline = time.monotonic() + 30
+    while (run := store.run_info(run_id)).state == "running":
+        assert time.monotonic() < deadline, "nobody has stored the end of the driver"
+        time.sleep(0.02)
+    assert run.state == "failed"
+    assert run.error is not None
+    assert run.error.startswith(f"DriverDiedError: the driver, pid {process.pid} on ")
+    assert store.claim_run(run_id, "here", 2) == epoch + 1
+
+
+def test_a_driver_that_ends_in_order_needs_no_witness(store: Store) -> None:
+    run_id, epoch = claimed(store)
+    with witness(store.url, run_id, epoch):
+        store.finish_run(run_id, epoch, "done", None)
+    with pytest.raises(ZeroDivisionError), witness(store.url, run_id, epoch):
+        raise ZeroDivisionError
+    run = store.run_info(run_id)
+    assert (run.state, run.error) == ("done", None)
+
+
+def test_the_run_of_another_driver_is_left_alone(store: Store) -> None:
+    run_id, epoch = claimed(store)
+    process = dying(store, run_id, epoch)
+    other, other_epoch = claimed(store)
+    store.claim_run(run_id, "elsewhere", 2, take_over=True)
+    process.communicate("die\n")
+    # Dead later, stored earlier: by then the first witness has had more time than that of another run needed.
+    dying(store, other, other_epoch).communicate("die\n")
+    deadline = time.monotonic() + 30
+    while store.run_info(other).state == "running":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    run = store.run_info(run_id)
+    assert (run.state, run.driver_host, run.error) == ("running", "elsewhere", None)
+
+
+def test_a_store_that_is_gone_is_not_made_again(store: Store, tmp_path: Path) -> None:
+    run_id, epoch = claimed(store)
+    process = dying(store, run_id, epoch)
+    store.close()
+    for file in tmp_path.glob("x.db*"):
+        file.unlink()
+    with open_store(f"sqlite:///{tmp_path / 'y.db'}") as other_store:
+        other, other_epoch = claimed(other_store)
+        process.communicate("die\n")
+        dying(other_store, other, other_epoch).communicate("die\n")
+        deadline = time.monotonic() + 30
+        while other_store.run_info(other).state == "running":
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    assert not (tmp_path / "x.db").exists()
