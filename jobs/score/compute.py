@@ -21,6 +21,7 @@ from core.text.tokenizers import EnglishTokenizer, Tokenizer
 
 # The first that holds a reference counts.
 REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights")
+_FIELDS = ("id", "prediction", "source", *REFERENCE_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def read_predictions(path: Path, tokenizer: Tokenizer, needs_source: str | None 
         LanguageError: the tokenizer would delete a text (named by its line).
     """
     predictions = []
-    for where, row in read_rows(path):
+    for where, row in read_rows(path, lambda names: _FIELDS):
         try:
             prediction = _prediction(row)
             if needs_source and prediction.row.source is None:

@@ -18,6 +18,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from core.errors import StoreError, StoreUnavailableError
 from jobs.store.address import Address
+from jobs.store.storable_text import escaped
 
 BUSY_SECONDS = 30
 _LOCK_NOT_AVAILABLE = "55P03"
@@ -91,9 +92,16 @@ def transaction(engine: Engine, address: Address) -> Iterator[Connection]:
     try:
         with engine.begin() as connection:
             yield connection
+    except UnicodeEncodeError as error:
+        raise not_text(error) from error
     except SQLAlchemyError as error:
         kind = StoreUnavailableError if _is_away(error) else StoreError
         raise kind(f"store {address.shown}: {database_message(error, address)}") from error
+
+
+def not_text(error: UnicodeEncodeError) -> StoreError:
+    """What to say where half of a surrogate pair was to go to the database: it stands for a byte that is no UTF-8."""
+    return StoreError(f"{escaped(str(error.object))!r} is no text that a database can read ({error.reason}): use UTF-8")
 
 
 def _is_away(error: SQLAlchemyError) -> bool:

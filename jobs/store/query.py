@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from core.errors import StoreError
 from jobs.store.address import Address
-from jobs.store.engine import database_message
+from jobs.store.engine import database_message, not_text
 
 _READS = re.compile(r"\s*(\(|SELECT\b|WITH\b|VALUES\b|--|/\*)", re.IGNORECASE)
 # What SQLite and Postgres (25006, read_only_sql_transaction) say to a write.
@@ -48,6 +48,8 @@ def run_query(reader: Engine, address: Address, sql: str) -> Iterator[Answer]:
             if not result.returns_rows:
                 raise StoreError("the SQL returns no rows: write one SELECT")
             yield Answer(tuple(result.keys()), (tuple(row) for row in result))
+    except UnicodeEncodeError as error:
+        raise not_text(error) from error
     except SQLAlchemyError as error:
         message = database_message(error, address)
         if isinstance(error, DBAPIError) and (_is_write(error) or not _READS.match(sql)):

@@ -119,3 +119,13 @@ def test_files_are_not_written_either(filled, tmp_path):
         with pytest.raises(StoreError, match="read-only"):
             ask(filled, sql)
     assert not file.exists()
+
+
+@pytest.mark.parametrize("text", ["caf\udce9", "\ud800"])
+def test_half_of_a_surrogate_pair_is_no_sql_and_no_run(store, text):
+    with pytest.raises(StoreError, match="no text that a database can read"):
+        ask(store, f"SELECT '{text}'")
+    with pytest.raises(StoreError, match="no text that a database can read"):
+        store.run_info(text)
+    with pytest.raises(StoreError, match="no text that a database can read"):
+        store.cancel_run(text, "here")
