@@ -4,6 +4,7 @@ import importlib.metadata
 import itertools
 import os
 import signal
+import stat
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any, NoReturn
@@ -86,6 +87,8 @@ def nws(
 def main() -> None:
     """Run the command line; errors a person can act on are printed without a traceback, with exit code 1."""
     signal.signal(signal.SIGTERM, _terminated)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # which is what nohup asks for
+        signal.signal(signal.SIGHUP, _hung_up)
     _hide_servers(sys.argv)
     try:
         app()
@@ -120,6 +123,15 @@ def _hide_servers(words: Sequence[str]) -> None:
 
 
 def _terminated(signum: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _hung_up(signum: int, frame: object) -> NoReturn:
+    """The terminal is closed: what is still said goes nowhere, and must not fail."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        if stat.S_ISCHR(os.fstat(stream).st_mode):
+            os.dup2(nowhere, stream)
     raise KeyboardInterrupt
 
 

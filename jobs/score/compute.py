@@ -11,11 +11,12 @@ import numpy as np
 
 from core.analysis.bootstrap import score_intervals
 from core.analysis.intervals import Interval, mean_intervals
-from core.errors import CorpusError, LanguageError, RecipeError
+from core.errors import CorpusError, LanguageError, RecipeError, SegmentationError
 from core.metrics.metric import FloatArray, Metric, Row
 from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, Options, make_metric, text_tokenizer
 from core.text.files import read_rows
 from core.text.language import check_language
+from core.text.limits import require_summary_length
 from core.text.rows import cleaned, to_references
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
 
@@ -139,6 +140,7 @@ def read_predictions(path: Path, tokenizer: Tokenizer, needs_source: str | None 
     Raises:
         CorpusError: a row is malformed (named by its line), or there is none.
         LanguageError: the tokenizer would delete a text (named by its line).
+        SegmentationError: a text is too long to be scored (named by its line).
     """
     predictions = []
     for where, row in read_rows(path, lambda names: _FIELDS):
@@ -148,8 +150,10 @@ def read_predictions(path: Path, tokenizer: Tokenizer, needs_source: str | None 
                 raise CorpusError(
                     f"Field 'source' is missing or empty: {needs_source} compares the prediction with it."
                 )
+            for text in (prediction.row.prediction, *prediction.row.references):
+                require_summary_length(text)
             check_language((prediction.row.prediction, *prediction.row.references), tokenizer)
-        except (CorpusError, LanguageError) as error:
+        except (CorpusError, LanguageError, SegmentationError) as error:
             raise type(error)(f"{path}, {where}: {error}", settings=error.settings) from error
         predictions.append(prediction)
     if not predictions:

@@ -99,6 +99,23 @@ def transaction(engine: Engine, address: Address) -> Iterator[Connection]:
         raise kind(f"store {address.shown}: {database_message(error, address)}") from error
 
 
+def may_do_everything(address: Address) -> bool:
+    """Whether the address is that of a superuser of Postgres, to whom `nws query` gives more than tables.
+
+    Raises:
+        StoreError: the database cannot be reached, or refuses.
+    """
+    if address.path is not None:
+        return False
+    engine = reader_engine(address)
+    try:
+        with transaction(engine, address) as connection:
+            asked = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
+            return bool(connection.exec_driver_sql(asked).scalar_one())
+    finally:
+        engine.dispose()
+
+
 def not_text(error: UnicodeEncodeError) -> StoreError:
     """What to say where half of a surrogate pair was to go to the database: it stands for a byte that is no UTF-8."""
     return StoreError(f"{escaped(str(error.object))!r} is no text that a database can read ({error.reason}): use UTF-8")

@@ -109,6 +109,39 @@ def test_french_is_warned_of_when_it_comes_in_as_english(nws, tmp_path: Path) ->
     assert "Warning" not in nws("submit", "phase2", "--dry-run").err
 
 
+def test_a_second_interruption_says_what_is_stored(nws, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = driver.start
+
+    def interrupted_as_it_ends(*args: object, **kwargs: object) -> None:
+        real(*args, **kwargs)
+        raise KeyboardInterrupt  # while Ray is being stopped
+
+    monkeypatch.setattr(driver, "start", interrupted_as_it_ends)
+    result = nws(*SUBMIT)
+    (run,) = nws("ls", "--json").json
+    assert result.code == 130
+    said = f"Interrupted again while run {run['id']} was ending. Its 30 summaries are stored. "
+    assert result.err.splitlines()[-1] == f"{said}Go on with: nws resume {run['id']}"
+
+
+def test_an_interruption_before_there_is_a_run_says_so(nws, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*args: object, **kwargs: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(driver, "fetch_models", interrupted)
+    result = nws(*SUBMIT)
+    assert (result.code, result.out) == (130, "")
+    assert result.err == "Interrupted before there was a run: nothing is stored.\n"
+
+
+def test_a_query_has_a_timeout(nws) -> None:
+    store.open_store("sqlite:///nws.db").close()
+    endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+    result = nws("query", endless, "--timeout", "0.1")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "Error: the query was ended: it took more than 0.1 s (--timeout)\n"
+
+
 def test_the_name_of_a_file_cannot_steer_the_terminal(nws, tmp_path: Path) -> None:
     name = "news\x1b]0;owned\x9b2J[bold].jsonl"
     (tmp_path / name).write_text('{"article": "The town opened a bridge.", "summary": "Bridge."}')

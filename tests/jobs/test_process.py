@@ -1,5 +1,7 @@
 """`nws` as a process of its own: what others on the machine see of it, and how it ends when it is told to."""
 
+import os
+import signal
 import socket
 import time
 from pathlib import Path
@@ -7,6 +9,8 @@ from pathlib import Path
 import nws_process
 import psutil
 import pytest
+
+from jobs.store import open_store
 
 
 def shown_by_ps(folder: Path, *arguments: str) -> str:
@@ -37,3 +41,19 @@ def test_a_password_on_the_command_line_is_not_shown_by_ps(tmp_path: Path, argum
     shown = shown_by_ps(tmp_path, *arguments)
     assert "HUNTER2" not in shown
     assert "--store" in shown
+
+
+def test_a_closed_terminal_ends_a_run_in_order(tmp_path: Path) -> None:
+    # With that terminal gone, whatever is printed fails: the run must be ended all the same.
+    terminal, theirs = os.openpty()
+    arguments = ("submit", "phase1", "--engine", "inline", "--limit", "20")
+    process = nws_process.start(tmp_path, *arguments, out=theirs)
+    os.close(theirs)
+    nws_process.wait_for_rows(tmp_path / "nws.db", process)
+    os.close(terminal)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(60) == 130
+    with open_store(f"sqlite:///{tmp_path}/nws.db", read_only=True) as store:
+        (run,) = store.list_runs()
+    assert (run.state, run.error) == ("interrupted", None)
+    assert run.summaries > 0
