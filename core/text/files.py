@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -41,11 +42,8 @@ def read_rows(path: Path, choose: Choose) -> Iterator[LocatedRow]:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is such a file; what can be the name of none, since it is too long or holds a NUL, is none."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
+    """Whether there is such a file; not for what `Path.is_file` fails on: too long for a name, or with a NUL in it."""
+    return os.path.isfile(path)
 
 
 def _jsonl(path: Path) -> Iterator[LocatedRow]:

@@ -112,7 +112,7 @@ def check_store(url: str) -> Check:
     """Whether the store can be used, and by whom."""
     try:
         address = parse_address(url)
-        if address.path is not None and not address.path.exists():
+        if address.path is not None and not os.path.exists(address.path):
             return Check("store", "ok", f"{address.shown} does not exist yet; the first run creates it")
         current, head = current_revision(url), head_revision()
         is_superuser = may_do_everything(address)

@@ -197,11 +197,11 @@ def check_output(out: Path, file: Path) -> None:
     Raises:
         RecipeError: its folder does not exist, or it is the file that is read.
     """
-    if not out.resolve().parent.is_dir():
+    if not os.path.isdir(out.resolve().parent):
         raise RecipeError(f"--per-row {out}: there is no folder {out.parent}.")
-    if out.is_dir():
+    if os.path.isdir(out):
         raise RecipeError(f"--per-row {out}: this is a folder; name a file in it.")
-    if out.exists() and file.exists() and out.samefile(file):
+    if os.path.exists(out) and os.path.exists(file) and out.samefile(file):
         raise RecipeError(f"--per-row {out} is the file that is read: give it another name.")
 
 

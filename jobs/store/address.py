@@ -73,7 +73,7 @@ def parse_address(url: str) -> Address:
     if parsed.drivername != "sqlite":
         return Address(parsed, shown, None)
     name = parsed.database
-    if parsed.host or parsed.query or not name or name == ":memory:" or name.startswith("file:"):
+    if parsed.host or parsed.query or not name or name == ":memory:" or name.startswith("file:") or "\0" in name:
         raise StoreError(
             f"the store URL {shown!r} does not name a file: write sqlite:/// (three slashes) and a path, "
             f"without options, e.g. {DEFAULT_STORE}"

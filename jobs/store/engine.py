@@ -6,6 +6,7 @@ belongs to a transaction only after an explicit BEGIN, as Python's sqlite3 begin
 """
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,7 +47,7 @@ def writer_engine(address: Address) -> Engine:
     if address.path is None:
         # A driver may be silent for minutes between two bundles: ask whether the server is still there.
         return _postgres_engine(address, pool_pre_ping=True)
-    if not address.path.parent.is_dir():
+    if not os.path.isdir(address.path.parent):
         raise StoreError(f"the store {address.shown} needs the folder {address.path.parent}: create it first")
     _refuse_folder(address)
     engine = create_engine(address.url, json_serializer=_dump_json)
@@ -64,7 +65,7 @@ def reader_engine(address: Address) -> Engine:
         engine = _postgres_engine(address, poolclass=NullPool)
         event.listen(engine, "connect", _postgres_read_only)
         return engine
-    if not address.path.exists():
+    if not os.path.exists(address.path):
         raise StoreError(f"there is no store at {address.path}: check --store, or submit a run first")
     _refuse_folder(address)
     # mode=rw, unlike a plain connect, never creates the file; mode=ro would leave its -wal and -shm files behind.
@@ -176,5 +177,5 @@ def _postgres_read_only(connection: DBAPIConnection, _: ConnectionPoolEntry) -> 
 
 
 def _refuse_folder(address: Address) -> None:
-    if address.path is not None and address.path.is_dir():
+    if address.path is not None and os.path.isdir(address.path):
         raise StoreError(f"the store {address.shown} is a folder: name a file in it, e.g. {address.shown}/nws.db")

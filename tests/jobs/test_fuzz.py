@@ -88,7 +88,7 @@ def test_command_line(nws, tmp_path: Path) -> None:
     def case(draw: random.Random) -> None:
         broken = tmp_path / "broken.jsonl"
         broken.write_bytes(b'{"prediction": "\xff' + garbage.mutated(draw, draw.randbytes(40)))
-        bad = f"x{garbage.word(draw)}".replace("\0", "")[:200]  # no command line holds a NUL
+        bad = f"x{garbage.word(draw)}".replace("\0", "")  # no command line holds a NUL
         number = unusable(draw).replace("\0", "")
         command = draw.choice(
             (
@@ -98,10 +98,15 @@ def test_command_line(nws, tmp_path: Path) -> None:
                 ("query", bad),
                 ("query", "select 1", "--timeout", draw.choice(("0", "nan", "inf", "-1", "x" + number))),
                 ("ls", "--store", bad),
+                ("ls", "--store", f"sqlite:///none/{bad}"),
                 ("ls", "--store", f"postgres:/{bad}"),
                 ("score", str(broken), "--per-row", "rows.jsonl"),
                 ("score", "good.jsonl", "--metrics", bad, "--per-row", "rows.jsonl"),
                 ("score", "good.jsonl", "--seed", "x" + number),
+                ("score", bad),
+                ("score", "good.jsonl", "--per-row", f"none/{bad}"),
+                ("keysentences", bad),
+                ("correlate", bad, "--metrics", "a", "--human", "h"),
                 ("keysentences", str(broken)),
                 ("keysentences", "good.txt", "--diversity", draw.choice(("2", "nan", "x" + number))),
                 ("correlate", str(broken), "--metrics", bad, "--human", "h"),
@@ -110,6 +115,11 @@ def test_command_line(nws, tmp_path: Path) -> None:
                 ("submit", "phase1", "--dry-run", "--dataset", str(broken)),
                 ("submit", draw.choice(sorted(JOBS)), "--dry-run", "--recipe", bad),
                 ("submit", "phase1", "--dry-run", "--n", "x" + number),
+                ("submit", "phase1", "--dry-run", "--encoder", bad),
+                ("submit", "baselines", "--dry-run", "--system", bad),
+                ("submit", "phase1", "--dry-run", "--pipeline", bad),
+                ("submit", "phase1", "--engine", bad),
+                ("submit", "phase1", "--address", bad),
                 ("submit", "phase1", "--dry-run", draw.choice(("--limit", "--seed", "--actors")), "x" + number),
             )
         )

@@ -46,8 +46,7 @@ def test_a_password_on_the_command_line_is_not_shown_by_ps(tmp_path: Path, argum
 def test_a_closed_terminal_ends_a_run_in_order(tmp_path: Path) -> None:
     # With that terminal gone, whatever is printed fails: the run must be ended all the same.
     terminal, theirs = os.openpty()
-    arguments = ("submit", "phase1", "--engine", "inline", "--limit", "20")
-    process = nws_process.start(tmp_path, *arguments, out=theirs)
+    process = nws_process.start(tmp_path, "submit", "phase1", "--engine", "inline", out=theirs)
     os.close(theirs)
     nws_process.wait_for_rows(tmp_path / "nws.db", process)
     os.close(terminal)
