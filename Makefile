@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DEMO_STORE := sqlite:///demo.db
 
-.PHONY: setup demo test test-faults check bench clean
+.PHONY: setup demo test test-faults fuzz check audit bench clean
 .DEFAULT_GOAL := setup
 
 setup: .venv/installed
@@ -29,6 +29,10 @@ test: setup
 test-faults: setup
 	$(BIN)/python -m pytest -m faults
 
+# The default run draws 500 cases. SEED=… draws others.
+fuzz: setup
+	NWS_FUZZ_CASES=10000 NWS_FUZZ_SEED=$(or $(SEED),0) $(BIN)/python -m pytest --timeout 3600 tests/jobs/test_fuzz.py
+
 check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -37,6 +41,12 @@ check: setup
 	rm -f .venv/check.db
 	NWS_STORE=sqlite:///.venv/check.db $(BIN)/alembic upgrade head
 	NWS_STORE=sqlite:///.venv/check.db $(BIN)/alembic check
+
+# Known vulnerabilities of every pinned package, asked of PyPI; an environment of its own, so that nothing here changes.
+audit: constraints.txt
+	$(PYTHON) -m venv .venv/audit
+	.venv/audit/bin/python -m pip install --quiet pip-audit==2.10.1
+	.venv/audit/bin/pip-audit --disable-pip --no-deps --requirement constraints.txt
 
 bench: setup
 	$(BIN)/python -m bench.sweep

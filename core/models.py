@@ -1,6 +1,7 @@
 """Which weights: every model is a name, an origin and a revision, and lies in a folder when it is used."""
 
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,7 +54,7 @@ def parse_model(text: str, known: Mapping[str, ModelRef] = KNOWN_MODELS) -> Mode
     """The model that a recipe or flag names: a name in `known`, a local folder, or a Hub id (`org/name[@revision]`)."""
     if text in known:
         return known[text]
-    if text and Path(text).is_dir():
+    if text and os.path.isdir(text):  # unlike Path.is_dir, False for what is too long to be a name
         return ModelRef(Path(text).resolve().name, str(Path(text).resolve()), "")
     source, _, revision = text.partition("@")
     for ref in known.values():

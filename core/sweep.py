@@ -18,6 +18,7 @@ from core.summarizers.generators import Generator
 from core.summarizers.importance import unit_rows
 from core.summarizers.systems import AnchoredF1, Document, Draft, Embeddings, System, uncut_and_cut
 from core.text.language import Language, require_language
+from core.text.limits import require_summary_length
 from core.text.segmentation import Segmenter, unsegmented
 from core.text.words import count_words
 from core.transformer import Precision
@@ -100,6 +101,8 @@ def checked(
     def check_and_segment(article: Article) -> SegmentedArticle:
         if not article.references:
             raise EmptyArticleError(f"Article {article.key!r} of {article.dataset} has no reference summary.")
+        for reference in article.references:
+            require_summary_length(reference)
         require_language(article, language)
         return segment(article)
 

@@ -1,12 +1,15 @@
 """The `nws` command line. Data goes to stdout, progress and errors to stderr; exit 0 only when nothing failed."""
 
 import importlib.metadata
+import itertools
 import os
 import signal
+import stat
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any, NoReturn
 
+import setproctitle
 import typer
 
 from core.errors import NwsError, RecipeError
@@ -84,6 +87,9 @@ def nws(
 def main() -> None:
     """Run the command line; errors a person can act on are printed without a traceback, with exit code 1."""
     signal.signal(signal.SIGTERM, _terminated)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # which is what nohup asks for
+        signal.signal(signal.SIGHUP, _hung_up)
+    _hide_servers(sys.argv)
     try:
         app()
     except NwsError as error:
@@ -104,7 +110,28 @@ def _options(error: NwsError, words: Sequence[str]) -> list[str]:
     return [option for name in error.settings if (option := f"--{name.replace('_', '-')}") in known]
 
 
+def _hide_servers(words: Sequence[str]) -> None:
+    """Take stores on servers, whose URL may hold a password, out of what `ps` and Ray's dashboard show of us."""
+    hidden = []
+    for before, word in itertools.pairwise(["", *words]):
+        value = word.removeprefix("--store=")
+        is_store = before == "--store" or value != word
+        is_server = value.startswith("postgres") or (is_store and not value.startswith("sqlite:///"))
+        hidden.append(word.removesuffix(value) + "***" if is_server else word)
+    if hidden != list(words):
+        setproctitle.setproctitle(" ".join(hidden))
+
+
 def _terminated(signum: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _hung_up(signum: int, frame: object) -> NoReturn:
+    """The terminal is closed: what is still said goes nowhere, and must not fail."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        if stat.S_ISCHR(os.fstat(stream).st_mode):
+            os.dup2(nowhere, stream)
     raise KeyboardInterrupt
 
 

@@ -3,17 +3,18 @@
 import functools
 import itertools
 import re
+import sys
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import CorpusError, RecipeError
 from core.fingerprint import file_sha256
 from core.hub import resolve_commit
-from core.text.files import READERS, LocatedRow, read_rows
+from core.text.files import SUFFIXES, LocatedRow, is_file, read_rows
 from core.text.hub_datasets import KNOWN_DATASETS, PINNED_REVISIONS, load_split
-from core.text.rows import recognise_fields, to_article
+from core.text.rows import Fields, recognise_fields, to_article
 from core.types import Article
 
 _SAMPLE = Path(__file__).parents[1] / "sample"
@@ -89,6 +90,10 @@ def open_corpus(spec: DatasetSpec) -> Corpus:
             was written to meanwhile.
         HubError: the Hub cannot be reached, or has no such dataset.
     """
+    try:
+        spec.name.encode()
+    except UnicodeEncodeError as error:  # a byte of the command line that was none
+        raise CorpusError(f"{spec.name!r} is no UTF-8: rename the file.") from error
     if spec.name in BUNDLED:
         return _open_file(BUNDLED[spec.name], spec.name, spec)
     if not has_splits(spec.name):
@@ -98,12 +103,15 @@ def open_corpus(spec: DatasetSpec) -> Corpus:
 
 def has_splits(name: str) -> bool:
     """Whether a dataset is one of the Hub: a file and a bundled sample are one split, `all`."""
-    return not (name in BUNDLED or Path(name).suffix.lower() in READERS or Path(name).is_file())
+    return not (name in BUNDLED or Path(name).suffix.lower() in SUFFIXES or is_file(Path(name)))
 
 
 def _open_file(path: Path, name: str, spec: DatasetSpec) -> Corpus:
+    def choose(names: Sequence[str]) -> Sequence[str]:
+        return _fields(names, spec).names
+
     def read() -> Iterator[Article]:
-        return _part(_unique(_articles(read_rows(path), str(path), name, "all", spec)), spec)
+        return _part(_unique(_articles(read_rows(path, choose), str(path), name, "all", spec)), spec)
 
     revision = _revision(path)
     ids = _ids(read())
@@ -161,7 +169,7 @@ def _open_hub(spec: DatasetSpec) -> Corpus:
     if match is None:
         raise CorpusError(
             f"There is no dataset {spec.name!r}: give one of {', '.join([*BUNDLED, *KNOWN_DATASETS])}, an existing "
-            f"file ending in {', '.join(READERS)}, or a Hub id such as organisation/name:configuration."
+            f"file ending in {', '.join(SUFFIXES)}, or a Hub id such as organisation/name:configuration."
         )
     repository, config = match["repository"], match["config"]
     pinned = PINNED_REVISIONS.get(repository, "main")
@@ -205,11 +213,15 @@ def _articles(rows: Iterator[LocatedRow], source: str, name: str, split: str, sp
     for index, (place, row) in enumerate(rows):
         try:
             if fields is None:
-                fields = recognise_fields(row, spec.text_field, spec.reference_field, spec.key_field)
+                fields = _fields(row, spec)
             article = to_article(row, fields, name, split, index)
         except CorpusError as error:
             raise CorpusError(f"{source}, {place}: {error}", settings=error.settings) from error
         yield article
+
+
+def _fields(names: Iterable[str], spec: DatasetSpec) -> Fields:
+    return recognise_fields(names, spec.text_field, spec.reference_field, spec.key_field)
 
 
 def _unique(articles: Iterator[Article]) -> Iterator[Article]:
@@ -222,7 +234,9 @@ def _unique(articles: Iterator[Article]) -> Iterator[Article]:
 
 
 def _part(articles: Iterator[Article], spec: DatasetSpec) -> Iterator[Article]:
-    return itertools.islice(articles, spec.skip, None if spec.limit is None else spec.skip + spec.limit)
+    # Python cannot count further than sys.maxsize, and no dataset reaches it.
+    first = min(spec.skip, sys.maxsize)
+    return itertools.islice(articles, first, None if spec.limit is None else min(first + spec.limit, sys.maxsize))
 
 
 def _after(spec: DatasetSpec) -> str:

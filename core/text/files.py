@@ -2,33 +2,48 @@
 
 import csv
 import json
+import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
-import pyarrow.parquet
-
 from core.errors import CorpusError
+from core.text.parquet import parquet_rows
 
 # Where a row stands ("line 7"), and the row.
 LocatedRow = tuple[str, dict[str, object]]
+# From the names of all columns to those that are needed.
+Choose = Callable[[Sequence[str]], Collection[str]]
 
 
-def read_rows(path: Path) -> Iterator[LocatedRow]:
+def read_rows(path: Path, choose: Choose) -> Iterator[LocatedRow]:
     """The rows of `path`, lazily.
+
+    Args:
+        path: JSONL, CSV or Parquet.
+        choose: of the columns of a Parquet file, the names of those that are needed. The others are not read, and are
+            None in every row.
 
     Raises:
         CorpusError: the file does not exist, is of another kind, or holds a malformed row (named by its line).
     """
-    if not path.is_file():
+    if not is_file(path):
         raise CorpusError(f"There is no file {path}.")
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        raise CorpusError(f"{path}: a dataset file ends in {', '.join(READERS)}.")
+    suffix = path.suffix.lower()
     try:
-        yield from reader(path)
+        if suffix == ".parquet":
+            yield from parquet_rows(path, choose)
+        elif suffix in _TEXT_READERS:
+            yield from _TEXT_READERS[suffix](path)
+        else:
+            raise CorpusError(f"{path}: a dataset file ends in {', '.join(SUFFIXES)}.")
     except OSError as error:  # also what a damaged Parquet page raises
         raise CorpusError(f"{path} cannot be read: {error}.") from error
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; not for what `Path.is_file` fails on: too long for a name, or with a NUL in it."""
+    return os.path.isfile(path)
 
 
 def _jsonl(path: Path) -> Iterator[LocatedRow]:
@@ -75,20 +90,5 @@ def _decoded(lines: Iterable[bytes], path: Path) -> Iterator[str]:
             raise CorpusError(f"{path}, line {number}: not valid UTF-8 ({error}).") from error
 
 
-def _parquet(path: Path) -> Iterator[LocatedRow]:
-    try:
-        with pyarrow.parquet.ParquetFile(path) as file:
-            number = 0
-            for batch in file.iter_batches(batch_size=256):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield f"row {number}", row
-    except pyarrow.ArrowException as error:
-        raise CorpusError(f"{path}: not a readable Parquet file ({error}).") from error
-
-
-READERS: dict[str, Callable[[Path], Iterator[LocatedRow]]] = {
-    ".jsonl": _jsonl,
-    ".csv": _csv,
-    ".parquet": _parquet,
-}
+_TEXT_READERS: dict[str, Callable[[Path], Iterator[LocatedRow]]] = {".jsonl": _jsonl, ".csv": _csv}
+SUFFIXES = (*_TEXT_READERS, ".parquet")

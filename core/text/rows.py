@@ -21,6 +21,11 @@ class Fields:
     reference: str
     key: str | None
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those that there are."""
+        return (self.text, self.reference) if self.key is None else (self.text, self.reference, self.key)
+
 
 def recognise_fields(names: Iterable[str], text: str | None, reference: str | None, key: str | None) -> Fields:
     """The fields to read among `names`: those given, else the first usual name that is there.
@@ -102,7 +107,7 @@ def _listed(value: str) -> list[str]:
         for parse in (json.loads, ast.literal_eval):  # pandas writes a list the Python way
             try:
                 parsed = parse(value.strip())
-            except (ValueError, SyntaxError):
+            except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two: nested without end
                 continue
             if isinstance(parsed, list) and all(isinstance(item, str) for item in parsed):
                 return parsed

@@ -16,13 +16,10 @@ from core.text import korean_segmentation, spacy_segmentation
 from core.text.cutting import MAX_CHUNK_WORDS, Cutter, CutText
 from core.text.korean import versions
 from core.text.language import Language
+from core.text.limits import MAX_SENTENCES, require_length, too_long
 from core.text.words import word_spans
 from core.types import Article, Segment, SegmentedArticle
 
-# Importance compares every sentence with every other, and a parser's memory grows with the text: beyond these an
-# article would take a worker's memory down with it. News articles have some dozens of sentences.
-MAX_CHARACTERS = 1_000_000
-MAX_SENTENCES = 3_000
 DEFAULT_TRAINED_PIPELINE = "en_core_web_sm"
 KOREAN_PIPELINE = "kiwi"
 
@@ -98,13 +95,12 @@ class Segmenter:
 
         Raises:
             EmptyArticleError: the text holds no word.
-            SegmentationError: the text has more than `MAX_CHARACTERS` or `MAX_SENTENCES`.
+            SegmentationError: the text is longer than `core/text/limits.py` allows.
         """
-        if len(article.text) > MAX_CHARACTERS:
-            raise _too_long(article, f"{len(article.text)} characters; at most {MAX_CHARACTERS}")
+        require_length(article)
         segmented = assemble(article, self._cut(article.text))
         if len(segmented.sentences) > MAX_SENTENCES:
-            raise _too_long(article, f"{len(segmented.sentences)} sentences; at most {MAX_SENTENCES}")
+            raise too_long(article, f"{len(segmented.sentences)} sentences", MAX_SENTENCES)
         return segmented
 
 
@@ -112,10 +108,6 @@ def _load(pipeline: str) -> Cutter:
     if pipeline == KOREAN_PIPELINE:
         return korean_segmentation.load_cutter()
     return spacy_segmentation.load_cutter(resolve_pipeline(pipeline))
-
-
-def _too_long(article: Article, what: str) -> SegmentationError:
-    return SegmentationError(f"Article {article.key!r} of {article.dataset} has {what} can be summarised. Split it.")
 
 
 def assemble(article: Article, cut: CutText) -> SegmentedArticle:
@@ -146,10 +138,9 @@ def unsegmented(article: Article) -> SegmentedArticle:
 
     Raises:
         EmptyArticleError: the text holds no word.
-        SegmentationError: the text has more than `MAX_CHARACTERS`.
+        SegmentationError: the text is longer than `core/text/limits.py` allows.
     """
-    if len(article.text) > MAX_CHARACTERS:
-        raise _too_long(article, f"{len(article.text)} characters; at most {MAX_CHARACTERS}")
+    require_length(article)
     words = tuple(article.text[start:end] for start, end in word_spans(article.text))
     if not words:
         raise _empty(article)

@@ -9,6 +9,7 @@ Two ways:
 """
 
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from core.text.words import word_spans
 
 # spaCy counts these among the stop words, but a summary that drops them says the opposite.
 _NEGATIONS = frozenset({"no", "not", "n't", "n’t", "never", "cannot"})
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _VERB_CHUNK_POS = frozenset({"VERB", "AUX", "PART", "ADV"})
 
 
@@ -62,7 +64,8 @@ def load_cutter(pipeline: str) -> Cutter:
         nlp = spacy.load(pipeline, exclude=["ner", "lemmatizer"])
         chunker = parsed_chunks
     nlp.add_pipe("line_breaks", first=True)
-    return lambda text: cut_doc(nlp(text), chunker)
+    # spaCy fails on half of a surrogate pair.
+    return lambda text: cut_doc(nlp(_SURROGATE.sub("\ufffd", text)), chunker)
 
 
 @Language.component("line_breaks")

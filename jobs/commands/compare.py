@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, parse_lengths, reading
+from jobs.terminal.console import PrintableConsole
 
 
 def compare(
@@ -34,14 +35,12 @@ def compare(
     """
     lengths = parse_lengths(n)
 
-    from rich.console import Console
-
     from jobs.compare.compute import compare_runs
     from jobs.compare.show import print_comparison
 
     with reading(store) as opened:
         found = compare_runs(opened, run, run2, system or [], lengths, metric)
     if as_json:
-        print(json.dumps(found.as_dict(), ensure_ascii=False, allow_nan=False))
+        print(json.dumps(found.as_dict(), allow_nan=False))
     else:
-        print_comparison(found, Console(highlight=False))
+        print_comparison(found, PrintableConsole())

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from jobs.commands.shared import Json
+from jobs.terminal.console import PrintableConsole
 
 
 def correlate(
@@ -28,14 +29,12 @@ def correlate(
 
     Pearson, Spearman and Kendall (tau-b).
     """
-    from rich.console import Console
-
     from jobs.correlate.compute import correlate_file
     from jobs.correlate.show import print_correlation
 
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     found = correlate_file(file, names, human, seed)
     if as_json:
-        print(json.dumps(found.as_dict(), ensure_ascii=False, allow_nan=False))
+        print(json.dumps(found.as_dict(), allow_nan=False))
     else:
-        print_correlation(found, Console(highlight=False))
+        print_correlation(found, PrintableConsole())

@@ -61,4 +61,4 @@ def _job_logs(run: str, address: str | None, follow: bool) -> None:
         err.print(f"Ray job {name}")
         pieces = head.follow_log(name) if follow and name == names[-1] else [head.log(name)]
         for piece in pieces:
-            print(piece, end="", flush=True)
+            out.print(piece, end="", markup=False)

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, newest, out, reading, shown
+from jobs.terminal.console import PrintableConsole
 
 
 def report(
@@ -24,7 +24,7 @@ def report(
     with reading(store) as opened:
         info = opened.run_info(run or newest(opened, with_summaries=True))
         folder = out_dir or Path("reports") / info.id
-        written = REPORTS[info.job](opened, info, folder, err if as_json else Console(highlight=False))
+        written = REPORTS[info.job](opened, info, folder, err if as_json else PrintableConsole())
     if as_json:
         print(json.dumps(json.loads(written.json.read_text(encoding="utf-8"))))
         return

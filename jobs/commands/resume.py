@@ -1,5 +1,7 @@
 """`nws resume`: go on with a run."""
 
+import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -7,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from core.errors import StoreError, StoreUnavailableError
 from jobs.commands import options
 from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, finish, store_flag
 from jobs.commands.target import Target, choose_target, resume_there
@@ -62,15 +65,29 @@ def go_on(
 
     from jobs.drive import driver
 
-    with telling(f"the run was taken. Go on with: nws resume {run}{store_flag(store)}"):
+    with telling(opened, run, store):
         return driver.resume(opened, run, target.engine, accelerator, actors, err, take_over)
 
 
 @contextmanager
-def telling(what: str) -> Iterator[None]:
-    """A driver that has its run ends it in order when it is interrupted; before, there is only this to say."""
+def telling(opened: "Store", run: str, store: str) -> Iterator[None]:
+    """A driver ends its run in order when it is interrupted; what comes before and after is said here."""
     try:
         yield
     except KeyboardInterrupt:
-        err.print(f"Interrupted before {what}")
+        err.print(_how_it_stands(opened, run, store))
         raise
+
+
+def _how_it_stands(opened: "Store", run: str, store: str) -> str:
+    """What an interruption has left of a run, and how to go on."""
+    go_on_with = f"Go on with: nws resume {run}{store_flag(store)}"
+    try:
+        info = opened.run_info(run)
+    except StoreUnavailableError as error:
+        return f"Interrupted. How run {run} stands cannot be seen now ({error}). {go_on_with}"
+    except StoreError:
+        return "Interrupted before there was a run: nothing is stored."
+    if (info.driver_pid, info.driver_host) != (os.getpid(), socket.gethostname()):
+        return f"Interrupted before the run was taken. {go_on_with}"
+    return f"Interrupted again while run {run} was ending. Its {info.summaries} summaries are stored. {go_on_with}"

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from core.errors import RecipeError
+from jobs.terminal.console import PrintableConsole
 
 if TYPE_CHECKING:  # `nws --help` must not wait for SQLAlchemy and torch
     from core.learning.policy_system import PolicySystem
@@ -31,8 +31,8 @@ PolicyName = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
 
 # Data goes to stdout, all else to stderr.
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+out = PrintableConsole(soft_wrap=True)
+err = PrintableConsole(stderr=True, soft_wrap=True)
 
 
 def shown(store: str) -> str:

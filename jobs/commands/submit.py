@@ -171,7 +171,7 @@ def _submit(
     from jobs.drive import driver
     from jobs.plan.dry_run import describe, print_description
     from jobs.plan.job import JOBS
-    from jobs.store import open_store
+    from jobs.store import new_run_id, open_store
     from jobs.terminal.language_warning import warn_of_corpora
 
     pinned = JOBS[job].plan(recipe, {key: value for key, value in given.items() if value is not None})
@@ -188,6 +188,7 @@ def _submit(
         elif target.address:
             outcome = start_there(opened, store, pinned, target)
         else:
-            with telling("there was a run: nothing is stored."):
-                outcome = driver.start(opened, pinned, target.engine, err)
+            run_id = new_run_id(job)
+            with telling(opened, run_id, store):
+                outcome = driver.start(opened, pinned, target.engine, err, run_id=run_id)
     finish(outcome, store, as_json)

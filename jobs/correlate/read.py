@@ -46,7 +46,7 @@ def read_scores(path: Path, columns: Sequence[str]) -> ScoreTable:
     _check_columns(columns)
     cells: dict[tuple[str, str], tuple[float, ...]] = {}
     lines: dict[tuple[str, str], str] = {}
-    for where, row in read_rows(path):
+    for where, row in read_rows(path, lambda names: (SYSTEM, DOCUMENT, *columns)):
         try:
             key = _name(row, SYSTEM), _name(row, DOCUMENT)
             if key in cells:

@@ -20,15 +20,16 @@ from core.models import KNOWN_MODELS, model_folder
 from core.text.segmentation import DEFAULT_TRAINED_PIPELINE, pipeline_revision, resolve_pipeline
 from jobs.store import current_revision, head_revision
 from jobs.store.address import parse_address
+from jobs.store.engine import may_do_everything
 
-State = Literal["ok", "missing", "broken"]
+State = Literal["ok", "missing", "warning", "broken"]
 _LIBRARIES = ("ray", "torch", "transformers", "sentence-transformers", "spacy", "bert-score", "sqlalchemy")
 _NEEDED_DISK_GB = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One finding. `missing` limits what can be run; `broken` has to be mended."""
+    """One finding. `missing` limits what can be run, a `warning` what is safe; `broken` has to be mended."""
 
     name: str
     state: State
@@ -48,7 +49,7 @@ def check_all(store: str) -> list[Check]:
         _hub,
         _disk,
         _ray,
-        lambda: _store(store),
+        lambda: check_store(store),
     )
     return [check() for check in checks]
 
@@ -107,17 +108,22 @@ def _ray() -> Check:
         return Check("Ray", "broken", str(error))
 
 
-def _store(url: str) -> Check:
+def check_store(url: str) -> Check:
+    """Whether the store can be used, and by whom."""
     try:
         address = parse_address(url)
-        if address.path is not None and not address.path.exists():
+        if address.path is not None and not os.path.exists(address.path):
             return Check("store", "ok", f"{address.shown} does not exist yet; the first run creates it")
         current, head = current_revision(url), head_revision()
+        is_superuser = may_do_everything(address)
     except NwsError as error:
         return Check("store", "broken", str(error))
     if current != head:
         command = f"nws db upgrade --store {address.shown}"
         return Check("store", "broken", f"{address.shown} has schema {current or 'none'}, not {head}. Run: {command}")
+    if is_superuser:
+        text = f"{address.shown} is the URL of a superuser: `nws query` could read files of the server with it."
+        return Check("store", "warning", f"{text} Use a role of its own, see docs/security.md")
     return Check("store", "ok", f"{address.shown}, schema {current}")
 
 

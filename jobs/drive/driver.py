@@ -25,14 +25,23 @@ from jobs.store import Store, new_run_id
 from jobs.store.runs import SILENT_SECONDS
 
 
-def start(store: Store, pinned: Pinned, engine: Engine, console: Console, makers: Makers = REAL) -> Outcome:
-    """Create a run and drive it to its end. There is no run before its models and machines are known to be there.
+def start(
+    store: Store,
+    pinned: Pinned,
+    engine: Engine,
+    console: Console,
+    makers: Makers = REAL,
+    run_id: str | None = None,
+) -> Outcome:
+    """Create a run, called `run_id` or by a new name, and drive it to its end.
+
+    There is no run before its models and machines are known to be there.
 
     Raises:
         NwsError: a model or a machine is missing, or the store refuses. A run that exists by then can be resumed.
     """
     fetch_models([*_of_training(pinned), *(planned.plan for planned in pinned.stages)])
-    run_id = new_run_id(pinned.job)
+    run_id = run_id or new_run_id(pinned.job)
     with open_pools(pinned.recipe, engine, run_id, console, makers) as pools:
         store.create_run(pinned.run_spec(), run_id)
         return _drive(store, run_id, pinned, pools, console)

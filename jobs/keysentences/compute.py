@@ -10,6 +10,7 @@ from core.errors import CorpusError, RecipeError
 from core.metrics.keyword_recall import keyword_recall
 from core.summarizers import kr_wordrank, textrank_sentences
 from core.summarizers.korean_key_sentences import check_selection
+from core.text.files import is_file
 from core.text.korean import readable
 from core.text.language import hangul_share
 from core.text.tokenizers import named_tokenizer
@@ -118,7 +119,7 @@ def read_documents(path: Path) -> list[str]:
     Raises:
         CorpusError: the file does not exist, is not UTF-8, holds no document, or more lines than that hold no Hangul.
     """
-    if not path.is_file():
+    if not is_file(path):
         raise CorpusError(f"There is no file {path}.")
     try:
         lines = path.read_bytes().split(b"\n")

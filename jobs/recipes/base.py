@@ -11,7 +11,8 @@ from core.models import parse_model
 from core.text.corpus import DatasetSpec
 from core.transformer import Precision
 
-PositiveInt = Annotated[int, Field(ge=1)]
+# Up to what a column of whole numbers holds in every database.
+PositiveInt = Annotated[int, Field(ge=1, lt=2**31)]
 
 
 class Strict(BaseModel):

@@ -10,9 +10,11 @@ from pydantic import BaseModel, ValidationError
 
 from core.errors import RecipeError
 from core.text.corpus import DatasetSpec
+from core.text.files import is_file
 from jobs.recipes.base import RunRecipe
 
 Recipe = TypeVar("Recipe", bound=RunRecipe)
+_MOST_BYTES = 2**20
 BUNDLED = Path(__file__).parent / "bundled"
 
 
@@ -26,6 +28,15 @@ def _keys(part: type) -> tuple[str, ...]:
 _KEYS = frozenset(_keys(DatasetSpec)) - {"name"}
 _OF_BERTSCORE = {"bertscore_model": "model", "bertscore_layer": "num_layers"}
 _OF_EACH_DATASET = {"datasets": {key: key for key in _KEYS}, "train_datasets": {f"train_{key}": key for key in _KEYS}}
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """YAML's plain values without aliases: with them, a few lines stand for billions of values."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise RecipeError("a recipe has no aliases (*name): write the value out.")
+        return super().compose_node(parent, index)
 
 
 def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> Recipe:
@@ -100,11 +111,17 @@ def _part_in(annotation: Any) -> type | None:
 def _read(job: str, name: str) -> dict[str, Any]:
     bundled = sorted(path.stem for path in (BUNDLED / job).glob("*.yaml"))
     path = BUNDLED / job / f"{name}.yaml" if name in bundled else Path(name)
-    if not path.is_file():
+    if not is_file(path):
         raise RecipeError(f"There is no recipe {name!r}: give one of {', '.join(bundled)}, or a YAML file.")
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        if path.stat().st_size > _MOST_BYTES:
+            raise RecipeError(f"it is larger than {_MOST_BYTES} bytes, which no recipe is.")
+        values = yaml.load(path.read_text(encoding="utf-8"), _PlainLoader)
+    except RecipeError as error:
+        raise RecipeError(f"{path}: {error}") from error
+    except OSError as error:
+        raise RecipeError(f"{path} cannot be read: {error}.") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # the last two: no UTF-8, 2024-99-99, [[[[…
         raise RecipeError(f"{path} is not valid YAML: {error}") from error
     if not isinstance(values, dict):
         raise RecipeError(f"{path} holds no keys: a recipe is a mapping such as `seed: 0`.")

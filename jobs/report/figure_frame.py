@@ -9,6 +9,9 @@ from typing import Any
 from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from jobs.terminal.console import written_out
 
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "nws",  # without it the ids in an SVG are random
@@ -94,5 +97,7 @@ def make_figure(frame: Frame) -> tuple[Figure, Any]:
 
 def save(figure: Figure, png: Path, svg: Path) -> None:
     """As PNG (200 dpi) and SVG; an equal figure gives the same bytes."""
+    for text in figure.findobj(Text):  # no font has control characters, and the warning would print them
+        text.set_text(written_out(text.get_text()))
     figure.savefig(png, dpi=200)
     figure.savefig(svg, metadata={"Date": None})

@@ -11,16 +11,18 @@ import numpy as np
 
 from core.analysis.bootstrap import score_intervals
 from core.analysis.intervals import Interval, mean_intervals
-from core.errors import CorpusError, LanguageError, RecipeError
+from core.errors import CorpusError, LanguageError, RecipeError, SegmentationError
 from core.metrics.metric import FloatArray, Metric, Row
 from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, Options, make_metric, text_tokenizer
 from core.text.files import read_rows
 from core.text.language import check_language
+from core.text.limits import require_summary_length
 from core.text.rows import cleaned, to_references
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
 
 # The first that holds a reference counts.
 REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights")
+_FIELDS = ("id", "prediction", "source", *REFERENCE_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,17 +140,20 @@ def read_predictions(path: Path, tokenizer: Tokenizer, needs_source: str | None 
     Raises:
         CorpusError: a row is malformed (named by its line), or there is none.
         LanguageError: the tokenizer would delete a text (named by its line).
+        SegmentationError: a text is too long to be scored (named by its line).
     """
     predictions = []
-    for where, row in read_rows(path):
+    for where, row in read_rows(path, lambda names: _FIELDS):
         try:
             prediction = _prediction(row)
             if needs_source and prediction.row.source is None:
                 raise CorpusError(
                     f"Field 'source' is missing or empty: {needs_source} compares the prediction with it."
                 )
+            for text in (prediction.row.prediction, *prediction.row.references):
+                require_summary_length(text)
             check_language((prediction.row.prediction, *prediction.row.references), tokenizer)
-        except (CorpusError, LanguageError) as error:
+        except (CorpusError, LanguageError, SegmentationError) as error:
             raise type(error)(f"{path}, {where}: {error}", settings=error.settings) from error
         predictions.append(prediction)
     if not predictions:
@@ -192,11 +197,11 @@ def check_output(out: Path, file: Path) -> None:
     Raises:
         RecipeError: its folder does not exist, or it is the file that is read.
     """
-    if not out.resolve().parent.is_dir():
+    if not os.path.isdir(out.resolve().parent):
         raise RecipeError(f"--per-row {out}: there is no folder {out.parent}.")
-    if out.is_dir():
+    if os.path.isdir(out):
         raise RecipeError(f"--per-row {out}: this is a folder; name a file in it.")
-    if out.exists() and file.exists() and out.samefile(file):
+    if os.path.exists(out) and os.path.exists(file) and out.samefile(file):
         raise RecipeError(f"--per-row {out} is the file that is read: give it another name.")
 
 

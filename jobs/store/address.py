@@ -1,8 +1,10 @@
 """Store URLs: which databases can be used, which file is meant, and how to show one without its password."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
@@ -18,6 +20,12 @@ _DRIVERS = {
     "postgresql": "postgresql+psycopg",
     "postgresql+psycopg": "postgresql+psycopg",
 }
+# Options of libpq that hold no secret. What any other holds is hidden, since `passwd=` is a password, too.
+_SHOWN_OPTIONS = frozenset(
+    {"application_name", "connect_timeout", "dbname", "host", "port", "sslmode", "sslrootcert", "user"}
+)
+# What users, hosts and databases are named like. A password that was typed in a wrong place may be anything else.
+_PLAIN = re.compile(r"[\w.@+/-]*")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -34,20 +42,21 @@ class Address:
 
     def scrub(self, message: str) -> str:
         """The message without the password, should a driver have quoted it."""
-        secrets = [self.url.password, *(self.url.query[key] for key in self.url.query if "password" in key)]
-        for secret in secrets:
-            if isinstance(secret, str) and secret:
-                message = message.replace(secret, "***")
-        return message
+        secrets = [value for key, value in _options(self.url) if key not in _SHOWN_OPTIONS]
+        secrets += [self.url.password] if isinstance(self.url.password, str) else []
+        forms = {form for secret in secrets if secret for form in (secret, quote(secret, safe=""), quote_plus(secret))}
+        longest_first = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
+        return re.sub(longest_first, "***", message) if forms else message
 
 
 def parse_address(url: str) -> Address:
     """Read a store URL; `postgresql://` means psycopg 3, and a relative SQLite path is taken from here.
 
     Raises:
-        StoreError: The URL cannot be read, or names a database that NWS does not support.
+        StoreError: The URL cannot be read, or names a database that NWS does not support. Of what may be a password in
+            the wrong place, the message quotes nothing.
     """
-    if url.partition("?")[0].count("@") > 1:
+    if url.count("@") > 1:
         raise StoreError(f"the store URL {_mask(url)!r} has more than one @: write one in a password as %40")
     try:
         parsed = make_url(url)
@@ -57,11 +66,14 @@ def parse_address(url: str) -> Address:
     shown = _shown(parsed)
     if parsed.drivername not in _DRIVERS:
         raise StoreError(f"the store URL {shown!r} names an unsupported database: {_USABLE}")
+    if re.search(":.*@" if parsed.drivername == "sqlite" else "@", parsed.database or ""):
+        # What stands before the @ was meant as user and password.
+        raise StoreError(f"cannot read the store URL {_mask(url)!r}: there is a / or : too many or too few; {_USABLE}")
     parsed = parsed.set(drivername=_DRIVERS[parsed.drivername])
     if parsed.drivername != "sqlite":
         return Address(parsed, shown, None)
     name = parsed.database
-    if parsed.host or parsed.query or not name or name == ":memory:" or name.startswith("file:"):
+    if parsed.host or parsed.query or not name or name == ":memory:" or name.startswith("file:") or "\0" in name:
         raise StoreError(
             f"the store URL {shown!r} does not name a file: write sqlite:/// (three slashes) and a path, "
             f"without options, e.g. {DEFAULT_STORE}"
@@ -70,13 +82,35 @@ def parse_address(url: str) -> Address:
     return Address(parsed.set(database=str(path)), shown, path)
 
 
+def _options(url: URL) -> Iterator[tuple[str, str]]:
+    """The options after the ?, each value by itself."""
+    for key, values in url.query.items():
+        for value in (values,) if isinstance(values, str) else values:
+            yield key, value
+
+
 def _shown(url: URL) -> str:
-    hidden = {key: "***" if "password" in key else value for key, value in url.query.items()}
-    if url.password == "":
-        url = url.set(password=None)
-    return url.set(query=hidden).render_as_string(hide_password=True).replace("%2A%2A%2A", "***")
+    is_file = url.drivername == "sqlite" and not url.host
+    hidden = {
+        key: value if key in _SHOWN_OPTIONS and _PLAIN.fullmatch(value) else "***" for key, value in _options(url)
+    }
+    url = url.set(
+        username=_plain(url.username),
+        password="***" if url.password else None,
+        host=_plain(url.host),
+        database=url.database if is_file else _plain(url.database),
+        query=hidden,
+    )
+    return url.render_as_string(hide_password=True).replace("%2A%2A%2A", "***")
+
+
+def _plain(name: str | None) -> str | None:
+    return name if name is None or _PLAIN.fullmatch(name) else "***"
 
 
 def _mask(text: str) -> str:
-    """Hide what may be a password in a text that is no URL."""
-    return re.sub(r"(password=)[^&\s]*", r"\1***", re.sub(r"//.*@", "//***@", text))
+    """Of a text that is no usable URL, what cannot be a password: a file's name, or the kind of database."""
+    if re.fullmatch(r"(sqlite:/*)?[\w./\\-]*\.(db|sqlite3?)|", text):
+        return text
+    kind = re.match(rf"({'|'.join(map(re.escape, sorted(_DRIVERS, reverse=True)))}):/*", text)
+    return f"{kind[0]}***" if kind else "***"

@@ -20,6 +20,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from core.errors import StoreError, StoreUnavailableError
 from jobs.store.address import Address
+from jobs.store.storable_text import escaped
 
 BUSY_SECONDS = 30
 _LOCK_NOT_AVAILABLE = "55P03"
@@ -48,7 +49,7 @@ def writer_engine(address: Address) -> Engine:
     if address.path is None:
         # A driver may be silent for minutes between two bundles: ask whether the server is still there.
         return _postgres_engine(address, pool_pre_ping=True)
-    if not address.path.parent.is_dir():
+    if not os.path.isdir(address.path.parent):
         raise StoreError(f"the store {address.shown} needs the folder {address.path.parent}: create it first")
     _refuse_folder(address)
     _create_private(address.path, address)
@@ -67,7 +68,7 @@ def reader_engine(address: Address) -> Engine:
         engine = _postgres_engine(address, poolclass=NullPool)
         event.listen(engine, "connect", _postgres_read_only)
         return engine
-    if not address.path.exists():
+    if not os.path.exists(address.path):
         raise StoreError(f"there is no store at {address.path}: check --store, or submit a run first")
     _refuse_folder(address)
     # mode=rw, unlike a plain connect, never creates the file; mode=ro would leave its -wal and -shm files behind.
@@ -106,9 +107,33 @@ def transaction(engine: Engine, address: Address) -> Iterator[Connection]:
     try:
         with engine.begin() as connection:
             yield connection
+    except UnicodeEncodeError as error:
+        raise not_text(error) from error
     except SQLAlchemyError as error:
         kind = StoreUnavailableError if _is_away(error) else StoreError
         raise kind(f"store {address.shown}: {database_message(error, address)}") from error
+
+
+def may_do_everything(address: Address) -> bool:
+    """Whether the address is that of a superuser of Postgres, to whom `nws query` gives more than tables.
+
+    Raises:
+        StoreError: the database cannot be reached, or refuses.
+    """
+    if address.path is not None:
+        return False
+    engine = reader_engine(address)
+    try:
+        with transaction(engine, address) as connection:
+            asked = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
+            return bool(connection.exec_driver_sql(asked).scalar_one())
+    finally:
+        engine.dispose()
+
+
+def not_text(error: UnicodeEncodeError) -> StoreError:
+    """What to say where half of a surrogate pair was to go to the database: it stands for a byte that is no UTF-8."""
+    return StoreError(f"{escaped(str(error.object))!r} is no text that a database can read ({error.reason}): use UTF-8")
 
 
 def _is_away(error: SQLAlchemyError) -> bool:
@@ -176,5 +201,5 @@ def _create_private(path: Path, address: Address) -> None:
 
 
 def _refuse_folder(address: Address) -> None:
-    if address.path is not None and address.path.is_dir():
+    if address.path is not None and os.path.isdir(address.path):
         raise StoreError(f"the store {address.shown} is a folder: name a file in it, e.g. {address.shown}/nws.db")

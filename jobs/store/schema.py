@@ -1,5 +1,6 @@
 """The schema's version: read it, bring it up to date, and refuse to work on another one."""
 
+import os
 from pathlib import Path
 
 from alembic import command
@@ -67,7 +68,7 @@ def create_if_fresh(address: Address) -> None:
     Raises:
         StoreError: The file cannot be created, or is not a SQLite database.
     """
-    if address.path is None or (address.path.exists() and not _is_empty(address)):
+    if address.path is None or (os.path.exists(address.path) and not _is_empty(address)):
         return
     engine = writer_engine(address)
     try:

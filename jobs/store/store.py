@@ -292,13 +292,18 @@ class Store:
         with self._read() as connection:
             return checkpoints.greedy_rewards(connection, run_id)
 
-    def query(self, sql: str) -> AbstractContextManager[Answer]:
+    def query(self, sql: str, timeout: float | None = None) -> AbstractContextManager[Answer]:
         """Run one SQL statement that reads: `with store.query("SELECT …") as answer: … answer.rows`.
 
+        Args:
+            sql: the statement.
+            timeout: seconds after which it is ended; None for never.
+
         Raises:
-            StoreError: On entering or reading: the database's own message, or that queries are read-only.
+            StoreError: On entering or reading: the database's own message, that queries are read-only, or that the
+                time is over.
         """
-        return run_query(self._reader, self._address, sql)
+        return run_query(self._reader, self._address, sql, timeout)
 
     @contextmanager
     def _write(self) -> Iterator[Connection]:

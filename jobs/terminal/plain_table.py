@@ -1,12 +1,12 @@
 """Rows of a query as a table in the terminal."""
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 
 from core.errors import StoreError
+from jobs.terminal.console import printable
 
 
 def print_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], console: Console) -> None:
@@ -57,8 +57,3 @@ def _text(value: object) -> str:
     if isinstance(value, bytes | memoryview):
         return _bytes(value)
     return printable(str(value))
-
-
-def printable(text: str) -> str:
-    """`text` with control characters written out, so that what is in the store cannot steer a terminal."""
-    return re.sub(r"[\x00-\x1f\x7f-\x9f]", lambda found: repr(found.group())[1:-1], text)

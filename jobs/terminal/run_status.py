@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from jobs.store import FailureInfo, PolicyInfo, RunInfo
-from jobs.terminal.plain_table import printable
+from jobs.terminal.console import printable
 
 
 def as_dict(

@@ -109,6 +109,65 @@ def test_french_is_warned_of_when_it_comes_in_as_english(nws, tmp_path: Path) ->
     assert "Warning" not in nws("submit", "phase2", "--dry-run").err
 
 
+def test_a_second_interruption_says_what_is_stored(nws, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = driver.start
+
+    def interrupted_as_it_ends(*args: object, **kwargs: object) -> None:
+        real(*args, **kwargs)
+        raise KeyboardInterrupt  # while Ray is being stopped
+
+    monkeypatch.setattr(driver, "start", interrupted_as_it_ends)
+    result = nws(*SUBMIT)
+    (run,) = nws("ls", "--json").json
+    assert result.code == 130
+    said = f"Interrupted again while run {run['id']} was ending. Its 30 summaries are stored. "
+    assert result.err.splitlines()[-1] == f"{said}Go on with: nws resume {run['id']}"
+
+
+def test_an_interruption_before_there_is_a_run_says_so(nws, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*args: object, **kwargs: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(driver, "fetch_models", interrupted)
+    result = nws(*SUBMIT)
+    assert (result.code, result.out) == (130, "")
+    assert result.err == "Interrupted before there was a run: nothing is stored.\n"
+
+
+def test_a_query_has_a_timeout(nws) -> None:
+    store.open_store("sqlite:///nws.db").close()
+    endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+    result = nws("query", endless, "--timeout", "0.1")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "Error: the query was ended: it took more than 0.1 s (--timeout)\n"
+
+
+def test_the_name_of_a_file_cannot_steer_the_terminal(nws, tmp_path: Path) -> None:
+    name = "news\x1b]0;owned\x9b2J[bold].jsonl"
+    (tmp_path / name).write_text('{"article": "The town opened a bridge.", "summary": "Bridge."}')
+    job = ("submit", "phase1", "--dataset", name, "--n", "1")
+    commands = [(*job, "--dry-run"), (*job, "--engine", "inline"), ("logs",), ("report",), ("ls",), ("status",)]
+    run_id = ""
+    for command in commands:
+        result = nws(*command, *([run_id] if command == ("logs",) else []))
+        assert result.code == 0, result.err
+        shown = result.out + result.err
+        assert not any(ord(char) < 32 or 127 <= ord(char) < 160 for char in shown.replace("\n", ""))
+        run_id = run_id or (nws("ls", "--json").json[0]["id"] if "--engine" in command else "")
+    assert r"news\x1b]0;owned\x9b2J[bold].jsonl" in nws(*commands[0]).out
+    assert nws("submit", "phase1", "--dataset", "[/a].jsonl").err == "Error: There is no file [/a].jsonl.\n"
+
+
+def test_a_name_that_is_no_utf8_is_an_error(nws, tmp_path: Path) -> None:
+    name = "caf\udce9.jsonl"
+    (tmp_path / name).write_text('{"article": "The town opened a bridge.", "summary": "Bridge."}')
+    for command in (("--dry-run",), ("--engine", "inline")):
+        refused = nws("submit", "phase1", "--dataset", name, "--n", "1", *command)
+        assert (refused.code, refused.out) == (1, "")
+        assert refused.err == "Error: 'caf\\udce9.jsonl' is no UTF-8: rename the file.\n"
+    assert not (tmp_path / "nws.db").exists()
+
+
 def test_failed_articles_make_the_exit_code_one(nws, tmp_path: Path) -> None:
     rows = ['{"article": "The town opened a bridge.", "summary": "Bridge."}', '{"article": "", "summary": "None."}']
     (tmp_path / "news.jsonl").write_text("\n".join(rows))

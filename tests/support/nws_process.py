@@ -18,13 +18,15 @@ STUB = (sys.executable, str(Path(__file__).parent / "stub_work.py"))
 """The same with work that costs next to nothing."""
 
 
-def start(folder: Path, *arguments: str, program: tuple[str, ...] = NWS, **environment: str) -> subprocess.Popen[str]:
+def start(
+    folder: Path, *arguments: str, program: tuple[str, ...] = NWS, out: int = subprocess.PIPE, **environment: str
+) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*program, *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": f"{ROOT}:{Path(__file__).parent}", **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stdout=out,
+        stderr=out,
         text=True,
         start_new_session=True,
     )

@@ -128,6 +128,30 @@ def test_repeated_rows_are_read_once_and_null_texts_are_kept(tmp_path: Path) -> 
     assert articles[2].references == ()
 
 
+@pytest.mark.parametrize("setting", ["limit", "skip"])
+def test_numbers_that_python_cannot_count_to(tmp_path: Path, setting: str) -> None:
+    path = write(tmp_path / "d.jsonl", ROWS)
+    spec = DatasetSpec(str(path), **{setting: 999_999_999_999_999_999_999})
+    if setting == "limit":
+        assert len(list(open_corpus(spec))) == 3
+    else:
+        with pytest.raises(CorpusError, match="holds no article after the first"):
+            open_corpus(spec)
+
+
+@pytest.mark.parametrize("reference", ["[" * 3000 + "]" * 3000, "[" + "-" * 50_000 + "1]", "[" * 100_000 + "]"])
+def test_brackets_without_end_are_a_reference_as_it_stands(tmp_path: Path, reference: str) -> None:
+    path = write(tmp_path / "d.csv", [{"text": "Hi.", "reference": reference}])
+    (article,) = open_corpus(DatasetSpec(str(path)))
+    assert article.references == (reference,)
+
+
+@pytest.mark.parametrize("name", ["a\0b.jsonl", "a" * 5000 + ".jsonl", "a\0b", "b" * 5000])
+def test_what_no_file_is_called(name: str) -> None:
+    with pytest.raises(CorpusError, match=r"There is no (file|dataset)"):
+        open_corpus(DatasetSpec(name))
+
+
 def test_limit(tmp_path: Path) -> None:
     corpus = open_corpus(DatasetSpec(str(write(tmp_path / "d.jsonl", ROWS)), limit=2))
     assert corpus.size == len(list(corpus)) == 2

@@ -42,6 +42,40 @@ def test_flags_win_over_the_file(tmp_path: Path) -> None:
     assert [(d.name, d.text_field) for d in replaced.datasets] == [("c.csv", "body")]
 
 
+# Ten million times "x", in 300 bytes.
+_BILLION_LAUGHS = "\n".join(
+    ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
+    + [f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]" for before, name in zip("abcdef", "bcdefg", strict=True)]
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (_BILLION_LAUGHS, r"mine.yaml: a recipe has no aliases \(\*name\)"),
+        ("datasets: &one [{name: sample}]\nn: *one", "no aliases"),
+        ("seed: 2024-99-99", "not valid YAML: month must be in"),
+        ("[" * 3000 + "]" * 3000, "not valid YAML"),
+        ("seed: " + "9" * 5000, "not valid YAML"),
+        ("# " + "x" * 2**20, "larger than 1048576 bytes"),
+        ("n: [99999999999]", "n.0: Input should be less than 2147483648"),
+        ("actors: 99999999999999999999", "actors: Input should be less than 2147483648"),
+        ("? {a: b}\n: c", "not valid YAML"),
+    ],
+)
+def test_what_no_recipe_holds_is_refused_at_once(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(content)
+    with pytest.raises(RecipeError, match=message):
+        load_recipe(Phase1Recipe, str(path), {})
+
+
+@pytest.mark.parametrize("name", ["a\0b.yaml", "a" * 5000 + ".yaml"])
+def test_what_no_file_is_called_is_no_recipe(name: str) -> None:
+    with pytest.raises(RecipeError, match="There is no recipe"):
+        load_recipe(Phase1Recipe, name, {})
+
+
 def test_another_backbone_leaves_the_layer_of_the_recipe_behind(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     own = {"model": "org/own", "num_layers": 5, "rescale": True}

@@ -1,10 +1,79 @@
+import string
 import sys
+import traceback
+from urllib.parse import quote
 
 import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
 
 from core.errors import StoreError
 from jobs.store import open_store
 from jobs.store.address import parse_address
+
+# Where a password stands in a URL, right or mistyped.
+SPELLINGS = (
+    "postgresql://ann:{}@db.example/news",
+    "postgresql://ann:{}@db.example:5432/news?sslmode=require",
+    "postgres:/ann:{}@db.example/news",
+    "postgresql:ann:{}@db.example",
+    "postgresql//ann:{}@db.example/news",
+    "postgresql:///ann:{}@db.example/news",
+    "postgresql://ann:{}",
+    "postgresql://ann:{}/news",
+    "postgresql://ann:{}@db.example:port/news",
+    "postgresql://ann/{}@db.example/news",
+    "postgresql://ann;{}@db.example/news",
+    "postgresql://ann:{}@@db.example/news",
+    "postgresql://:{}@db.example/news",
+    "postgresql+psycopg2://ann:{}@db.example/news",
+    "postgrseql://ann:{}@db.example/news",
+    "mysql://ann:{}@db.example/news",
+    "sqlite:///ann:{}@db.example/news",
+    "sqlite://ann:{}@db.example/news",
+    "ann:{}@db.example/news",
+    "//ann:{}@db.example/news",
+    " postgresql://ann:{}@db.example/news",
+    "'postgresql://ann:{}@db.example/news'",
+    "postgresql://ann@db.example/news?passwd={}",
+    "postgresql://ann@db.example/news?PASSWORD={}",
+    "postgresql://ann@db.example/news?password=&password={}",
+    "postgresql://ann@db.example/news?sslpassword={}&sslmode=require",
+    "postgresql://ann@db.example/news&password={}",
+    "host=db.example user=ann password={}",
+    "host=db.example password='{}'",
+    'password = "{}"',
+)
+_TYPED = st.text(alphabet=string.ascii_letters + string.digits + " !#$%&'*+,-./:;<=>?@\\^_`{|}~é한", max_size=12)
+
+
+@settings(max_examples=300, deadline=None)
+@given(spelling=st.sampled_from(SPELLINGS), before=_TYPED, after=_TYPED, is_quoted=st.booleans())
+@example(spelling=SPELLINGS[-1], before="two words ", after="", is_quoted=False)
+@example(spelling=SPELLINGS[0], before="a?b@", after="", is_quoted=False)
+def test_no_password_is_shown_however_a_url_is_mistyped(spelling, before, after, is_quoted):
+    password = f"{before}HUNTER2{after}"
+    # Unquoted, these make another URL that is right: its host, database or further option is what was typed there.
+    assume(is_quoted or not set(password) & ({"&"} if "@" in spelling else {"@", "/"}))
+    url = spelling.format(quote(password, safe="") if is_quoted else password)
+    assert "HUNTER2" not in _said_of(url)
+
+
+def _said_of(url):
+    """Whatever an address or its error shows, and a driver's message that quotes the password."""
+    try:
+        address = parse_address(url)
+    except StoreError as error:
+        return "".join(traceback.format_exception(error))
+    secret = address.url.password or ""
+    return f"{address.shown} {address!r} {address.scrub(f'no user with {secret} or {quote(secret, safe=str())}')}"
+
+
+def test_files_are_shown():
+    assert parse_address("sqlite:///runs/nws.db").shown == "sqlite:///runs/nws.db"
+    for url in ("nws.db", "sqlite://nws.db"):
+        with pytest.raises(StoreError, match=url):
+            parse_address(url)
 
 
 def test_relative_sqlite_path_is_taken_from_here(tmp_path, monkeypatch):

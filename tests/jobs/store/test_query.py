@@ -1,7 +1,16 @@
+import os
+import signal
+import threading
+from pathlib import Path
+
 import pytest
+import sqlalchemy as sa
 
 from core.errors import StoreError
+from jobs.doctor.checks import check_store
 from jobs.store import open_store
+
+ROOT = Path(__file__).parents[3]
 
 
 def ask(store, sql):
@@ -119,3 +128,84 @@ def test_files_are_not_written_either(filled, tmp_path):
         with pytest.raises(StoreError, match="read-only"):
             ask(filled, sql)
     assert not file.exists()
+
+
+@pytest.mark.parametrize("text", ["caf\udce9", "\ud800"])
+def test_half_of_a_surrogate_pair_is_no_sql_and_no_run(store, text):
+    with pytest.raises(StoreError, match="no text that a database can read"):
+        ask(store, f"SELECT '{text}'")
+    with pytest.raises(StoreError, match="no text that a database can read"):
+        store.run_info(text)
+    with pytest.raises(StoreError, match="no text that a database can read"):
+        store.cancel_run(text, "here")
+
+
+ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+
+
+@pytest.fixture
+def endless(store):
+    return "SELECT pg_sleep(600)" if store.shown_url.startswith("postgres") else ENDLESS
+
+
+def test_a_query_ends_when_its_time_is_over(store, endless):
+    ended = pytest.raises(StoreError, match=r"the query was ended: it took more than 0.2 s")
+    with ended as caught, store.query(endless, timeout=0.2) as answer:
+        list(answer.rows)
+    assert caught.value.settings == ("timeout",)
+    assert store.list_runs() == []  # other queries have their own time
+
+
+# SQLAlchemy leaves the server's cursor of an interrupted statement to the garbage collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_query_can_be_interrupted(store, endless):
+    pressed = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    pressed.start()
+    with pytest.raises(KeyboardInterrupt):
+        ask(store, endless)
+    pressed.join()
+    assert store.list_runs() == []
+
+
+# The commands of docs/security.md.
+READER = (
+    "CREATE ROLE nws_reader LOGIN PASSWORD 'choose-one'",
+    'GRANT CONNECT ON DATABASE "{database}" TO nws_reader',
+    "GRANT USAGE ON SCHEMA public TO nws_reader",
+    "GRANT SELECT ON ALL TABLES IN SCHEMA public TO nws_reader",
+)
+OUTSIDE_TABLES = (
+    "SELECT pg_read_file('postgresql.conf')",
+    "SELECT pg_ls_dir('.')",
+    "SELECT * FROM pg_create_physical_replication_slot('fuzz')",
+    "SELECT lo_export(1, '/tmp/x')",
+    "SELECT pg_reload_conf()",
+)
+
+
+def test_a_role_that_may_only_read_reaches_nothing_outside_tables(postgres_url, spec):
+    with open_store(postgres_url) as store:
+        run_id = store.create_run(spec)
+    engine = sa.create_engine(sa.make_url(postgres_url).set(drivername="postgresql+psycopg"), poolclass=sa.NullPool)
+    try:
+        with engine.begin() as connection:
+            for command in READER:
+                connection.exec_driver_sql(command.format(database=engine.url.database))
+        reader = sa.make_url(postgres_url).set(username="nws_reader", password="choose-one")
+        reader_url = reader.render_as_string(hide_password=False)
+        assert [check_store(url).state for url in (postgres_url, reader_url)] == ["warning", "ok"]
+        with open_store(reader_url, read_only=True) as store:
+            assert ask(store, "SELECT id FROM runs")[1] == [(run_id,)]
+            for sql in OUTSIDE_TABLES:
+                with pytest.raises(StoreError, match=r"permission denied|must be|read-only"):
+                    ask(store, sql)
+    finally:
+        with engine.begin() as connection:
+            connection.exec_driver_sql("DROP OWNED BY nws_reader")
+            connection.exec_driver_sql("DROP ROLE nws_reader")
+
+
+def test_docs_give_the_commands_for_that_role():
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    for command in READER:
+        assert command.format(database="nws").replace('"', "") + ";" in page

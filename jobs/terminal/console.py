@@ -1,0 +1,36 @@
+"""A console to which no text that comes from outside, such as the name of a file, can send a command."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+# C0 but tab and new line, DEL, C1; and halves of surrogate pairs, which stand for bytes that are no UTF-8.
+_NOT_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class PrintableConsole(Console):
+    """A console that prints text as it is, but for control characters, which it writes out.
+
+    Its own, for colours and bars, stay. `options` are those of rich's `Console`.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments of a renderable, each without control characters."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(written_out(segment.text), segment.style)
+
+
+def written_out(text: str) -> str:
+    """`text` with control characters but tab and new line written out."""
+    return _NOT_TEXT.sub(lambda found: repr(found.group())[1:-1], text)
+
+
+def printable(text: str) -> str:
+    """`text` on one line, with control characters written out."""
+    return written_out(text).replace("\t", "\\t").replace("\n", "\\n")

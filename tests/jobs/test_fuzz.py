@@ -1,0 +1,185 @@
+"""Garbage, drawn with a seed: it gives an error in words, never a traceback, and leaves nothing half-written.
+
+The default run draws 500 cases, `make fuzz` 10,000; NWS_FUZZ_CASES and NWS_FUZZ_SEED choose others. A failure names its
+case: the same seed draws it again.
+"""
+
+import contextlib
+import importlib.util
+import json
+import math
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import garbage
+
+from core.errors import NwsError, RecipeError
+from core.metrics.metric import Row
+from core.metrics.registry import METRICS, NEED_BACKBONE, Options, make_metric
+from core.summarizers.composition import compose
+from core.text.corpus import DatasetSpec, open_corpus
+from core.text.segmentation import Segmenter
+from core.types import Article
+from jobs.plan.job import JOBS
+from jobs.recipes.load import BUNDLED, load_recipe
+from jobs.store import open_store
+
+CASES = int(os.environ.get("NWS_FUZZ_CASES", "500"))
+SEED = int(os.environ.get("NWS_FUZZ_SEED", "0"))
+KINDS = 6
+
+
+def fuzz(kind: str, case: Callable[[random.Random], None]) -> None:
+    """Draw this kind's share of the cases."""
+    for number in range(CASES // KINDS):
+        try:
+            case(random.Random(f"{SEED} {kind} {number}"))
+        except BaseException as error:
+            raise AssertionError(f"{kind}: case {number} of NWS_FUZZ_SEED={SEED}") from error
+
+
+def test_readers(tmp_path: Path) -> None:
+    def case(draw: random.Random) -> None:
+        path = garbage.data_file(draw, tmp_path)
+        fields = {
+            name: draw.choice((None, None, "article", garbage.word(draw))) for name in ("text_field", "key_field")
+        }
+        limit = draw.choice((None, 1, 10**30))
+        try:
+            articles = list(open_corpus(DatasetSpec(str(path), limit=limit, **fields)))
+        except NwsError:
+            return
+        for article in articles:
+            for text in (article.text, article.key, *article.references):
+                assert "\0" not in text
+                text.encode()
+
+    fuzz("readers", case)
+
+
+def test_recipes(tmp_path: Path) -> None:
+    bundled = sorted(BUNDLED.glob("*/*.yaml"))
+
+    def case(draw: random.Random) -> None:
+        path = tmp_path / "fuzz.yaml"
+        path.write_bytes(garbage.recipe(draw, bundled))
+        kind = JOBS[draw.choice(sorted(JOBS))].recipe
+        overrides = {"limit": draw.choice((1, 10**30, "x"))} if draw.random() < 0.3 else {}
+        try:
+            recipe = load_recipe(kind, str(path), overrides)
+        except RecipeError:
+            return
+        assert len(recipe.hash) == 64
+        json.dumps(recipe.model_dump(mode="json"), allow_nan=False)
+
+    fuzz("recipes", case)
+
+
+def test_command_line(nws, tmp_path: Path) -> None:
+    open_store("sqlite:///nws.db").close()
+    (tmp_path / "good.jsonl").write_text('{"prediction": "a b", "reference": "a c"}\n')
+    (tmp_path / "good.txt").write_text("한국은 아름다운 나라\n" * 9)
+
+    def unusable(draw: random.Random) -> str:
+        return draw.choice(("x", "", "--", "nan", "1e999", "-5", "0.5.5", "\udce9", "\x1b[2J")) + garbage.text(draw, 5)
+
+    def case(draw: random.Random) -> None:
+        broken = tmp_path / "broken.jsonl"
+        broken.write_bytes(b'{"prediction": "\xff' + garbage.mutated(draw, draw.randbytes(40)))
+        bad = f"x{garbage.word(draw)}".replace("\0", "")  # no command line holds a NUL
+        number = unusable(draw).replace("\0", "")
+        command = draw.choice(
+            (
+                (bad,),
+                (draw.choice(("ls", "status", "report", "submit", "db")), f"--{bad}"),
+                (draw.choice(("status", "logs", "report", "cancel", "resume", "compare", "export")), bad),
+                ("query", bad),
+                ("query", "select 1", "--timeout", draw.choice(("0", "nan", "inf", "-1", "x" + number))),
+                ("ls", "--store", bad),
+                ("ls", "--store", f"sqlite:///none/{bad}"),
+                ("ls", "--store", f"postgres:/{bad}"),
+                ("score", str(broken), "--per-row", "rows.jsonl"),
+                ("score", "good.jsonl", "--metrics", bad, "--per-row", "rows.jsonl"),
+                ("score", "good.jsonl", "--seed", "x" + number),
+                ("score", bad),
+                ("score", "good.jsonl", "--per-row", f"none/{bad}"),
+                ("keysentences", bad),
+                ("correlate", bad, "--metrics", "a", "--human", "h"),
+                ("keysentences", str(broken)),
+                ("keysentences", "good.txt", "--diversity", draw.choice(("2", "nan", "x" + number))),
+                ("correlate", str(broken), "--metrics", bad, "--human", "h"),
+                ("summarize", bad, "--run", bad),
+                ("submit", "phase1", "--dry-run", "--dataset", bad),
+                ("submit", "phase1", "--dry-run", "--dataset", str(broken)),
+                ("submit", draw.choice(sorted(JOBS)), "--dry-run", "--recipe", bad),
+                ("submit", "phase1", "--dry-run", "--n", "x" + number),
+                ("submit", "phase1", "--dry-run", "--encoder", bad),
+                ("submit", "baselines", "--dry-run", "--system", bad),
+                ("submit", "phase1", "--dry-run", "--pipeline", bad),
+                ("submit", "phase1", "--engine", bad),
+                ("submit", "phase1", "--address", bad),
+                ("submit", "phase1", "--dry-run", draw.choice(("--limit", "--seed", "--actors")), "x" + number),
+            )
+        )
+        before = sorted(path.name for path in tmp_path.iterdir())
+        result = nws(*command)
+        assert result.code in (1, 2), (command, result.out)
+        assert result.err.strip(), command
+        assert "Traceback" not in result.err, (command, result.err)
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted({*before, "broken.jsonl"}), command
+
+    fuzz("command line", case)
+
+
+def test_segmentation_and_composition() -> None:
+    pipelines = ["blank", *(["kiwi"] if importlib.util.find_spec("kiwipiepy") else [])]
+    segmenters = {pipeline: Segmenter(pipeline) for pipeline in pipelines}
+
+    def case(draw: random.Random) -> None:
+        segmenter = segmenters[draw.choice(("blank", "blank", pipelines[-1]))]
+        try:
+            segmented = segmenter(Article("d", "s", "k", garbage.text(draw, 300), ("r",)))
+        except NwsError:
+            return
+        words = segmented.words
+        assert [i for one in segmented.sentences for i in range(one.start, one.end)] == list(range(len(words)))
+        assert all(chunk.text == " ".join(words[chunk.start : chunk.end]) for chunk in segmented.chunks)
+        ranking = draw.sample(range(len(segmented.chunks)), draw.randrange(len(segmented.chunks) + 1))
+        n = draw.choice((1, 7, 21, 10**9))
+        assert len(compose(segmented, ranking, n).split()) == min(n, len(words))
+
+    fuzz("segmentation and composition", case)
+
+
+def test_metrics() -> None:
+    names = sorted(set(METRICS) - set(NEED_BACKBONE))
+    metrics = [make_metric(name, Options(tokenizer=t)) for name in names for t in (None, "char")]
+
+    def case(draw: random.Random) -> None:
+        texts = [garbage.text(draw, 200).encode("utf-8", "replace").decode() for _ in range(4)]
+        row = Row(texts[0], tuple(texts[1 : draw.choice((2, 3))]), texts[3])
+        for metric in draw.sample(metrics, 4):
+            try:
+                found = metric.score(metric.statistics([row]))
+            except NwsError:
+                continue
+            assert all(math.isfinite(value) for value in found)
+
+    fuzz("metrics", case)
+
+
+def test_queries(nws) -> None:
+    with open_store("sqlite:///nws.db") as store:
+        tables = ("runs", "summaries", "leaderboard", "articles")
+
+        def case(draw: random.Random) -> None:
+            sql = f"SELECT {garbage.word(draw)} FROM {draw.choice(tables)} {garbage.text(draw, 20)}"
+            with contextlib.suppress(NwsError), store.query(sql, 10) as answer:
+                list(answer.rows)
+            for call in (store.run_info, store.log, store.failures):
+                with contextlib.suppress(NwsError):
+                    call(garbage.word(draw))
+
+        fuzz("queries", case)
