@@ -15,7 +15,7 @@ from core.analysis.points import text_keys
 from core.metrics.repeated_words import repeated_word_share
 from jobs.store.tables import ArticleRow, SummaryRow, SystemRow
 
-ROWS_AT_ONCE = 20_000
+ROWS_AT_ONCE = 2_000
 
 
 def points(connection: Connection, run_id: str, metrics: Sequence[Metric], repeated_words: bool) -> Points:
