@@ -115,7 +115,9 @@ def measure(url: str, reports: Path) -> list[Cost]:
     costs.append(_of_process("status", [*nws, "status", largest, "--store", url]))
     costs.append(_of_process("logs", [*nws, "logs", newest, "--store", url]))
     for view in VIEWS:
-        costs.append(_of_process(f"query: {view}", [*nws, "query", f"select * from {view}", "--store", url]))
+        costs.append(
+            _of_process(f"query: count of {view}", [*nws, "query", f"select count(*) from {view}", "--store", url])
+        )
     for run in runs[:: max(1, len(runs) - 1)]:
         command = [*nws, "report", run.id, "--out", str(reports / run.id), "--store", url]
         costs.append(_of_process(f"report: {run.summaries:,} summaries", command))
@@ -163,6 +165,20 @@ def differing(reports: Path, other: Path) -> list[str]:
     return [str(name) for name in names if (reports / name).read_bytes() != (other / name).read_bytes()]
 
 
+def write_results(machine: str, costs: Sequence[Cost]) -> None:
+    """Print what was found, and keep it as text and as JSON."""
+    lines = [machine]
+    for cost in costs:
+        peak = "" if cost.peak_mb is None else f"{cost.peak_mb:8.0f} MB"
+        lines.append(f"{cost.what:44} {cost.wall:8.2f} s {cost.cpu:8.2f} s CPU {peak}".rstrip())
+    text = "".join(f"{line}\n" for line in lines)
+    print(text, end="")
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "large_store.txt").write_text(text, encoding="utf-8")
+    report = {"machine": machine, "costs": [asdict(cost) for cost in costs]}
+    (RESULTS / "large_store.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.large_store", description=__doc__.splitlines()[0])
     parser.add_argument("action", choices=("fill", "time"))
@@ -174,11 +190,13 @@ def main() -> None:
     if options.action == "fill":
         fill(options.store, options.shape)
         return
+    load = os.getloadavg()[0]
     costs = measure(options.store, options.reports)
-    for cost in costs:
-        peak = "" if cost.peak_mb is None else f"{cost.peak_mb:8.0f} MB"
-        print(f"{cost.what:40} {cost.wall:8.2f} s {cost.cpu:8.2f} s CPU {peak}")
-    print(json.dumps([asdict(cost) for cost in costs]))
+    # It takes torch along, and a process begins with the peak of the one that starts it.
+    from bench.machine import cpu_model
+
+    loads = f"load before {load:.1f}, after {os.getloadavg()[0]:.1f}"
+    write_results(f"{cpu_model()}, {os.cpu_count()} CPUs, {loads}", costs)
     if options.same_as:
         found = differing(options.reports, options.same_as)
         print(f"differ: {', '.join(found)}" if found else "The same numbers.")
