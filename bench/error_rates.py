@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis import LEAD, RANDOM, Metric, Point, compare_systems, magic_numbers, mean_intervals
+from core.analysis import LEAD, RANDOM, Metric, Point, Points, compare_systems, magic_numbers, mean_intervals
 from jobs.store import open_store
 
 ARTICLES = (8, 24, 100, 1000)
@@ -55,20 +55,22 @@ def made(rng: np.random.Generator, articles: int) -> NDArray[np.float64]:
     return np.asarray(0.13 * rng.normal(size=(articles, len(LENGTHS))) @ np.linalg.cholesky(correlation).T)
 
 
-def points_of(store: str, run: str) -> list[Point]:
+def points_of(store: str, run: str) -> Points:
     with open_store(store) as opened:
-        return [point for point in opened.points(run) if point.n in LENGTHS]
+        points = opened.points(run)
+    return points.take(np.isin(points.n, LENGTHS))
 
 
-def scores_of(points: list[Point], metric: Metric) -> dict[str, NDArray[np.float64]]:
+def scores_of(points: Points, metric: Metric) -> dict[str, NDArray[np.float64]]:
     """The scores of the first system, of `lead` and of `random`, each (articles, lengths)."""
-    system = min(point.system for point in points if point.kind == "system")
-    score = {(point.system, point.article_id, point.n): getattr(point, metric) for point in points}
-    ids = sorted({point.article_id for point in points})
+    system = min(name for name, kind in zip(points.systems, points.kinds, strict=True) if kind == "system")
+    places = zip(points.system, points.article, points.n, points.scores[metric], strict=True)
+    score = {(points.systems[s], points.articles[a][1], int(n)): value for s, a, n, value in places}
+    ids = sorted({article_id for _, article_id in points.articles})
     return {name: np.array([[score[name, i, n] for n in LENGTHS] for i in ids]) for name in (system, LEAD, RANDOM)}
 
 
-def drawn_from(points: list[Point]) -> Noise:
+def drawn_from(points: Points) -> Noise:
     """Articles of a run's first system minus `random`, drawn with replacement."""
     system, _, random = scores_of(points, "bertscore_f1").values()
     centred = (system - random) - (system - random).mean(axis=0)

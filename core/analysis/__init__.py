@@ -4,13 +4,25 @@ from core.analysis.curves import Curve, CurvePoint, Uncut, sweep_curves, uncut_s
 from core.analysis.intervals import Interval, mean_interval, mean_intervals
 from core.analysis.magic_number import Gain, MagicNumber, lengths_text, magic_numbers
 from core.analysis.paired import Comparison, PairedLength, compare_systems
-from core.analysis.points import LEAD, POLICY, RANDOM, Metric, Point, kinds_of, short_articles, system_order
+from core.analysis.points import (
+    LEAD,
+    METRICS,
+    POLICY,
+    RANDOM,
+    Metric,
+    Point,
+    Points,
+    kinds_of,
+    short_articles,
+    system_order,
+)
 from core.analysis.policy_scores import COMPARED, SystemScore, mean_over_seeds, policy_scores, split_seed
 from core.analysis.same_text import SameText, same_texts
 
 __all__ = [
     "COMPARED",
     "LEAD",
+    "METRICS",
     "POLICY",
     "RANDOM",
     "Comparison",
@@ -22,6 +34,7 @@ __all__ = [
     "Metric",
     "PairedLength",
     "Point",
+    "Points",
     "SameText",
     "SystemScore",
     "Uncut",

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.grids import Grid, build_grids
 from core.analysis.intervals import Interval, mean_intervals
-from core.analysis.points import Grid, Metric, Point, build_grids
+from core.analysis.points import Metric, Point, Points
 from core.types import SystemKind
 
 MOST_MISSING = 0.1
@@ -53,7 +54,7 @@ class Uncut:
     score: Interval
 
 
-def sweep_curves(points: Iterable[Point], metric: Metric = "bertscore_f1") -> tuple[Curve, ...]:
+def sweep_curves(points: Points | Iterable[Point], metric: Metric = "bertscore_f1") -> tuple[Curve, ...]:
     """A curve per dataset and system, datasets in alphabetical order, systems by `system_order`.
 
     Means at one n are over the same articles (`comparable_articles`); articles with fewer words than n are in none.
@@ -62,9 +63,8 @@ def sweep_curves(points: Iterable[Point], metric: Metric = "bertscore_f1") -> tu
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
     """
-    return tuple(
-        curve for grid in build_grids((point for point in points if point.n > 0), metric) for curve in _curves(grid)
-    )
+    points = Points.of(points)
+    return tuple(curve for grid in build_grids(points.take(points.n > 0), metric) for curve in _curves(grid))
 
 
 def comparable_articles(present: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -103,10 +103,11 @@ def _curves(grid: Grid) -> list[Curve]:
     ]
 
 
-def uncut_scores(points: Iterable[Point], metric: Metric = "bertscore_f1") -> tuple[Uncut, ...]:
+def uncut_scores(points: Points | Iterable[Point], metric: Metric = "bertscore_f1") -> tuple[Uncut, ...]:
     """The mean score of every system that wrote summaries of its own length (n = 0)."""
+    points = Points.of(points)
     found = []
-    for grid in build_grids((point for point in points if point.n == 0), metric):
+    for grid in build_grids(points.take(points.n == 0), metric):
         counts = grid.present[:, 0].sum(axis=1)
         scores = mean_intervals(grid.values[:, 0].T)
         words = grid.words[:, 0].sum(axis=1) / counts

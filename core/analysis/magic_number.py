@@ -20,9 +20,10 @@ from itertools import combinations, count
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.grids import Grid, build_grids
 from core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
 from core.analysis.paired import ALPHA, TIE, Comparison, compare_systems
-from core.analysis.points import RANDOM, Grid, Metric, Point, build_grids
+from core.analysis.points import RANDOM, Metric, Point, Points
 from core.analysis.sign_flip import holm, sign_flip_p
 from core.types import SystemKind
 
@@ -90,7 +91,7 @@ class MagicNumber:
 
 
 def magic_numbers(
-    points: Iterable[Point], metric: Metric = "bertscore_f1", *, seed: int, resamples: int = 10_000
+    points: Points | Iterable[Point], metric: Metric = "bertscore_f1", *, seed: int, resamples: int = 10_000
 ) -> tuple[MagicNumber, ...]:
     """A `MagicNumber` per dataset and system, in the order of `system_order`; uncut summaries are left out.
 
@@ -103,14 +104,14 @@ def magic_numbers(
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
     """
-    points = list(points)
-    systems = {point.system for point in points} - {RANDOM}
+    points = Points.of(points)
+    systems = set(points.systems) - {RANDOM}
     pairs = [(system, RANDOM) for system in sorted(systems)]
     compared = compare_systems(points, points, pairs, metric, seed=seed, resamples=resamples)
     over_random = {(found.dataset, found.a): found for found in compared}
     return tuple(
         number
-        for grid in build_grids((point for point in points if point.n > 0), metric)
+        for grid in build_grids(points.take(points.n > 0), metric)
         for number in _magic_numbers(grid, over_random, seed, resamples)
     )
 

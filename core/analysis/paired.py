@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.grids import Grid, build_grids
 from core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
-from core.analysis.points import Grid, Metric, Point, build_grids, short_articles
+from core.analysis.points import NO_TEXT, Metric, Point, Points, short_articles, without_places
 from core.analysis.sign_flip import holm, sign_flip_p
 
 ALPHA = 0.05
@@ -75,8 +76,8 @@ class Comparison:
 
 
 def compare_systems(
-    a: Iterable[Point],
-    b: Iterable[Point],
+    a: Points | Iterable[Point],
+    b: Points | Iterable[Point],
     pairs: Sequence[tuple[str, str]],
     metric: Metric = "bertscore_f1",
     *,
@@ -99,11 +100,11 @@ def compare_systems(
         StoreError: `a` or `b` are not the points of one run (see `build_grids`).
     """
     one_run = a is b
-    a = [point for point in a if point.n > 0]
-    b = a if one_run else [point for point in b if point.n > 0]
+    a, b = (Points.of(points) for points in (a, b))
+    a, b = (points.take(points.n > 0) for points in (a, b))
     short_places = short_articles(a) | (frozenset() if one_run else short_articles(b))
     # What the controls of one run say of an article holds for the other run, too.
-    a, b = ([point for point in points if point.place not in short_places] for points in (a, b))
+    a, b = (without_places(points, short_places) for points in (a, b))
     of_a = build_grids(a, metric)
     grids = {grid.dataset: grid for grid in (of_a if one_run else build_grids(b, metric))}
     short: dict[str, Counter[int]] = {}
@@ -182,8 +183,8 @@ def _cells(a: Grid, b: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator[_Cell
             yield _Cell(pair, n, of_a[in_a], of_b[in_b], only_a, only_b, same)
 
 
-def _count_equal(a: NDArray[np.object_], b: NDArray[np.object_]) -> int | None:
-    if any(text is None for text in (*a, *b)):
+def _count_equal(a: NDArray[np.int64], b: NDArray[np.int64]) -> int | None:
+    if (a == NO_TEXT).any() or (b == NO_TEXT).any():
         return None
     return int((a == b).sum())
 

@@ -1,22 +1,25 @@
-"""What the analysis reads: one `Point` per summary, and the arrays made of them."""
+"""What the analysis reads: the scores of a run's summaries, as one `Point` each or, of many, as columns (`Points`)."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import StoreError
+from core.metrics.repeated_words import repeated_word_share
 from core.types import SystemKind
 
 Metric = Literal["bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density"]
+METRICS: tuple[Metric, ...] = get_args(Metric)
 
 RANDOM = "random"
 LEAD = "lead"
 """The controls that others are compared with: what length alone gains, and what the article's beginning does."""
 POLICY = "policy|"
 """What the signatures of trained policies begin with."""
+NO_TEXT = 0
+"""In place of the key of a text, where a point is a mean over several."""
 
 _KINDS: tuple[SystemKind, ...] = ("system", "upper bound", "control")
 
@@ -24,12 +27,6 @@ _KINDS: tuple[SystemKind, ...] = ("system", "upper bound", "control")
 def system_order(system: str, kind: SystemKind) -> tuple[int, str]:
     """Key to sort systems by: first those one can choose, then upper bounds, then controls, each by name."""
     return _KINDS.index(kind), system
-
-
-def kinds_of(points: Iterable["Point"]) -> dict[str, SystemKind]:
-    """What each system is, in the order of `system_order`."""
-    found = {point.system: point.kind for point in points}
-    return {system: found[system] for system in sorted(found, key=lambda system: system_order(system, found[system]))}
 
 
 Place: TypeAlias = tuple[str, str, int]
@@ -58,117 +55,153 @@ class Point:
     kind: SystemKind = "system"
     text: str | None = None
 
-    @property
-    def place(self) -> Place:
-        """What it is a summary of, and how long it was to be."""
-        return self.dataset, self.article_id, self.n
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """Scored summaries as columns: `system`, `article` and what follows have a value for each summary.
+
+    Attributes:
+        systems: the names of all systems, and `kinds` what each of them is.
+        articles: dataset and id of all articles.
+        system: int32, an index into `systems`.
+        article: int32, an index into `articles`.
+        n: int32, the words that were asked for (0: uncut).
+        words: int32, the words that the summary has.
+        text: int64, a key: equal texts have equal keys (in this process, see `text_keys`). `NO_TEXT` for a mean.
+        scores: float64, by metric, of those that were read.
+        repeated_words: float64, the share of each text's words that occurred before (`repeated_word_share`). None where
+            nobody asked for it: it takes longer to compute than all else.
+    """
+
+    systems: tuple[str, ...]
+    kinds: tuple[SystemKind, ...]
+    articles: tuple[tuple[str, str], ...]
+    system: NDArray[np.int32]
+    article: NDArray[np.int32]
+    n: NDArray[np.int32]
+    words: NDArray[np.int32]
+    text: NDArray[np.int64]
+    scores: Mapping[Metric, NDArray[np.float64]]
+    repeated_words: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.n)
+
+    @classmethod
+    def of(cls, points: "Points | Iterable[Point]") -> "Points":
+        """Points as columns. A system whose points differ in kind is what the last of them says."""
+        if isinstance(points, Points):
+            return points
+        points = list(points)
+        kinds = {point.system: point.kind for point in points}
+        articles = list(dict.fromkeys((point.dataset, point.article_id) for point in points))
+        row = {system: i for i, system in enumerate(kinds)}
+        depth = {article: i for i, article in enumerate(articles)}
+        return cls(
+            systems=tuple(kinds),
+            kinds=tuple(kinds.values()),
+            articles=tuple(articles),
+            system=np.array([row[point.system] for point in points], dtype=np.int32),
+            article=np.array([depth[point.dataset, point.article_id] for point in points], dtype=np.int32),
+            n=np.array([point.n for point in points], dtype=np.int32),
+            words=np.array([point.words for point in points], dtype=np.int32),
+            text=text_keys([point.text for point in points]),
+            scores={name: np.array([getattr(p, name) for p in points], dtype=np.float64) for name in METRICS},
+            repeated_words=np.array([repeated_word_share(point.text or "") for point in points], dtype=np.float64),
+        )
+
+    @classmethod
+    def together(cls, parts: Sequence["Points"]) -> "Points":
+        """The points of all parts, without shares of repeated words."""
+        parts = parts or [cls.of(())]
+        kinds = {system: kind for part in parts for system, kind in zip(part.systems, part.kinds, strict=True)}
+        articles = list(dict.fromkeys(article for part in parts for article in part.articles))
+        row = {system: i for i, system in enumerate(kinds)}
+        depth = {article: i for i, article in enumerate(articles)}
+        rows = [np.array([row[system] for system in part.systems], dtype=np.int32)[part.system] for part in parts]
+        depths = [np.array([depth[of] for of in part.articles], dtype=np.int32)[part.article] for part in parts]
+        return cls(
+            systems=tuple(kinds),
+            kinds=tuple(kinds.values()),
+            articles=tuple(articles),
+            system=np.concatenate(rows),
+            article=np.concatenate(depths),
+            n=np.concatenate([part.n for part in parts]),
+            words=np.concatenate([part.words for part in parts]),
+            text=np.concatenate([part.text for part in parts]),
+            scores={name: np.concatenate([part.scores[name] for part in parts]) for name in parts[0].scores},
+        )
+
+    def take(self, chosen: NDArray[np.bool_]) -> "Points":
+        """The points where `chosen`, bool of one value a point, is true, with the systems and articles they have."""
+        if chosen.all():
+            return self
+        system, systems = _used(self.system[chosen], len(self.systems))
+        article, articles = _used(self.article[chosen], len(self.articles))
+        return replace(
+            self,
+            systems=tuple(self.systems[i] for i in systems),
+            kinds=tuple(self.kinds[i] for i in systems),
+            articles=tuple(self.articles[i] for i in articles),
+            system=system,
+            article=article,
+            n=self.n[chosen],
+            words=self.words[chosen],
+            text=self.text[chosen],
+            scores={name: values[chosen] for name, values in self.scores.items()},
+            repeated_words=None if self.repeated_words is None else self.repeated_words[chosen],
+        )
+
+    def is_of(self, kind: SystemKind) -> NDArray[np.bool_]:
+        """Of every point, whether its system is of a kind."""
+        return np.array([found == kind for found in self.kinds], dtype=np.bool_)[self.system]
 
 
-def short_articles(points: Iterable[Point]) -> frozenset[Place]:
+def _used(codes: NDArray[np.int32], size: int) -> tuple[NDArray[np.int32], list[int]]:
+    """Codes counted anew from 0, and the old code of each new one."""
+    used = np.bincount(codes, minlength=size) > 0
+    return (np.cumsum(used, dtype=np.int32) - np.int32(1))[codes], np.flatnonzero(used).tolist()
+
+
+def text_keys(texts: Sequence[str | None]) -> NDArray[np.int64]:
+    """A 64-bit key of each text, the same for the same text in one process; `NO_TEXT` for None.
+
+    Among ten million texts, two have the same key by chance once in 400,000 times; and only texts of one article and n
+    are ever compared.
+    """
+    return np.fromiter((NO_TEXT if text is None else hash(text) or 1 for text in texts), np.int64, len(texts))
+
+
+def kinds_of(points: Points | Iterable[Point]) -> dict[str, SystemKind]:
+    """What each system is, in the order of `system_order`."""
+    points = Points.of(points)
+    found = dict(zip(points.systems, points.kinds, strict=True))
+    return {system: found[system] for system in sorted(found, key=lambda system: system_order(system, found[system]))}
+
+
+def short_articles(points: Points | Iterable[Point]) -> frozenset[Place]:
     """Where an article has fewer words than n: there the controls wrote fewer, which they do for no other reason.
 
     An article without a summary by a control counts as long enough.
     """
-    return frozenset(point.place for point in points if point.kind == "control" and point.words < point.n)
+    points = Points.of(points)
+    short = points.is_of("control") & (points.words < points.n)
+    places = zip(points.article[short].tolist(), points.n[short].tolist(), strict=True)
+    return frozenset((*points.articles[article], n) for article, n in places)
 
 
-def without_short(points: Iterable[Point]) -> list[Point]:
+def without_places(points: Points, places: Iterable[Place]) -> Points:
+    """The points that are not at `places`."""
+    depth = {article: i for i, article in enumerate(points.articles)}
+    most = int(points.n.max(initial=0))
+    left_out = np.zeros((len(points.articles), most + 1), dtype=np.bool_)
+    for dataset, article, n in places:
+        if (dataset, article) in depth and n <= most:
+            left_out[depth[dataset, article], n] = True
+    return points.take(~left_out[points.article, points.n])
+
+
+def without_short(points: Points | Iterable[Point]) -> Points:
     """The points of articles that have n words. In a shorter one every system has to write the whole article."""
-    points = list(points)
-    short = short_articles(points)
-    return [point for point in points if point.place not in short]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Grid:
-    """One metric over one dataset. All axes are sorted (systems by `system_order`): the input's order leaves no trace.
-
-    `kinds` says what each of the systems is.
-    `values` is float64 of shape (systems, lengths, articles), NaN where there is no such summary or the article has
-    fewer words than n; `words` is int64 of the same shape, 0 there, and `texts` holds str, None there.
-    `short` is bool of shape (lengths, articles): where an article has fewer words than n (`short_articles`).
-    """
-
-    dataset: str
-    systems: tuple[str, ...]
-    kinds: tuple[SystemKind, ...]
-    lengths: tuple[int, ...]
-    articles: tuple[str, ...]
-    values: NDArray[np.float64]
-    words: NDArray[np.int64]
-    texts: NDArray[np.object_]
-    short: NDArray[np.bool_]
-
-    @property
-    def present(self) -> NDArray[np.bool_]:
-        """True where there is a summary; shape (systems, lengths, articles)."""
-        return ~np.isnan(self.values)
-
-
-def build_grids(points: Iterable[Point], metric: Metric) -> tuple[Grid, ...]:
-    """One `Grid` per dataset, datasets in alphabetical order, without the articles that are shorter than n.
-
-    Raises:
-        StoreError: two points share dataset, article, system and n, or a score is not a finite number.
-    """
-    by_dataset: dict[str, list[Point]] = {}
-    points = list(points)
-    short = short_articles(points)
-    for point in points:
-        if point.place not in short:
-            by_dataset.setdefault(point.dataset, []).append(point)
-    return tuple(_build_grid(dataset, by_dataset[dataset], metric, short) for dataset in sorted(by_dataset))
-
-
-def _build_grid(dataset: str, points: list[Point], metric: Metric, short: frozenset[Place]) -> Grid:
-    kinds = kinds_of(points)
-    systems = list(kinds)
-    lengths = sorted({point.n for point in points})
-    articles = sorted({point.article_id for point in points})
-    shape = (len(systems), len(lengths), len(articles))
-    values = np.full(shape, np.nan)
-    words = np.zeros(shape, dtype=np.int64)
-    texts = np.full(shape, None, dtype=np.object_)
-    row = {system: i for i, system in enumerate(systems)}
-    column = {n: i for i, n in enumerate(lengths)}
-    depth = {article: i for i, article in enumerate(articles)}
-    cells = (
-        np.array([row[point.system] for point in points]),
-        np.array([column[point.n] for point in points]),
-        np.array([depth[point.article_id] for point in points]),
-    )
-    scores = np.array([getattr(point, metric) for point in points], dtype=np.float64)
-    _check(dataset, points, metric, scores, np.ravel_multi_index(cells, shape))
-    values[cells] = scores
-    words[cells] = [point.words for point in points]
-    texts[cells] = [point.text for point in points]
-    return Grid(
-        dataset=dataset,
-        systems=tuple(systems),
-        kinds=tuple(kinds.values()),
-        lengths=tuple(lengths),
-        articles=tuple(articles),
-        values=values,
-        words=words,
-        texts=texts,
-        short=np.array([[(dataset, article, n) in short for article in articles] for n in lengths]),
-    )
-
-
-def _check(
-    dataset: str, points: list[Point], metric: Metric, scores: NDArray[np.float64], cells: NDArray[np.intp]
-) -> None:
-    strange = np.flatnonzero(~np.isfinite(scores))
-    if strange.size:
-        point = points[strange[0]]
-        raise StoreError(
-            f"{metric} of {point.system!r} at n={point.n} for article {point.article_id} of {dataset} is "
-            f"{scores[strange[0]]}, not a number: delete that row and resume the run to score it again"
-        )
-    _, first = np.unique(cells, return_index=True)
-    if first.size < len(points):
-        point = points[np.setdiff1d(np.arange(len(points)), first)[0]]
-        raise StoreError(
-            f"article {point.article_id} of {dataset} has two summaries by {point.system!r} at n={point.n}: "
-            "analyse the points of one run at a time"
-        )
+    points = Points.of(points)
+    return without_places(points, short_articles(points))

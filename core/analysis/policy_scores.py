@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.curves import comparable_articles
+from core.analysis.grids import Axes, build_axes, build_grids
 from core.analysis.paired import PairedLength, compare_systems
-from core.analysis.points import LEAD, POLICY, Metric, Point, build_grids, without_short
-from core.metrics.repeated_words import repeated_word_share
+from core.analysis.points import LEAD, NO_TEXT, POLICY, Metric, Point, Points, without_short
 from core.types import SystemKind
 
 TEXTRANK = "textrank"
@@ -25,7 +25,6 @@ ORACLE = "oracle"
 COMPARED = ("lead2+chunks", "lead3-search", TEXTRANK, LEAD)
 """The systems that others are compared with."""
 
-_METRICS: tuple[Metric, ...] = ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density")
 _SEED = re.compile(r"(policy\|.+)\|seed=(-?\d+)(?:\|n=\d+)?")
 
 
@@ -87,61 +86,88 @@ def split_seed(name: str) -> tuple[str, int | None]:
     return (found[1], int(found[2])) if found else (name, None)
 
 
-def mean_over_seeds(points: Iterable[Point], method: str) -> list[Point]:
+def mean_over_seeds(points: Points | Iterable[Point], method: str) -> Points:
     """The policies of a method as one system: each metric's mean over its seeds, where all of them have a summary.
 
     Args:
         points: of one run.
         method: such as `policy|reinforce`.
     """
-    of_method = [point for point in points if split_seed(point.system)[0] == method]
-    seeds = {point.system for point in of_method}
-    places: dict[tuple[str, str, int], list[Point]] = {}
-    for point in sorted(of_method, key=lambda point: point.system):
-        places.setdefault((point.dataset, point.article_id, point.n), []).append(point)
-    return [
-        _averaged(found[0], method, [_mean(found, metric) for metric in _METRICS])
-        for found in places.values()
-        if len(found) == len(seeds)
-    ]
+    points = Points.of(points)
+    of_method = points.take(np.array([split_seed(name)[0] == method for name in points.systems])[points.system])
+    parts = []
+    for axes in build_axes(of_method):
+        if len(axes.systems) < len(of_method.systems):
+            continue
+        n, article = np.nonzero(_present(axes).all(axis=0))
+        values = _values(axes)[:, n, article]
+        means = {
+            metric: np.array([statistics.fmean(of_seeds) for of_seeds in values[:, :, k].T.tolist()])
+            for k, metric in enumerate(points.scores)
+        }
+        places = [(axes.dataset, axes.articles[i]) for i in article.tolist()]
+        parts.append(_means(method, axes.kinds[0], places, np.array(axes.lengths)[n], means))
+    return Points.together(parts)
 
 
-def _mean(points: Sequence[Point], metric: Metric) -> float:
-    return statistics.fmean(getattr(point, metric) for point in points)
+def _present(axes: Axes) -> NDArray[np.bool_]:
+    """Where there is a summary, on all axes."""
+    present = np.zeros(axes.shape, dtype=np.bool_)
+    present[axes.cells] = True
+    return present
 
 
-def _averaged(point: Point, system: str, means: Sequence[float]) -> Point:
-    """The point of a method: that of one of its seeds, with the means over all, in the order of `_METRICS`."""
-    f1, rouge1, rouge2, rougel, efficiency, density = means
-    return replace(
-        point,
-        system=system,
-        text=None,
-        bertscore_f1=f1,
-        rouge1_f1=rouge1,
-        rouge2_f1=rouge2,
-        rougel_f1=rougel,
-        efficiency=efficiency,
-        density=density,
+def _values(axes: Axes) -> NDArray[np.float64]:
+    """Every score and, if it is there, the share of repeated words: (systems, lengths, articles, numbers), float64."""
+    columns = [*axes.points.scores.values()]
+    if axes.points.repeated_words is not None:
+        columns.append(axes.points.repeated_words)
+    values = np.full((*axes.shape, len(columns)), np.nan)
+    for k, column in enumerate(columns):
+        values[(*axes.cells, k)] = column
+    return values
+
+
+def _means(
+    system: str,
+    kind: SystemKind,
+    places: Sequence[tuple[str, str]],
+    n: NDArray[np.int64],
+    means: Mapping[Metric, NDArray[np.float64]],
+) -> Points:
+    """Points of a system that are means over several."""
+    articles = list(dict.fromkeys(places))
+    depth = {article: i for i, article in enumerate(articles)}
+    return Points(
+        systems=(system,),
+        kinds=(kind,),
+        articles=tuple(articles),
+        system=np.zeros(len(places), dtype=np.int32),
+        article=np.array([depth[place] for place in places], dtype=np.int32),
+        n=n.astype(np.int32),
+        words=n.astype(np.int32),
+        text=np.full(len(places), NO_TEXT, dtype=np.int64),
+        scores=means,
     )
 
 
 def policy_scores(
-    points: Iterable[Point], training_f1: Mapping[tuple[str, int], float], *, seed: int
+    points: Points | Iterable[Point], training_f1: Mapping[tuple[str, int], float], *, seed: int
 ) -> tuple[SystemScore, ...]:
     """A score for every dataset, system and n; datasets by name, policies first, upper bounds last, n rising.
 
     Args:
-        points: of one run, with their texts. Uncut summaries (n = 0) are left out, and so are articles of fewer than n
-            words.
+        points: of one run, with their shares of repeated words. Uncut summaries (n = 0) are left out, and so are
+            articles of fewer than n words.
         training_f1: mean F1 on training articles, by system (without seed) and n.
         seed: of every drawn sign.
 
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
     """
-    points = without_short(point for point in points if point.n > 0)
-    build_grids(points, "bertscore_f1")  # for its checks: what comes next would average over two equal points
+    points = Points.of(points)
+    points = without_short(points.take(points.n > 0))
+    build_grids(points, "bertscore_f1")  # for its checks: a mean would hide what is not a number
     all_cells = _cells(points)
     cells = _on_equal_articles(all_cells)
     f1 = {key: dict(zip(cell.articles, cell.numbers[:, :, 0].mean(axis=0), strict=True)) for key, cell in cells.items()}
@@ -160,18 +186,14 @@ _Key: TypeAlias = tuple[str, str, int]
 class _Cell:
     """A system at one n: `numbers` are float64 of shape (seeds, articles, metrics and repeated words).
 
-    `seeds` is empty for a system without seeds, whose numbers stand as if it had one. `points` are of the first seed.
+    `seeds` is empty for a system without seeds, whose numbers stand as if it had one.
     """
 
     articles: tuple[str, ...]
     seeds: tuple[int, ...]
-    points: tuple[Point, ...]
+    kind: SystemKind
     numbers: NDArray[np.float64]
     comparable: bool = False
-
-    @property
-    def kind(self) -> SystemKind:
-        return self.points[0].kind
 
 
 def _order(key: _Key, kind: SystemKind) -> tuple[str, int, str, int]:
@@ -206,24 +228,24 @@ def _score(
     )
 
 
-def _cells(points: Sequence[Point]) -> dict[_Key, _Cell]:
-    found: dict[_Key, dict[int | None, dict[str, Point]]] = {}
-    for point in points:
-        system, seed = split_seed(point.system)
-        found.setdefault((point.dataset, system, point.n), {}).setdefault(seed, {})[point.article_id] = point
+def _cells(points: Points) -> dict[_Key, _Cell]:
     cells = {}
-    for key, by_seed in found.items():
-        articles = tuple(sorted(set.intersection(*(set(of_seed) for of_seed in by_seed.values()))))
-        if articles:
-            rows = [[by_seed[seed][article] for article in articles] for seed in sorted(by_seed, key=lambda s: s or 0)]
-            numbers = np.array([[_numbers(point) for point in row] for row in rows], dtype=np.float64)
-            seeds = tuple(sorted(seed for seed in by_seed if seed is not None))
-            cells[key] = _Cell(articles, seeds, tuple(rows[0]), numbers)
+    for axes in build_axes(points):
+        present, values = _present(axes), _values(axes)
+        methods: dict[str, list[int]] = {}
+        for s, name in enumerate(axes.systems):
+            methods.setdefault(split_seed(name)[0], []).append(s)
+        for system, of_method in methods.items():
+            for k, n in enumerate(axes.lengths):
+                found = [(split_seed(axes.systems[s])[1], s) for s in of_method if present[s, k].any()]
+                rows = [s for _, s in sorted(found, key=lambda seed_and_row: seed_and_row[0] or 0)]
+                common = np.flatnonzero(present[rows, k].all(axis=0)) if rows else np.array([], dtype=np.intp)
+                if common.size:
+                    articles = tuple(axes.articles[i] for i in common.tolist())
+                    seeds = tuple(sorted(seed for seed, _ in found if seed is not None))
+                    numbers = np.ascontiguousarray(values[rows, k][:, common])
+                    cells[axes.dataset, system, n] = _Cell(articles, seeds, axes.kinds[rows[0]], numbers)
     return cells
-
-
-def _numbers(point: Point) -> list[float]:
-    return [*(getattr(point, metric) for metric in _METRICS), repeated_word_share(point.text or "")]
 
 
 def _on_equal_articles(cells: Mapping[_Key, _Cell]) -> dict[_Key, _Cell]:
@@ -245,7 +267,6 @@ def _only(cell: _Cell, articles: Container[str]) -> _Cell:
     return replace(
         cell,
         articles=tuple(cell.articles[i] for i in kept),
-        points=tuple(cell.points[i] for i in kept),
         numbers=cell.numbers[:, kept],
         comparable=True,
     )
@@ -253,11 +274,18 @@ def _only(cell: _Cell, articles: Container[str]) -> _Cell:
 
 def _comparisons(cells: Mapping[_Key, _Cell], seed: int) -> dict[_Key, dict[str, PairedLength]]:
     """What `compare_systems` finds when the seeds of a policy are one system."""
-    points = [
-        _averaged(point, system, means[: len(_METRICS)].tolist())
-        for (_, system, _), cell in cells.items()
-        for point, means in zip(cell.points, cell.numbers.mean(axis=0), strict=True)
-    ]
+    points = Points.together(
+        [
+            _means(
+                system,
+                cell.kind,
+                [(dataset, article) for article in cell.articles],
+                np.full(len(cell.articles), n),
+                {"bertscore_f1": cell.numbers[:, :, 0].mean(axis=0)},
+            )
+            for (dataset, system, n), cell in cells.items()
+        ]
+    )
     systems = sorted({system for (_, system, _), cell in cells.items() if cell.kind != "upper bound"})
     pairs = [(system, other) for system in systems for other in COMPARED if system != other]
     versus: dict[_Key, dict[str, PairedLength]] = {}

@@ -6,7 +6,8 @@ from itertools import combinations
 
 import numpy as np
 
-from core.analysis.points import Point, build_grids, without_short
+from core.analysis.grids import build_grids
+from core.analysis.points import NO_TEXT, Point, Points, without_short
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +25,12 @@ class SameText:
         return self.equal / self.summaries
 
 
-def same_texts(points: Iterable[Point]) -> tuple[SameText, ...]:
+def same_texts(points: Points | Iterable[Point]) -> tuple[SameText, ...]:
     """For every two systems that share an article and n, but for controls and upper bounds; the largest share first."""
-    systems = [point for point in without_short(points) if point.kind == "system" and point.n > 0]
+    points = without_short(points)
+    chosen = points.is_of("system") & (points.n > 0) & (points.text != NO_TEXT)
     found = []
-    for grid in build_grids([point for point in systems if point.text is not None], "bertscore_f1"):
+    for grid in build_grids(points.take(chosen), "bertscore_f1"):
         for a, b in combinations(range(len(grid.systems)), 2):
             both = grid.present[a] & grid.present[b]
             if both.any():

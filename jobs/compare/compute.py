@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast, get_args
 
+import numpy as np
+
 from core.analysis import (
     LEAD,
     POLICY,
     Comparison,
     Metric,
-    Point,
+    Points,
     compare_systems,
     kinds_of,
     mean_over_seeds,
@@ -90,38 +92,35 @@ def compare_runs(
     a = store.run_info(run)
     b = store.run_info(other) if other else a
     signatures = _signatures(a, b, checked)
-    points_a = _points(store, a)
+    points_a = _points(store, a, checked)
     points_b = points_a
     if other:
-        points_b = _as_in(points_a, store.content_hashes(a.id), _points(store, b), store.content_hashes(b.id))
-    systems = [_full_name(name, {point.system for point in (*points_a, *points_b)}) for name in systems]
+        points_b = _as_in(points_a, store.content_hashes(a.id), _points(store, b, checked), store.content_hashes(b.id))
+    systems = [_full_name(name, {*points_a.systems, *points_b.systems}) for name in systems]
     points_a, points_b = (_with_methods(points, systems) for points in (points_a, points_b))
     has_a, has_b = _lengths_by_system(points_a), _lengths_by_system(points_b)
     _check_systems(systems, a, has_a, b if other else None, has_b)
     pairs = _pairs_of_two(list(has_a), list(has_b), systems) if other else _pairs_of_one(a, list(has_a), systems)
     if lengths is not None:
         _check_lengths(lengths, set().union(*(has_a[one] & has_b[two] for one, two in pairs)))
-        points_a = [point for point in points_a if point.n in lengths]
-        points_b = [point for point in points_b if point.n in lengths]
+        points_a, points_b = (points.take(np.isin(points.n, lengths)) for points in (points_a, points_b))
     found = compare_systems(points_a, points_b, pairs, checked, seed=a.seed, confidence=CONFIDENCE, resamples=RESAMPLES)
     if not found:
         raise RecipeError(f"Nothing to compare: {_names(a, b)} have no article and n for which both have a summary.")
     compared = {(comparison.a, comparison.b) for comparison in found}
     not_compared = tuple(pair for pair in pairs if pair not in compared)
     only_a, only_b = ((), ()) if systems or not other else (_others(has_a, has_b), _others(has_b, has_a))
-    kinds = kinds_of([*points_a, *points_b])
+    kinds = kinds_of(Points.together([points_a, points_b]))
     return RunComparison(a, b, checked, signatures, a.seed, found, kinds, not_compared, only_a, only_b)
 
 
-def _as_in(
-    points_a: Sequence[Point], hashes_a: Mapping[str, str], points_b: Sequence[Point], hashes_b: Mapping[str, str]
-) -> list[Point]:
+def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hashes_b: Mapping[str, str]) -> Points:
     """The points of run B under the datasets and article ids of run A, where A has the same content under other names.
 
     An id also hashes the names of dataset, split and row: a renamed file has others. What else such a file holds counts
     as articles that only B has, if all that run A knows of it is in one dataset.
     """
-    places = {point.article_id: point.dataset for point in points_a}
+    places = {article: dataset for dataset, article in points_a.articles}
     unmatched: dict[str, list[str]] = {}
     for article in sorted(places.keys() - hashes_b.keys(), reverse=True):
         unmatched.setdefault(hashes_a[article], []).append(article)
@@ -130,16 +129,15 @@ def _as_in(
         if found := unmatched.get(hashes_b[article]):
             same[article] = found.pop()
     datasets_of: dict[str, set[str]] = {}
-    for point in points_b:
-        if found_in := places.get(same.get(point.article_id, point.article_id)):
-            datasets_of.setdefault(point.dataset, set()).add(found_in)
+    for dataset, article in points_b.articles:
+        if found_in := places.get(same.get(article, article)):
+            datasets_of.setdefault(dataset, set()).add(found_in)
     renamed = {of_b: of_a.copy().pop() for of_b, of_a in datasets_of.items() if len(of_a) == 1}
     moved = []
-    for point in points_b:
-        article = same.get(point.article_id, point.article_id)
-        dataset = places.get(article) or renamed.get(point.dataset, point.dataset)
-        moved.append(replace(point, dataset=dataset, article_id=article))
-    return moved
+    for dataset_b, article_b in points_b.articles:
+        article = same.get(article_b, article_b)
+        moved.append((places.get(article) or renamed.get(dataset_b, dataset_b), article))
+    return replace(points_b, articles=tuple(moved))
 
 
 def _others(has: dict[str, set[int]], other: dict[str, set[int]]) -> tuple[str, ...]:
@@ -152,11 +150,10 @@ def _full_name(name: str, known: set[str]) -> str:
     return full if name not in known and any(full in (system, split_seed(system)[0]) for system in known) else name
 
 
-def _with_methods(points: list[Point], systems: Sequence[str]) -> list[Point]:
+def _with_methods(points: Points, systems: Sequence[str]) -> Points:
     """`points`, and those of the methods among `systems`, which are no systems of a run by themselves."""
-    known = {point.system for point in points}
-    methods = dict.fromkeys(name for name in systems if name not in known)
-    return [*points, *(point for method in methods for point in mean_over_seeds(points, method))]
+    methods = dict.fromkeys(name for name in systems if name not in points.systems)
+    return Points.together([points, *(mean_over_seeds(points, method) for method in methods)])
 
 
 def _names(a: RunInfo, b: RunInfo) -> str:
@@ -183,9 +180,10 @@ def _signatures(a: RunInfo, b: RunInfo, metric: Metric) -> tuple[str, str]:
     return one, two
 
 
-def _points(store: Store, run: RunInfo) -> list[Point]:
-    points = [point for point in store.points(run.id) if point.n > 0]
-    if not points:
+def _points(store: Store, run: RunInfo, metric: Metric) -> Points:
+    points = store.points(run.id, [metric])
+    points = points.take(points.n > 0)
+    if not len(points):
         raise StoreError(
             f"Run {run.id!r} ({run.state}) has no summaries of n words to compare. See `nws status {run.id}`; "
             f"continue it with `nws resume {run.id}`."
@@ -193,12 +191,10 @@ def _points(store: Store, run: RunInfo) -> list[Point]:
     return points
 
 
-def _lengths_by_system(points: Sequence[Point]) -> dict[str, set[int]]:
+def _lengths_by_system(points: Points) -> dict[str, set[int]]:
     """The n of every system, systems in the order of `system_order`."""
-    found: dict[str, set[int]] = {system: set() for system in kinds_of(points)}
-    for point in points:
-        found[point.system].add(point.n)
-    return found
+    place = {system: i for i, system in enumerate(points.systems)}
+    return {system: set(points.n[points.system == place[system]].tolist()) for system in kinds_of(points)}
 
 
 def _check_systems(

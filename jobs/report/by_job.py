@@ -8,6 +8,7 @@ from rich.console import Console
 from jobs.report.policies.numbers import PolicyResults
 from jobs.report.policies.write import write_policy_report
 from jobs.report.run_facts import ReportFiles
+from jobs.report.sweep.numbers import VS_LEAD
 from jobs.report.sweep.write import write_sweep_report
 from jobs.store import RunInfo, Store
 
@@ -16,13 +17,13 @@ Report = Callable[[Store, RunInfo, Path, Console], ReportFiles]
 
 
 def _of_sweep(store: Store, run: RunInfo, out_dir: Path, console: Console) -> ReportFiles:
-    return write_sweep_report(run, store.points(run.id), out_dir, console)
+    return write_sweep_report(run, store.points(run.id, VS_LEAD), out_dir, console)
 
 
 def _of_policies(store: Store, run: RunInfo, out_dir: Path, console: Console) -> ReportFiles:
     reward = run.signatures["reward"]
     results = PolicyResults(
-        points=store.points(run.id),
+        points=store.points(run.id, repeated_words=True),
         curve=store.learning_curve(run.id),
         greedy=store.greedy_rewards(run.id),
         reward=reward,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from core.analysis import Metric, Point, short_articles
+from core.analysis import Metric, Point, Points, short_articles
 from core.types import SystemKind
 from jobs.store import RunInfo
 
@@ -36,7 +36,7 @@ def kind_flags(kind: SystemKind) -> dict[str, bool]:
     return {"is_control": kind == "control", "is_upper_bound": kind == "upper bound"}
 
 
-def short_by_length(points: Iterable[Point]) -> Short:
+def short_by_length(points: Points | Iterable[Point]) -> Short:
     found: dict[tuple[str, int], list[str]] = {}
     for dataset, article, n in sorted(short_articles(points)):
         found.setdefault((dataset, n), []).append(article)

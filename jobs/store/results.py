@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, select
+from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, bindparam, cast, delete, func, select, update
 
-from core.analysis import Point
 from core.errors import StoreError
 from core.types import Article, BundleResult, Failure, Landed, Summary
 from jobs.store.on_conflict import insert, insert_new
 from jobs.store.runs import write_fenced
 from jobs.store.storable_text import escaped, is_storable
-from jobs.store.tables import ArticleRow, FailureRow, SummaryRow, SystemRow
+from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +32,8 @@ class Stage:
         return and_(of_run, SummaryRow.system.in_(self.systems)) if self.systems else of_run
 
 
+IDS_AT_ONCE = 10_000
+"""Of articles in a statement: SQLite takes 32,766 parameters, Postgres 65,535."""
 SWEEP = Stage()
 """The only stage of a run that has one."""
 
@@ -86,11 +87,13 @@ def record(connection: Connection, run_id: str, epoch: int, landed: Sequence[Lan
     write_fenced(connection, run_id, epoch)
     # In the order of their ids: two runs that store the same articles at once could deadlock on Postgres otherwise.
     articles = sorted({article.id: article for bundle, _ in landed for article in bundle}.items())
+    ids = [article_id for article_id, _ in articles]
+    before = count(connection, run_id, ids)
     summaries = [summary for _, result in landed for summary in result.summaries]
     insert_new(connection, ArticleRow, [_article_row(article) for _, article in articles])
     insert_new(connection, SummaryRow, [_summary_row(run_id, summary) for summary in summaries])
     failed = [failure for _, result in landed for failure in result.failures]
-    done = {article_id for article_id, _ in articles} - {failure.article_id for failure in failed}
+    done = set(ids) - {failure.article_id for failure in failed}
     if done:
         connection.execute(
             delete(FailureRow).where(
@@ -101,6 +104,42 @@ def record(connection: Connection, run_id: str, epoch: int, landed: Sequence[Lan
             [{"done": article_id} for article_id in done],
         )
     _upsert_failures(connection, run_id, failed, stage)
+    after = count(connection, run_id, ids)
+    # What was there already is in both: a transaction that is repeated counts nothing twice.
+    grown = {name: getattr(RunRow, name) + after[name] - before[name] for name in after}
+    connection.execute(update(RunRow).where(RunRow.id == run_id).values(grown))
+
+
+def count(connection: Connection, run_id: str, article_ids: Sequence[str] | None = None) -> dict[str, int]:
+    """`articles_done`, `summaries` and `failures` of a run, over all articles or over these (no two the same)."""
+    found = dict.fromkeys(("articles_done", "summaries", "failures"), 0)
+    starts = [0] if article_ids is None else range(0, len(article_ids), IDS_AT_ONCE)
+    for start in starts:
+        ids = None if article_ids is None else article_ids[start : start + IDS_AT_ONCE]
+        for name, number in connection.execute(_counts(run_id, ids)).one()._mapping.items():
+            found[name] += number
+    return found
+
+
+def _counts(run_id: str, article_ids: Sequence[str] | None) -> Select[tuple[int, int, int]]:
+    def chosen(table: type[SummaryRow | FailureRow]) -> ColumnElement[bool]:
+        of_run = table.run_id == run_id
+        return of_run if article_ids is None else and_(of_run, table.article_id.in_(article_ids))
+
+    by_article = (
+        select(func.count().label("rows"), func.count(SummaryRow.system.distinct()).label("systems"))
+        .where(chosen(SummaryRow))
+        .group_by(SummaryRow.article_id)
+        .subquery()
+    )
+    needed = select(RunRow.systems).where(RunRow.id == run_id).scalar_subquery()
+    done = func.count().filter(by_article.c.systems >= needed)
+    failed = select(func.count(FailureRow.article_id.distinct())).where(chosen(FailureRow)).scalar_subquery()
+    return select(
+        done.label("articles_done"),
+        cast(func.coalesce(func.sum(by_article.c.rows), 0), Integer).label("summaries"),
+        failed.label("failures"),
+    ).select_from(by_article)
 
 
 def finished_article_ids(connection: Connection, run_id: str, stage: Stage) -> set[str]:
@@ -120,32 +159,6 @@ def failures(connection: Connection, run_id: str) -> list[FailureInfo]:
     )
     found = [FailureInfo(**row._mapping) for row in connection.execute(query)]
     return sorted(found, key=lambda failure: (failure.dataset, failure.key, failure.article_id, failure.stage))
-
-
-def points(connection: Connection, run_id: str) -> list[Point]:
-    query = (
-        select(
-            ArticleRow.dataset,
-            SummaryRow.article_id,
-            SummaryRow.system,
-            SummaryRow.n,
-            SummaryRow.words,
-            SummaryRow.bertscore_f1,
-            SummaryRow.rouge1_f1,
-            SummaryRow.rouge2_f1,
-            SummaryRow.rougel_f1,
-            SummaryRow.efficiency,
-            SummaryRow.density,
-            func.coalesce(SystemRow.kind, "system"),
-            SummaryRow.text,
-        )
-        .join(ArticleRow, ArticleRow.id == SummaryRow.article_id)
-        .outerjoin(SystemRow, and_(SystemRow.run_id == SummaryRow.run_id, SystemRow.system == SummaryRow.system))
-        .where(SummaryRow.run_id == run_id)
-    )
-    found = [Point(*row) for row in connection.execute(query)]
-    # Sorted here, not by the database: the order of text depends on a Postgres database's locale.
-    return sorted(found, key=lambda point: (point.dataset, point.article_id, point.system, point.n))
 
 
 def content_hashes(connection: Connection, run_id: str) -> dict[str, str]:

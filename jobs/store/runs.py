@@ -4,17 +4,17 @@ import json
 import os
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Select, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from core.errors import FencedError, StoreError
 from core.types import SystemKind
 from jobs.store.on_conflict import insert_new
 from jobs.store.storable_text import escaped
-from jobs.store.tables import FailureRow, LogLineRow, RunRow, SummaryRow, SystemRow
+from jobs.store.tables import LogLineRow, RunRow, SystemRow
 
 SILENT_SECONDS = 60.0
 """A driver that was not heard of for so long is taken for dead; it is heard of every few seconds."""
@@ -88,6 +88,9 @@ class RunInfo:
     failures: int
 
 
+_COLUMNS = [RunRow.__table__.columns[field.name] for field in fields(RunInfo)]
+
+
 def check(spec: RunSpec) -> None:
     """Refuse what a store cannot hold.
 
@@ -122,6 +125,10 @@ def create(connection: Connection, spec: RunSpec, run_id: str) -> None:
             signatures=dict(spec.signatures),
             systems=spec.systems,
             arithmetic=[],
+            articles_done=0,
+            summaries=0,
+            failures=0,
+            means_kept=False,
             driver_epoch=0,
             created_at=datetime.now(UTC),
             address=spec.address,
@@ -166,6 +173,7 @@ def claim(connection: Connection, run_id: str, host: str, pid: int, take_over: b
             error=None,
             # Who holds the run's epoch may have been asked to stop since.
             cancel_requested_at=None if epoch is None else RunRow.cancel_requested_at,
+            means_kept=False,
         )
         .returning(RunRow.driver_epoch)
     ).scalar_one_or_none()
@@ -334,39 +342,15 @@ def find(connection: Connection, recipe_hash: str) -> str | None:
 
 
 def info(connection: Connection, run_id: str) -> RunInfo:
-    row = connection.execute(_with_counts().where(RunRow.id == run_id)).one_or_none()
+    row = connection.execute(select(*_COLUMNS).where(RunRow.id == run_id)).one_or_none()
     if row is None:
         raise _unknown(connection, run_id)
     return RunInfo(**row._mapping)
 
 
 def list_all(connection: Connection) -> list[RunInfo]:
-    query = _with_counts().order_by(RunRow.created_at.desc(), RunRow.id.desc())
+    query = select(*_COLUMNS).order_by(RunRow.created_at.desc(), RunRow.id.desc())
     return [RunInfo(**row._mapping) for row in connection.execute(query)]
-
-
-def _with_counts() -> Select[Any]:
-    of_run = SummaryRow.run_id == RunRow.id
-    # A window function runs after HAVING: on each row the number of groups that are left, that is, of articles.
-    done = (
-        select(func.count().over())
-        .select_from(SummaryRow)
-        .where(of_run)
-        .group_by(SummaryRow.article_id)
-        .having(func.count(SummaryRow.system.distinct()) >= RunRow.systems)
-        .limit(1)
-        .correlate(RunRow)
-        .scalar_subquery()
-    )
-    summaries = select(func.count()).select_from(SummaryRow).where(of_run).scalar_subquery()
-    failed = FailureRow.article_id.distinct()
-    failures = select(func.count(failed)).where(FailureRow.run_id == RunRow.id).scalar_subquery()
-    return select(
-        *RunRow.__table__.columns,
-        func.coalesce(done, 0).label("articles_done"),
-        summaries.label("summaries"),
-        failures.label("failures"),
-    )
 
 
 def _unknown(connection: Connection, run_id: str) -> StoreError:

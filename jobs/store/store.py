@@ -1,16 +1,16 @@
 """The store: runs, articles, summaries, failures and policies, in SQLite or Postgres."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from types import TracebackType
 from typing import Self
 
 from sqlalchemy import Connection, Engine
 
-from core.analysis import Point
+from core.analysis import METRICS, Metric, Points
 from core.errors import StoreError
 from core.types import Landed, SystemKind
-from jobs.store import checkpoints, results, runs
+from jobs.store import checkpoints, points, results, run_means, runs
 from jobs.store.address import Address, parse_address
 from jobs.store.checkpoints import CurveRow, GreedyReward, PolicyCheckpoint, PolicyInfo, RoundResult
 from jobs.store.engine import file_identity, reader_engine, transaction, writer_engine
@@ -109,7 +109,15 @@ class Store:
             FencedError: The run has another epoch.
         """
         with self._write() as connection:
-            return runs.claim(connection, run_id, host, pid, take_over, epoch)
+            claimed = runs.claim(connection, run_id, host, pid, take_over, epoch)
+        if claimed > 1:
+            # Counted anew: somebody may have deleted rows by hand, to have them computed again.
+            with self._read() as connection:
+                counts = results.count(connection, run_id)
+            with self._write() as connection:
+                runs.write_fenced(connection, run_id, claimed, **counts)
+                run_means.forget(connection, run_id)
+        return claimed
 
     def submit_again(self, run_id: str, host: str, address: str, take_over: bool) -> int:
         """Give a run to a job that is about to be submitted to the dashboard at `address`.
@@ -151,7 +159,9 @@ class Store:
             StoreError: There is no such run; the message lists the newest ones.
         """
         with self._write() as connection:
-            return runs.cancel(connection, run_id, host)
+            is_driven = runs.cancel(connection, run_id, host)
+        self._keep_means(run_id)
+        return is_driven
 
     def log(self, run_id: str, after: int = 0) -> list[tuple[int, LogLine]]:
         """What the drivers of a run said, numbered from 1; only what came after number `after`."""
@@ -227,6 +237,7 @@ class Store:
         """
         with self._write() as connection:
             runs.finish(connection, run_id, epoch, state, error)
+        self._keep_means(run_id)
 
     def finished_article_ids(self, run_id: str, stage: Stage = SWEEP) -> set[str]:
         """The articles that have their summaries of a stage: those that a resumed run leaves out there."""
@@ -257,10 +268,10 @@ class Store:
         with self._read() as connection:
             return results.failures(connection, run_id)
 
-    def points(self, run_id: str) -> list[Point]:
-        """Every summary's scores of a run, ordered by dataset, article, system and n, on every database alike."""
+    def points(self, run_id: str, metrics: Sequence[Metric] = METRICS, *, repeated_words: bool = False) -> Points:
+        """Every summary of a run with its scores in `metrics`, and with how much of its text repeats if asked for."""
         with self._read() as connection:
-            return results.points(connection, run_id)
+            return points.points(connection, run_id, metrics, repeated_words)
 
     def content_hashes(self, run_id: str) -> dict[str, str]:
         """Of every article with a summary in a run, by its id: what names it in runs that read it from other files."""
@@ -304,6 +315,20 @@ class Store:
                 time is over.
         """
         return run_query(self._reader, self._address, sql, timeout)
+
+    def _keep_means(self, run_id: str) -> None:
+        """Keep what the views read of a run that has ended. A driver that takes the run meanwhile ends this."""
+        with self._read() as reader:
+            epoch = run_means.epoch_to_keep(reader, run_id)
+            if epoch is None:
+                return
+            with closing(run_means.live_pieces(reader, run_id)) as pieces:
+                for piece in pieces:
+                    with self._write() as writer:
+                        if not run_means.keep(writer, run_id, epoch, piece):
+                            return
+        with self._write() as writer:
+            run_means.all_is_kept(writer, run_id, epoch)
 
     @contextmanager
     def _write(self) -> Iterator[Connection]:

@@ -58,7 +58,9 @@ class Base(DeclarativeBase):
 class RunRow(Base):
     """One execution of a job. `driver_epoch` grows each time a driver takes the run: the fence of every write.
 
-    An article of the run is done when it has summaries by as many systems as `systems` says.
+    An article of the run is done when it has summaries by as many systems as `systems` says. `articles_done`,
+    `summaries` and `failures` count what is stored; they change in the transaction that stores it. `means_kept` says
+    that the views read what `RunMeanRow` and `RunBestRow` keep of the run, and no longer its summaries.
     """
 
     __tablename__ = "runs"
@@ -90,6 +92,10 @@ class RunRow(Base):
     address: Mapped[str | None]
     cancel_requested_at: Mapped[datetime | None]
     arithmetic: Mapped[list[str]]
+    articles_done: Mapped[int]
+    summaries: Mapped[int]
+    failures: Mapped[int]
+    means_kept: Mapped[bool]
 
 
 class SystemRow(Base):
@@ -160,6 +166,47 @@ class FailureRow(Base):
     attempts: Mapped[int]
     node: Mapped[str]
     failed_at: Mapped[datetime]
+
+
+class RunMeanRow(Base):
+    """Of a run that has ended: means over the `articles` that a system has at n, for the views.
+
+    `of_articles` are those that any system has there. An `_ss` is the sum of squared deviations from the mean.
+    """
+
+    __tablename__ = "run_means"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    dataset: Mapped[str] = mapped_column(primary_key=True)
+    system: Mapped[str] = mapped_column(primary_key=True)
+    n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    articles: Mapped[int]
+    of_articles: Mapped[int]
+    bertscore_f1_mean: Mapped[float]
+    bertscore_f1_ss: Mapped[float]
+    bertscore_precision_mean: Mapped[float]
+    bertscore_recall_mean: Mapped[float]
+    rouge1_f1_mean: Mapped[float]
+    rouge1_f1_ss: Mapped[float]
+    rouge2_f1_mean: Mapped[float]
+    rouge2_f1_ss: Mapped[float]
+    rougel_f1_mean: Mapped[float]
+    rougel_f1_ss: Mapped[float]
+    efficiency_mean: Mapped[float]
+    density_mean: Mapped[float]
+
+
+class RunBestRow(Base):
+    """Of a run that has ended: the n at which a system's summary of an article has the highest F1, for the views."""
+
+    __tablename__ = "run_best_n"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    article_id: Mapped[str] = mapped_column(ForeignKey("articles.id"), primary_key=True)
+    system: Mapped[str] = mapped_column(primary_key=True)
+    dataset: Mapped[str]
+    n: Mapped[int]
+    bertscore_f1: Mapped[float]
 
 
 class LogLineRow(Base):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from core.analysis import POLICY, Point, SystemScore, policy_scores, split_seed
+from core.analysis import POLICY, Point, Points, SystemScore, policy_scores, split_seed
 from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA
 from core.errors import StoreError
@@ -18,14 +18,15 @@ class PolicyResults:
     """What a run that trains policies has in the store.
 
     Attributes:
-        points: its summaries of test articles, by policies and by the systems they are compared with.
+        points: its summaries of test articles, by policies and by the systems they are compared with, with their shares
+            of repeated words.
         curve: its learning curves.
         greedy: rewards of the finished policies' greedy summaries of their training articles.
         reward: the signature of the reward.
         reward_is_f1: whether that is the BERTScore F1 of the report: only then training and test articles compare.
     """
 
-    points: Sequence[Point]
+    points: Points | Sequence[Point]
     curve: Sequence[CurveRow]
     greedy: Sequence[GreedyReward]
     reward: str
@@ -74,7 +75,7 @@ def analyse_policies(run: RunInfo, results: PolicyResults) -> PolicyNumbers:
     Raises:
         StoreError: the run has neither learning curve nor summaries yet, or the points are not those of one run.
     """
-    if not results.points and not results.curve:
+    if not len(results.points) and not results.curve:
         raise StoreError(
             f"Run {run.id!r} ({run.state}) has neither updates nor summaries to report. "
             f"See `nws status {run.id}`; continue it with `nws resume {run.id}`."

@@ -1,6 +1,6 @@
 """What a report says, computed once: the tables, the plot and the files all read the same `Numbers`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from core.analysis import (
     MagicNumber,
     Metric,
     Point,
+    Points,
     SameText,
     Uncut,
     compare_systems,
@@ -71,13 +72,14 @@ class Numbers:
         return tuple(number for number in self.magic_numbers if number.dataset == dataset)
 
 
-def analyse(run: RunInfo, points: Sequence[Point]) -> Numbers:
+def analyse(run: RunInfo, points: Points | Iterable[Point]) -> Numbers:
     """The numbers of a report; the run's seed also seeds every test.
 
     Raises:
         StoreError: the run has no summaries yet, or the points are not those of one run.
     """
-    if not points:
+    points = Points.of(points)
+    if not len(points):
         raise StoreError(
             f"Run {run.id!r} ({run.state}) has no summaries to report: {run.articles_done} articles finished, "
             f"{run.failures} failed. See `nws status {run.id}`; continue it with `nws resume {run.id}`."

@@ -2,12 +2,11 @@
 
 import csv
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 
-from core.analysis import Point
+from core.analysis import Points
 from core.errors import NwsError
 from jobs.report.run_facts import ReportFiles, kind_flags
 from jobs.report.sweep.figure import plot_sweep
@@ -21,7 +20,7 @@ _COLUMNS = (
 )
 
 
-def write_sweep_report(run: RunInfo, points: Sequence[Point], out_dir: Path, console: Console) -> ReportFiles:
+def write_sweep_report(run: RunInfo, points: Points, out_dir: Path, console: Console) -> ReportFiles:
     """Print a run's tables to `console` and write `report.json`, `curves.csv`, `curves.png` and `curves.svg`.
 
     `out_dir` is made where it does not exist; files of an earlier report in it are replaced.

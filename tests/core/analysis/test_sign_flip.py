@@ -105,3 +105,15 @@ def test_holm_is_the_closed_test_of_bonferroni(p):
         assert found == pytest.approx(min(1, max(len(family) * min(p[j] for j in family) for family in families)))
         assert found >= p[i]
     assert all(corrected[i] <= corrected[j] for i in range(len(p)) for j in range(len(p)) if p[i] <= p[j])
+
+
+@pytest.mark.parametrize("articles", [15, 33, 700])
+def test_sums_in_float32_count_what_sums_in_float64_count(articles):
+    """Tenths: many sums are equal to the one found, and float32 alone cannot tell. Half of the columns are clear."""
+    rng = np.random.default_rng(articles)
+    differences = rng.integers(-3, 4, (articles, 30)) / 10 + np.repeat([0.0, 0.1], 15)
+    differences[:, 0] = 0.0
+    flips = np.random.default_rng(4).integers(0, 2, (1000, articles))
+    sums = np.abs(np.where(flips, -1.0, 1.0) @ differences)
+    extreme = (sums >= np.abs(differences.sum(axis=0)) - 1e-9).sum(axis=0)
+    assert sign_flip_p(differences, 4, 1000) == [(float((1 + b) / 1001), False) for b in extreme]

@@ -384,7 +384,7 @@ def test_the_command_says_what_is_wrong(nws, add_run):
 def test_a_renamed_file_is_compared_with_its_older_self(store, add_run):
     # The ids of articles hash the name of their dataset: here no two are equal.
     first, second = add_run(dataset="news"), add_run(dataset="renamed", better=0.01)
-    ids = [{point.article_id for point in store.points(run)} for run in (first, second)]
+    ids = [{article_id for _, article_id in store.points(run).articles} for run in (first, second)]
     assert not ids[0] & ids[1]
     (found,) = compare(store, second, first, "good|chunks").comparisons
     assert (found.dataset, [at.articles for at in found.lengths]) == ("renamed", [40, 40])

@@ -1,10 +1,13 @@
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 
-from core.analysis import Point
+from core.analysis import METRICS
+from core.analysis.points import text_keys
 from core.errors import StoreError
+from core.metrics.repeated_words import repeated_word_share
 from core.types import Article, BundleResult, Failure
 from jobs.store import Stage
 from jobs.store.tables import SummaryRow
@@ -22,24 +25,22 @@ def test_every_metric_has_its_column(articles, summary):
 def test_what_is_recorded_comes_back(store, run, articles, summary):
     recorded = [summary(article, system, n) for article in articles for system in ("z", "가", "A", "a") for n in (9, 0)]
     store.record(*run, [(articles, BundleResult(tuple(recorded), ()))])
-    expected = [
-        Point(
-            "news",
-            s.article_id,
-            s.system,
-            s.n,
-            s.words,
-            s.scores.bertscore.f1,
-            s.scores.rouge1.f1,
-            s.scores.rouge2.f1,
-            s.scores.rougel.f1,
-            s.scores.efficiency,
-            s.scores.density,
-            text=s.text,
+    points = store.points(run[0])
+    assert len(points) == len(recorded)
+    assert set(points.kinds) == {"system"}
+    assert points.repeated_words is None
+    repeated = store.points(run[0], repeated_words=True).repeated_words
+    for s in recorded:
+        (at,) = np.flatnonzero(
+            (points.system == points.systems.index(s.system))
+            & (points.article == points.articles.index(("news", s.article_id)))
+            & (points.n == s.n)
         )
-        for s in sorted(recorded, key=lambda s: (s.article_id, s.system, s.n))
-    ]
-    assert store.points(run[0]) == expected
+        assert points.words[at] == s.words
+        columns = s.scores.columns()
+        assert {metric: values[at] for metric, values in points.scores.items()} == {m: columns[m] for m in METRICS}
+        assert repeated[at] == repeated_word_share(s.text)
+        assert [points.text[at] == key for key in text_keys([s.text, s.text + "!"])] == [True, False]
     one = recorded[0]
     columns = ", ".join(one.scores.columns())
     [(text, seconds, *values)] = rows(
@@ -74,8 +75,26 @@ def test_two_runs_share_articles_but_not_results(store, run, spec, articles, swe
     assert rows(store, "SELECT COUNT(*) FROM articles") == [(4,)]
     assert store.finished_article_ids(run[0]) == {article.id for article in articles}
     assert store.finished_article_ids(other) == {articles[0].id}
-    assert {point.article_id for point in store.points(other)} == {articles[0].id}
+    assert store.points(other).articles == (("news", articles[0].id),)
     assert store.finished_article_ids("phase1-x") == set()
+
+
+def test_a_transaction_that_is_repeated_counts_nothing_twice(store, run, articles, sweep, failure):
+    """Its answer was lost: the driver does it again, alone, in part, or together with what came after it."""
+    counts = lambda: [getattr(store.run_info(run[0]), name) for name in ("articles_done", "summaries", "failures")]  # noqa: E731
+    first, second = (articles[:2], sweep(articles[:2])), (articles[2:], failure(articles[3]))
+    half = BundleResult(sweep(articles[2:3]).summaries[:3], ())
+    for landed, expected in (
+        ([first], [2, 12, 0]),
+        ([first], [2, 12, 0]),
+        ([(articles[2:3], half)], [2, 15, 0]),
+        ([first, second, first], [2, 15, 1]),
+        ([second], [2, 15, 1]),
+        ([(articles, sweep(articles))], [4, 24, 0]),
+        ([second], [4, 24, 0]),
+    ):
+        store.record(*run, landed)
+        assert counts() == expected
 
 
 def test_failures_add_up_then_success_removes_them(store, run, articles, sweep, failure):

@@ -184,8 +184,8 @@ def test_revision_4_keeps_the_runs_of_revision_3(empty_postgres_url, tmp_path):
         assert downgraded.returncode == 0, downgraded.stderr
         assert upgrade_schema(url) == ("0003", head_revision())
         with open_store(url) as store:
-            assert [(point.article_id, point.n, point.text) for point in store.points("r")] == [("a", 3, "text")]
-            assert [point.kind for point in store.points("r")] == ["control"]
+            points = store.points("r")
+            assert (points.articles, points.n.tolist(), points.kinds) == ((("d", "a"),), [3], ("control",))
             assert store.run_info("r").arithmetic == []
             assert [line.text for _, line in store.log("r")] == ["said"]
             assert store.policy_infos("r") == []
@@ -250,7 +250,74 @@ def test_revision_5_keeps_the_views_of_revision_4(empty_postgres_url, tmp_path):
         assert upgrade_schema(url) == ("0004", head_revision())
         assert views(url) == before
         with open_store(url) as store:
-            assert {point.system: point.kind for point in store.points("r")} == kinds
+            points = store.points("r")
+            assert dict(zip(points.systems, points.kinds, strict=True)) == kinds
             assert store.run_info("r").articles_done == 2
         assert alembic(url, "downgrade", "0004").returncode == 0
         assert views(url) == before
+
+
+def test_revision_7_counts_and_keeps_what_the_views_of_revision_6_said(empty_postgres_url, tmp_path):
+    names = "id, job, state, recipe, recipe_hash, seed, code_version, revisions, signatures, driver_epoch, "
+    views = {
+        view: f"SELECT * FROM {view} ORDER BY run_id, dataset, system, n{place}"
+        for view, place in (("sweep_curve", ""), ("best_n", ", article_id"), ("leaderboard", ""))
+    }
+
+    def read(url):
+        address = parse_address(url)
+        engine = writer_engine(address)
+        try:
+            with transaction(engine, address) as connection:
+                return {name: connection.exec_driver_sql(query).mappings().all() for name, query in views.items()}
+        finally:
+            engine.dispose()
+
+    def same(found, before):
+        for view, rows in before.items():
+            assert [row.keys() for row in found[view]] == [row.keys() for row in rows]
+            for one, other in zip(found[view], rows, strict=True):
+                assert dict(one) == pytest.approx(dict(other), abs=1e-9)
+
+    for url in (f"sqlite:///{tmp_path / 'old.db'}", empty_postgres_url):
+        assert alembic(url, "upgrade", "0006").returncode == 0
+        summaries = [
+            f"INSERT INTO summaries VALUES ('{run}', '{article}', '{system}', {n}, 'text', {n}, 0.1, "
+            f"{', '.join(str(0.1 * place + n / 100 + ord(article) / 7 + k / 30) for k in range(14))}, '{{}}')"
+            for run in ("ended", "running")
+            for place, system in enumerate(("lead", "oracle", "textrank"))
+            for article in "abc"
+            for n in (0, 3, 5)
+            if (run, article, system) != ("ended", "c", "oracle")
+        ]
+        execute(
+            url,
+            *(
+                f"INSERT INTO runs ({names} total_articles, created_at, systems) VALUES ('{run}', 'phase1', '{state}', "
+                "'{}', 'cafe', 0, 'v', '{}', '{}', 1, 1, '2026-01-01 00:00:00', 3)"
+                for run, state in (("ended", "done"), ("running", "running"), ("empty", "pending"))
+            ),
+            *(
+                f"INSERT INTO articles VALUES ('{a}', '{d}', 's', '{a}', 't', '[]', 'h')"
+                for a, d in ("ax", "by", "cy", "dy")
+            ),
+            *summaries,
+            *(
+                "INSERT INTO failures (run_id, article_id, stage, error_class, message, attempts, node, failed_at) "
+                f"VALUES ('ended', '{a}', '{stage}', 'E', 'm', 1, 'node', '2026-01-01 00:00:00')"
+                for a, stage in ("cs", "ds", "dt")
+            ),
+            "INSERT INTO systems VALUES ('ended', 'lead', 'control')",
+        )
+        before = read(url)
+        assert [len(rows) for rows in before.values()] == [36, 17, 36]
+        assert upgrade_schema(url) == ("0006", head_revision())
+        same(read(url), before)
+        with open_store(url) as store:
+            counts = {r.id: (r.articles_done, r.summaries, r.failures) for r in store.list_runs()}
+            assert counts == {"ended": (2, 24, 2), "running": (3, 27, 0), "empty": (0, 0, 0)}
+            with store.query("SELECT DISTINCT run_id FROM run_means") as answer:
+                assert list(answer.rows) == [("ended",)]
+        assert alembic(url, "downgrade", "0006").returncode == 0
+        same(read(url), before)
+        assert upgrade_schema(url) == ("0006", head_revision())

@@ -45,7 +45,8 @@ def test_the_kind_of_a_system_is_what_its_run_says(store, spec, summary):
         made = tuple(summary(article, system, 3) for system in ("lead", "peek", "tail"))
         store.record(run_id, epoch, [([article], BundleResult(made, ()))])
         expected = {system: kinds.get(system, "system") for system in ("lead", "peek", "tail")}
-        assert {point.system: point.kind for point in store.points(run_id)} == expected
+        points = store.points(run_id)
+        assert dict(zip(points.systems, points.kinds, strict=True)) == expected
         for view in ("sweep_curve", "best_n", "leaderboard"):
             assert {row["system"]: row["kind"] for row in table(store, view) if row["run_id"] == run_id} == expected
 

@@ -1,0 +1,148 @@
+"""The scores of a run as arrays, a dataset at a time: one axis for its systems, one for n, one for its articles."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.points import Metric, Point, Points, short_articles, system_order, without_places
+from core.errors import StoreError
+from core.types import SystemKind
+
+Cells: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axes:
+    """Where each point of one dataset lies. All axes are sorted (systems by `system_order`).
+
+    `cells` has the place of each of `points` on the three axes: the input's order leaves no trace.
+    """
+
+    dataset: str
+    systems: tuple[str, ...]
+    kinds: tuple[SystemKind, ...]
+    lengths: tuple[int, ...]
+    articles: tuple[str, ...]
+    points: Points
+    cells: Cells
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return len(self.systems), len(self.lengths), len(self.articles)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """One metric over one dataset, on the axes of `Axes`.
+
+    `kinds` says what each of the systems is.
+    `values` is float64 of shape (systems, lengths, articles), NaN where there is no such summary or the article has
+    fewer words than n; `words` is int64 of the same shape, 0 there, and `texts` are keys (`Points.text`), `NO_TEXT`
+    there. `short` is bool of shape (lengths, articles): where an article has fewer words than n (`short_articles`).
+    """
+
+    dataset: str
+    systems: tuple[str, ...]
+    kinds: tuple[SystemKind, ...]
+    lengths: tuple[int, ...]
+    articles: tuple[str, ...]
+    values: NDArray[np.float64]
+    words: NDArray[np.int64]
+    texts: NDArray[np.int64]
+    short: NDArray[np.bool_]
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """True where there is a summary; shape (systems, lengths, articles)."""
+        return ~np.isnan(self.values)
+
+
+def build_grids(points: Points | Iterable[Point], metric: Metric) -> tuple[Grid, ...]:
+    """One `Grid` per dataset, datasets in alphabetical order, without the articles that are shorter than n.
+
+    Raises:
+        StoreError: two points share dataset, article, system and n, or a score is not a finite number.
+    """
+    points = Points.of(points)
+    short = short_articles(points)
+    return tuple(_grid(axes, metric, short) for axes in build_axes(without_places(points, short)))
+
+
+def _grid(axes: Axes, metric: Metric, short: frozenset[tuple[str, str, int]]) -> Grid:
+    scores = axes.points.scores[metric]
+    _check(axes, metric, scores)
+    values = np.full(axes.shape, np.nan)
+    values[axes.cells] = scores
+    words, texts = np.zeros((2, *axes.shape), dtype=np.int64)
+    words[axes.cells], texts[axes.cells] = axes.points.words, axes.points.text
+    is_short = np.zeros(axes.shape[1:], dtype=np.bool_)
+    row = {n: i for i, n in enumerate(axes.lengths)}
+    depth = {article: i for i, article in enumerate(axes.articles)}
+    for dataset, article, n in short:
+        if dataset == axes.dataset and article in depth and n in row:
+            is_short[row[n], depth[article]] = True
+    return Grid(axes.dataset, axes.systems, axes.kinds, axes.lengths, axes.articles, values, words, texts, is_short)
+
+
+def build_axes(points: Points) -> list[Axes]:
+    """The axes of each dataset, in alphabetical order.
+
+    Raises:
+        StoreError: two points share dataset, article, system and n.
+    """
+    datasets = np.array([dataset for dataset, _ in points.articles], dtype=np.object_)
+    return [_axes(dataset, points.take((datasets == dataset)[points.article])) for dataset in sorted(set(datasets))]
+
+
+def _axes(dataset: str, points: Points) -> Axes:
+    kind_of = dict(zip(points.systems, points.kinds, strict=True))
+    systems = sorted(kind_of, key=lambda system: system_order(system, kind_of[system]))
+    articles = sorted({article for _, article in points.articles})
+    lengths = np.flatnonzero(np.bincount(points.n))
+    row = {system: i for i, system in enumerate(systems)}
+    depth = {article: i for i, article in enumerate(articles)}
+    axes = Axes(
+        dataset=dataset,
+        systems=tuple(systems),
+        kinds=tuple(kind_of[system] for system in systems),
+        lengths=tuple(lengths.tolist()),
+        articles=tuple(articles),
+        points=points,
+        cells=(
+            np.array([row[system] for system in points.systems])[points.system],
+            np.searchsorted(lengths, points.n),
+            np.array([depth[article] for _, article in points.articles])[points.article],
+        ),
+    )
+    _refuse_twins(axes)
+    return axes
+
+
+def _refuse_twins(axes: Axes) -> None:
+    flat = np.ravel_multi_index(axes.cells, axes.shape)
+    if np.bincount(flat).max(initial=0) > 1:
+        _, first = np.unique(flat, return_index=True)
+        system, n, article = _name(axes, int(np.setdiff1d(np.arange(len(flat)), first)[0]))
+        raise StoreError(
+            f"article {article} of {axes.dataset} has two summaries by {system!r} at n={n}: "
+            "analyse the points of one run at a time"
+        )
+
+
+def _check(axes: Axes, metric: Metric, scores: NDArray[np.float64]) -> None:
+    strange = np.flatnonzero(~np.isfinite(scores))
+    if strange.size:
+        system, n, article = _name(axes, int(strange[0]))
+        raise StoreError(
+            f"{metric} of {system!r} at n={n} for article {article} of {axes.dataset} is "
+            f"{scores[strange[0]]}, not a number: delete that row and resume the run to score it again"
+        )
+
+
+def _name(axes: Axes, i: int) -> tuple[str, int, str]:
+    """System, n and article of a point."""
+    points = axes.points
+    return points.systems[points.system[i]], int(points.n[i]), points.articles[points.article[i]][1]

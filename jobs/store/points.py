@@ -1,0 +1,82 @@
+"""The scores of a run's summaries, as the analysis reads them.
+
+Rows are read in pieces that become arrays at once: as Python objects, two million of them would take gigabytes.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Row, select
+
+from core.analysis import Metric, Points
+from core.analysis.points import text_keys
+from core.metrics.repeated_words import repeated_word_share
+from jobs.store.tables import ArticleRow, SummaryRow, SystemRow
+
+ROWS_AT_ONCE = 2_000
+
+
+def points(connection: Connection, run_id: str, metrics: Sequence[Metric], repeated_words: bool) -> Points:
+    systems: dict[str, int] = {}
+    articles: dict[str, int] = {}
+    query = select(
+        SummaryRow.system,
+        SummaryRow.article_id,
+        SummaryRow.n,
+        SummaryRow.words,
+        SummaryRow.text,
+        *(SummaryRow.__table__.columns[metric] for metric in metrics),
+    ).where(SummaryRow.run_id == run_id)
+    # In the order of the key, which is nearly that in which they lie: else SQLite goes by system and n, in leaps.
+    query = query.order_by(SummaryRow.run_id, SummaryRow.article_id, SummaryRow.system, SummaryRow.n)
+    found = connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE})
+    pieces = [_columns(rows, systems, articles, repeated_words) for rows in found.partitions()]
+    if not pieces:
+        return Points.of(())
+    system, article, n, words, text, shares, *scores = (np.concatenate(of) for of in zip(*pieces, strict=True))
+    dataset_of, kind_of = _datasets(connection, run_id), _kinds(connection, run_id)
+    return Points(
+        systems=tuple(systems),
+        kinds=tuple(kind_of.get(name, "system") for name in systems),
+        articles=tuple((dataset_of[article_id], article_id) for article_id in articles),
+        system=system,
+        article=article,
+        n=n,
+        words=words,
+        text=text,
+        scores=dict(zip(metrics, scores, strict=True)),
+        repeated_words=shares if repeated_words else None,
+    )
+
+
+def _columns(
+    rows: Sequence[Row[Any]], systems: dict[str, int], articles: dict[str, int], repeated_words: bool
+) -> list[NDArray[Any]]:
+    system, article, n, words, texts, *scores = zip(*rows, strict=True)
+    return [
+        _codes(system, systems),
+        _codes(article, articles),
+        np.array(n, dtype=np.int32),
+        np.array(words, dtype=np.int32),
+        text_keys(texts),
+        np.array([repeated_word_share(text) for text in texts] if repeated_words else (), dtype=np.float64),
+        *(np.array(values, dtype=np.float64) for values in scores),
+    ]
+
+
+def _codes(names: Sequence[str], known: dict[str, int]) -> NDArray[np.int32]:
+    """A number for each name, the same each time; new names are added to those that are known."""
+    return np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int32)
+
+
+def _datasets(connection: Connection, run_id: str) -> dict[str, str]:
+    of_run = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
+    query = select(ArticleRow.id, ArticleRow.dataset).where(ArticleRow.id.in_(of_run))
+    return {row.id: row.dataset for row in connection.execute(query)}
+
+
+def _kinds(connection: Connection, run_id: str) -> dict[str, Any]:
+    query = select(SystemRow.system, SystemRow.kind).where(SystemRow.run_id == run_id)
+    return {row.system: row.kind for row in connection.execute(query)}

@@ -1,0 +1,171 @@
+"""What is kept of a run that has ended: the views read it, and give what they gave while the run went on."""
+
+import pytest
+import sqlalchemy as sa
+
+from core.errors import StoreError
+from core.types import Article, BundleResult
+from jobs.store import run_means
+from jobs.store.store import Store
+
+VIEWS = ("sweep_curve", "best_n", "leaderboard")
+
+
+@pytest.fixture
+def going_on(store, run, summary):
+    """A run with summaries of two datasets, one system of which lacks an article."""
+    articles = [Article(dataset, "test", str(i), f"{dataset} {i}", ("r",)) for dataset in ("a", "b") for i in range(3)]
+    made = [
+        summary(article, system, n)
+        for article in articles
+        for system in ("lead", "mini|centroid")
+        for n in (0, 3, 5)
+        if (article, system) != (articles[0], "lead")
+    ]
+    store.record(*run, [(articles, BundleResult(tuple(made), ()))])
+    return run
+
+
+def views(store: Store):
+    found = {}
+    for view in VIEWS:
+        with store.query(f"SELECT * FROM {view}") as answer:
+            found[view] = sorted(answer.rows, key=repr)
+    return found
+
+
+def assert_same(found, expected):
+    """But for what rounding does: Postgres adds up in another order each time."""
+    for view, rows in expected.items():
+        assert len(found[view]) == len(rows)
+        for one, other in zip(found[view], rows, strict=True):
+            assert one == pytest.approx(other, abs=1e-7)
+
+
+def kept(store: Store):
+    with store.query("SELECT (SELECT COUNT(*) FROM run_means), (SELECT COUNT(*) FROM run_best_n)") as answer:
+        return next(answer.rows)
+
+
+def statements(engine: sa.Engine) -> list[str]:
+    """The SQL that an engine is given from now on."""
+    said: list[str] = []
+    sa.event.listen(engine, "before_cursor_execute", lambda c, cursor, sql, *rest: said.append(sql))
+    return said
+
+
+@pytest.mark.parametrize("state", ["done", "failed", "interrupted"])
+def test_the_views_of_a_run_that_has_ended_say_what_they_said_while_it_went_on(store, going_on, state):
+    before = views(store)
+    assert kept(store) == (0, 0)
+    assert {view: len(rows) for view, rows in before.items()} == {"sweep_curve": 12, "best_n": 11, "leaderboard": 12}
+    store.finish_run(*going_on, state)
+    assert kept(store) == (12, 11)
+    assert_same(views(store), before)
+
+
+def test_the_views_of_a_run_that_has_ended_read_no_summary(store, going_on):
+    before = views(store)
+    store.finish_run(*going_on, "done")
+    with store._write() as connection:
+        connection.exec_driver_sql("DELETE FROM summaries")
+    assert_same(views(store), before)
+
+
+def test_a_run_that_goes_on_again_is_live_again(store, going_on, summary):
+    store.finish_run(*going_on, "interrupted")
+    epoch = store.claim_run(going_on[0], "host-b", 12)
+    assert kept(store) == (0, 0)
+    late = Article("c", "test", "0", "late", ("r",))
+    store.record(going_on[0], epoch, [([late], BundleResult((summary(late, "lead", 3),), ()))])
+    assert "c" in {row[1] for row in views(store)["sweep_curve"]}
+    live = views(store)
+    store.finish_run(going_on[0], epoch, "done")
+    assert kept(store) == (13, 12)
+    assert_same(views(store), live)
+
+
+def test_a_run_that_is_cancelled_without_a_driver_is_kept_too(store, going_on):
+    before = views(store)
+    assert not store.cancel_run(going_on[0], "host-a")  # where no process 11 drives it
+    assert kept(store) == (12, 11)
+    assert_same(views(store), before)
+
+
+def test_a_driver_that_dies_before_all_is_kept_leaves_the_views_live(store, going_on, monkeypatch):
+    """They stay right, and the next end of the run keeps everything."""
+    before = views(store)
+
+    def die(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(run_means, "all_is_kept", die)
+        with pytest.raises(KeyboardInterrupt):
+            store.finish_run(*going_on, "done")
+    assert (store.run_info(going_on[0]).state, kept(store)) == ("done", (12, 11))
+    with store._write() as connection:
+        connection.exec_driver_sql("DELETE FROM run_best_n WHERE system = 'lead'")
+    assert_same(views(store), before)
+    store.finish_run(*going_on, "done")  # as after a lost answer
+    assert kept(store) == (12, 11)
+    assert_same(views(store), before)
+
+
+def test_who_takes_the_run_while_it_is_kept_has_it(store, going_on, monkeypatch):
+    run_id, taken = going_on[0], []
+
+    def take_first(connection, run_id, pieces=run_means.live_pieces):
+        taken.append(store.claim_run(run_id, "host-b", 12))
+        yield from pieces(connection, run_id)
+
+    before = views(store)
+    with monkeypatch.context() as patched:
+        patched.setattr(run_means, "live_pieces", take_first)
+        store.finish_run(*going_on, "done")
+    assert (store.run_info(run_id).driver_epoch, kept(store)) == (taken[0], (0, 0))
+    assert_same(views(store), before)
+    store.finish_run(run_id, taken[0], "done")
+    assert kept(store) == (12, 11)
+    assert_same(views(store), before)
+
+
+def test_no_writer_waits_for_another_to_count(store, spec, going_on):
+    """Taking, starting and ending a run read no summary inside the transaction that holds the lock."""
+    said = statements(store._writer)
+    store.finish_run(*going_on, "done")
+    epoch = store.claim_run(going_on[0], "host-b", 12)
+    store.start_run(going_on[0], epoch, "cpu", "0.1.0", {"lead": "control"})
+    store.note_workers(going_on[0], epoch, "cpu", ["MKL"])
+    store.finish_run(going_on[0], epoch, "failed", "disk full")
+    store.cancel_run(going_on[0], "host-b")
+    assert len(said) > 10
+    assert [sql for sql in said if "FROM summaries" in sql or "FROM live_" in sql] == []
+
+
+def test_ls_status_and_logs_read_no_summary(store, going_on):
+    said = statements(store._reader)
+    assert store.list_runs() == [store.run_info(going_on[0])]
+    store.log(going_on[0])
+    assert len(said) >= 3
+    assert [sql for sql in said if "FROM summaries" in sql or "FROM failures" in sql] == []
+
+
+def test_counts_of_a_run_that_goes_on_are_taken_anew(store, going_on, articles, failure):
+    """Somebody deleted rows, to have them computed again."""
+    run_id, epoch = going_on
+    store.record(run_id, epoch, [(articles, failure(articles[0]))])
+    counts = lambda: [getattr(store.run_info(run_id), name) for name in ("articles_done", "summaries", "failures")]  # noqa: E731
+    assert counts() == [5, 33, 1]
+    store.finish_run(run_id, epoch, "failed")
+    with store._write() as connection:
+        connection.exec_driver_sql("DELETE FROM summaries WHERE system = 'lead' AND n = 5")
+        connection.exec_driver_sql("DELETE FROM failures")
+    assert counts() == [5, 33, 1]
+    store.claim_run(run_id, "host-b", 12)
+    assert counts() == [5, 28, 0]
+
+
+def test_a_run_that_is_not_there_has_nothing_to_keep(store):
+    with pytest.raises(StoreError, match="no run"):
+        store.cancel_run("phase1-x", "host")
