@@ -3,7 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 DEMO_STORE := sqlite:///demo.db
 
-.PHONY: setup demo test test-faults check bench clean
+SEED ?= 1
+KILLS ?= 100
+
+.PHONY: setup demo test test-faults chaos check bench clean
 .DEFAULT_GOAL := setup
 
 setup: .venv/installed
@@ -28,6 +31,10 @@ test: setup
 # Real clusters, real kills: what docs/operations.md promises. About a quarter of an hour.
 test-faults: setup
 	$(BIN)/python -m pytest -m faults
+
+# Whatever can die is killed again and again, in runs of every job on SQLite and Postgres. About 15 seconds a kill.
+chaos: setup
+	HF_HUB_OFFLINE=1 PYTHONPATH=.:tests/support $(BIN)/python -m chaos --seed $(SEED) --kills $(KILLS)
 
 check: setup
 	$(BIN)/ruff check .
