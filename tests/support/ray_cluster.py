@@ -29,8 +29,9 @@ class RayCluster:
 
     def __init__(self, program: subprocess.Popen[str], environment: dict[str, str]) -> None:
         self._program = program
+        self.environment = environment
         told = self._told()
-        self.environment = environment | {"RAY_ADDRESS": told["address"]}
+        self.environment |= {"RAY_ADDRESS": told["address"]}
         self.head = psutil.Process(told["raylet"])
         self.gcs = psutil.Process(told["gcs"])
         self.nodes: list[psutil.Process] = []
@@ -46,7 +47,7 @@ class RayCluster:
     def _told(self) -> dict[str, Any]:
         assert self._program.stdout is not None
         line = self._program.stdout.readline()
-        assert line, "the cluster has ended"
+        assert line, f"the cluster has ended: {(Path(self.environment['RAY_TMPDIR']) / 'log').read_text()}"
         return dict(json.loads(line))
 
     def kill_node(self, node: psutil.Process) -> None:
@@ -99,6 +100,8 @@ def ray_cluster() -> Iterator[RayCluster]:
             "RAY_health_check_period_ms": "500",
             # So is a dead GCS, which is otherwise waited for for a minute.
             "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
+            # A machine that is busy is given the time to start a node.
+            "RAY_raylet_start_wait_time_s": "240",
         }
         with (Path(folder) / "log").open("w") as log:
             program = subprocess.Popen(

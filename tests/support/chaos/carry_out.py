@@ -18,7 +18,7 @@ from stored_rows import difference, everything
 
 from jobs.store import Store, open_store
 
-_PATIENCE_SECONDS = 180.0
+_PATIENCE_SECONDS = 400.0
 _POLL_SECONDS = 0.05
 _ACTORS = (2, 3)
 _OUTAGE_SECONDS = (0.5, 3.0)
@@ -101,7 +101,7 @@ def _wait_for_rows(subject: _Subject, driver: Driver, rows: int) -> None:
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while subject.rows < rows:
         assert driver.poll() is None, driver.communicate()
-        assert time.monotonic() < deadline, f"the run stands still at {subject.rows} rows"
+        assert time.monotonic() < deadline, f"the run stands still: {subject.store.log(subject.id)}"
         time.sleep(_POLL_SECONDS)
 
 

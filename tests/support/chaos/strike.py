@@ -20,7 +20,7 @@ AT_WORK = ("sweep", "prepare", "learn", "decode")
 IDLE = ("SweepActor", "EpisodeActor")
 SEGMENTING = ("segment",)
 
-_PATIENCE_SECONDS = 120.0
+_PATIENCE_SECONDS = 400.0
 # So long nobody must be at work until the driver is taken to wait for the store.
 _REST_SECONDS = 0.5
 _POLL_SECONDS = 0.02
