@@ -3,7 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 DEMO_STORE := sqlite:///demo.db
 
-.PHONY: setup demo test test-faults fuzz check audit bench clean
+SEED ?= 0
+KILLS ?= 100
+
+.PHONY: setup demo test test-faults fuzz chaos check audit bench clean
 .DEFAULT_GOAL := setup
 
 setup: .venv/installed
@@ -31,7 +34,11 @@ test-faults: setup
 
 # The default run draws 500 cases. SEED=… draws others.
 fuzz: setup
-	NWS_FUZZ_CASES=10000 NWS_FUZZ_SEED=$(or $(SEED),0) $(BIN)/python -m pytest --timeout 3600 tests/jobs/test_fuzz.py
+	NWS_FUZZ_CASES=10000 NWS_FUZZ_SEED=$(SEED) $(BIN)/python -m pytest --timeout 3600 tests/jobs/test_fuzz.py
+
+# Whatever can die is killed again and again, in runs of every job on SQLite and Postgres. About 15 seconds a kill.
+chaos: setup
+	HF_HUB_OFFLINE=1 PYTHONPATH=.:tests/support $(BIN)/python -m chaos --seed $(SEED) --kills $(KILLS)
 
 check: setup
 	$(BIN)/ruff check .

@@ -1,6 +1,7 @@
 """Work that costs next to nothing, for the real command line, driver, pool and store to be run around.
 
-Each article takes NWS_STUB_SECONDS (0.01), and its scores are made of its id: they mean nothing.
+Each article takes NWS_STUB_SECONDS (0.01), and NWS_STUB_SEGMENT_SECONDS (0) before, to be segmented; an actor takes
+NWS_STUB_LOAD_SECONDS (0) to begin. Scores are made of the article's id: they mean nothing.
 """
 
 import hashlib
@@ -48,24 +49,32 @@ def write_articles(path: Path, count: int, words: int = 30) -> None:
 
 
 def work(plan: "SweepPlan", device: str, memory_fraction: float | None) -> Work:
-    """In place of `jobs.drive.pools.sweep_work`."""
-    seconds = float(os.environ.get("NWS_STUB_SECONDS", "0.01"))
-    return Work(make_segmenter, partial(make_sweeper, plan.signatures, plan.lengths, seconds))
+    """In place of `jobs.drive.pools.sweep_work`. It is the driver's environment that counts, not the workers'."""
+    return Work(
+        partial(make_segmenter, _seconds("SEGMENT_SECONDS", 0)),
+        partial(make_sweeper, plan.signatures, plan.lengths, _seconds("SECONDS", 0.01), _seconds("LOAD_SECONDS", 0)),
+    )
 
 
-def make_segmenter() -> Callable[[Article], SegmentedArticle]:
-    return segment
+def _seconds(name: str, default: float) -> float:
+    return float(os.environ.get(f"NWS_STUB_{name}", default))
 
 
-def segment(article: Article) -> SegmentedArticle:
+def make_segmenter(seconds: float) -> Callable[[Article], SegmentedArticle]:
+    return partial(segment, seconds)
+
+
+def segment(seconds: float, article: Article) -> SegmentedArticle:
+    time.sleep(seconds)
     words = tuple(article.text.split())
     whole = Segment(article.text, 0, len(words), 0)
     return SegmentedArticle(article, words, (whole,), (whole,))
 
 
 def make_sweeper(
-    systems: tuple[str, ...], lengths: tuple[int, ...], seconds: float
+    systems: tuple[str, ...], lengths: tuple[int, ...], seconds: float, load_seconds: float
 ) -> Callable[[Sequence[SegmentedArticle]], list[Summary]]:
+    time.sleep(load_seconds)
     return partial(sweep, systems, lengths, seconds)
 
 

@@ -214,12 +214,13 @@ def require_free(connection: Connection, run_id: str, host: str) -> RunInfo:
 def is_driven(run: RunInfo, host: str, now: datetime) -> bool:
     """Whether the run has a driver that seems to be alive, as seen from `host`.
 
-    It is not if it was silent for `SILENT_SECONDS` (clocks of several machines must agree better than that), or if it
-    ran on this very host and its process is gone. A driver that only seems dead is fenced off by its epoch.
+    It is not if it was silent for `SILENT_SECONDS` or was heard of that far in the future (clocks of several machines
+    must agree better than that), or if it ran on this very host and its process is gone. A driver that only seems dead
+    is fenced off by its epoch.
     """
     if run.state != "running" or run.heartbeat_at is None or run.driver_pid is None:
         return False
-    if (now - run.heartbeat_at).total_seconds() > SILENT_SECONDS:
+    if abs((now - run.heartbeat_at).total_seconds()) > SILENT_SECONDS:
         return False
     return run.driver_host != host or _exists(run.driver_pid)
 

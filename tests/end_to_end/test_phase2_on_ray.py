@@ -11,7 +11,8 @@ import pytest
 import yaml
 from nws_process import finish, start
 from rich.console import Console
-from training_run import everything, small_training
+from stored_rows import everything
+from training_run import small_training
 
 from jobs.drive import driver
 from jobs.store import open_store

@@ -2,10 +2,12 @@
 
 Words they obey: `segment-raises`, `segment-dies`, `segment-slow`, `sweep-raises`, `sweep-dies`, `sweep-slow`, and
 `sweep-dies-once=FILE`, which dies unless FILE exists and leaves it behind, and `sweep-meets=N=FOLDER`, which waits
-until N articles are being swept, and `sweep-titles=FILE`, which writes there how this process is called.
+until N articles are being swept, and `sweep-titles=FILE`, which writes there how this process is called, and
+`sweep-hogs`, which takes 6 GB of memory within some seconds.
 """
 
 import os
+import resource
 import signal
 import time
 from collections.abc import Iterable, Sequence
@@ -15,6 +17,9 @@ from pathlib import Path
 from cluster.pool import Segmenter, Sweeper, Work
 from core.errors import ModelError
 from core.types import Article, Landed, Score, Scores, Segment, SegmentedArticle, Summary
+
+_STEP_BYTES = 64 * 2**20
+_HOG_BYTES = 6 * 2**30
 
 
 def article(number: int, extra_words: str = "") -> Article:
@@ -73,6 +78,8 @@ def sweep(report: str, swept: list[str], articles: Sequence[SegmentedArticle]) -
                 os.kill(os.getpid(), signal.SIGKILL)
             if word == "sweep-slow":
                 time.sleep(60)
+            if word == "sweep-hogs":
+                take_memory(_HOG_BYTES)
             if word.startswith("sweep-dies-once="):
                 marker = Path(word.partition("=")[2])
                 if not marker.exists():
@@ -96,6 +103,22 @@ def sweep(report: str, swept: list[str], articles: Sequence[SegmentedArticle]) -
         }[report]
         summaries += [summary(segmented.article.id, n, told) for n in (1, 3)]
     return summaries
+
+
+def take_memory(size: int) -> None:
+    """Step by step, so that who watches the memory has the time to see it."""
+    taken = []
+    for _ in range(0, size, _STEP_BYTES):
+        taken.append(b"x" * _STEP_BYTES)
+        time.sleep(0.1)
+
+
+def make_with_little_memory() -> Sweeper:
+    """As under `ulimit -v`: 300 MB more than the process has now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = pages * resource.getpagesize() + 300 * 2**20
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    return make_sweeper()
 
 
 class TokenSweeper:

@@ -32,6 +32,12 @@ def start(
     )
 
 
+def end(process: subprocess.Popen[str]) -> None:
+    """Whatever it is doing."""
+    process.kill()
+    process.communicate()
+
+
 def finish(process: subprocess.Popen[str], code: int) -> dict[str, object]:
     out, err = process.communicate(timeout=400)
     assert process.returncode == code, err

@@ -7,7 +7,6 @@ stdin.
 import contextlib
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -23,7 +22,6 @@ from ray_head import free_ports
 CPUS_OF_A_NODE = 1
 WORKER_NODES = 2
 _END_SECONDS = 30.0
-_PATIENCE_SECONDS = 240.0
 
 
 class RayCluster:
@@ -31,9 +29,11 @@ class RayCluster:
 
     def __init__(self, program: subprocess.Popen[str], environment: dict[str, str]) -> None:
         self._program = program
+        self.environment = environment
         told = self._told()
-        self.environment = environment | {"RAY_ADDRESS": told["address"]}
+        self.environment |= {"RAY_ADDRESS": told["address"]}
         self.head = psutil.Process(told["raylet"])
+        self.gcs = psutil.Process(told["gcs"])
         self.nodes: list[psutil.Process] = []
         for _ in range(WORKER_NODES):
             self.add_node()
@@ -47,52 +47,40 @@ class RayCluster:
     def _told(self) -> dict[str, Any]:
         assert self._program.stdout is not None
         line = self._program.stdout.readline()
-        assert line, "the cluster has ended"
+        assert line, f"the cluster has ended: {(Path(self.environment['RAY_TMPDIR']) / 'log').read_text()}"
         return dict(json.loads(line))
 
     def kill_node(self, node: psutil.Process) -> None:
         """SIGKILL a raylet and everything below it: its workers and agents."""
         self.nodes.remove(node)
-        for member in [node, *node.children(recursive=True)]:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                member.send_signal(signal.SIGKILL)
+        _kill([node, *node.children(recursive=True)])
+
+    def kill_head(self) -> None:
+        """SIGKILL the GCS, the raylet of its node and everything below that: the cluster is gone."""
+        _kill([self.gcs, self.head, *self.head.children(recursive=True)])
+
+    def kill_gcs(self) -> None:
+        """SIGKILL the GCS alone: the raylets cannot go on without it."""
+        _kill([self.gcs])
 
 
-def working(node: psutil.Process, task: str) -> list[psutil.Process]:
-    """The actors on a node that are at this work, in order of their pids: Ray has it in their titles."""
+def _kill(processes: list[psutil.Process]) -> None:
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.send_signal(signal.SIGKILL)
+
+
+def workers(node: psutil.Process, *titles: str) -> list[psutil.Process]:
+    """The workers of a node whose titles end like that, in order of their pids.
+
+    Ray titles a worker by what it is at: `ray::sweep` a method, `ray::segment` a task, `ray::SweepActor` nothing.
+    """
     found = []
     for worker in node.children():
         with contextlib.suppress(psutil.NoSuchProcess):
-            if "".join(worker.cmdline()[:1]).endswith(task):
+            if "".join(worker.cmdline()[:1]).endswith(titles):
                 found.append(worker)
     return sorted(found, key=lambda worker: worker.pid)
-
-
-def strike(kind: str, cluster: RayCluster, driver: subprocess.Popen[str], draw: random.Random, task: str) -> None:
-    """SIGKILL the driver, an actor that is at this work, or a worker node with such an actor."""
-    assert driver.poll() is None, driver.communicate()
-    if kind == "driver":
-        driver.kill()
-        return
-    # The death of the head is that of its cluster.
-    nodes = cluster.nodes if kind == "node" else [cluster.head, *cluster.nodes]
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    at_work: list[tuple[psutil.Process, psutil.Process]] = []
-    while not at_work:
-        assert time.monotonic() < deadline, "no actor is at work"
-        time.sleep(0.02)
-        at_work = [(node, actor) for node in nodes for actor in working(node, task)]
-    node, actor = draw.choice(at_work)
-    if kind == "node":
-        cluster.kill_node(node)
-    else:
-        actor.send_signal(signal.SIGKILL)
-
-
-def end(process: subprocess.Popen[str]) -> None:
-    """Whatever it is doing."""
-    process.kill()
-    process.communicate()
 
 
 @contextlib.contextmanager
@@ -110,6 +98,10 @@ def ray_cluster() -> Iterator[RayCluster]:
             "RAY_TMPDIR": folder,
             # A dead node is noticed in seconds instead of a quarter of a minute.
             "RAY_health_check_period_ms": "500",
+            # So is a dead GCS, which is otherwise waited for for a minute.
+            "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
+            # A machine that is busy is given the time to start a node.
+            "RAY_raylet_start_wait_time_s": "240",
         }
         with (Path(folder) / "log").open("w") as log:
             program = subprocess.Popen(
@@ -121,12 +113,15 @@ def ray_cluster() -> Iterator[RayCluster]:
                 stderr=log,
                 text=True,
             )
+            cluster = None
             try:
-                yield RayCluster(program, environment)
+                cluster = RayCluster(program, environment)
+                yield cluster
             finally:
+                if cluster is not None and not cluster.gcs.is_running():  # nobody tells its processes to end
+                    _kill(_processes(folder))
                 _, left = program.communicate(timeout=_END_SECONDS), _left(folder)
-                for process in left:
-                    process.kill()
+                _kill(left)
                 assert not left
 
 
@@ -151,8 +146,9 @@ def main() -> None:
     from ray.cluster_utils import Cluster
 
     def tell(node: Any) -> None:
-        raylet = node.all_processes["raylet"][0].process.pid
-        print(json.dumps({"address": cluster.address, "raylet": raylet}), flush=True)
+        found = {name: processes[0].process.pid for name, processes in node.all_processes.items()}
+        told = {"address": cluster.address, "raylet": found["raylet"], "gcs": found.get("gcs_server")}
+        print(json.dumps(told), flush=True)
 
     cluster = Cluster()
     (agent,) = free_ports(1)

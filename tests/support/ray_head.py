@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,10 +60,13 @@ def free_ports(count: int) -> list[int]:
         return [one.getsockname()[1] for one in sockets]
 
 
-def run_script(script: str, cwd: Path, environment: dict[str, str]) -> str:
-    """What a process of its own prints, which finds the checkout only because it is told where."""
+def run_script(script: str, cwd: Path, environment: dict[str, str], prefix: Sequence[str] = ()) -> str:
+    """What a process of its own prints, which finds the checkout only because it is told where.
+
+    `prefix` are the words of a command that runs the command behind it.
+    """
     done = subprocess.run(
-        [sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, {str(CHECKOUT)!r})\n{script}"],
+        [*prefix, sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, {str(CHECKOUT)!r})\n{script}"],
         cwd=cwd,
         env=environment,
         capture_output=True,

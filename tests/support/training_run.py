@@ -1,23 +1,13 @@
-"""A small training run with tiny models, and everything that it stores."""
+"""A small training run with tiny models."""
 
 import json
 from pathlib import Path
-from typing import Any
 
 from core.text.corpus import BUNDLED
 from jobs.plan.phase2 import pin
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase2 import Phase2Recipe
-from jobs.store import Store
-
-# In an order of their own on every database: texts have none.
-_TABLES = {
-    "policies": ("name", "updates", "total_updates", "state"),
-    "updates": ("policy", "update_number", "reward", "reward_std", "entropy", "grad_norm", "loss"),
-    "episodes": ("policy", "update_number", "article_id", "n", "sample", "decoding", "text", "reward", "advantage"),
-    "summaries": ("article_id", "system", "n", "text", "bertscore_f1", "rouge1_f1"),
-}
 
 
 def small_training(tiny_models: dict[str, Path], folder: Path, passes: int) -> Pinned:
@@ -48,13 +38,3 @@ def lines_without_tail(lines: list[str]) -> list[str]:
     """Articles of at most 120 words, so that rounds are quick."""
     rows = [json.loads(line) for line in lines]
     return [json.dumps(row | {"article": " ".join(row["article"].split()[:120])}) for row in rows]
-
-
-def everything(store: Store, run_id: str) -> dict[str, list[tuple[Any, ...]]]:
-    """All that a run stored, but times: to be compared to the last bit."""
-    found = {}
-    for table, columns in _TABLES.items():
-        with store.query(f"select {', '.join(columns)} from {table} where run_id = '{run_id}'") as answer:
-            rows = [tuple(bytes(v) if isinstance(v, memoryview) else v for v in row) for row in answer.rows]
-        found[table] = sorted(rows)
-    return found

@@ -198,6 +198,24 @@ def test_a_run_whose_driver_is_gone_is_free(store, spec, monkeypatch):
     assert store.claim_run(run_id, "host-b", 22) == 3
 
 
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_heartbeat_of_a_clock_that_is_off_is_no_sign_of_life(store, spec, hours, monkeypatch):
+    class Off(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime.now(tz) + timedelta(hours=hours)
+
+    run_id = store.create_run(spec)
+    with monkeypatch.context() as patch:
+        patch.setattr("jobs.store.runs.datetime", Off)
+        epoch = store.claim_run(run_id, "host-a", os.getpid())
+        with pytest.raises(StoreError, match="being driven"):
+            store.require_free(run_id, "host-b")
+    assert store.claim_run(run_id, "host-b", 22) == epoch + 1
+    with pytest.raises(FencedError):
+        store.heartbeat(run_id, epoch)
+
+
 def test_cancelling(store, spec):
     run_id = store.create_run(spec)
     assert not store.cancel_run(run_id, "host-a")  # nobody drives it yet

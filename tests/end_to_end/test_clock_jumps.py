@@ -1,0 +1,80 @@
+"""A wall clock that jumps under a driver, forward and back, costs no row; at worst the driver is replaced."""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from nws_process import STUB, end, finish, start, wait_for_rows
+from shifted_clock import ShiftedClock
+from stored_rows import difference, everything
+from undisturbed import STUB_WORK, undisturbed
+
+from core.errors import StoreError
+from jobs.plan.phase1 import pin
+from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
+from jobs.store import Store, open_store
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
+
+HOUR = 3600
+RESUME = ("--engine", "inline", "--json", "--store", "sqlite:///nws.db")
+
+
+@pytest.mark.parametrize("jumps", [(HOUR, -HOUR), (-HOUR, HOUR)])
+def test_a_clock_that_jumps_costs_no_row(jumps: tuple[int, int], tmp_path: Path) -> None:
+    expected = undisturbed(pin(load_recipe(Phase1Recipe, "sample", {"n": [1, 7]})), tmp_path, STUB_WORK)
+    clock = ShiftedClock(tmp_path / "clock")
+    # So slow that it cannot end before the others come.
+    driver = start(
+        tmp_path,
+        *("submit", "phase1", "--n", "1,7", *RESUME),
+        program=STUB,
+        NWS_STUB_SECONDS="5",
+        **clock.environment,
+    )
+    try:
+        wait_for_rows(tmp_path / "nws.db", driver)
+        with open_store(f"sqlite:///{tmp_path}/nws.db", read_only=True) as store:
+            (run,) = store.list_runs()
+            assert is_refused(store, run.id)
+            for jump in jumps:
+                clock.jump(jump)
+                wait_until(lambda jump=jump: abs(ahead(store, run.id) - jump) < HOUR / 2)
+                assert driver.poll() is None, driver.communicate()
+                # A clock that is off is no sign of life: another machine need not wait until it is right.
+                assert not is_refused(store, run.id)
+            resumed = finish(start(tmp_path, "resume", run.id, *RESUME, program=STUB), 0)
+            _, said = driver.communicate(timeout=60)
+            assert driver.returncode == 1
+            assert "was taken over by pid" in said
+            assert (resumed["state"], resumed["failures"]) == ("done", 0)
+            assert store.run_info(run.id).driver_epoch == 2
+            assert difference(everything(store, run.id), expected) is None
+    finally:
+        end(driver)
+
+
+def ahead(store: Store, run_id: str) -> float:
+    """How many seconds the driver's clock is ahead of the true time."""
+    heard_of = store.run_info(run_id).heartbeat_at
+    assert heard_of is not None
+    return (heard_of - datetime.now(UTC)).total_seconds()
+
+
+def is_refused(store: Store, run_id: str) -> bool:
+    """Whether another machine, whose clock is right, may not go on with the run."""
+    try:
+        store.require_free(run_id, "another-machine")
+    except StoreError:
+        return True
+    return False
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

@@ -1,0 +1,61 @@
+"""The runs that are disturbed: one of each job, small, and what it stores when nothing disturbs it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from chaos.draw import Job
+from nws_process import NWS, STUB
+from stored_rows import Stored
+from tiny_checkpoints import make_bart, make_bert, make_gpt2_lm
+from training_run import small_training
+from undisturbed import STUB_WORK, undisturbed
+
+from bench import stub_work
+from jobs.plan import baselines, phase1
+from jobs.plan.pinned import Pinned
+from jobs.recipes.baselines import BaselinesRecipe
+from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
+from jobs.store import Store
+
+ARTICLES = {"phase1": 240, "baselines": 100}
+PASSES = 40  # 80 updates of each joint pair
+
+# Two actors at once: 25 articles a second.
+_STUB_SECONDS = {"NWS_STUB_SECONDS": "0.08", "NWS_STUB_SEGMENT_SECONDS": "0.02"}
+_COMMON = {"n": [1, 7], "bundle_size": 4, "accelerator": "cpu", "actors": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that can be driven, by `program` with `environment`, and everything that it is to store."""
+
+    pinned: Pinned
+    program: tuple[str, ...]
+    environment: dict[str, str]
+    undisturbed: Stored
+
+
+def prepare(job: Job, folder: Path) -> Prepared:
+    """Make the articles and models of a run in `folder`, and drive it undisturbed, in this process.
+
+    Sweeps do stub work, so that they are about bundles and rows; a training is a real one, with tiny models.
+    """
+    folder.mkdir()
+    if job == "phase2":
+        pinned = small_training({"bert": make_bert(folder / "tiny-bert")}, folder, PASSES)
+        return Prepared(pinned, NWS, {}, undisturbed(pinned, folder))
+    stub_work.write_articles(folder / "news.jsonl", ARTICLES[job])
+    common = _COMMON | {"datasets": [{"name": str(folder / "news.jsonl")}]}
+    if job == "phase1":
+        pinned = phase1.pin(load_recipe(Phase1Recipe, "sample", common))
+    else:
+        generators = [str(make_bart(folder / "tiny-bart")), str(make_gpt2_lm(folder / "tiny-gpt2"))]
+        chosen = common | {"systems": ["lead", "textrank", "random", *generators]}
+        pinned = baselines.pin(load_recipe(BaselinesRecipe, "sample", chosen))
+    return Prepared(pinned, STUB, _STUB_SECONDS, undisturbed(pinned, folder, STUB_WORK))
+
+
+def stored_rows(store: Store, run_id: str) -> int:
+    """How much a run has stored, as the parts of its kills are counted: updates and summaries."""
+    return sum(policy.updates for policy in store.policy_infos(run_id)) + store.run_info(run_id).summaries

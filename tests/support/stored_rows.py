@@ -1,0 +1,52 @@
+"""Everything that a run stored, to be compared with another run's to the last bit."""
+
+import json
+from typing import Any
+
+import sqlalchemy as sa
+
+from jobs.store import Store
+from jobs.store.tables import EpisodeRow, FailureRow, PolicyRow, SummaryRow, SystemRow, UpdateRow
+
+Stored = dict[str, dict[tuple[Any, ...], tuple[Any, ...]]]
+
+_TABLES = (SystemRow, PolicyRow, UpdateRow, EpisodeRow, SummaryRow, FailureRow)
+# What may differ: which run it was, and when, where and how fast something was done.
+_OF_THE_OCCASION = {"run_id", "saved_at", "failed_at", "seconds", "node", "attempts"}
+
+
+def everything(store: Store, run_id: str) -> Stored:
+    """By table and key, the values of every column but times and places. The key is in the values, too."""
+    return {row.__tablename__: _rows_of(store, run_id, row.__table__) for row in _TABLES}
+
+
+def _rows_of(store: Store, run_id: str, table: sa.Table) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    names = [column.name for column in table.columns if column.name not in _OF_THE_OCCASION]
+    keys = [i for i, name in enumerate(names) if name in table.primary_key.columns]
+    columns = [table.columns[name] for name in names]
+    with store.query(f"select {', '.join(names)} from {table.name} where run_id = '{run_id}'") as answer:
+        rows = [tuple(map(_value, columns, row)) for row in answer.rows]
+    found = {tuple(row[i] for i in keys): row for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def _value(column: sa.Column[Any], value: Any) -> Any:
+    """The same on every database: SQLite hands out JSON as text, Postgres bytes as a view of them."""
+    if isinstance(column.type, sa.JSON) and isinstance(value, str):
+        return json.loads(value)
+    return bytes(value) if isinstance(value, memoryview) else value
+
+
+def difference(one: Stored, other: Stored) -> str | None:
+    """The first thing in which they differ, in words."""
+    for table, rows in one.items():
+        others = other[table]
+        if rows.keys() != others.keys():
+            here, there = len(rows.keys() - others.keys()), len(others.keys() - rows.keys())
+            key = min(rows.keys() ^ others.keys(), key=repr)
+            return f"{table}: {here} rows only here, {there} only there, e.g. {key}"
+        for key, row in rows.items():
+            if row != others[key]:
+                return f"{table} {key}: {row} here, {others[key]} there"
+    return None
