@@ -20,11 +20,11 @@ def shown_by_ps(folder: Path, *arguments: str) -> str:
         process = nws_process.start(folder, *(argument.replace("PORT", port) for argument in arguments))
         try:
             started = " ".join(psutil.Process(process.pid).cmdline())
-            for _ in range(300):
-                if (shown := " ".join(psutil.Process(process.pid).cmdline())) != started:
-                    return shown
+            shown = started
+            while shown == started and process.poll() is None:
                 time.sleep(0.1)
-            return started
+                shown = " ".join(psutil.Process(process.pid).cmdline())
+            return shown
         finally:
             process.kill()
             process.communicate()
