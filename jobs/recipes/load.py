@@ -1,5 +1,7 @@
 """From a YAML file and flags to a typed recipe, checked before anything is loaded."""
 
+import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -15,6 +17,7 @@ from jobs.recipes.base import RunRecipe
 
 Recipe = TypeVar("Recipe", bound=RunRecipe)
 _MOST_BYTES = 2**20
+_MOST_VALUES = 100_000
 BUNDLED = Path(__file__).parent / "bundled"
 
 
@@ -30,13 +33,24 @@ _OF_BERTSCORE = {"bertscore_model": "model", "bertscore_layer": "num_layers"}
 _OF_EACH_DATASET = {"datasets": {key: key for key in _KEYS}, "train_datasets": {f"train_{key}": key for key in _KEYS}}
 
 
-class _PlainLoader(yaml.SafeLoader):
-    """YAML's plain values without aliases: with them, a few lines stand for billions of values."""
+class _Loader(yaml.SafeLoader):
+    """YAML's plain values. With aliases a few lines may stand for billions of values, or for one that holds itself."""
 
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise RecipeError("a recipe has no aliases (*name): write the value out.")
-        return super().compose_node(parent, index)
+    def get_single_node(self) -> yaml.Node | None:
+        node = super().get_single_node()
+        if node is not None and _values_in(node, {}) > _MOST_VALUES:
+            raise RecipeError(f"its aliases (*name) stand for more than {_MOST_VALUES} values, which no recipe has.")
+        return node
+
+
+def _values_in(node: yaml.Node, counted: dict[int, float]) -> float:
+    """How many values a node is with all aliases written out; infinitely many if it holds itself."""
+    if id(node) not in counted:
+        counted[id(node)] = math.inf
+        inner = node.value if isinstance(node, yaml.CollectionNode) else ()
+        nodes = itertools.chain.from_iterable(inner) if isinstance(node, yaml.MappingNode) else inner
+        counted[id(node)] = 1 + sum(_values_in(one, counted) for one in nodes)
+    return counted[id(node)]
 
 
 def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> Recipe:
@@ -116,7 +130,7 @@ def _read(job: str, name: str) -> dict[str, Any]:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise RecipeError(f"it is larger than {_MOST_BYTES} bytes, which no recipe is.")
-        values = yaml.load(path.read_text(encoding="utf-8"), _PlainLoader)
+        values = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except RecipeError as error:
         raise RecipeError(f"{path}: {error}") from error
     except OSError as error:
