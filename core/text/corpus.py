@@ -130,10 +130,10 @@ def _open_file(path: Path, name: str, spec: DatasetSpec) -> Corpus:
 
 
 def _revision(path: Path) -> str:
+    if not is_file(path):
+        raise CorpusError(f"There is no file {path}.")
     try:
         return f"sha256:{file_sha256(path)}"
-    except FileNotFoundError as error:
-        raise CorpusError(f"There is no file {path}.") from error
     except OSError as error:
         raise CorpusError(f"{path} cannot be read: {error}.") from error
 

@@ -66,7 +66,8 @@ def parse_address(url: str) -> Address:
     shown = _shown(parsed)
     if parsed.drivername not in _DRIVERS:
         raise StoreError(f"the store URL {shown!r} names an unsupported database: {_USABLE}")
-    if re.search(":.*@" if parsed.drivername == "sqlite" else "@", parsed.database or ""):
+    after_host = re.sub(r"^[^:]*://[^/?]*", "", url)
+    if re.search(":.*@" if parsed.drivername == "sqlite" else "@", after_host):
         # What stands before the @ was meant as user and password.
         raise StoreError(f"cannot read the store URL {_mask(url)!r}: there is a / or : too many or too few; {_USABLE}")
     parsed = parsed.set(drivername=_DRIVERS[parsed.drivername])

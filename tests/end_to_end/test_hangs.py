@@ -15,8 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 import yaml
-from nws_process import STUB, finish, start, wait_for_rows
-from ray_cluster import end
+from nws_process import STUB, end, finish, start, wait_for_rows
 
 from bench import stub_work
 from jobs.recipes.load import load_recipe

@@ -49,8 +49,11 @@ def test_a_closed_terminal_ends_a_run_in_order(tmp_path: Path) -> None:
     process = nws_process.start(tmp_path, "submit", "phase1", "--engine", "inline", out=theirs)
     os.close(theirs)
     nws_process.wait_for_rows(tmp_path / "nws.db", process)
+    # The kernel does both at once; stopped, the process can print nothing in between.
+    process.send_signal(signal.SIGSTOP)
     os.close(terminal)
     process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGCONT)
     assert process.wait(60) == 130
     with open_store(f"sqlite:///{tmp_path}/nws.db", read_only=True) as store:
         (run,) = store.list_runs()

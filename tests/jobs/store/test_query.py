@@ -1,3 +1,4 @@
+import gc
 import os
 import signal
 import threading
@@ -165,6 +166,7 @@ def test_a_query_can_be_interrupted(store, endless):
         ask(store, endless)
     pressed.join()
     assert store.list_runs() == []
+    gc.collect()
 
 
 # The commands of docs/security.md.
