@@ -191,13 +191,18 @@ def _exit(signum: int, frame: object) -> None:
 
 
 def _shut_down(ray: Any) -> None:
-    """`ray.shutdown`, and an end to the agents of our raylet, which outlive it if the start was interrupted."""
+    """`ray.shutdown`, and an end to the agents of our raylet, which outlive it if the start was interrupted.
+
+    A raylet or GCS that somebody has stopped is killed before: Ray would wait for its answer for ever.
+    """
     psutil = importlib.import_module("psutil")  # Ray brings it along
     below_raylet = []
     for child in psutil.Process().children():
         with contextlib.suppress(psutil.NoSuchProcess):
             if child.name() == "raylet":
                 below_raylet += child.children(recursive=True)
+            if child.name() in ("raylet", "gcs_server") and child.status() == psutil.STATUS_STOPPED:
+                child.kill()
     ray.shutdown()
     for process in psutil.wait_procs(below_raylet, timeout=_PATIENCE_SECONDS)[1]:
         with contextlib.suppress(psutil.NoSuchProcess):

@@ -77,13 +77,15 @@ def running(tmp_path: Path) -> Iterator[Running]:
         end(driver)
 
 
-@pytest.mark.parametrize(("title", "told"), [("raylet", "The raylet of Ray on "), ("gcs_server", "The GCS of Ray at ")])
+@pytest.mark.parametrize(
+    ("title", "told"), [("raylet", "The raylet of Ray on "), ("gcs_server", "The GCS of Ray has not answered")]
+)
 @pytest.mark.parametrize("stroke", [signal.SIGKILL, signal.SIGSTOP])
 def test_the_end_of_the_local_ray_is_the_reason_of_the_run(
     running: Running, title: str, told: str, stroke: signal.Signals
 ) -> None:
     running.named(title).send_signal(stroke)
-    _, said = running.driver.communicate(timeout=120)
+    _, said = running.driver.communicate(timeout=200)
     assert running.driver.returncode == 1, said
     assert told in said
     assert "Traceback" not in said
