@@ -1,4 +1,5 @@
 import contextlib
+import http.client
 import os
 import signal
 import socket
@@ -84,6 +85,33 @@ def as_nobody(do: Callable[[], object]) -> str:
         told = pipe.read()
     os.waitpid(child, 0)
     return told
+
+
+@pytest.mark.usefixtures("session")
+def test_without_the_token_there_is_nothing_but_metrics() -> None:
+    told: dict[int, str] = {}
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for listening in process.net_connections("inet"):
+                if listening.status == psutil.CONN_LISTEN:
+                    told |= {listening.laddr.port: without_token(listening.laddr.port)}
+    answers = {port: answer for port, answer in told.items() if answer}
+    # Three, but where another session has the fixed ones.
+    assert 1 <= len(answers) <= 3, answers
+    assert all(answer.startswith("# HELP") for answer in answers.values()), answers
+    assert len(told) > len(answers) + 4, "gcs, raylet, dashboard and agents were asked, too"
+
+
+def without_token(port: int) -> str:
+    """What anybody on this machine gets there over HTTP; nothing where a token is asked for, or it is not HTTP."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/logs/", timeout=10) as response:
+            return str(response.read(100).decode())
+    except urllib.error.HTTPError as error:
+        with error:
+            return "" if error.code == 401 else f"{error.code}"
+    except (OSError, http.client.HTTPException):
+        return ""
 
 
 def test_dashboard_answers_and_wants_the_token(session: Session) -> None:
