@@ -38,7 +38,7 @@ fuzz: setup
 
 # Whatever can die is killed again and again, in runs of every job on SQLite and Postgres. About 15 seconds a kill.
 chaos: setup
-	HF_HUB_OFFLINE=1 PYTHONPATH=.:tests/support $(BIN)/python -m chaos --seed $(SEED) --kills $(KILLS)
+	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m chaos --seed $(SEED) --kills $(KILLS)
 
 check: setup
 	$(BIN)/ruff check .

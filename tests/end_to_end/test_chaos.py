@@ -10,7 +10,7 @@ from chaos.surroundings import Surroundings
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(1200)]
 
-SEED, KILLS = 1, 10
+SEED, KILLS = 6, 10
 
 
 def test_ten_kills_change_no_row(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ class RayCluster:
 
     def __init__(self, program: subprocess.Popen[str], environment: dict[str, str]) -> None:
         self._program = program
+        self.is_dead = False
         self.environment = environment
         told = self._told()
         self.environment |= {"RAY_ADDRESS": told["address"]}
@@ -57,10 +58,12 @@ class RayCluster:
 
     def kill_head(self) -> None:
         """SIGKILL the GCS, the raylet of its node and everything below that: the cluster is gone."""
+        self.is_dead = True
         _kill([self.gcs, self.head, *self.head.children(recursive=True)])
 
     def kill_gcs(self) -> None:
         """SIGKILL the GCS alone: the raylets cannot go on without it."""
+        self.is_dead = True
         _kill([self.gcs])
 
 
@@ -100,8 +103,6 @@ def ray_cluster() -> Iterator[RayCluster]:
             "RAY_health_check_period_ms": "500",
             # So is a dead GCS, which is otherwise waited for for a minute.
             "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
-            # A machine that is busy is given the time to start a node.
-            "RAY_raylet_start_wait_time_s": "240",
         }
         with (Path(folder) / "log").open("w") as log:
             program = subprocess.Popen(
@@ -118,7 +119,7 @@ def ray_cluster() -> Iterator[RayCluster]:
                 cluster = RayCluster(program, environment)
                 yield cluster
             finally:
-                if cluster is not None and not cluster.gcs.is_running():  # nobody tells its processes to end
+                if cluster is not None and cluster.is_dead:  # nobody tells its processes to end
                     _kill(_processes(folder))
                 _, left = program.communicate(timeout=_END_SECONDS), _left(folder)
                 _kill(left)

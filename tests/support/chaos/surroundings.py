@@ -55,7 +55,7 @@ class Surroundings:
 
     def mend(self) -> None:
         """See to it that there is a cluster with all its nodes."""
-        if not self.cluster.gcs.is_running():
+        if self.cluster.is_dead:
             self._of_cluster.close()
             del self.cluster
         while len(self.cluster.nodes) < WORKER_NODES:
