@@ -51,7 +51,8 @@ class Running:
 
     def resumes(self) -> None:
         """And has everything then, once."""
-        again = start(self.folder, "resume", self.run()["id"], *STORE, "--json", program=STUB, NWS_STUB_SECONDS="0")
+        options = ("--engine", "inline", *STORE, "--json")
+        again = start(self.folder, "resume", self.run()["id"], *options, program=STUB, NWS_STUB_SECONDS="0")
         outcome = finish(again, 0)
         assert (outcome["state"], outcome["summaries"]) == ("done", ARTICLES * ROWS_AN_ARTICLE)
 
