@@ -19,7 +19,7 @@ from jobs.recipes.phase1 import Phase1Recipe
 from jobs.store import Store
 
 ARTICLES = {"phase1": 240, "baselines": 100}
-PASSES = 40  # 80 updates of each joint pair
+PASSES = 20  # 40 updates of each joint pair
 
 # Two actors at once: 25 articles a second.
 _STUB_SECONDS = {"NWS_STUB_SECONDS": "0.08", "NWS_STUB_SEGMENT_SECONDS": "0.02"}
