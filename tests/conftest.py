@@ -15,8 +15,10 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 # a package of that name.
 os.environ["PYTHONPATH"] = str(Path(__file__).parent / "support")
 
-# A suite that is started in the background is born with Ctrl-C ignored, and so would be the processes it interrupts.
+# A suite that is started in the background is born with Ctrl-C ignored, and one under nohup with SIGHUP; so would be the
+# processes that get these signals from tests.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
