@@ -15,8 +15,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 # a package of that name.
 os.environ["PYTHONPATH"] = str(Path(__file__).parent / "support")
 
-# A suite that is started in the background is born with Ctrl-C ignored, and one under nohup with SIGHUP; so would be the
-# processes that get these signals from tests.
+# A suite that is started in the background is born with Ctrl-C ignored, one under nohup with SIGHUP, and so would be
+# the processes that tests send them to.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
