@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import random
-import time
+import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -60,12 +60,16 @@ def _seconds(name: str, default: float) -> float:
     return float(os.environ.get(f"NWS_STUB_{name}", default))
 
 
+def _pause(seconds: float) -> None:
+    threading.Event().wait(seconds)  # under a clock that is shifted by libfaketime, time.sleep is an error
+
+
 def make_segmenter(seconds: float) -> Callable[[Article], SegmentedArticle]:
     return partial(segment, seconds)
 
 
 def segment(seconds: float, article: Article) -> SegmentedArticle:
-    time.sleep(seconds)
+    _pause(seconds)
     words = tuple(article.text.split())
     whole = Segment(article.text, 0, len(words), 0)
     return SegmentedArticle(article, words, (whole,), (whole,))
@@ -74,14 +78,14 @@ def segment(seconds: float, article: Article) -> SegmentedArticle:
 def make_sweeper(
     systems: tuple[str, ...], lengths: tuple[int, ...], seconds: float, load_seconds: float
 ) -> Callable[[Sequence[SegmentedArticle]], list[Summary]]:
-    time.sleep(load_seconds)
+    _pause(load_seconds)
     return partial(sweep, systems, lengths, seconds)
 
 
 def sweep(
     systems: tuple[str, ...], lengths: tuple[int, ...], seconds: float, bundle: Sequence[SegmentedArticle]
 ) -> list[Summary]:
-    time.sleep(seconds * len(bundle))
+    _pause(seconds * len(bundle))
     return [summary(found.article, system, n) for found in bundle for system in systems for n in lengths]
 
 

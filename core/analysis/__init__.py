@@ -3,7 +3,7 @@
 from core.analysis.curves import Curve, CurvePoint, Uncut, sweep_curves, uncut_scores
 from core.analysis.intervals import Interval, mean_interval, mean_intervals
 from core.analysis.magic_number import Gain, MagicNumber, lengths_text, magic_numbers
-from core.analysis.paired import Comparison, PairedLength, compare_systems
+from core.analysis.paired import Comparison, PairedLength, compare_by_metric, compare_systems
 from core.analysis.points import (
     LEAD,
     METRICS,
@@ -38,6 +38,7 @@ __all__ = [
     "SameText",
     "SystemScore",
     "Uncut",
+    "compare_by_metric",
     "compare_systems",
     "kinds_of",
     "lengths_text",

@@ -13,9 +13,9 @@ sweeps:
 bench/error_rates.py measures both.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, count
+from itertools import combinations, count, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from core.analysis.grids import Grid, build_grids
 from core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
 from core.analysis.paired import ALPHA, TIE, Comparison, compare_systems
 from core.analysis.points import RANDOM, Metric, Point, Points
-from core.analysis.sign_flip import holm, sign_flip_p
+from core.analysis.sign_flip import CELLS_AT_ONCE, holm, sign_flip_p
 from core.types import SystemKind
 
 PATTERNS_PER_PAIR = 40
@@ -132,13 +132,12 @@ def lengths_text(tested: tuple[int, ...], chosen: tuple[int, ...]) -> str:
 def _magic_numbers(
     grid: Grid, over_random: Mapping[tuple[str, str], Comparison], seed: int, resamples: int
 ) -> list[MagicNumber]:
-    numbers = []
-    for s, system in enumerate(grid.systems):
-        found = over_random.get((grid.dataset, system))
-        columns = _gain_columns(grid, found)
-        gains = _gains(found, columns, _p_behind(columns, seed, resamples))
-        numbers.append(_magic_number(grid, s, columns, gains))
-    return numbers
+    over = [over_random.get((grid.dataset, system)) for system in grid.systems]
+    columns = [_gain_columns(grid, found) for found in over]
+    p_behind = _p_behind(columns, seed, resamples)
+    return [
+        _magic_number(grid, s, columns[s], _gains(over[s], columns[s], p_behind[s])) for s in range(len(grid.systems))
+    ]
 
 
 def _gain_columns(grid: Grid, found: Comparison | None) -> NDArray[np.float64]:
@@ -150,23 +149,57 @@ def _gain_columns(grid: Grid, found: Comparison | None) -> NDArray[np.float64]:
     return np.asarray((grid.values[system, lengths] - grid.values[random, lengths]).T, dtype=np.float64)
 
 
-def _p_behind(gains: NDArray[np.float64], seed: int, resamples: int) -> list[float | None]:
-    """By compared n: the smallest corrected p of a pair in which the other n gains more; 1 without one.
+def _p_behind(columns: Sequence[NDArray[np.float64]], seed: int, resamples: int) -> list[list[float | None]]:
+    """Of each system's gains, by compared n: the smallest corrected p of a pair in which the other n gains more.
 
-    Each pair is over the articles that have both n. An n of too few articles is in no pair, and has None.
+    1 without such a pair. Each pair is over the articles that have both n. An n of too few articles is in no pair, and
+    has None.
     """
+    enough = [_enough(gains) for gains in columns]
+    pairs = [_pairs(gains, compared) for gains, compared in zip(columns, enough, strict=True)]
+    resamples = max(resamples, PATTERNS_PER_PAIR * max(map(len, pairs), default=0))
+    # The systems together: to make the signs takes longer than to use them.
+    tests = iter(
+        _test_pairs(columns, [(s, *pair) for s, of_system in enumerate(pairs) for pair in of_system], seed, resamples)
+    )
+    return [
+        _smallest_p(compared, of_system, list(islice(tests, len(of_system))))
+        for compared, of_system in zip(enough, pairs, strict=True)
+    ]
+
+
+def _enough(gains: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which n have so many articles that they can be told from others."""
     tested = gains.shape[1]
+    articles = np.count_nonzero(~np.isnan(gains), axis=0)
+    return np.asarray(articles >= _enough_articles(max(1, tested * (tested - 1) // 2)))
+
+
+def _pairs(gains: NDArray[np.float64], compared: NDArray[np.bool_]) -> list[tuple[int, int]]:
     has = ~np.isnan(gains)
-    enough = has.sum(axis=0) >= _enough_articles(max(1, tested * (tested - 1) // 2))
-    smallest: list[float | None] = [1.0 if is_enough else None for is_enough in enough]
-    pairs = [(i, j) for i, j in combinations(np.flatnonzero(enough).tolist(), 2) if (has[:, i] & has[:, j]).any()]
+    return [(i, j) for i, j in combinations(np.flatnonzero(compared).tolist(), 2) if (has[:, i] & has[:, j]).any()]
+
+
+def _test_pairs(
+    columns: Sequence[NDArray[np.float64]], pairs: Sequence[tuple[int, int, int]], seed: int, resamples: int
+) -> Iterator[tuple[float, float]]:
+    """Of each pair (system, n, other n): the sum of the gains at n minus those at the other, and its p."""
     if not pairs:
-        return smallest
-    raw = np.stack([gains[:, i] - gains[:, j] for i, j in pairs], axis=1)
-    differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
-    tests = sign_flip_p(differences, seed, max(resamples, PATTERNS_PER_PAIR * len(pairs)))
-    corrected = holm([p for p, _ in tests])
-    for (i, j), total, p in zip(pairs, np.nansum(differences, axis=0), corrected, strict=True):
+        return
+    step = max(1, CELLS_AT_ONCE // len(columns[0]))
+    for start in range(0, len(pairs), step):
+        raw = np.stack([columns[s][:, i] - columns[s][:, j] for s, i, j in pairs[start : start + step]], axis=1)
+        differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
+        tests = sign_flip_p(differences, seed, resamples)
+        yield from zip(np.nansum(differences, axis=0).tolist(), (p for p, _ in tests), strict=True)
+
+
+def _smallest_p(
+    compared: NDArray[np.bool_], pairs: Sequence[tuple[int, int]], tests: Sequence[tuple[float, float]]
+) -> list[float | None]:
+    smallest: list[float | None] = [1.0 if is_compared else None for is_compared in compared]
+    corrected = holm([p for _, p in tests])
+    for (i, j), (total, _), p in zip(pairs, tests, corrected, strict=True):
         behind = j if total > 0 else i
         smallest[behind] = min(smallest[behind] or 0.0, p)
     return smallest

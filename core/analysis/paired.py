@@ -6,6 +6,7 @@ The interval is Student's of the mean per-article difference (intervals.py), the
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,25 +100,52 @@ def compare_systems(
     Raises:
         StoreError: `a` or `b` are not the points of one run (see `build_grids`).
     """
+    found = compare_by_metric(a, b, pairs, (metric,), seed=seed, confidence=confidence, resamples=resamples)
+    return found[metric]
+
+
+def compare_by_metric(
+    a: Points | Iterable[Point],
+    b: Points | Iterable[Point],
+    pairs: Sequence[tuple[str, str]],
+    metrics: Sequence[Metric],
+    *,
+    seed: int,
+    confidence: float = CONFIDENCE,
+    resamples: int = 10_000,
+) -> dict[Metric, tuple[Comparison, ...]]:
+    """What `compare_systems` finds in each metric, in less time than one after the other."""
     one_run = a is b
     a, b = (Points.of(points) for points in (a, b))
     a, b = (points.take(points.n > 0) for points in (a, b))
     short_places = short_articles(a) | (frozenset() if one_run else short_articles(b))
     # What the controls of one run say of an article holds for the other run, too.
     a, b = (without_places(points, short_places) for points in (a, b))
-    of_a = build_grids(a, metric)
-    grids = {grid.dataset: grid for grid in (of_a if one_run else build_grids(b, metric))}
+    of_a = {metric: build_grids(a, metric) for metric in metrics}
+    of_b = of_a if one_run else {metric: build_grids(b, metric) for metric in metrics}
     short: dict[str, Counter[int]] = {}
     for dataset, _, n in short_places:
         short.setdefault(dataset, Counter())[n] += 1
-    return tuple(
-        comparison
-        for grid in of_a
-        if grid.dataset in grids
-        for comparison in _compare(
-            grid, grids[grid.dataset], short.get(grid.dataset, {}), pairs, seed, confidence, resamples
-        )
-    )
+    found: dict[Metric, list[Comparison]] = {metric: [] for metric in metrics}
+    for dataset, grids in _both_by_dataset(of_a, of_b).items():
+        compared = _compare(grids, short.get(dataset, {}), pairs, seed, confidence, resamples)
+        for metric, comparisons in compared.items():
+            found[metric] += comparisons
+    return {metric: tuple(comparisons) for metric, comparisons in found.items()}
+
+
+_Grids: TypeAlias = dict[Metric, tuple[Grid, Grid]]
+
+
+def _both_by_dataset(of_a: Mapping[Metric, Sequence[Grid]], of_b: Mapping[Metric, Sequence[Grid]]) -> dict[str, _Grids]:
+    """The grids of both sides, by dataset and metric."""
+    both: dict[str, _Grids] = {}
+    for metric in of_a:
+        grids = {grid.dataset: grid for grid in of_b[metric]}
+        for grid in of_a[metric]:
+            if grid.dataset in grids:
+                both.setdefault(grid.dataset, {})[metric] = grid, grids[grid.dataset]
+    return both
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,34 +166,35 @@ class _Cell:
 
 
 def _compare(
-    a: Grid,
-    b: Grid,
+    grids: _Grids,
     short: Mapping[int, int],
     pairs: Sequence[tuple[str, str]],
     seed: int,
     confidence: float,
     resamples: int,
-) -> list[Comparison]:
-    found: dict[tuple[str, str], list[int]] = {}
-    cells = [cell for cell in _cells(a, b, pairs) if cell.both.any()]
-    for i, cell in enumerate(cells):
-        found.setdefault(cell.pair, []).append(i)
+) -> dict[Metric, list[Comparison]]:
+    cells = [(metric, cell) for metric, (a, b) in grids.items() for cell in _cells(a, b, pairs) if cell.both.any()]
     if not cells:
-        return []
-    # One matrix for all pairs: the same signs for each, and most of the time saved.
-    raw = np.stack([cell.a - cell.b for cell in cells], axis=1)
+        return {}
+    # One matrix for all pairs and metrics: the same signs for each, and most of the time saved.
+    raw = np.stack([cell.a - cell.b for _, cell in cells], axis=1)
     differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
     intervals = mean_intervals(differences, confidence)
     tests = sign_flip_p(differences, seed, resamples)
-    comparisons = []
-    for pair, columns in found.items():
-        corrected = holm([tests[i][0] for i in columns])
+    columns: dict[tuple[Metric, tuple[str, str]], list[int]] = {}
+    for i, (metric, cell) in enumerate(cells):
+        columns.setdefault((metric, cell.pair), []).append(i)
+    comparisons: dict[Metric, list[Comparison]] = {}
+    for (metric, pair), own in columns.items():
+        corrected = holm([tests[i][0] for i in own])
         lengths = tuple(
-            _paired_length(cells[i], differences[:, i], intervals[i], tests[i], p_holm)
-            for i, p_holm in zip(columns, corrected, strict=True)
+            _paired_length(cells[i][1], differences[:, i], intervals[i], tests[i], p_holm)
+            for i, p_holm in zip(own, corrected, strict=True)
         )
+        a, b = grids[metric]
         unpaired = (_lengths(a, pair[0]) | _lengths(b, pair[1])) - {at.n for at in lengths}
-        comparisons.append(Comparison(a.dataset, *pair, lengths, tuple(sorted(unpaired)), dict(sorted(short.items()))))
+        found = Comparison(a.dataset, *pair, lengths, tuple(sorted(unpaired)), dict(sorted(short.items())))
+        comparisons.setdefault(metric, []).append(found)
     return comparisons
 
 

@@ -25,6 +25,8 @@ pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(400)]
 
 ARTICLES, ROWS_AN_ARTICLE = 300, 5 * 2
 STORE = ("--store", "sqlite:///nws.db")
+SECONDS_AN_ARTICLE = "0.5"
+"""With two actors the run takes 75 s, so that it is at work when what has stopped is missed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,9 @@ def running(tmp_path: Path) -> Iterator[Running]:
         patch.chdir(tmp_path)
         recipe = load_recipe(Phase1Recipe, "sample", {**asked, "stuck_after": 5}).model_dump(mode="json")
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(recipe))
-    driver = start(tmp_path, "submit", "phase1", "--recipe", "mine.yaml", *STORE, program=STUB, NWS_STUB_SECONDS="0.2")
+    driver = start(
+        tmp_path, "submit", "phase1", "--recipe", "mine.yaml", *STORE, program=STUB, NWS_STUB_SECONDS=SECONDS_AN_ARTICLE
+    )
     below: list[psutil.Process] = []
     try:
         wait_for_rows(tmp_path / "nws.db", driver)

@@ -14,7 +14,7 @@ from core.analysis import (
     Points,
     SameText,
     Uncut,
-    compare_systems,
+    compare_by_metric,
     kinds_of,
     magic_numbers,
     same_texts,
@@ -90,7 +90,7 @@ def analyse(run: RunInfo, points: Points | Iterable[Point]) -> Numbers:
         curves=sweep_curves(points, METRIC),
         magic_numbers=magic_numbers(points, METRIC, seed=run.seed),
         uncut=uncut_scores(points, METRIC),
-        vs_lead={metric: compare_systems(points, points, pairs, metric, seed=run.seed) for metric in VS_LEAD},
+        vs_lead=compare_by_metric(points, points, pairs, VS_LEAD, seed=run.seed),
         same_texts=same_texts(points),
         short=short_by_length(points),
     )
