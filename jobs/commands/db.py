@@ -15,9 +15,9 @@ def upgrade(store: StoreUrl = DEFAULT_STORE) -> None:
 
 def current_schema(store: StoreUrl = DEFAULT_STORE) -> None:
     """Print the store's schema revision, and whether this code needs another. Exit 1 if it does."""
-    from jobs.store import current_revision, head_revision
+    from jobs.store import HEAD_REVISION, current_revision
 
-    current, head = current_revision(store), head_revision()
+    current, head = current_revision(store), HEAD_REVISION
     verdict = "up to date" if current == head else f"this code needs {head}: nws db upgrade{store_flag(store)}"
     out.print(f"{shown(store)}: {current or 'no schema'} ({verdict})")
     if current != head:

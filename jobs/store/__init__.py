@@ -15,8 +15,8 @@ from jobs.store.runs import LogLine as LogLine
 from jobs.store.runs import RunInfo as RunInfo
 from jobs.store.runs import RunSpec as RunSpec
 from jobs.store.runs import new_run_id as new_run_id
+from jobs.store.schema import HEAD_REVISION as HEAD_REVISION
 from jobs.store.schema import current_revision as current_revision
-from jobs.store.schema import head_revision as head_revision
 from jobs.store.schema import upgrade_schema as upgrade_schema
 from jobs.store.store import Store as Store
 from jobs.store.store import open_store as open_store

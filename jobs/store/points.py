@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Row, select
 
-from core.analysis import Metric, Points
+from core.analysis import METRICS, Metric, Points
 from core.analysis.points import text_keys
 from core.metrics.repeated_words import repeated_word_share
 from jobs.store.tables import ArticleRow, SummaryRow, SystemRow
@@ -18,7 +18,8 @@ from jobs.store.tables import ArticleRow, SummaryRow, SystemRow
 ROWS_AT_ONCE = 2_000
 
 
-def points(connection: Connection, run_id: str, metrics: Sequence[Metric], repeated_words: bool) -> Points:
+def read_points(connection: Connection, run_id: str, metrics: Sequence[Metric] | None, repeated_words: bool) -> Points:
+    metrics = METRICS if metrics is None else metrics
     systems: dict[str, int] = {}
     articles: dict[str, int] = {}
     query = select(

@@ -2,31 +2,20 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
-from sqlalchemy import Connection, Engine, inspect
+from sqlalchemy import Connection, Engine, inspect, text
 
 from core.errors import StoreError
 from jobs.store.address import Address, parse_address
 from jobs.store.engine import reader_engine, transaction, writer_engine
 
+if TYPE_CHECKING:  # only who migrates waits for Alembic
+    from alembic.config import Config
+
+HEAD_REVISION = "0007"
+"""The schema revision that this code works with: that of the newest migration."""
 _MIGRATIONS = Path(__file__).resolve().parents[2] / "alembic"
-
-
-def head_revision() -> str:
-    """The schema revision this code works with.
-
-    Raises:
-        StoreError: The migrations do not lie beside the `jobs` package.
-    """
-    head = ScriptDirectory.from_config(_config()).get_current_head()
-    if head is None:
-        raise StoreError(f"there are no migrations in {_MIGRATIONS}: restore the folder from the repository")
-    return head
 
 
 def current_revision(url: str) -> str | None:
@@ -49,17 +38,16 @@ def upgrade_schema(url: str) -> tuple[str | None, str]:
         StoreError: The store cannot be written, or was made by newer code.
     """
     address = parse_address(url)
-    head = head_revision()
     engine = writer_engine(address)
     try:
         with transaction(engine, address) as connection:
             before = _read(connection)
             if before is not None and not _is_known(before):
-                raise _refusal(address, before, head)
+                raise _refusal(address, before)
             _migrate(connection)
     finally:
         engine.dispose()
-    return before, head
+    return before, HEAD_REVISION
 
 
 def create_if_fresh(address: Address) -> None:
@@ -84,21 +72,20 @@ def check_schema(reader: Engine, address: Address) -> None:
     Raises:
         StoreError: It has another; the message names both revisions and what to run.
     """
-    head = head_revision()
     current = _current(reader, address)
-    if current != head:
-        raise _refusal(address, current, head)
+    if current != HEAD_REVISION:
+        raise _refusal(address, current)
 
 
-def _refusal(address: Address, current: str | None, head: str) -> StoreError:
+def _refusal(address: Address, current: str | None) -> StoreError:
     if current is not None and not _is_known(current):
         return StoreError(
-            f"the store {address.shown} has schema revision {current}, which this code, at revision {head}, does "
-            "not know: the code is older than the store. Update NWS, or name another store"
+            f"the store {address.shown} has schema revision {current}, which this code, at revision {HEAD_REVISION}, "
+            "does not know: the code is older than the store. Update NWS, or name another store"
         )
     found = "no NWS schema" if current is None else f"schema revision {current}"
     return StoreError(
-        f"the store {address.shown} has {found}, and this code needs revision {head}. "
+        f"the store {address.shown} has {found}, and this code needs revision {HEAD_REVISION}. "
         f"Run: nws db upgrade --store {address.shown}"
     )
 
@@ -109,10 +96,16 @@ def _current(engine: Engine, address: Address) -> str | None:
 
 
 def _read(connection: Connection) -> str | None:
-    return MigrationContext.configure(connection).get_current_revision()
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    revision: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return revision
 
 
 def _is_known(revision: str) -> bool:
+    from alembic.script import ScriptDirectory
+    from alembic.util import CommandError
+
     try:
         return ScriptDirectory.from_config(_config()).get_revision(revision) is not None
     except CommandError:
@@ -125,12 +118,16 @@ def _is_empty(address: Address) -> bool:
 
 
 def _migrate(connection: Connection) -> None:
+    from alembic import command
+
     config = _config()
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
 
 
-def _config() -> Config:
+def _config() -> "Config":
+    from alembic.config import Config
+
     if not _MIGRATIONS.is_dir():
         raise StoreError(f"the migrations are missing: {_MIGRATIONS} does not exist. Run NWS from its repository")
     config = Config()

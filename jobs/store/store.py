@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import Connection, Engine
 
-from core.analysis import METRICS, Metric, Points
 from core.errors import StoreError
 from core.types import Landed, SystemKind
-from jobs.store import checkpoints, points, results, run_means, runs
+from jobs.store import checkpoints, results, run_means, runs
 from jobs.store.address import Address, parse_address
 from jobs.store.checkpoints import CurveRow, GreedyReward, PolicyCheckpoint, PolicyInfo, RoundResult
 from jobs.store.engine import file_identity, reader_engine, transaction, writer_engine
@@ -18,6 +17,9 @@ from jobs.store.query import Answer, run_query
 from jobs.store.results import SWEEP, FailureInfo, Stage
 from jobs.store.runs import FinalState, LogLine, RunInfo, RunSpec
 from jobs.store.schema import check_schema, create_if_fresh
+
+if TYPE_CHECKING:  # `nws ls` must not wait for SciPy
+    from core.analysis import Metric, Points
 
 
 def open_store(url: str, *, read_only: bool = False) -> "Store":
@@ -268,10 +270,14 @@ class Store:
         with self._read() as connection:
             return results.failures(connection, run_id)
 
-    def points(self, run_id: str, metrics: Sequence[Metric] = METRICS, *, repeated_words: bool = False) -> Points:
-        """Every summary of a run with its scores in `metrics`, and with how much of its text repeats if asked for."""
+    def points(
+        self, run_id: str, metrics: "Sequence[Metric] | None" = None, *, repeated_words: bool = False
+    ) -> "Points":
+        """Every summary of a run with its scores in `metrics` (all), and how much of its text repeats if asked for."""
+        from jobs.store.points import read_points
+
         with self._read() as connection:
-            return points.points(connection, run_id, metrics, repeated_words)
+            return read_points(connection, run_id, metrics, repeated_words)
 
     def content_hashes(self, run_id: str) -> dict[str, str]:
         """Of every article with a summary in a run, by its id: what names it in runs that read it from other files."""

@@ -217,7 +217,7 @@ def test_a_query_cannot_write(nws) -> None:
 
 def test_the_schema_commands(nws) -> None:
     assert nws("db", "current").code == 1
-    assert f"none -> {store.head_revision()}" in nws("db", "upgrade").out
+    assert f"none -> {store.HEAD_REVISION}" in nws("db", "upgrade").out
     assert nws("db", "current").code == 0
 
 

@@ -163,7 +163,16 @@ def _draw_lines(panel: Axes, lines: Sequence[Series], looks: Mapping[str, Look],
             x = list(series.n)
             panel.fill_between(x, series.low, series.high, color=look.colour, alpha=opacity, linewidth=0)
             panel.plot(x, series.mean, color=look.colour, linestyle=look.dashes, linewidth=1.6)
-        for at, n, mean in zip(x, series.n, series.mean, strict=True):
-            marker = APART_MARKER if n in series.apart else look.marker or ("_" if len(x) == 1 else "")
-            face = "white" if hollow and n not in series.recommended else look.colour
-            panel.plot(at, mean, color=look.colour, marker=marker, markerfacecolor=face, linestyle="")
+        _draw_markers(panel, x, series, look, hollow=hollow)
+
+
+def _draw_markers(panel: Axes, x: Sequence[float], series: Series, look: Look, *, hollow: bool) -> None:
+    alike: dict[tuple[str, str], tuple[list[float], list[float]]] = {}
+    for at, n, mean in zip(x, series.n, series.mean, strict=True):
+        marker = APART_MARKER if n in series.apart else look.marker or ("_" if len(x) == 1 else "")
+        face = "white" if hollow and n not in series.recommended else look.colour
+        lengths, means = alike.setdefault((marker, face), ([], []))
+        lengths.append(at)
+        means.append(mean)
+    for (marker, face), (lengths, means) in alike.items():
+        panel.plot(lengths, means, color=look.colour, marker=marker, markerfacecolor=face, linestyle="")

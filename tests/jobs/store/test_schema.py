@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 
 from core.errors import StoreError
-from jobs.store import current_revision, head_revision, open_store, upgrade_schema
+from jobs.store import HEAD_REVISION, current_revision, open_store, upgrade_schema
 from jobs.store.address import parse_address
 from jobs.store.engine import transaction, writer_engine
 
@@ -36,15 +38,21 @@ def alembic(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_the_newest_migration_is_the_schema_of_this_code():
+    config = Config()
+    config.set_main_option("script_location", str(ROOT / "alembic"))
+    assert ScriptDirectory.from_config(config).get_current_head() == HEAD_REVISION
+
+
 def test_a_fresh_file_gets_the_schema(sqlite_url):
     open_store(sqlite_url).close()
-    assert current_revision(sqlite_url) == head_revision()
+    assert current_revision(sqlite_url) == HEAD_REVISION
 
 
 def test_an_empty_file_gets_the_schema(sqlite_url):
     parse_address(sqlite_url).path.touch()
     open_store(sqlite_url).close()
-    assert current_revision(sqlite_url) == head_revision()
+    assert current_revision(sqlite_url) == HEAD_REVISION
 
 
 def test_an_empty_file_opened_for_reading_is_refused(sqlite_url):
@@ -55,34 +63,34 @@ def test_an_empty_file_opened_for_reading_is_refused(sqlite_url):
 
 
 def test_upgrade_creates_a_sqlite_file(sqlite_url):
-    assert upgrade_schema(sqlite_url) == (None, head_revision())
-    assert upgrade_schema(sqlite_url) == (head_revision(), head_revision())
+    assert upgrade_schema(sqlite_url) == (None, HEAD_REVISION)
+    assert upgrade_schema(sqlite_url) == (HEAD_REVISION, HEAD_REVISION)
 
 
 def test_upgrading_again_keeps_everything(store_url, spec):
     with open_store(store_url) as store:
         run_id = store.create_run(spec)
-    assert upgrade_schema(store_url) == (head_revision(), head_revision())
+    assert upgrade_schema(store_url) == (HEAD_REVISION, HEAD_REVISION)
     with open_store(store_url) as store:
         assert [run.id for run in store.list_runs()] == [run_id]
 
 
 def test_empty_postgres_is_refused_until_upgraded(empty_postgres_url):
     assert current_revision(empty_postgres_url) is None
-    with pytest.raises(StoreError, match=f"has no NWS schema, and this code needs revision {head_revision()}"):
+    with pytest.raises(StoreError, match=f"has no NWS schema, and this code needs revision {HEAD_REVISION}"):
         open_store(empty_postgres_url)
-    assert upgrade_schema(empty_postgres_url) == (None, head_revision())
+    assert upgrade_schema(empty_postgres_url) == (None, HEAD_REVISION)
     open_store(empty_postgres_url).close()
 
 
 @pytest.mark.parametrize("read_only", [False, True])
 def test_an_old_schema_is_refused_with_the_command_that_helps(store_url, monkeypatch, read_only):
     open_store(store_url).close()
-    monkeypatch.setattr("jobs.store.schema.head_revision", lambda: "0999")
+    monkeypatch.setattr("jobs.store.schema.HEAD_REVISION", "0999")
     with pytest.raises(StoreError) as caught:
         open_store(store_url, read_only=read_only)
     shown = parse_address(store_url).shown
-    assert f"has schema revision {head_revision()}, and this code needs revision 0999" in str(caught.value)
+    assert f"has schema revision {HEAD_REVISION}, and this code needs revision 0999" in str(caught.value)
     assert str(caught.value).endswith(f"Run: nws db upgrade --store {shown}")
 
 
@@ -144,7 +152,7 @@ def test_revision_2_keeps_the_runs_of_revision_1(empty_postgres_url, tmp_path):
             f"INSERT INTO summaries VALUES ('r', 'a', 'oracle', 3, 'text', 1, 0.1, {scores}, '{{}}')",
             "INSERT INTO failures VALUES ('r', 'b', 'E', 'm', 1, 'node', '2026-01-01 00:00:00')",
         )
-        assert upgrade_schema(url) == ("0001", head_revision())
+        assert upgrade_schema(url) == ("0001", HEAD_REVISION)
         with open_store(url) as store:
             info = store.run_info("r")
             assert (info.articles_done, info.summaries, info.failures) == (1, 1, 1)
@@ -154,7 +162,7 @@ def test_revision_2_keeps_the_runs_of_revision_1(empty_postgres_url, tmp_path):
                     assert list(answer.rows) == [("upper bound",)]
         downgraded = alembic(url, "downgrade", "0001")
         assert downgraded.returncode == 0, downgraded.stderr
-        assert upgrade_schema(url) == ("0001", head_revision())
+        assert upgrade_schema(url) == ("0001", HEAD_REVISION)
 
 
 def test_revision_4_keeps_the_runs_of_revision_3(empty_postgres_url, tmp_path):
@@ -170,7 +178,7 @@ def test_revision_4_keeps_the_runs_of_revision_3(empty_postgres_url, tmp_path):
             f"INSERT INTO summaries VALUES ('r', 'a', 'lead', 3, 'text', 1, 0.1, {scores}, '{{}}')",
             "INSERT INTO log_lines VALUES ('r', 1, 1, '2026-01-01 00:00:00', 'said')",
         )
-        assert upgrade_schema(url) == ("0003", head_revision())
+        assert upgrade_schema(url) == ("0003", HEAD_REVISION)
         execute(
             url,
             "INSERT INTO policies VALUES ('r', 'p', 1, '[7]', 1, 2, '{}', '', '2026-01-01 00:00:00')",
@@ -182,7 +190,7 @@ def test_revision_4_keeps_the_runs_of_revision_3(empty_postgres_url, tmp_path):
             assert [row.reward for row in store.learning_curve("r")] == [0.5]
         downgraded = alembic(url, "downgrade", "0003")
         assert downgraded.returncode == 0, downgraded.stderr
-        assert upgrade_schema(url) == ("0003", head_revision())
+        assert upgrade_schema(url) == ("0003", HEAD_REVISION)
         with open_store(url) as store:
             points = store.points("r")
             assert (points.articles, points.n.tolist(), points.kinds) == ((("d", "a"),), [3], ("control",))
@@ -247,7 +255,7 @@ def test_revision_5_keeps_the_views_of_revision_4(empty_postgres_url, tmp_path):
             *summaries,
         )
         before = views(url)
-        assert upgrade_schema(url) == ("0004", head_revision())
+        assert upgrade_schema(url) == ("0004", HEAD_REVISION)
         assert views(url) == before
         with open_store(url) as store:
             points = store.points("r")
@@ -311,7 +319,7 @@ def test_revision_7_counts_and_keeps_what_the_views_of_revision_6_said(empty_pos
         )
         before = read(url)
         assert [len(rows) for rows in before.values()] == [36, 17, 36]
-        assert upgrade_schema(url) == ("0006", head_revision())
+        assert upgrade_schema(url) == ("0006", HEAD_REVISION)
         same(read(url), before)
         with open_store(url) as store:
             counts = {r.id: (r.articles_done, r.summaries, r.failures) for r in store.list_runs()}
@@ -320,4 +328,4 @@ def test_revision_7_counts_and_keeps_what_the_views_of_revision_6_said(empty_pos
                 assert list(answer.rows) == [("ended",)]
         assert alembic(url, "downgrade", "0006").returncode == 0
         same(read(url), before)
-        assert upgrade_schema(url) == ("0006", head_revision())
+        assert upgrade_schema(url) == ("0006", HEAD_REVISION)
