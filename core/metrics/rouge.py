@@ -11,15 +11,17 @@ Computed by the library `rouge_score`, with any tokenizer.
 
 import functools
 import importlib.metadata
+import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rapidfuzz.distance import LCSseq
 from rouge_score.rouge_scorer import RougeScorer
 
 from core.errors import RecipeError
-from core.metrics.pairs import PairMetric, References, clipped_overlap, over_references
+from core.metrics.pairs import PairMetric, References, clipped_overlap, over_references, overlap
 from core.text.tokenizers import EnglishTokenizer, Tokenizer, named_tokenizer
 from core.types import Score
 
@@ -87,28 +89,48 @@ class RougeConfig:
 
 
 class Rouge:
-    """The `VARIANTS` together, each text cut into tokens once for all of them.
+    """The `VARIANTS` together, as `rouge_score` computes them, to the last bit.
+
+    Each text is cut into tokens and counted once, and subsequences are found 64 tokens at a time (Hyyrö 2004,
+    "Bit-parallel LCS-length computation revisited").
 
     Raises:
         RecipeError, TokenizerError: see `RougeConfig.signature`.
     """
 
     def __init__(self, config: RougeConfig) -> None:
-        self._scorer = RougeScorer(
-            list(VARIANTS), tokenizer=_Remembering(named_tokenizer(config.tokenizer, config.stemmer))
-        )
+        tokenizer = named_tokenizer(config.tokenizer, config.stemmer)
+        # The summaries of an article follow each other, with its references.
+        self._counted = functools.lru_cache(maxsize=64)(functools.partial(_count, tokenizer))
 
     def score(self, candidate: str, references: Sequence[str]) -> dict[str, Score]:
         """Precision, recall and F1 of each of `VARIANTS`, each against the reference with the highest F1."""
-        found = [_scores(self._scorer, candidate, reference) for reference in references]
+        counted = self._counted(candidate)
+        found = [_compare(counted, self._counted(reference)) for reference in references]
         return {name: over_references([scores[name] for scores in found], "best") for name in VARIANTS}
 
 
-class _Remembering:
-    """A tokenizer that remembers the last texts: the summaries of an article follow each other, with its references."""
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """The tokens of a text, and how often each of them and each pair of neighbours occurs."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self.tokenize = functools.lru_cache(maxsize=64)(tokenizer.tokenize)
+    tokens: list[str]
+    unigrams: Counter[str]
+    bigrams: Counter[tuple[str, str]]
+
+
+def _count(tokenizer: Tokenizer, text: str) -> _Counted:
+    tokens = tokenizer.tokenize(text)
+    return _Counted(tokens, Counter(tokens), Counter(itertools.pairwise(tokens)))
+
+
+def _compare(candidate: _Counted, reference: _Counted) -> dict[str, Score]:
+    lcs = LCSseq.similarity(candidate.tokens, reference.tokens)
+    return {
+        "rouge1": clipped_overlap(candidate.unigrams, reference.unigrams),
+        "rouge2": clipped_overlap(candidate.bigrams, reference.bigrams),
+        "rougeL": overlap(lcs, len(candidate.tokens), len(reference.tokens)),
+    }
 
 
 def _scores(scorer: RougeScorer, candidate: str, reference: str) -> dict[str, Score]:

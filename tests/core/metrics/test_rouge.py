@@ -59,6 +59,18 @@ def test_every_variant_equals_rouge_score_on_any_text(prediction: str, reference
         assert pair(variant, prediction, reference) == Score(*expected)
 
 
+WORDS = st.lists(st.sampled_from("the cat sat on a mat near cats sitting".split()), max_size=150).map(" ".join)
+
+
+@given(WORDS, WORDS, st.booleans())
+def test_the_standard_metrics_equal_rouge_score_on_texts_with_much_in_common(
+    prediction: str, reference: str, stemmer: bool
+) -> None:
+    expected = RougeScorer(list(VARIANTS), use_stemmer=stemmer).score(reference, prediction)
+    found = Rouge(RougeConfig(stemmer)).score(prediction, [reference])
+    assert found == {name: Score(*score) for name, score in expected.items()}
+
+
 @given(TEXTS, TEXTS)
 def test_long_ngrams_count_as_the_library_counts_short_ones(prediction: str, reference: str) -> None:
     # Every token ten times over: the 10-grams of the one text are its unigrams' runs.
