@@ -12,6 +12,7 @@ from core.types import Article
 Language = Literal["en", "ko"]
 # Syllables and every block of jamo: conjoining, compatibility, extended A and B, half-width.
 _HANGUL = re.compile("[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\ud7b0-\ud7fb\uffa0-\uffdc]")
+_LATIN = re.compile("[a-z]")
 # More Hangul than a quoted name or two: the English tokenizer would score what is left, and the number would look good.
 _MOST_HANGUL = 0.2
 _EXCERPT = 40  # characters of a refused text that its error shows
@@ -19,9 +20,9 @@ _EXCERPT = 40  # characters of a refused text that its error shows
 
 def hangul_share(text: str) -> float:
     """Share of the letters of `text` that are Hangul, in [0, 1]; 0 for a text without letters."""
-    letters = [char for char in text if char.isalpha()]
-    hangul = sum(_HANGUL.match(char) is not None for char in letters)
-    return hangul / len(letters) if letters else 0.0
+    letters = sum(map(str.isalpha, text))
+    hangul = sum(map(str.isalpha, _HANGUL.findall(text)))
+    return hangul / letters if letters else 0.0
 
 
 def is_korean(text: str) -> bool:
@@ -31,8 +32,9 @@ def is_korean(text: str) -> bool:
 
 def latin_share(text: str) -> float:
     """Share of the letters of `text` that are a-z or A-Z, in [0, 1]; 1 for a text without letters."""
-    letters = [char for char in text.lower() if char.isalpha()]
-    return sum(char.isascii() for char in letters) / len(letters) if letters else 1.0
+    lower = text.lower()
+    letters = sum(map(str.isalpha, lower))
+    return len(_LATIN.findall(lower)) / letters if letters else 1.0
 
 
 def is_mostly_deleted(text: str) -> bool:

@@ -8,11 +8,11 @@ Two ways:
   and have at most `MAX_CHUNK_WORDS` words.
 """
 
-import itertools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Token
@@ -71,9 +71,9 @@ def load_cutter(pipeline: str) -> Cutter:
 @Language.component("line_breaks")
 def line_breaks(doc: Doc) -> Doc:
     """A new line always starts a sentence: headlines and paragraphs often lack the full stop."""
-    for before, token in itertools.pairwise(doc):
-        if before.is_space and "\n" in before.text:
-            token.is_sent_start = True
+    for i in np.flatnonzero(doc.to_array("IS_SPACE")[:-1]).tolist():
+        if "\n" in doc[i].text:
+            doc[i + 1].is_sent_start = True
     return doc
 
 
@@ -89,15 +89,19 @@ def cut_doc(doc: Doc, chunker: Chunker) -> CutText:
 
 def _words(doc: Doc) -> list[_Word]:
     words = []
+    tokens = list(doc)  # once, and the text: spaCy makes them anew each time it is asked
+    text = doc.text
+    starts = doc.to_array("IDX").astype(np.int64)
+    ends = (starts + doc.to_array("LENGTH").astype(np.int64)).tolist()
+    starts = starts.tolist()
     first = 0  # of the tokens that may reach into the next word
-    text = doc.text  # once: spaCy puts it together anew each time it is asked
     for start, end in word_spans(text):
-        while doc[first].idx + len(doc[first]) <= start:
+        while ends[first] <= start:
             first += 1
         last = first
-        while last < len(doc) and doc[last].idx < end:
+        while last < len(tokens) and starts[last] < end:
             last += 1
-        words.append(_word(text, (start, end), list(doc[first:last])))
+        words.append(_word(text, (start, end), tokens[first:last]))
         first = last - 1
     return words
 

@@ -2,9 +2,9 @@
 
 import itertools
 import re
-from collections.abc import Iterator
 
-_TOKEN = re.compile(r"\S+")
+# A token with a letter or digit, in the first group; or any other, whole, so that nothing is looked at twice.
+_TOKEN = re.compile(r"((?:(?!\s)[\W_])*+[^\W_]\S*)|\S+")
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
@@ -13,11 +13,7 @@ def word_spans(text: str) -> list[tuple[int, int]]:
     A word is a whitespace-separated token with at least one letter or digit: "state-of-the-art," is one word,
     "--" is none.
     """
-    return list(_word_spans(text))
-
-
-def _word_spans(text: str) -> Iterator[tuple[int, int]]:
-    return (m.span() for m in _TOKEN.finditer(text) if any(char.isalnum() for char in m.group()))
+    return [m.span() for m in _TOKEN.finditer(text) if m.lastindex]
 
 
 def count_words(text: str) -> int:
@@ -26,4 +22,5 @@ def count_words(text: str) -> int:
 
 def first_words(text: str, n: int) -> str:
     """The first `n` words of `text` (all of them if it has fewer), joined by single spaces."""
-    return " ".join(text[start:end] for start, end in itertools.islice(_word_spans(text), n))
+    words = (m.group() for m in _TOKEN.finditer(text) if m.lastindex)
+    return " ".join(itertools.islice(words, n))

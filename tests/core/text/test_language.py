@@ -1,3 +1,5 @@
+import string
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +26,15 @@ def test_share_of_letters() -> None:
     assert latin_share("ab 한국") == 0.5
     assert latin_share("déjà vu") == 4 / 6
     assert latin_share("123 ...") == 1.0
+
+
+@given(st.text())
+def test_shares_are_counted_letter_by_letter(text: str) -> None:
+    letters = [char for char in text if char.isalpha()]
+    korean = [char for char in letters if hangul_share(char) == 1]
+    assert hangul_share(text) == (len(korean) / len(letters) if letters else 0)
+    latin = [char for char in text.lower() if char.isalpha()]
+    assert latin_share(text) == (sum(char in string.ascii_lowercase for char in latin) / len(latin) if latin else 1)
 
 
 OTHER_SCRIPTS = ["Новости дня", "新闻摘要", "أخبار اليوم", "νέα της ημέρας"]

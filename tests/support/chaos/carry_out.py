@@ -64,13 +64,13 @@ def carry_out(run: ChaosRun, around: Surroundings, tell: Callable[[str], None]) 
         driver, drivers, seen = _begin(subject), 1, 0
         for part, together in itertools.groupby(run.kills, key=lambda kill: kill.part):
             kills = tuple(together)
-            _wait_for_rows(subject, driver, max(round(part * total), seen + 1))
+            _wait_for_rows(subject, driver, min(max(round(part * total), seen + 1), total))
             at = _strike(subject, driver, kills)
             code = _ending(subject, driver, kills)
             seen = subject.rows
             if code is not None:
                 driver, drivers = _begin(subject), drivers + 1
-            _wait_for_rows(subject, driver, seen + 1)
+            _wait_for_rows(subject, driver, min(seen + 1, total))
             outcome = "it went on" if code is None else f"its driver ended with {code}, driver {drivers} went on"
             when = "before a transaction" if kills[0].waiting else "at work"
             for kill in kills:
