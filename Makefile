@@ -57,6 +57,7 @@ audit: constraints.txt
 
 bench: setup
 	$(BIN)/python -m bench.sweep
+	$(BIN)/python -m bench.without_models
 	$(BIN)/python -m bench.overhead
 
 clean:

@@ -1,31 +1,35 @@
-"""The same sweep in several ways. They differ in how texts are embedded and scored; summaries are composed alike."""
+"""The same sweep in several ways, each from the texts of articles to rows in a SQLite file.
 
+They cut and compose alike. They differ in how texts are embedded and scored, and in who stores the rows.
+"""
+
+import contextlib
+import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import torch
 from bert_score import BERTScorer
+from rich.console import Console
 from rouge_score.rouge_scorer import RougeScorer
 from sentence_transformers import SentenceTransformer
 
+from cluster.pool import Work
 from core import fast_linear
 from core.metrics.rouge import VARIANTS
 from core.models import model_folder
 from core.summarizers.encoders import FloatArray
-from core.sweep import Sweeper, SweepPlan, embed, write
-from core.types import Article, Score, SegmentedArticle
+from core.sweep import Sweeper, SweepPlan, embed, make_segmenter, write
+from core.types import Article, Score
+from jobs.drive import driver
+from jobs.drive.pools import Makers
+from jobs.plan.pinned import Pinned
+from jobs.store import open_store
 
 CPU = torch.device("cpu")
-
-
-def _no_oracle(article: Article, texts: Sequence[str]) -> list[float]:
-    raise AssertionError("no system of the bench asks the reference")
-
-
-def _no_anchor(anchor: str, texts: Sequence[str]) -> list[float]:
-    raise AssertionError("no system of the bench asks for an anchor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,67 +44,89 @@ class Row:
     rouge: tuple[Score, ...]
 
 
-Arm = Callable[[Sequence[SegmentedArticle]], list[Row]]
+COLUMNS = (
+    *("article_id", "system", "n", "text"),
+    *(
+        f"{metric}_{part}"
+        for metric in ("bertscore", *map(str.lower, VARIANTS))
+        for part in ("precision", "recall", "f1")
+    ),
+)
+# From an empty folder to a SQLite file in it with a table `summaries`.
+Arm = Callable[[Path], Path]
 
 
-def load_arms(plan: SweepPlan, bundle_size: int) -> dict[str, Arm]:
+def read_rows(path: Path) -> list[Row]:
+    """What an arm has stored, by article, system and n."""
+    with sqlite3.connect(path) as connection:
+        found = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM summaries ORDER BY article_id, system, n")
+        return [
+            Row(*values[:4], Score(*values[4:7]), tuple(Score(*values[i : i + 3]) for i in (7, 10, 13)))
+            for values in found
+        ]
+
+
+def load_arms(pinned: Pinned) -> dict[str, Arm]:
     """Every arm by name, its models loaded. The last one is there only where oneDNN is used."""
-    libraries = Libraries(plan)
-    arms = {"NAIVE": libraries.one_at_a_time, "LIB": libraries.all_at_once, "NWS": nws(plan, bundle_size)}
+    libraries = Libraries(pinned)
+    arms = {"NAIVE": libraries.one_at_a_time, "LIB": libraries.all_at_once, "NWS": nws(pinned)}
     if fast_linear.onednn_is_faster():
         with mock.patch.object(fast_linear, "onednn_is_faster", return_value=False):
-            arms["NWS without oneDNN"] = nws(plan, bundle_size)
+            arms["NWS without oneDNN"] = nws(pinned)
     return arms
 
 
-def nws(plan: SweepPlan, bundle_size: int) -> Arm:
-    sweeper = Sweeper(plan, CPU)
+def plan_of(pinned: Pinned) -> SweepPlan:
+    """What the one stage of a run runs."""
+    (planned,) = pinned.stages
+    return planned.plan
 
-    def sweep(articles: Sequence[SegmentedArticle]) -> list[Row]:
-        bundles = [articles[i : i + bundle_size] for i in range(0, len(articles), bundle_size)]
-        return [
-            Row(
-                s.article_id,
-                s.system,
-                s.n,
-                s.text,
-                s.scores.bertscore,
-                (s.scores.rouge1, s.scores.rouge2, s.scores.rougel),
-            )
-            for bundle in bundles
-            for s in sweeper(bundle)
-        ]
 
-    return sweep
+def nws(pinned: Pinned, sweeper: Sweeper | None = None) -> Arm:
+    """A run as `nws submit phase1 --engine inline` drives it, but for models that are loaded before."""
+    plan = plan_of(pinned)
+    segmenter, sweeper = make_segmenter(plan), sweeper or Sweeper(plan, CPU)
+    makers = Makers(lambda plan, device, share: Work(lambda: segmenter, lambda: sweeper))
+
+    def run(folder: Path) -> Path:
+        with open_store(f"sqlite:///{folder}/nws.db") as store:
+            outcome = driver.start(store, pinned, "inline", Console(quiet=True), makers)
+        assert (outcome.state, outcome.failures) == ("done", 0), outcome
+        return folder / "nws.db"
+
+    return run
 
 
 class Libraries:
     """sentence-transformers, bert-score and rouge-score, as their documentation calls them."""
 
-    def __init__(self, plan: SweepPlan) -> None:
-        bertscore, rouge = plan.metrics.bertscore, plan.metrics.rouge
-        self._plan = plan
-        self._encoders = {ref.name: SentenceTransformer(str(model_folder(ref)), device="cpu") for ref in plan.encoders}
+    def __init__(self, pinned: Pinned) -> None:
+        self._pinned, self._plan = pinned, plan_of(pinned)
+        bertscore, rouge = self._plan.metrics.bertscore, self._plan.metrics.rouge
+        self._segment = make_segmenter(self._plan)
+        self._encoders = {
+            ref.name: SentenceTransformer(str(model_folder(ref)), device="cpu") for ref in self._plan.encoders
+        }
         self._bertscore = BERTScorer(str(model_folder(bertscore.model)), num_layers=bertscore.num_layers, device="cpu")
         self._rouge = RougeScorer(list(VARIANTS), use_stemmer=rouge.stemmer)
 
-    def one_at_a_time(self, articles: Sequence[SegmentedArticle]) -> list[Row]:
+    def one_at_a_time(self, folder: Path) -> Path:
         """As a notebook does it: `encode` for each text, `score` for each summary."""
 
         def one_by_one(model: SentenceTransformer) -> Callable[[Sequence[str]], FloatArray]:
             return lambda texts: np.stack([model.encode(text, show_progress_bar=False) for text in texts])
 
         return self._sweep(
-            articles, one_by_one, lambda pairs: [score for pair in pairs for score in self._bertscores([pair])]
+            folder, one_by_one, lambda pairs: [score for pair in pairs for score in self._bertscores([pair])]
         )
 
-    def all_at_once(self, articles: Sequence[SegmentedArticle]) -> list[Row]:
+    def all_at_once(self, folder: Path) -> Path:
         """As the libraries are meant to be used: one `encode` for all texts, one `score` for all summaries."""
 
         def together(model: SentenceTransformer) -> Callable[[Sequence[str]], FloatArray]:
             return lambda texts: model.encode(list(texts), show_progress_bar=False)
 
-        return self._sweep(articles, together, self._bertscores)
+        return self._sweep(folder, together, self._bertscores)
 
     def _bertscores(self, pairs: Sequence[tuple[str, str]]) -> list[Score]:
         candidates, references = zip(*pairs, strict=True)
@@ -109,11 +135,12 @@ class Libraries:
 
     def _sweep(
         self,
-        articles: Sequence[SegmentedArticle],
+        folder: Path,
         encode: Callable[[SentenceTransformer], Callable[[Sequence[str]], FloatArray]],
         bertscores: Callable[[Sequence[tuple[str, str]]], list[Score]],
-    ) -> list[Row]:
+    ) -> Path:
         encoders = {name: encode(model) for name, model in self._encoders.items()}
+        articles = [self._segment(article) for corpus in self._pinned.corpora for article in corpus]
         documents = embed(articles, encoders, _no_oracle, _no_anchor)
         written = [(a, system, draft.n, draft.text) for a, system, draft in write(documents, self._plan)]
         scores = iter(bertscores([(text, ref) for article, _, _, text in written for ref in article.references]))
@@ -121,6 +148,21 @@ class Libraries:
         for article, system, n, text in written:
             bertscore = max((next(scores) for _ in article.references), key=lambda score: score.f1)
             found = self._rouge.score_multi(list(article.references), text)
-            rouge = tuple(Score(*found[name]) for name in VARIANTS)
-            rows.append(Row(article.id, system, n, text, bertscore, rouge))
-        return rows
+            values = [*astuple(bertscore), *(value for name in VARIANTS for value in found[name])]
+            rows.append((article.id, system, n, text, *values))
+        return _stored(rows, folder / "libraries.db")
+
+
+def _stored(rows: Sequence[tuple[object, ...]], path: Path) -> Path:
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"CREATE TABLE summaries ({', '.join(COLUMNS)})")
+        connection.executemany(f"INSERT INTO summaries VALUES ({', '.join('?' * len(COLUMNS))})", rows)
+    return path
+
+
+def _no_oracle(article: Article, texts: Sequence[str]) -> list[float]:
+    raise AssertionError("no system of the bench asks the reference")
+
+
+def _no_anchor(anchor: str, texts: Sequence[str]) -> list[float]:
+    raise AssertionError("no system of the bench asks for an anchor")

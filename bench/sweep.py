@@ -1,8 +1,11 @@
-"""How fast a Phase 1 sweep is on one CPU thread, beside the same sweep with the libraries alone.
+"""How fast a Phase 1 sweep is on one CPU thread, from text to stored row, beside the same with the libraries alone.
 
 NAIVE calls the libraries once per text and per summary, as a notebook does; LIB calls them once for everything. All
 arms run in one process, in an order that is reversed in every repetition, and the CPU time of the process counts: on a
 shared machine the wall time says little. Ratios are of the smallest times. The numbers must be those of NAIVE.
+
+Then where the time of NWS goes, and how near its models are to the floor: tokens times the multiplications of linear
+layers, at the rate that this machine multiplies a large matrix.
 """
 
 import argparse
@@ -12,6 +15,7 @@ import json
 import os
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,15 +28,21 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from bench.arms import Arm, Row, load_arms
+from bench.arms import CPU, Arm, Row, load_arms, nws, plan_of, read_rows
 from bench.machine import cpu_model, linear_gflops
-from core.sweep import make_segmenter
-from core.types import Score, SegmentedArticle
+from bench.parts import MODELS, watched
+from core.models import model_folder
+from core.sweep import Sweeper, SweepPlan, make_segmenter
+from core.transformer import load_transformer
+from core.types import Score
 from jobs.plan.phase1 import pin
+from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase1 import Phase1Recipe
+from jobs.store import upgrade_schema
 
 RESULTS = Path(__file__).parent / "results"
+LONG = Path(__file__).parents[2] / "shared" / "data" / "cnn_dailymail.jsonl"
 TOLERANCE = 1e-5  # of BERTScore against NAIVE, where the texts are equal
 BUSY = 1.1  # wall time over CPU time from which the machine was not ours
 WIDTH = 150  # characters of the table
@@ -67,6 +77,18 @@ class Result:
     agreement: Agreement
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """CPU seconds per article of each part of NWS, and what its models need at the least.
+
+    `floor` is in seconds per article; `tokens` are those of an article that the models read, without padding.
+    """
+
+    seconds: dict[str, float]
+    tokens: float
+    floor: float
+
+
 def main() -> None:
     options = _options()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
@@ -74,62 +96,67 @@ def main() -> None:
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     console = Console(stderr=True, highlight=False)
-
-    asked = {"datasets": [{"name": options.dataset}], "limit": options.articles, "bundle_size": 16}
-    recipe = load_recipe(Phase1Recipe, "sample", {**asked, "importance": ["textrank", "centroid"]})
-    pinned = pin(recipe)
-    (planned,) = pinned.stages
-    # Without `random`, whose scores are means over several draws: one summary, one score, in every arm.
-    systems = tuple(system for system in planned.plan.systems if system.signature != "random")
-    plan = dataclasses.replace(planned.plan, systems=systems)
-    segment = make_segmenter(plan)
-    articles = [segment(article) for article in pinned.corpora[0]]
-    arms = load_arms(plan, recipe.bundle_size)
-    results = measure(arms, articles, options.reps, console)
-    about = {
-        "articles": len(articles),
-        "dataset": pinned.corpora[0].name,
-        "words": sum(len(article.words) for article in articles),
-        "sentences and chunks": sum(len(article.sentences) + len(article.chunks) for article in articles),
-        "summaries": results["NAIVE"].agreement.texts,
-        "repetitions": options.reps,
-        "encoder": plan.encoders[0].name,
-        "BERTScore": f"{plan.metrics.bertscore.model.name}, layer {plan.metrics.bertscore.num_layers}",
-        "CPU": f"{cpu_model()}, 1 thread",
-        "GFLOP/s": {name: round(rate) for name, rate in linear_gflops().items()},
-        "libraries": pinned.revisions["libraries"],
-    }
-    write_results(about, results)
-    sys.exit(0 if all(result.agreement.same for name, result in results.items() if name.startswith("NWS")) else 1)
+    rates = {name: round(rate) for name, rate in linear_gflops().items()}
+    texts, reports, wrong = [], [], False
+    for dataset in options.dataset or datasets():
+        pinned = without_random(dataset, options.articles)
+        arms = load_arms(pinned)
+        results = measure(arms, pinned.articles or 0, options.reps, console)
+        parts = take_apart(pinned, max(rates.values()))
+        about = _about(pinned, results, rates, options.reps)
+        texts.append(_as_text(about, results, parts))
+        reports.append(_as_json(about, results, parts))
+        wrong |= not all(result.agreement.same for name, result in results.items() if name.startswith("NWS"))
+        print(texts[-1], end="", flush=True)
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "sweep.txt").write_text("\n".join(texts), encoding="utf-8")
+    (RESULTS / "sweep.json").write_text(json.dumps(reports, indent=2) + "\n", encoding="utf-8")
+    sys.exit(wrong)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.sweep", description=__doc__.splitlines()[0])
-    parser.add_argument("--articles", type=int, default=16, help="how many, from the first")
+    parser.add_argument("--articles", type=int, default=16, help="how many of each dataset, from the first")
     parser.add_argument("--reps", type=int, default=3, help="repetitions of every arm")
-    parser.add_argument("--dataset", default="sample", help="as in a recipe")
+    parser.add_argument("--dataset", action="append", help="as in a recipe; may be given again")
     options = parser.parse_args()
     if options.articles < 1 or options.reps < 1:
         parser.error("--articles and --reps must be at least 1")
     return options
 
 
-def measure(
-    arms: dict[str, Arm], articles: Sequence[SegmentedArticle], reps: int, console: Console
-) -> dict[str, Result]:
-    """Time every arm, interleaved, after each has seen one article."""
-    rows: dict[str, list[Row]] = {}
+def datasets() -> list[str]:
+    """The bundled articles, and the longer ones beside the checkout if they are there."""
+    return ["sample", *([str(LONG)] if LONG.is_file() else [])]
+
+
+def without_random(dataset: str, articles: int) -> Pinned:
+    """A run without `random`, whose scores are means over several draws: one summary, one score, in every arm."""
+    asked = {"datasets": [{"name": dataset}], "limit": articles, "bundle_size": 16}
+    pinned = pin(load_recipe(Phase1Recipe, "sample", {**asked, "importance": ["textrank", "centroid"]}))
+    (planned,) = pinned.stages
+    systems = tuple(system for system in planned.plan.systems if system.signature != "random")
+    stage = dataclasses.replace(planned, plan=dataclasses.replace(planned.plan, systems=systems))
+    return dataclasses.replace(pinned, stages=(stage,))
+
+
+def measure(arms: dict[str, Arm], articles: int, reps: int, console: Console) -> dict[str, Result]:
+    """Time every arm, interleaved. The first time of each does not count: it fills caches."""
     cpu: dict[str, list[float]] = {name: [] for name in arms}
     wall: dict[str, list[float]] = {name: [] for name in arms}
-    for arm in arms.values():
-        arm(articles[:1])
-    for rep in range(reps):
+    rows: dict[str, list[Row]] = {}
+    for rep in range(reps + 1):
         for name in reversed(arms) if rep % 2 else arms:
-            started = time.process_time(), time.perf_counter()
-            rows[name] = arms[name](articles)
-            cpu[name].append((time.process_time() - started[0]) / len(articles))
-            wall[name].append((time.perf_counter() - started[1]) / len(articles))
-            console.print(f"repetition {rep + 1}/{reps}, {name}: {cpu[name][-1]:.3f} CPU s/article")
+            with tempfile.TemporaryDirectory(prefix="nws-bench-") as folder:
+                upgrade_schema(f"sqlite:///{folder}/nws.db")
+                started = time.process_time(), time.perf_counter()
+                stored = arms[name](Path(folder))
+                spent = time.process_time() - started[0], time.perf_counter() - started[1]
+                rows[name] = read_rows(stored)
+            if rep:
+                cpu[name].append(spent[0] / articles)
+                wall[name].append(spent[1] / articles)
+                console.print(f"repetition {rep}/{reps}, {name}: {cpu[name][-1]:.3f} CPU s/article")
     return {
         name: Result(
             min(cpu[name]),
@@ -140,6 +167,48 @@ def measure(
             compare(rows[name], rows["NAIVE"]),
         )
         for name in arms
+    }
+
+
+def take_apart(pinned: Pinned, gflops: float) -> Parts:
+    """Where the time of one run goes, after one that fills caches."""
+    plan, articles = plan_of(pinned), pinned.articles or 0
+    sweeper = Sweeper(plan, CPU)
+    arm = nws(pinned, sweeper)
+    with tempfile.TemporaryDirectory(prefix="nws-bench-") as folder:
+        (Path(folder) / "first").mkdir()
+        arm(Path(folder) / "first")
+        upgrade_schema(f"sqlite:///{folder}/nws.db")
+        before = sweeper.tokens
+        with watched() as watch:
+            arm(Path(folder))
+    tokens = (sweeper.tokens - before) / articles
+    seconds = {part: spent / articles for part, spent in watch.seconds.items()}
+    return Parts(seconds, tokens, tokens * flops_per_token(plan) / (gflops * 1e9))
+
+
+def flops_per_token(plan: SweepPlan) -> float:
+    """Of the linear layers. The encoder and the BERTScore backbone of the sample recipe are the same model."""
+    _, model = load_transformer(model_folder(plan.encoders[0]))
+    layers = [module for module in model.encoder.modules() if isinstance(module, torch.nn.Linear)]
+    return 2.0 * sum(layer.weight.numel() for layer in layers)
+
+
+def _about(pinned: Pinned, results: dict[str, Result], rates: dict[str, int], reps: int) -> dict[str, Any]:
+    plan, segment = plan_of(pinned), make_segmenter(plan_of(pinned))
+    articles = [segment(article) for article in pinned.corpora[0]]
+    return {
+        "articles": len(articles),
+        "dataset": Path(pinned.corpora[0].name).stem,
+        "words": sum(len(article.words) for article in articles),
+        "sentences and chunks": sum(len(article.sentences) + len(article.chunks) for article in articles),
+        "summaries": results["NAIVE"].agreement.texts,
+        "repetitions": reps,
+        "encoder": plan.encoders[0].name,
+        "BERTScore": f"{plan.metrics.bertscore.model.name}, layer {plan.metrics.bertscore.num_layers}",
+        "CPU": f"{cpu_model()}, 1 thread",
+        "GFLOP/s": rates,
+        "libraries": pinned.revisions["libraries"],
     }
 
 
@@ -158,19 +227,13 @@ def _differences(one: Score, other: Score) -> tuple[float, ...]:
     return tuple(abs(a - b) for a, b in zip(dataclasses.astuple(one), dataclasses.astuple(other), strict=True))
 
 
-def write_results(about: dict[str, Any], results: dict[str, Result]) -> None:
-    """Print the table, and keep it as text and as JSON."""
-    text = _as_text(about, results)
-    print(text, end="")
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "sweep.txt").write_text(text, encoding="utf-8")
+def _as_json(about: dict[str, Any], results: dict[str, Result], parts: Parts) -> dict[str, Any]:
     ratios = {f"{base} / {name}": results[base].cpu / r.cpu for base in ("NAIVE", "LIB") for name, r in results.items()}
     arms = {name: dataclasses.asdict(result) for name, result in results.items()}
-    report = {"about": about, "arms": arms, "cpu_ratios": ratios}
-    (RESULTS / "sweep.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    return {"about": about, "arms": arms, "cpu_ratios": ratios, "parts": dataclasses.asdict(parts)}
 
 
-def _as_text(about: dict[str, Any], results: dict[str, Result]) -> str:
+def _as_text(about: dict[str, Any], results: dict[str, Result], parts: Parts) -> str:
     text = io.StringIO()
     console = Console(file=text, width=WIDTH, highlight=False)
     for key, value in about.items():
@@ -194,6 +257,12 @@ def _as_text(about: dict[str, Any], results: dict[str, Result]) -> str:
     console.print(
         "Times are seconds per article. Texts and scores are compared with NAIVE's. LIB's BERTScore differs by design: "
         "in a batch bert_score masks padding with similarity 0, which lifts the negative maxima of short summaries."
+    )
+    shown = ", ".join(f"{part} {1000 * seconds:.1f}" for part, seconds in parts.seconds.items())
+    console.print(f"NWS, ms CPU an article: {shown}.")
+    console.print(
+        f"Floor of the models: {parts.tokens:.0f} tokens an article, {1000 * parts.floor:.0f} ms; "
+        f"the models run at {parts.floor / parts.seconds[MODELS]:.0%} of it."
     )
     busy = [name for name, r in results.items() if r.wall_per_cpu > BUSY]
     if busy:

@@ -1,0 +1,87 @@
+"""Where the time of a sweep goes: CPU seconds of each of its parts, told apart by the functions that do them."""
+
+import contextlib
+import functools
+import importlib
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest import mock
+
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+
+MODELS, ELSE = "models", "else"
+# Each part, and the functions that do it: module, class if any, name.
+FUNCTIONS = {
+    "segmenting": (("cluster.pool", "segment_bundle"),),
+    "tokenizing": (
+        ("core.summarizers.encoders", "tokenized"),
+        ("core.summarizers.encoders", "padded"),
+        ("core.metrics.bertscore", "tokenized"),
+        ("core.metrics.bertscore", "padded"),
+    ),
+    "composing": (("core.sweep", "write"),),
+    "matching": (("core.metrics.bertscore", "BertScorer", "match"),),
+    "ROUGE": (("core.metrics.rouge", "Rouge", "score"),),
+    "storing": (("jobs.store", "Store", "record"),),
+}
+PARTS = ("segmenting", "tokenizing", MODELS, "composing", "matching", "ROUGE", "storing", ELSE)
+
+
+class Stopwatch:
+    """CPU seconds of this process by part. What a part calls that is a part itself counts as that part alone."""
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys(PARTS, 0.0)
+        self._running = [ELSE]
+        self._since = time.process_time()
+        self._modules = 0  # torch modules that are being called, one inside the other
+
+    def begin(self, part: str) -> None:
+        self._count()
+        self._running.append(part)
+
+    def end(self) -> None:
+        self._count()
+        self._running.pop()
+
+    def begin_module(self, *_: Any) -> None:
+        if not self._modules:
+            self.begin(MODELS)
+        self._modules += 1
+
+    def end_module(self, *_: Any) -> None:
+        self._modules -= 1
+        if not self._modules:
+            self.end()
+
+    def timed(self, part: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(call)
+        def counted(*args: Any, **named: Any) -> Any:
+            self.begin(part)
+            try:
+                return call(*args, **named)
+            finally:
+                self.end()
+
+        return counted
+
+    def _count(self) -> None:
+        now = time.process_time()
+        self.seconds[self._running[-1]] += now - self._since
+        self._since = now
+
+
+@contextlib.contextmanager
+def watched() -> Iterator[Stopwatch]:
+    """Time the parts of what is swept in this block, in this process."""
+    watch = Stopwatch()
+    with contextlib.ExitStack() as undo:
+        for part, functions in FUNCTIONS.items():
+            for module, *path, name in functions:
+                owner = functools.reduce(getattr, path, importlib.import_module(module))
+                undo.enter_context(mock.patch.object(owner, name, watch.timed(part, getattr(owner, name))))
+        undo.callback(register_module_forward_pre_hook(watch.begin_module).remove)
+        undo.callback(register_module_forward_hook(watch.end_module, always_call=True).remove)
+        yield watch
+        watch.end()
