@@ -167,6 +167,7 @@ def _submit(
     as_json: bool,
 ) -> None:
     shown(store)  # refuses a store URL that cannot be used, before the heavy imports
+    err.print("Loading libraries …")
 
     from jobs.drive import driver
     from jobs.plan.dry_run import describe, print_description
@@ -174,6 +175,7 @@ def _submit(
     from jobs.store import new_run_id, open_store
     from jobs.terminal.language_warning import warn_of_corpora
 
+    err.print("Looking up models, and reading articles …")
     pinned = JOBS[job].plan(recipe, {key: value for key, value in given.items() if value is not None})
     learnt_from = pinned.training.corpora if pinned.training else ()
     warn_of_corpora((*learnt_from, *pinned.corpora), pinned.language, err)

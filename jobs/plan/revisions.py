@@ -5,10 +5,12 @@ import importlib.metadata
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.errors import RecipeError
-from core.text.corpus import Corpus
+
+if TYPE_CHECKING:  # `nws cancel` must not wait for spaCy
+    from core.text.corpus import Corpus
 
 VERSION_FILE = ".nws_code_version"
 """Beside the packages of a checkout that was shipped without its git: the version of its code."""
@@ -30,7 +32,7 @@ def library_versions() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in _LIBRARIES}
 
 
-def dataset_revisions(corpora: Sequence[Corpus]) -> dict[str, str]:
+def dataset_revisions(corpora: "Sequence[Corpus]") -> dict[str, str]:
     """As a run records them."""
     return {corpus.name: f"{corpus.split}@{corpus.revision}" for corpus in corpora}
 

@@ -15,14 +15,17 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cluster.job_api import Head
 from core.errors import FencedError, NwsError
 from jobs.drive.patience import patiently
-from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import VERSION_FILE, code_version
 from jobs.store import Store, new_run_id
 from jobs.store.address import parse_address
+
+if TYPE_CHECKING:  # `nws cancel` must not wait for torch
+    from jobs.plan.pinned import Pinned
 
 CHECKOUT = Path(__file__).parents[2]
 URL_FILE = ".nws_store_url"
@@ -85,7 +88,7 @@ def take_store_url() -> str | None:
     return url
 
 
-def ship_run(store: Store, store_url: str, pinned: Pinned, address: str) -> str:
+def ship_run(store: Store, store_url: str, pinned: "Pinned", address: str) -> str:
     """Submit a new run; its id, which is also that of the job.
 
     Raises:

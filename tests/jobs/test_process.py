@@ -3,6 +3,8 @@
 import os
 import signal
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import nws_process
 import psutil
 import pytest
 
-from jobs.store import open_store
+from jobs.store import RunSpec, open_store
 
 
 def shown_by_ps(folder: Path, *arguments: str) -> str:
@@ -38,6 +40,23 @@ def shown_by_ps(folder: Path, *arguments: str) -> str:
 )
 def test_a_password_on_the_command_line_is_not_shown_by_ps(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     assert "--store" in shown_by_ps(tmp_path, *arguments)
+
+
+@pytest.mark.parametrize("command", ["submit phase1 --help", "ls", "cancel RUN", "query SELECT(1)"])
+def test_what_computes_nothing_loads_no_heavy_library(tmp_path: Path, command: str) -> None:
+    with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
+        store.create_run(RunSpec("phase1", {}, "hash", 0, "code", {}, {}, 1), "RUN")
+    process = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "jobs.cli", *command.split()],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in process.stderr.splitlines()}
+    assert "typer" in loaded
+    assert loaded & {"torch", "ray", "transformers", "spacy", "scipy", "matplotlib", "datasets", "alembic"} == set()
 
 
 def test_a_closed_terminal_ends_a_run_in_order(tmp_path: Path) -> None:

@@ -59,7 +59,9 @@ def test_every_variant_equals_rouge_score_on_any_text(prediction: str, reference
         assert pair(variant, prediction, reference) == Score(*expected)
 
 
-WORDS = st.lists(st.sampled_from("the cat sat on a mat near cats sitting".split()), max_size=150).map(" ".join)
+WORDS = st.lists(st.sampled_from(["the", "cat", "sat", "on", "a", "mat", "near", "cats", "sitting"]), max_size=150).map(
+    " ".join
+)
 
 
 @given(WORDS, WORDS, st.booleans())
