@@ -53,7 +53,7 @@ check: setup
 audit: constraints.txt
 	$(PYTHON) -m venv .venv/audit
 	.venv/audit/bin/python -m pip install --quiet pip-audit==2.10.1
-	.venv/audit/bin/pip-audit --disable-pip --no-deps --requirement constraints.txt
+	.venv/audit/bin/pip-audit --strict --disable-pip --no-deps --requirement constraints.txt
 
 bench: setup
 	$(BIN)/python -m bench.sweep
