@@ -36,7 +36,7 @@ test-faults: setup
 fuzz: setup
 	NWS_FUZZ_CASES=10000 NWS_FUZZ_SEED=$(SEED) $(BIN)/python -m pytest --timeout 3600 tests/jobs/test_fuzz.py
 
-# Whatever can die is killed again and again, in runs of every job on SQLite and Postgres. About 15 seconds a kill.
+# Whatever can die is killed again and again, in runs of every job on SQLite and Postgres. Half a minute a kill.
 chaos: setup
 	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m chaos --seed $(SEED) --kills $(KILLS)
 
