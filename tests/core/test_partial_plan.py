@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
-from documents import no_anchor
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,9 +22,9 @@ from core.sweep import SweepPlan, embed, write
 from core.text.segmentation import Segmenter
 from core.types import Article, SegmentedArticle
 
-ONE, TWO = (ModelRef(name, f"org/{name}", "0" * 40) for name in ("one", "two"))
+ONE, TWO = (ModelRef(name, f"org/{name}", "0" * 40) for name in ("mini", "bert"))
 LENGTHS = (1, 4, 9, 30)
-SYSTEMS = (*(make("one", 3) for make in BASELINES.values()), ChunkSystem("two", "textrank"))
+SYSTEMS = (*(make("mini", 3) for make in BASELINES.values()), ChunkSystem("bert", "textrank"))
 PLAN = SweepPlan(
     language="en",
     pipeline="blank",
@@ -58,7 +57,7 @@ def written(plan: SweepPlan) -> dict[tuple[str, int], Draft]:
     encoders = {
         ref.name: functools.partial(encode, salt=salt) for salt, ref in enumerate((ONE, TWO)) if ref in plan.encoders
     }
-    documents = embed([segmented()], encoders, f1, no_anchor)
+    documents = embed([segmented()], encoders, f1, lambda anchor, texts: f1(segmented().article, texts))
     drafts = [((system, draft.n), draft) for _, system, draft in write(documents, plan)]
     assert len(drafts) == len(dict(drafts))
     return dict(drafts)
@@ -79,7 +78,7 @@ def test_a_part_writes_what_the_whole_writes_there(missing: dict[str, set[int]])
 
 
 @pytest.mark.parametrize(
-    ("names", "encoders"), [(["lead", "random"], ()), (["two|textrank|chunks"], (TWO,)), (["oracle"], (ONE,))]
+    ("names", "encoders"), [(["lead", "random"], ()), (["bert|textrank|chunks"], (TWO,)), (["oracle"], (ONE,))]
 )
 def test_encoders_that_nobody_asks_for_are_left_out(names: list[str], encoders: tuple[ModelRef, ...]) -> None:
     assert part_of(PLAN, dict.fromkeys(names, LENGTHS)).encoders == encoders
