@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.metrics.bertscore import BertScoreConfig
@@ -68,6 +68,7 @@ def whole() -> dict[tuple[str, int], Draft]:
     return written(PLAN)
 
 
+@settings(deadline=None, max_examples=30)
 @given(st.dictionaries(st.sampled_from(NAMES), st.sets(st.sampled_from(LENGTHS)), min_size=1))
 def test_a_part_writes_what_the_whole_writes_there(missing: dict[str, set[int]]) -> None:
     part = part_of(PLAN, {name: tuple(sorted(lengths)) for name, lengths in missing.items()})
