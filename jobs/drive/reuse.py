@@ -26,7 +26,7 @@ Bundles: TypeAlias = Iterator[tuple[Article, ...]]
 Part: TypeAlias = tuple[Missing | None, Bundles]
 
 ROWS_AT_ONCE = 10_000
-"""Of a transaction that copies: other writers of a SQLite store wait for it."""
+"""Of a transaction that copies, 0.14 s of CPU on SQLite: its other writers wait for it."""
 MOST_PARTS = 4
 """Each loads its models anew."""
 
