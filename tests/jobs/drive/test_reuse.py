@@ -312,26 +312,29 @@ def test_an_article_that_failed_is_no_source_and_one_that_fails_gets_no_copies(s
     assert {(key, n) for key, _, n in counting.computed} == {("5", 9)}
 
 
-def test_real_summaries_are_equal_to_the_last_bit(store: Store, tiny_models: dict[str, Path]) -> None:
-    """Every extractive baseline and a generator, from runs of another job, of other articles, and of other n."""
-    tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "bundle_size": 2}
-    systems = ["lead", "lead3", "textrank", "random", "oracle", str(tiny_models["bart"])]
+def test_real_summaries_are_equal_to_the_last_bit(
+    store: Store, tmp_path: Path, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]]
+) -> None:
+    """Baselines, an oracle and a generator, copied from runs of another job, of fewer articles, and of fewer n."""
+    short = tmp_path / "short.jsonl"
+    rows = [{**row, "article": " ".join(row["article"].split()[:60])} for row in sample_rows[:3]]
+    short.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    bert, bart = str(tiny_models["bert"]), str(tiny_models["bart"])
+    systems = ["lead", "lead3", "textrank", "random", "oracle", bart]
 
-    def pinned(limit: int, n: list[int], chosen: list[str]) -> Pinned:
-        asked = {**tiny, "encoder": str(tiny_models["bert"]), "limit": limit, "n": n, "systems": chosen}
-        return baselines.pin(load_recipe(BaselinesRecipe, "sample", asked))
+    def asked(limit: int, n: list[int], **more: object) -> dict[str, object]:
+        tiny = {"bertscore": {"model": bert, "num_layers": 2}, "bundle_size": 2}
+        return {**tiny, "datasets": [{"name": str(short), "limit": limit}], "n": n, **more}
+
+    def pinned(limit: int, n: list[int]) -> Pinned:
+        return baselines.pin(load_recipe(BaselinesRecipe, "sample", asked(limit, n, encoder=bert, systems=systems)))
 
     def run(to: Store, what: Pinned, again: bool = True) -> Outcome:
         return driver.start(to, what, "inline", QUIET, reuse=again)
 
-    run(
-        store,
-        phase1.pin(
-            load_recipe(Phase1Recipe, "sample", {**tiny, "encoders": [str(tiny_models["bert"])], "limit": 1, "n": [5]})
-        ),
-    )
-    run(store, pinned(2, [1, 5], systems))
-    whole = pinned(3, [1, 5, 9], systems)
+    run(store, phase1.pin(load_recipe(Phase1Recipe, "sample", asked(1, [5], encoders=[bert]))))
+    run(store, pinned(2, [1, 5]))
+    whole = pinned(3, [1, 5, 9])
     outcome = run(store, whole)
     # Of two articles 6 systems at 2 lengths, and what two of them wrote uncut.
     assert (outcome.state, outcome.reused) == ("done", 2 * (6 * 2 + 2))
@@ -339,7 +342,5 @@ def test_real_summaries_are_equal_to_the_last_bit(store: Store, tiny_models: dic
     with store.query(sql) as answer:
         assert {str(row[0]).split("-")[0] for row in answer.rows} == {"phase1", "baselines"}
     with open_store("sqlite:///alone.db") as alone:
-        assert (
-            difference(everything(store, outcome.run_id), everything(alone, run(alone, whole, again=False).run_id))
-            is None
-        )
+        computed = run(alone, whole, again=False)
+        assert difference(everything(store, outcome.run_id), everything(alone, computed.run_id)) is None
