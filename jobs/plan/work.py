@@ -1,7 +1,8 @@
 """What each system of a run is as work: a signature of all that decides its rows but the article and n.
 
-Two rows of one work, one content of the article and one n are equal, so one run may copy them from another. Whatever
-differs makes another work, also where the numbers might be the same.
+Two rows of one work, one content of the article and one n are equal as those of a resumed run are: texts byte for byte,
+scores to 1e-6. So one run may copy them from another. Whatever differs makes another work, also where the numbers might
+be the same.
 """
 
 import hashlib
