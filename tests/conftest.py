@@ -11,6 +11,9 @@ import torch
 # Before any library of Hugging Face is imported: the suite needs no network, and an accidental download must fail.
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+# Many tests compare two runs of one store, and a copy equals itself. Those of reuse ask for it.
+os.environ["NWS_NO_REUSE"] = "1"
+
 # Ray's workers and the processes that tests start find the helpers, too. Not as `tests.…`: other distributions install
 # a package of that name.
 os.environ["PYTHONPATH"] = str(Path(__file__).parent / "support")

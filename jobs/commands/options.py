@@ -165,6 +165,14 @@ Actors = Annotated[
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with the newest run of exactly this recipe, if there is one.")
 ]
+NoReuse = Annotated[
+    bool,
+    typer.Option(
+        "--no-reuse",
+        envvar="NWS_NO_REUSE",
+        help="Compute every summary, also those that other runs of the store have: they would be copied.",
+    ),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Print what would run, and run nothing; loads datasets but no model.")
 ]

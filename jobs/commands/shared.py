@@ -88,9 +88,10 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps(outcome.as_dict()))
     else:
+        reused = f" ({outcome.reused} of them reused)" if outcome.reused else ""
         out.print(
-            f"Run {outcome.run_id} is {outcome.state}: {outcome.articles} articles, {outcome.summaries} summaries, "
-            f"{outcome.failures} failures."
+            f"Run {outcome.run_id} is {outcome.state}: {outcome.articles} articles, {outcome.summaries} "
+            f"summaries{reused}, {outcome.failures} failures."
         )
     if outcome.state == "submitted":
         return

@@ -33,6 +33,7 @@ def submit_phase1(
     no_wait: options.NoWait = False,
     store: StoreUrl = DEFAULT_STORE,
     resume: options.Resume = False,
+    no_reuse: options.NoReuse = False,
     dry_run: options.DryRun = False,
     as_json: Json = False,
 ) -> None:
@@ -44,7 +45,7 @@ def submit_phase1(
         "wait_for_machines": wait_for_machines,
         "encoders": encoder or None,
     }
-    _submit("phase1", recipe, given, choose_target(engine, address, no_wait), store, resume, dry_run, as_json)
+    _submit("phase1", recipe, given, choose_target(engine, address, no_wait), store, resume, no_reuse, dry_run, as_json)
 
 
 def submit_baselines(
@@ -71,6 +72,7 @@ def submit_baselines(
     no_wait: options.NoWait = False,
     store: StoreUrl = DEFAULT_STORE,
     resume: options.Resume = False,
+    no_reuse: options.NoReuse = False,
     dry_run: options.DryRun = False,
     as_json: Json = False,
 ) -> None:
@@ -82,7 +84,9 @@ def submit_baselines(
         "wait_for_machines": wait_for_machines,
         **{"encoder": encoder, "systems": system or None},
     }
-    _submit("baselines", recipe, given, choose_target(engine, address, no_wait), store, resume, dry_run, as_json)
+    _submit(
+        "baselines", recipe, given, choose_target(engine, address, no_wait), store, resume, no_reuse, dry_run, as_json
+    )
 
 
 def submit_phase2(
@@ -113,6 +117,7 @@ def submit_phase2(
     no_wait: options.NoWait = False,
     store: StoreUrl = DEFAULT_STORE,
     resume: options.Resume = False,
+    no_reuse: options.NoReuse = False,
     dry_run: options.DryRun = False,
     as_json: Json = False,
 ) -> None:
@@ -131,7 +136,7 @@ def submit_phase2(
     }
     if dataset and split is None:
         given["train_split"] = "train"
-    _submit("phase2", recipe, given, choose_target(engine, address, no_wait), store, resume, dry_run, as_json)
+    _submit("phase2", recipe, given, choose_target(engine, address, no_wait), store, resume, no_reuse, dry_run, as_json)
 
 
 def test_datasets_of(datasets: list[str] | None) -> list[str] | None:
@@ -163,6 +168,7 @@ def _submit(
     target: Target,
     store: str,
     resume: bool,
+    no_reuse: bool,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -188,9 +194,9 @@ def _submit(
         if known is not None:
             outcome = go_on(opened, store, known, target, given["accelerator"], given["actors"], take_over=False)
         elif target.address:
-            outcome = start_there(opened, store, pinned, target)
+            outcome = start_there(opened, store, pinned, target, not no_reuse)
         else:
             run_id = new_run_id(job)
             with telling(opened, run_id, store):
-                outcome = driver.start(opened, pinned, target.engine, err, run_id=run_id)
+                outcome = driver.start(opened, pinned, target.engine, err, run_id=run_id, reuse=not no_reuse)
     finish(outcome, store, as_json)

@@ -43,13 +43,13 @@ def choose_target(engine: str, address: str | None, no_wait: bool) -> Target:
     return Target(cast(EngineName, engine), address, no_wait)
 
 
-def start_there(opened: "Store", store: str, pinned: "Pinned", target: Target) -> "Outcome":
+def start_there(opened: "Store", store: str, pinned: "Pinned", target: Target, reuse: bool) -> "Outcome":
     """Submit a new run to a cluster and follow it; how it stands then."""
     from jobs.remote.follow import Place
     from jobs.remote.ship import ship_run
 
     _warn_of_a_file(store)
-    run_id = ship_run(opened, store, pinned, str(target.address))
+    run_id = ship_run(opened, store, pinned, str(target.address), reuse)
     return _follow(opened, store, run_id, run_id, Place(epoch=0, line=0), target)
 
 

@@ -14,13 +14,15 @@ from rich.console import Console
 from core.episodes import EpisodePlan
 from core.models import model_folder
 from core.sweep import SweepPlan
+from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.pools import REAL, Engine, Makers, Pools, open_pools
 from jobs.drive.run import FREE, Claim, Outcome, Run, take_run
-from jobs.drive.stages import require_complete, run_stage, unfinished_bundles
+from jobs.drive.stages import require_complete, run_stage
 from jobs.drive.training import is_trained, train_policies
 from jobs.plan.job import JOBS
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import code_version, require_same_revisions
+from jobs.plan.work import works
 from jobs.store import Store, new_run_id
 from jobs.store.runs import SILENT_SECONDS
 
@@ -32,10 +34,12 @@ def start(
     console: Console,
     makers: Makers = REAL,
     run_id: str | None = None,
+    reuse: bool = False,
 ) -> Outcome:
     """Create a run, called `run_id` or by a new name, and drive it to its end.
 
-    There is no run before its models and machines are known to be there.
+    There is no run before its models and machines are known to be there. With `reuse`, now and whenever the run is
+    resumed, summaries that other runs of the store have are copied.
 
     Raises:
         NwsError: a model or a machine is missing, or the store refuses. A run that exists by then can be resumed.
@@ -43,7 +47,7 @@ def start(
     fetch_models([*_of_training(pinned), *(planned.plan for planned in pinned.stages)])
     run_id = run_id or new_run_id(pinned.job)
     with open_pools(pinned.recipe, engine, run_id, console, makers) as pools:
-        store.create_run(pinned.run_spec(), run_id)
+        store.create_run(pinned.run_spec(reuse=reuse), run_id)
         return _drive(store, run_id, pinned, pools, console)
 
 
@@ -117,7 +121,7 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console) -> None:
     """Train what is to be trained, then go through the stages."""
     run.say(f"Run {run.id} in {run.store.shown_url}")
     run.note_driver(pools.device)
-    run.start(pools.device, pinned.systems)
+    run.start(pools.device, pinned.systems, works(pinned, code_version()))
     if pinned.articles is not None:
         run.set_total(pinned.articles)
     training = pinned.training

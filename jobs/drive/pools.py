@@ -15,6 +15,7 @@ from cluster.ray_episode_pool import episodes_on_ray
 from cluster.ray_pool import sweeps_on_ray
 from cluster.resources import await_actors
 from cluster.session import Session, joined_session, local_session
+from core.arithmetic import describe_arithmetic
 from core.episodes import EpisodePlan, make_episode_runner
 from core.sweep import SweepPlan, make_segmenter, make_sweeper
 from jobs.recipes.base import RunRecipe
@@ -24,11 +25,15 @@ Engine = Literal["ray", "inline", "cluster"]
 
 @dataclass(frozen=True, slots=True)
 class Pools:
-    """What runs a run: its `device`, in words, and what opens the pool of a stage or of a training on it."""
+    """What runs a run: its `device`, in words, and what opens the pool of a stage or of a training on it.
+
+    `arithmetic` is how the workers will multiply (`cluster.worker.Worker`), None where only they can tell.
+    """
 
     device: str | None
     open_sweep: Callable[[SweepPlan], AbstractContextManager[Pool]]
     open_episodes: Callable[[EpisodePlan], AbstractContextManager[EpisodePool]]
+    arithmetic: str | None = None
 
 
 def sweep_work(plan: SweepPlan, device: str, memory_fraction: float | None) -> Work:
@@ -67,6 +72,7 @@ def open_pools(
             f"inline, {name}",
             lambda plan: nullcontext(InlinePool(makers.work(plan, device, share))),
             lambda plan: nullcontext(InlineEpisodePool(functools.partial(makers.runner, plan, device, share))),
+            describe_arithmetic() if device == "cpu" else name,
         )
         return
     with _session(engine, run_id, console) as session:
@@ -86,6 +92,7 @@ def open_pools(
             lambda plan: episodes_on_ray(
                 functools.partial(makers.runner, plan, device, fraction), resources, actors, recipe.stuck_after
             ),
+            describe_arithmetic() if engine == "ray" and device == "cpu" else None,
         )
 
 

@@ -18,7 +18,17 @@ from jobs.drive.patience import Result, patiently
 from jobs.drive.pool_warnings import said
 from jobs.drive.witness import witness
 from jobs.plan.revisions import code_version
-from jobs.store import FailureInfo, FinalState, PolicyCheckpoint, PolicyInfo, RoundResult, RunInfo, Stage, Store
+from jobs.store import (
+    FailureInfo,
+    FinalState,
+    PolicyCheckpoint,
+    PolicyInfo,
+    Reusable,
+    RoundResult,
+    RunInfo,
+    Stage,
+    Store,
+)
 from jobs.store.runs import require_epoch
 
 # Ctrl-C, SIGTERM, nws cancel.
@@ -27,12 +37,13 @@ _INTERRUPTIONS = (KeyboardInterrupt, SystemExit, CancelledError)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run stands when its driver ends. `articles` counts those with summaries."""
+    """How a run stands when its driver ends. `articles` are those with summaries, `reused` summaries are copies."""
 
     run_id: str
     state: str
     articles: int
     summaries: int
+    reused: int
     failures: int
 
     def as_dict(self) -> dict[str, str | int]:
@@ -41,7 +52,7 @@ class Outcome:
 
 def outcome_of(run: RunInfo) -> Outcome:
     """How a run stands now."""
-    return Outcome(run.id, run.state, run.articles_done, run.summaries, run.failures)
+    return Outcome(run.id, run.state, run.articles_done, run.summaries, run.reused, run.failures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +83,9 @@ class Run:
         """See `Heart.check`."""
         self.heart.check()
 
-    def start(self, device: str | None, systems: Mapping[str, SystemKind]) -> None:
+    def start(self, device: str | None, systems: Mapping[str, SystemKind], works: Mapping[str, str]) -> None:
         """See `Store.start_run`."""
-        self._patiently(lambda: self.store.start_run(self.id, self.epoch, device, code_version(), systems))
+        self._patiently(lambda: self.store.start_run(self.id, self.epoch, device, code_version(), systems, works))
 
     def set_total(self, articles: int) -> None:
         """See `Store.set_total`."""
@@ -84,9 +95,9 @@ class Run:
         """See `Store.note_workers`."""
         self._patiently(lambda: self.store.note_workers(self.id, self.epoch, device, arithmetic))
 
-    def record(self, landed: Sequence[Landed], stage: Stage) -> None:
+    def record(self, landed: Sequence[Landed], stage: Stage, reusable: Reusable | None = None) -> None:
         """See `Store.record`."""
-        self._patiently(lambda: self.store.record(self.id, self.epoch, landed, stage))
+        self._patiently(lambda: self.store.record(self.id, self.epoch, landed, stage, reusable))
 
     def record_round(self, results: Sequence[RoundResult]) -> None:
         """See `Store.record_round`."""
@@ -95,6 +106,21 @@ class Run:
     def info(self) -> RunInfo:
         """See `Store.run_info`."""
         return self._patiently(lambda: self.store.run_info(self.id))
+
+    def find_reusable(
+        self,
+        works: Mapping[str, str],
+        systems: Sequence[str],
+        lengths: Sequence[int],
+        rows: int,
+        arithmetic: str | None,
+    ) -> Reusable | None:
+        """See `Store.find_reusable`."""
+        return self._patiently(lambda: self.store.find_reusable(self.id, works, systems, lengths, rows, arithmetic))
+
+    def known_summaries(self, reusable: Reusable, content_hashes: Sequence[str]) -> dict[str, set[tuple[str, int]]]:
+        """See `Store.known_summaries`."""
+        return self._patiently(lambda: self.store.known_summaries(reusable, content_hashes))
 
     def finished_articles(self, stage: Stage) -> set[str]:
         """See `Store.finished_article_ids`."""

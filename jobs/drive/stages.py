@@ -2,17 +2,20 @@
 
 import itertools
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rich.console import Console
 
 from core.errors import StoreError
 from core.learning.policy_system import PolicySystem
+from core.partial_plan import part_of
 from core.sweep import SweepPlan
-from core.types import Article, Landed
+from core.types import Landed
+from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.pools import Pools
 from jobs.drive.progress import Advance, run_progress
+from jobs.drive.reuse import Part, copy_and_divide, find_reusable
 from jobs.drive.run import Run
 from jobs.drive.stored_policies import stored_systems
 from jobs.drive.worker_watch import WorkerWatch
@@ -28,33 +31,42 @@ def run_stage(
 ) -> None:
     """Compute and store what a stage lacks, and add to `announced` the ids of all its articles.
 
+    What other runs of the store have of it is copied, unless the run is to compute everything itself.
+
     Raises:
         CorpusError: a dataset is not what it was when the run began. What was read of it before is stored.
     """
     for corpus in pinned.corpora:
         corpus.require_unchanged()
-    stage = planned.stage
-    finished = run.finished_articles(stage)
-    bundles = unfinished_bundles(pinned, finished, announced)
-    first = next(bundles, None)
-    if first is None:
-        return
-    if pinned.training or len(pinned.stages) > 1:
-        run.say(f"Stage {stage.name}:")
-    run.say("Loading models; the first articles take the longest.")
-    plan = planned.plan if pinned.training is None else _with_trained_policies(run, planned.plan)
-    with (
-        pools.open_sweep(plan) as pool,
-        run_progress(console, pinned.articles, len(finished), run.note) as advance,
-    ):
-        watch = WorkerWatch(run, pools.device)
-        for landed in pool.map(itertools.chain([first], bundles)):
-            run.check()
-            watch.look(pool.workers)
-            if landed:
-                run.record(landed, stage)
-                _tell(run, landed, finished, advance)
-    deque(bundles, maxlen=0)  # what a pool left is announced, too
+    finished = run.finished_articles(planned.stage)
+    reusable = find_reusable(run, pinned, planned, pools.arithmetic)
+    parts: Iterable[Part]
+    if reusable is None:
+        parts = [(None, unfinished_bundles(pinned, finished, announced))]
+    else:
+        run.note_workers(pools.device or "", [reusable.arithmetic])
+        parts = copy_and_divide(run, pinned, planned, reusable, finished, announced)
+    tried = len(finished)
+    for missing, bundles in parts:
+        first = next(bundles, None)
+        if first is None:
+            continue
+        if pinned.training or len(pinned.stages) > 1:
+            run.say(f"Stage {planned.stage.name}:")
+        run.say("Loading models; the first articles take the longest.")
+        plan = planned.plan if pinned.training is None else _with_trained_policies(run, planned.plan)
+        with (
+            pools.open_sweep(plan if missing is None else part_of(plan, dict(missing))) as pool,
+            run_progress(console, pinned.articles, tried, run.note) as advance,
+        ):
+            watch = WorkerWatch(run, pools.device)
+            for landed in pool.map(itertools.chain([first], bundles)):
+                run.check()
+                watch.look(pool.workers)
+                if landed:
+                    run.record(landed, planned.stage, reusable)
+                    tried += _tell(run, landed, finished, advance)
+        deque(bundles, maxlen=0)  # what a pool left is announced, too
 
 
 def _with_trained_policies(run: Run, plan: SweepPlan) -> SweepPlan:
@@ -67,13 +79,14 @@ def _with_trained_policies(run: Run, plan: SweepPlan) -> SweepPlan:
     return replace(plan, systems=tuple(systems))
 
 
-def _tell(run: Run, landed: Sequence[Landed], finished: set[str], advance: Advance) -> None:
-    """Say what has been stored."""
+def _tell(run: Run, landed: Sequence[Landed], finished: set[str], advance: Advance) -> int:
+    """Say what has been stored; of how many articles it was."""
     done = {summary.article_id for _, result in landed for summary in result.summaries} - finished
     failed = [failure for _, result in landed for failure in result.failures]
     for failure in failed:
         run.note(f"Article {failure.article_id} failed: {failure.error_class}: {failure.message}")
     advance(len(done), len(failed))
+    return len(done) + len(failed)
 
 
 def require_complete(run: Run, stage: Stage, announced: set[str]) -> None:
@@ -90,17 +103,3 @@ def require_complete(run: Run, stage: Stage, announced: set[str]) -> None:
             f"a failure in the stage {stage.name} ({', '.join(missing[:_NAMED])}{', …' if missing[_NAMED:] else ''}). "
             f"Compute them with: nws resume {run.id}"
         )
-
-
-def unfinished_bundles(pinned: Pinned, finished: set[str], announced: set[str]) -> Iterator[tuple[Article, ...]]:
-    """The run's bundles, in corpus order, that hold an article not `finished`; `announced` gets all ids.
-
-    A bundle is always whole and always the same articles: embeddings depend, in their last digit, on what is in a
-    batch, and a resumed run must give the numbers of an undisturbed one.
-    """
-    for corpus in pinned.corpora:
-        articles = iter(corpus)
-        while bundle := tuple(itertools.islice(articles, pinned.recipe.bundle_size)):
-            announced.update(article.id for article in bundle)
-            if any(article.id not in finished for article in bundle):
-                yield bundle

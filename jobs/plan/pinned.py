@@ -102,8 +102,13 @@ class Pinned:
         """Of every metric by its name, and of the reward where policies are trained."""
         return self.metrics.signatures | ({"reward": self.training.reward} if self.training else {})
 
-    def run_spec(self, address: str | None = None) -> RunSpec:
-        """What the store keeps of a run before it begins; `address`: the Ray dashboard it is submitted to."""
+    def run_spec(self, address: str | None = None, reuse: bool = False) -> RunSpec:
+        """What the store keeps of a run before it begins.
+
+        Args:
+            address: the Ray dashboard it is submitted to.
+            reuse: whether it copies summaries that other runs of the store have.
+        """
         return RunSpec(
             job=self.job,
             recipe=self.recipe.model_dump(mode="json"),
@@ -114,6 +119,7 @@ class Pinned:
             signatures=self.signatures,
             systems=len(self.systems),
             address=address,
+            reuse=reuse,
         )
 
 

@@ -88,8 +88,8 @@ def take_store_url() -> str | None:
     return url
 
 
-def ship_run(store: Store, store_url: str, pinned: "Pinned", address: str) -> str:
-    """Submit a new run; its id, which is also that of the job.
+def ship_run(store: Store, store_url: str, pinned: "Pinned", address: str, reuse: bool = False) -> str:
+    """Submit a new run; its id, which is also that of the job. `reuse` is as for `driver.start`.
 
     Raises:
         RecipeError: the address is not that of a dashboard.
@@ -97,7 +97,7 @@ def ship_run(store: Store, store_url: str, pinned: "Pinned", address: str) -> st
     """
     head = Head(address)
     run_id = new_run_id(pinned.job)
-    store.create_run(pinned.run_spec(head.address), run_id)
+    store.create_run(pinned.run_spec(head.address, reuse), run_id)
     with _or_given_up(store, run_id, epoch=0):
         _ship(store, store_url, head, run_id, pinned.job, run_id, 0, [])
     return run_id

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, bindpar
 from core.errors import StoreError
 from core.types import Article, BundleResult, Failure, Landed, Summary
 from jobs.store.on_conflict import insert, insert_new
+from jobs.store.reuse import Reusable, copy, require_whole
 from jobs.store.runs import write_fenced
 from jobs.store.storable_text import escaped, is_storable
 from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
@@ -83,17 +84,28 @@ def check(articles: Sequence[Article], result: BundleResult) -> None:
         raise StoreError(f"the results are of articles that are not in their bundle: {', '.join(sorted(strangers))}")
 
 
-def record(connection: Connection, run_id: str, epoch: int, landed: Sequence[Landed], stage: Stage) -> None:
+def record(
+    connection: Connection,
+    run_id: str,
+    epoch: int,
+    landed: Sequence[Landed],
+    stage: Stage,
+    reusable: Reusable | None = None,
+) -> None:
     write_fenced(connection, run_id, epoch)
     # In the order of their ids: two runs that store the same articles at once could deadlock on Postgres otherwise.
     articles = sorted({article.id: article for bundle, _ in landed for article in bundle}.items())
     ids = [article_id for article_id, _ in articles]
     before = count(connection, run_id, ids)
     summaries = [summary for _, result in landed for summary in result.summaries]
-    insert_new(connection, ArticleRow, [_article_row(article) for _, article in articles])
-    insert_new(connection, SummaryRow, [_summary_row(run_id, summary) for summary in summaries])
     failed = [failure for _, result in landed for failure in result.failures]
     done = set(ids) - {failure.article_id for failure in failed}
+    insert_new(connection, ArticleRow, [_article_row(article) for _, article in articles])
+    if reusable is not None:
+        copy(connection, run_id, reusable, sorted(done))
+    insert_new(connection, SummaryRow, [_summary_row(run_id, summary) for summary in summaries])
+    if reusable is not None:
+        require_whole(connection, run_id, reusable, sorted(done))
     if done:
         connection.execute(
             delete(FailureRow).where(
@@ -111,8 +123,8 @@ def record(connection: Connection, run_id: str, epoch: int, landed: Sequence[Lan
 
 
 def count(connection: Connection, run_id: str, article_ids: Sequence[str] | None = None) -> dict[str, int]:
-    """`articles_done`, `summaries` and `failures` of a run, over all articles or over these (no two the same)."""
-    found = dict.fromkeys(("articles_done", "summaries", "failures"), 0)
+    """`articles_done`, `summaries`, `reused` and `failures` of a run, over all articles or these (no two the same)."""
+    found = dict.fromkeys(("articles_done", "summaries", "reused", "failures"), 0)
     starts = [0] if article_ids is None else range(0, len(article_ids), IDS_AT_ONCE)
     for start in starts:
         ids = None if article_ids is None else article_ids[start : start + IDS_AT_ONCE]
@@ -121,13 +133,17 @@ def count(connection: Connection, run_id: str, article_ids: Sequence[str] | None
     return found
 
 
-def _counts(run_id: str, article_ids: Sequence[str] | None) -> Select[tuple[int, int, int]]:
+def _counts(run_id: str, article_ids: Sequence[str] | None) -> Select[tuple[int, int, int, int]]:
     def chosen(table: type[SummaryRow | FailureRow]) -> ColumnElement[bool]:
         of_run = table.run_id == run_id
         return of_run if article_ids is None else and_(of_run, table.article_id.in_(article_ids))
 
     by_article = (
-        select(func.count().label("rows"), func.count(SummaryRow.system.distinct()).label("systems"))
+        select(
+            func.count().label("rows"),
+            func.count(SummaryRow.reused_from).label("copies"),
+            func.count(SummaryRow.system.distinct()).label("systems"),
+        )
         .where(chosen(SummaryRow))
         .group_by(SummaryRow.article_id)
         .subquery()
@@ -138,6 +154,7 @@ def _counts(run_id: str, article_ids: Sequence[str] | None) -> Select[tuple[int,
     return select(
         done.label("articles_done"),
         cast(func.coalesce(func.sum(by_article.c.rows), 0), Integer).label("summaries"),
+        cast(func.coalesce(func.sum(by_article.c.copies), 0), Integer).label("reused"),
         failed.label("failures"),
     ).select_from(by_article)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from core.errors import FencedError, StoreError
 from core.types import SystemKind
@@ -29,7 +29,8 @@ class RunSpec:
 
     `revisions` names libraries, models, datasets and the segmentation; `signatures` gives each metric's options;
     `systems` says how many systems it has: an article is done when it has summaries by as many. `address` is that of
-    the Ray dashboard it was submitted to, None for a run that its own machine drives.
+    the Ray dashboard it was submitted to, None for a run that its own machine drives. `reuse`: summaries that other
+    runs of the store have are copied.
     """
 
     job: str
@@ -41,6 +42,7 @@ class RunSpec:
     signatures: Mapping[str, str]
     systems: int
     address: str | None = None
+    reuse: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +55,12 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """A run as it stands. Times are aware, in UTC; the last three fields are counts of what it has stored.
+    """A run as it stands. Times are aware, in UTC; the last four fields are counts of what it has stored.
 
     `arithmetic` tells the ways in which its workers have multiplied, see `core.arithmetic.describe_arithmetic`.
-    `articles_done` counts articles with summaries by every system, `summaries` those of any article, `failures`
-    articles that some stage could not finish.
+    `reuse` says whether it copies summaries that other runs have. `articles_done` counts articles with summaries by
+    every system, `summaries` those of any article, `reused` those of them that were copied, `failures` articles that
+    some stage could not finish.
     """
 
     id: str
@@ -83,8 +86,10 @@ class RunInfo:
     address: str | None
     cancel_requested_at: datetime | None
     arithmetic: list[str]
+    reuse: bool
     articles_done: int
     summaries: int
+    reused: int
     failures: int
 
 
@@ -127,6 +132,8 @@ def create(connection: Connection, spec: RunSpec, run_id: str) -> None:
             arithmetic=[],
             articles_done=0,
             summaries=0,
+            reuse=spec.reuse,
+            reused=0,
             failures=0,
             means_kept=False,
             driver_epoch=0,
@@ -315,13 +322,24 @@ def start(
     device: str | None,
     code_version: str,
     systems: Mapping[str, SystemKind],
+    works: Mapping[str, str],
 ) -> None:
     known = info(connection, run_id).code_version
     versions = known if code_version in known.split(", ") else f"{known}, {code_version}"
     values = {"device": device} if device is not None else {}
     write_fenced(connection, run_id, epoch, code_version=versions, **values)
-    rows = [{"run_id": run_id, "system": system, "kind": kind} for system, kind in systems.items()]
+    rows = [
+        {"run_id": run_id, "system": system, "kind": kind, "work": works.get(system)}
+        for system, kind in systems.items()
+    ]
     insert_new(connection, SystemRow, rows)
+    # What it has of another work is there already: from now on nobody can tell which of its rows are of which.
+    changed = update(SystemRow).where(
+        SystemRow.run_id == run_id, SystemRow.system == bindparam("of"), SystemRow.work != bindparam("now")
+    )
+    if rows:
+        now = [{"of": system, "now": works.get(system, "")} for system in systems]
+        connection.execute(changed.values(work=None), now)
 
 
 def note_workers(connection: Connection, run_id: str, epoch: int, device: str, arithmetic: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from jobs.store.engine import reader_engine, transaction, writer_engine
 if TYPE_CHECKING:  # only who migrates waits for Alembic
     from alembic.config import Config
 
-HEAD_REVISION = "0007"
+HEAD_REVISION = "0008"
 """The schema revision that this code works with: that of the newest migration."""
 _MIGRATIONS = Path(__file__).resolve().parents[2] / "alembic"
 

@@ -2,19 +2,20 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import Connection, Engine
 
 from core.errors import StoreError
 from core.types import Landed, SystemKind
-from jobs.store import checkpoints, results, run_means, runs
+from jobs.store import checkpoints, results, reuse, run_means, runs
 from jobs.store.address import Address, parse_address
 from jobs.store.checkpoints import CurveRow, GreedyReward, PolicyCheckpoint, PolicyInfo, RoundResult
 from jobs.store.engine import file_identity, reader_engine, transaction, writer_engine
 from jobs.store.query import Answer, run_query
 from jobs.store.results import SWEEP, FailureInfo, Stage
+from jobs.store.reuse import Reusable
 from jobs.store.runs import FinalState, LogLine, RunInfo, RunSpec
 from jobs.store.schema import check_schema, create_if_fresh
 
@@ -171,17 +172,25 @@ class Store:
             return runs.log(connection, run_id, after)
 
     def start_run(
-        self, run_id: str, epoch: int, device: str | None, code_version: str, systems: Mapping[str, SystemKind]
+        self,
+        run_id: str,
+        epoch: int,
+        device: str | None,
+        code_version: str,
+        systems: Mapping[str, SystemKind],
+        works: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Say what a driver runs on (None: not known yet), with which code, and what each system of the run is.
 
-        A code version that is not the run's first is added to it: its rows come from both.
+        A code version that is not the run's first is added to it: its rows come from both. `works` tells, of systems
+        whose rows may be copied by other runs, what they are as work; of one that was another work before, no row is
+        copied any more.
 
         Raises:
             FencedError: The run is no longer this driver's.
         """
         with self._write() as connection:
-            runs.start(connection, run_id, epoch, device, code_version, systems)
+            runs.start(connection, run_id, epoch, device, code_version, systems, works)
 
     def set_total(self, run_id: str, epoch: int, articles: int) -> None:
         """Say how many articles the run is about.
@@ -201,20 +210,30 @@ class Store:
         with self._write() as connection:
             runs.note_workers(connection, run_id, epoch, device, arithmetic)
 
-    def record(self, run_id: str, epoch: int, landed: Sequence[Landed], stage: Stage = SWEEP) -> None:
+    def record(
+        self,
+        run_id: str,
+        epoch: int,
+        landed: Sequence[Landed],
+        stage: Stage = SWEEP,
+        reusable: Reusable | None = None,
+    ) -> None:
         """Store what bundles became in a stage, all of it or nothing, and the driver's heartbeat.
 
         A summary that is there already stays as it is. An article that does not fail loses its failure; one that fails
         again adds its attempts; a failure of an article that has summaries is dropped.
 
+        With `reusable`, an article that does not fail gets the stage's other summaries from the runs that have them.
+
         Raises:
             FencedError: The run is no longer this driver's.
-            StoreError: A number is not finite, a text cannot be stored, or a result is of none of the articles.
+            StoreError: A number is not finite, a text cannot be stored, a result is of none of the articles, or a
+                summary is neither in the results nor in another run.
         """
         for articles, result in landed:
             results.check(articles, result)
         with self._write() as connection:
-            results.record(connection, run_id, epoch, landed, stage)
+            results.record(connection, run_id, epoch, landed, stage, reusable)
 
     def record_round(self, run_id: str, epoch: int, round_results: Sequence[RoundResult]) -> None:
         """Store one update of each policy with its episodes and checkpoint, all of it or nothing, and the heartbeat.
@@ -245,6 +264,24 @@ class Store:
         """The articles that have their summaries of a stage: those that a resumed run leaves out there."""
         with self._read() as connection:
             return results.finished_article_ids(connection, run_id, stage)
+
+    def find_reusable(
+        self,
+        run_id: str,
+        works: Mapping[str, str],
+        systems: Sequence[str],
+        lengths: Sequence[int],
+        rows: int,
+        arithmetic: str | None,
+    ) -> Reusable | None:
+        """What other runs have that equals what a stage of this one would compute, see `reuse.find`."""
+        with self._read() as connection:
+            return reuse.find(connection, run_id, works, systems, lengths, rows, arithmetic)
+
+    def known_summaries(self, reusable: Reusable, content_hashes: Sequence[str]) -> dict[str, set[tuple[str, int]]]:
+        """Of articles by their content, the system and n of each summary that can be copied."""
+        with self._read() as connection:
+            return reuse.known(connection, reusable, content_hashes)
 
     def find_run(self, recipe_hash: str) -> str | None:
         """The newest run of this recipe, None where there is none."""

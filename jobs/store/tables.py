@@ -59,8 +59,9 @@ class RunRow(Base):
     """One execution of a job. `driver_epoch` grows each time a driver takes the run: the fence of every write.
 
     An article of the run is done when it has summaries by as many systems as `systems` says. `articles_done`,
-    `summaries` and `failures` count what is stored; they change in the transaction that stores it. `means_kept` says
-    that the views read what `RunMeanRow` and `RunBestRow` keep of the run, and no longer its summaries.
+    `summaries`, `reused` and `failures` count what is stored; they change in the transaction that stores it.
+    `means_kept` says that the views read what `RunMeanRow` and `RunBestRow` keep of the run, and no longer its
+    summaries. `reuse` says whether it takes summaries from other runs.
     """
 
     __tablename__ = "runs"
@@ -96,23 +97,31 @@ class RunRow(Base):
     summaries: Mapped[int]
     failures: Mapped[int]
     means_kept: Mapped[bool]
+    reuse: Mapped[bool]
+    reused: Mapped[int]
 
 
 class SystemRow(Base):
-    """What a system of a run is to a reader, see `core.types.SystemKind`."""
+    """What a system of a run is to a reader, see `core.types.SystemKind`, and what it is as work.
+
+    `work` is the signature of all that decides its summaries but article and n (`jobs.plan.work`): equal work gives
+    equal rows. It is null where that is not known, as of a run that was gone on with by other code.
+    """
 
     __tablename__ = "systems"
-    __table_args__ = (CheckConstraint("kind IN ('system', 'control', 'upper bound')", name="kind"),)
+    __table_args__ = (CheckConstraint("kind IN ('system', 'control', 'upper bound')", name="kind"), Index(None, "work"))
 
     run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
     system: Mapped[str] = mapped_column(primary_key=True)
     kind: Mapped[str]
+    work: Mapped[str | None]
 
 
 class ArticleRow(Base):
     """An article, shared by every run that read it; `id` is `core.types.Article.id`, so it holds the content hash."""
 
     __tablename__ = "articles"
+    __table_args__ = (Index(None, "content_hash"),)
 
     id: Mapped[str] = mapped_column(String(16), primary_key=True)
     dataset: Mapped[str]
@@ -124,7 +133,10 @@ class ArticleRow(Base):
 
 
 class SummaryRow(Base):
-    """What one system wrote for one article at one length. The metric columns are `core.types.Scores.columns()`."""
+    """What one system wrote for one article at one length. The metric columns are `core.types.Scores.columns()`.
+
+    `reused_from` is the run that computed it, where this one copied it from there, with what it cost there (`seconds`).
+    """
 
     __tablename__ = "summaries"
     __table_args__ = (Index(None, "run_id", "system", "n"),)
@@ -151,6 +163,7 @@ class SummaryRow(Base):
     efficiency: Mapped[float]
     density: Mapped[float]
     extra: Mapped[dict[str, Any]]
+    reused_from: Mapped[str | None]
 
 
 class FailureRow(Base):

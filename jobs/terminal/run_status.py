@@ -93,7 +93,7 @@ def print_status(
         whom = f"its Ray job at {run.address} to begin" if run.address else "a driver"
         line("waits for", f"{whom}. If that is gone: nws resume {run.id}")
     line("articles", f"{_progress(run)} done, {run.failures} failed")
-    line("summaries", run.summaries)
+    line("summaries", f"{run.summaries}, {run.reused} of them reused" if run.reused else run.summaries)
     line("time", f"{_duration(run)} since {_plain(run.started_at)}" if run.started_at else "not started")
     if run.state == "running":
         line("driver", f"pid {run.driver_pid} on {run.driver_host}, last heard of {_plain(run.heartbeat_at)}")

@@ -65,6 +65,7 @@ def test_one_actor_interrupted_and_two_that_go_on_give_the_rows_of_one_process(
         "state": "done",
         "articles": ARTICLES,
         "summaries": ARTICLES * SYSTEMS * LENGTHS,
+        "reused": 0,
         "failures": 0,
     }
     monkeypatch.chdir(folder)

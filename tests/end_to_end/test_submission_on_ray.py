@@ -116,7 +116,7 @@ def test_a_submitted_run_is_found_by_its_name_everywhere(head: Head, folder: Pat
     out, err = nws(folder, *SMALL, "--json")
     outcome = json.loads(out.splitlines()[-1])
     run_id = outcome["run_id"]
-    assert outcome == {"run_id": run_id, "state": "done", "articles": 2, "summaries": 20, "failures": 0}
+    assert outcome == {"run_id": run_id, "state": "done", "articles": 2, "summaries": 20, "reused": 0, "failures": 0}
     assert "2/2 articles" in err
 
     nws(folder, "logs", run_id, "--job", "--follow")  # the job ends a moment after its run

@@ -22,6 +22,7 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
         "state": "done",
         "articles": 3,
         "summaries": 30,
+        "reused": 0,
         "failures": 0,
     }
     assert "3/3 articles" in submitted.err
@@ -52,6 +53,19 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
     again = nws(*SUBMIT, "--resume", "--json")
     assert again.json == outcome
     assert nws("resume", outcome["run_id"], "--engine", "inline", "--json").json == outcome
+
+
+def test_what_another_run_has_is_copied_unless_one_says_otherwise(nws, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NWS_NO_REUSE")
+    for module in ("driver", "run", "reuse"):
+        monkeypatch.setattr(f"jobs.drive.{module}.code_version", lambda: "0123456789ab")
+    assert "10 summaries, 0 failures." in nws(*SUBMIT[:4], "--limit", "2", "--n", "7").out
+    submitted = nws(*SUBMIT)
+    assert "30 summaries (10 of them reused), 0 failures." in submitted.out
+    assert "summaries    30, 10 of them reused" in nws("status").out
+    assert nws("status", "--json").json["reused"] == 10
+    assert "Copied 3 articles" in nws(*SUBMIT).err
+    assert nws(*SUBMIT, "--no-reuse", "--json").json["reused"] == 0
 
 
 def test_a_dry_run_says_what_would_run_and_runs_nothing(nws, tmp_path: Path) -> None:

@@ -34,7 +34,9 @@ def run_info(**changes: Any) -> RunInfo:
         "cancel_requested_at": None,
         "arithmetic": [],
         "articles_done": 40,
+        "reuse": True,
         "summaries": 1760,
+        "reused": 0,
         "failures": 2,
     }
     return RunInfo(**(values | changes))

@@ -12,7 +12,7 @@ Stored = dict[str, dict[tuple[Any, ...], tuple[Any, ...]]]
 
 _TABLES = (SystemRow, PolicyRow, UpdateRow, EpisodeRow, SummaryRow, FailureRow)
 # What may differ: which run it was, and when, where and how fast something was done.
-_OF_THE_OCCASION = {"run_id", "saved_at", "failed_at", "seconds", "node", "attempts"}
+_OF_THE_OCCASION = {"run_id", "saved_at", "failed_at", "seconds", "node", "attempts", "reused_from"}
 
 
 def everything(store: Store, run_id: str) -> Stored:

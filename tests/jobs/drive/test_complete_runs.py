@@ -59,8 +59,8 @@ def after_bundles(monkeypatch: pytest.MonkeyPatch, bundles: int, do: Callable[[]
     """Do something as soon as so many bundles are stored; the list grows with all that are."""
     record, stored = Store.record, list[Landed]()
 
-    def recorded(self: Store, run_id: str, epoch: int, landed: Sequence[Landed], stage: Stage) -> None:
-        record(self, run_id, epoch, landed, stage)
+    def recorded(self: Store, run_id: str, epoch: int, landed: Sequence[Landed], *rest: object) -> None:
+        record(self, run_id, epoch, landed, *rest)
         stored.extend(landed)
         if len(stored) == bundles:
             do()

@@ -51,6 +51,7 @@ def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
         "state": "done",
         "articles": 5,
         "summaries": 5 * ROWS_AN_ARTICLE,
+        "reused": 0,
         "failures": 0,
     }
     info = store.run_info(outcome.run_id)

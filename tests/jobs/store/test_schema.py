@@ -326,6 +326,9 @@ def test_revision_7_counts_and_keeps_what_the_views_of_revision_6_said(empty_pos
             assert counts == {"ended": (2, 24, 2), "running": (3, 27, 0), "empty": (0, 0, 0)}
             with store.query("SELECT DISTINCT run_id FROM run_means") as answer:
                 assert list(answer.rows) == [("ended",)]
+            with store.query("SELECT DISTINCT y.work, s.reused_from FROM systems AS y, summaries AS s") as answer:
+                assert list(answer.rows) == [(None, None)]  # of revision 8: nothing of these runs is copied
+            assert {(r.reuse, r.reused) for r in store.list_runs()} == {(False, 0)}
         assert alembic(url, "downgrade", "0006").returncode == 0
         same(read(url), before)
         assert upgrade_schema(url) == ("0006", HEAD_REVISION)

@@ -1,0 +1,142 @@
+"""Summaries that other runs of the store have already: what equals what a stage would compute is copied.
+
+Equal are rows of one work (`SystemRow.work`, see `jobs.plan.work`) and one n, of articles of one content, whatever
+datasets they lie in, that were computed with one arithmetic (`core.arithmetic.describe_arithmetic`). Only rows that a
+run has computed itself are copied, so `reused_from` always names where a number was made.
+
+The SQL is literal for its CROSS JOINs: with them SQLite reads the tables in the order in which they stand, and goes
+from a content to its articles and on to their rows by their key. Left to itself it might read all rows of a run.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, bindparam, func, select, text
+
+from core.errors import StoreError
+from jobs.store.tables import RunRow, SummaryRow, SystemRow
+
+_ARTICLES_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reusable:
+    """Where the rows lie that equal those of a stage.
+
+    Attributes:
+        sources: the runs that have any, and which of the stage's systems each has.
+        works: of those systems of the stage that can be copied.
+        systems: all of the stage.
+        lengths: every n of the stage; 0 for the uncut summaries of systems that have them.
+        rows: how many summaries the stage has of an article.
+        arithmetic: how the workers of all sources multiplied.
+    """
+
+    sources: Mapping[str, frozenset[str]]
+    works: Mapping[str, str]
+    systems: tuple[str, ...]
+    lengths: tuple[int, ...]
+    rows: int
+    arithmetic: str
+
+
+def find(
+    connection: Connection,
+    run_id: str,
+    works: Mapping[str, str],
+    systems: Sequence[str],
+    lengths: Sequence[int],
+    rows: int,
+    arithmetic: str | None,
+) -> Reusable | None:
+    """What can be copied to a stage of a run, None where no other run has its work in one arithmetic.
+
+    `arithmetic` is that of the run's workers; where it is None, that of the newest run that has the work is taken.
+    """
+    query = (
+        select(SystemRow.run_id, SystemRow.system, RunRow.arithmetic)
+        .join(RunRow, RunRow.id == SystemRow.run_id)
+        .where(SystemRow.work.in_(works.values()), SystemRow.run_id != run_id)
+        .order_by(RunRow.created_at.desc(), RunRow.id.desc())
+    )
+    sources: dict[str, frozenset[str]] = {}
+    for source, system, ways in connection.execute(query):
+        if len(ways) == 1 and arithmetic in (None, ways[0]):
+            arithmetic = ways[0]
+            sources[source] = sources.get(source, frozenset()) | {system}
+    if arithmetic is None or not sources:
+        return None
+    return Reusable(sources, works, tuple(systems), tuple(lengths), rows, arithmetic)
+
+
+_KNOWN = text("""
+SELECT a.content_hash, s.run_id, s.system, s.n
+FROM articles AS a
+CROSS JOIN summaries AS s
+WHERE a.content_hash IN :hashes AND s.article_id = a.id AND s.run_id IN :sources AND s.n IN :lengths
+    AND s.reused_from IS NULL
+""").bindparams(*(bindparam(name, expanding=True) for name in ("hashes", "sources", "lengths")))
+
+
+def known(connection: Connection, reusable: Reusable, content_hashes: Sequence[str]) -> dict[str, set[tuple[str, int]]]:
+    """Of each content, the system and n of every summary that can be copied; contents without any are left out."""
+    found: dict[str, set[tuple[str, int]]] = {}
+    for start in range(0, len(content_hashes), _ARTICLES_AT_ONCE):
+        values = {
+            "hashes": content_hashes[start : start + _ARTICLES_AT_ONCE],
+            "sources": list(reusable.sources),
+            "lengths": reusable.lengths,
+        }
+        for content_hash, source, system, n in connection.execute(_KNOWN, values):
+            if system in reusable.sources[source]:
+                found.setdefault(content_hash, set()).add((system, n))
+    return found
+
+
+# Those of `SummaryRow` that a copy has as they were.
+_COPIED = [c.name for c in SummaryRow.__table__.columns if c.name not in ("run_id", "article_id", "reused_from")]
+_COPY = text(f"""
+INSERT INTO summaries (run_id, article_id, reused_from, {", ".join(_COPIED)})
+SELECT :run_id, t.id, s.run_id, {", ".join(f"s.{name}" for name in _COPIED)}
+FROM articles AS t
+CROSS JOIN articles AS a
+CROSS JOIN summaries AS s
+CROSS JOIN systems AS y
+WHERE t.id IN :articles AND a.content_hash = t.content_hash AND s.article_id = a.id AND s.run_id IN :sources
+    AND s.n IN :lengths AND s.reused_from IS NULL
+    AND y.run_id = s.run_id AND y.system = s.system AND y.work IN :works
+ORDER BY s.run_id
+ON CONFLICT DO NOTHING
+""").bindparams(*(bindparam(name, expanding=True) for name in ("articles", "sources", "lengths", "works")))
+
+
+def copy(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:
+    """Give a run the summaries of these articles, which are stored, that it lacks and other runs have."""
+    for start in range(0, len(article_ids), _ARTICLES_AT_ONCE):
+        values = {
+            "run_id": run_id,
+            "articles": article_ids[start : start + _ARTICLES_AT_ONCE],
+            "sources": list(reusable.sources),
+            "lengths": reusable.lengths,
+            "works": list(reusable.works.values()),
+        }
+        connection.execute(_COPY, values)
+
+
+def require_whole(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:
+    """Refuse a transaction that would leave an article with some of its stage's summaries.
+
+    Raises:
+        StoreError: summaries that were to be copied have gone, or are of another work now.
+    """
+    for start in range(0, len(article_ids), _ARTICLES_AT_ONCE):
+        ids = article_ids[start : start + _ARTICLES_AT_ONCE]
+        of_stage = (SummaryRow.system.in_(reusable.systems), SummaryRow.article_id.in_(ids))
+        query = select(func.count()).where(SummaryRow.run_id == run_id, *of_stage)
+        stored = connection.execute(query).scalar_one()
+        if stored != len(ids) * reusable.rows:
+            raise StoreError(
+                f"of {len(ids)} articles, run {run_id!r} would have {stored} summaries and not "
+                f"{len(ids) * reusable.rows}: some that were to be copied from {', '.join(reusable.sources)} were "
+                f"deleted meanwhile. Compute them with: nws resume {run_id}"
+            )

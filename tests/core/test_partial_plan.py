@@ -1,0 +1,89 @@
+"""Part of a sweep writes what the whole sweep writes there."""
+
+import functools
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.metrics.bertscore import BertScoreConfig
+from core.metrics.rouge import RougeConfig
+from core.metrics.standard import MetricsConfig
+from core.models import ModelRef
+from core.partial_plan import part_of
+from core.summarizers.chunk_systems import ChunkSystem
+from core.summarizers.extractive_baselines import BASELINES
+from core.summarizers.systems import Draft
+from core.sweep import SweepPlan, embed, write
+from core.text.segmentation import Segmenter
+from core.types import Article, SegmentedArticle
+
+ONE, TWO = (ModelRef(name, f"org/{name}", "0" * 40) for name in ("mini", "bert"))
+LENGTHS = (1, 4, 9, 30)
+SYSTEMS = (*(make("mini", 3) for make in BASELINES.values()), ChunkSystem("bert", "textrank"))
+PLAN = SweepPlan(
+    language="en",
+    pipeline="blank",
+    encoders=(ONE, TWO),
+    systems=SYSTEMS,
+    lengths=LENGTHS,
+    metrics=MetricsConfig(BertScoreConfig(ONE, 1), RougeConfig()),
+    seed=3,
+)
+NAMES = [system.signature for system in SYSTEMS]
+TEXT = "The council met on Monday. It approved a new bridge, and the mayor said: “At last.” Nobody spoke against it."
+
+
+def encode(texts: Sequence[str], salt: int) -> npt.NDArray[np.float32]:
+    """Vectors that depend on the text alone."""
+    draws = [np.random.default_rng([zlib.crc32(text.encode()), salt]).normal(size=5) for text in texts]
+    return np.array(draws, dtype=np.float32)
+
+
+def f1(article: Article, texts: Sequence[str]) -> list[float]:
+    return [zlib.crc32(text.encode()) / 2**32 for text in texts]
+
+
+@functools.cache
+def segmented() -> SegmentedArticle:
+    return Segmenter("blank")(Article("news", "all", "1", TEXT, ("A new bridge.",)))
+
+
+def written(plan: SweepPlan) -> dict[tuple[str, int], Draft]:
+    encoders = {
+        ref.name: functools.partial(encode, salt=salt) for salt, ref in enumerate((ONE, TWO)) if ref in plan.encoders
+    }
+    documents = embed([segmented()], encoders, f1, lambda anchor, texts: f1(segmented().article, texts))
+    drafts = [((system, draft.n), draft) for _, system, draft in write(documents, plan)]
+    assert len(drafts) == len(dict(drafts))
+    return dict(drafts)
+
+
+@functools.cache
+def whole() -> dict[tuple[str, int], Draft]:
+    return written(PLAN)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.dictionaries(st.sampled_from(NAMES), st.sets(st.sampled_from(LENGTHS)), min_size=1))
+def test_a_part_writes_what_the_whole_writes_there(missing: dict[str, set[int]]) -> None:
+    part = part_of(PLAN, {name: tuple(sorted(lengths)) for name, lengths in missing.items()})
+    uncut = {(system.signature, 0) for system in SYSTEMS if system.has_uncut and system.signature in missing}
+    asked = {(name, n) for name, lengths in missing.items() for n in lengths} | uncut
+    assert written(part) == {key: whole()[key] for key in asked}
+    assert {name: kind for name, kind in PLAN.kinds.items() if name in missing} == part.kinds
+
+
+@pytest.mark.parametrize(
+    ("names", "encoders"), [(["lead", "random"], ()), (["bert|textrank|chunks"], (TWO,)), (["oracle"], (ONE,))]
+)
+def test_encoders_that_nobody_asks_for_are_left_out(names: list[str], encoders: tuple[ModelRef, ...]) -> None:
+    assert part_of(PLAN, dict.fromkeys(names, LENGTHS)).encoders == encoders
+
+
+def test_all_of_it_is_the_plan_itself() -> None:
+    assert part_of(PLAN, dict.fromkeys(NAMES, LENGTHS)) == PLAN

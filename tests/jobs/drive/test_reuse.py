@@ -1,0 +1,352 @@
+"""A run with reuse has, row by row, what the same run has without, and computes only what no other run has."""
+
+import io
+import itertools
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from stored_rows import difference, everything
+
+from bench import stub_work
+from cluster.pool import Work
+from core.errors import FencedError
+from core.sweep import SweepPlan
+from core.types import SegmentedArticle, Summary
+from jobs.drive import driver, reuse
+from jobs.drive.pools import Makers
+from jobs.drive.run import Outcome
+from jobs.plan import baselines, phase1
+from jobs.plan.pinned import Pinned
+from jobs.recipes.baselines import BaselinesRecipe
+from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
+from jobs.store import Store, open_store
+
+QUIET = Console(file=io.StringIO())
+COMMIT = "0123456789ab"
+SYSTEMS = 5
+
+
+@dataclass
+class Counting:
+    """The stub work, and which summaries it was asked for."""
+
+    computed: list[tuple[str, str, int]] = field(default_factory=list)
+    fails_on: str = "nothing"
+
+    def work(self, plan: SweepPlan, device: str, memory_fraction: float | None) -> Work:
+        return replace(stub_work.work(plan, device, memory_fraction), make_sweeper=partial(self._make, plan))
+
+    def _make(self, plan: SweepPlan) -> Callable[[Sequence[SegmentedArticle]], list[Summary]]:
+        def sweep(bundle: Sequence[SegmentedArticle]) -> list[Summary]:
+            if any(self.fails_on in found.article.text for found in bundle):
+                raise ValueError("cannot be swept")
+            self.computed += [(f.article.key, s, n) for f in bundle for s in plan.signatures for n in plan.lengths]
+            return stub_work.sweep(plan.signatures, plan.lengths, 0, bundle)
+
+        return sweep
+
+
+@pytest.fixture(autouse=True)
+def _a_commit_without_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (driver, reuse):
+        monkeypatch.setattr(module, "code_version", lambda: COMMIT)
+    monkeypatch.setattr("jobs.drive.run.code_version", lambda: COMMIT)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        yield opened
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    stub_work.write_articles(tmp_path / "news.jsonl", 12)
+    return tmp_path / "news.jsonl"
+
+
+def pinned_to(file: Path, **changes: object) -> Pinned:
+    asked = {"datasets": [{"name": str(file), "limit": changes.pop("limit", None)}], "n": [1, 7], "bundle_size": 4}
+    return phase1.pin(load_recipe(Phase1Recipe, "sample", asked | changes))
+
+
+def drive(
+    store: Store, pinned: Pinned, *, again: bool = True, **how: str
+) -> tuple[Outcome, list[tuple[str, str, int]]]:
+    """A run, and what it computed."""
+    counting = Counting(**how)
+    return driver.start(store, pinned, "inline", QUIET, Makers(counting.work), reuse=again), counting.computed
+
+
+def equals_computed(store: Store, pinned: Pinned, run_id: str) -> bool:
+    """Whether a run has what it has in a store of its own."""
+    with open_store("sqlite:///alone.db") as alone:
+        computed, _ = drive(alone, pinned, again=False)
+        assert computed.reused == 0
+        return difference(everything(store, run_id), everything(alone, computed.run_id)) is None
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_same_run_again_computes_nothing(store: Store, file: Path) -> None:
+    pinned = pinned_to(file)
+    first, _ = drive(store, pinned)
+    second, computed = drive(store, pinned)
+    assert computed == []
+    assert (second.state, second.articles, second.summaries, second.reused) == ("done", 12, 12 * SYSTEMS * 2, 120)
+    assert (first.reused, first.summaries) == (0, 120)
+    assert equals_computed(store, pinned, second.run_id)
+    info = store.run_info(second.run_id)
+    assert (info.reuse, info.total_articles, len(info.arithmetic)) == (True, 12, 1)
+    (names, curves), (_, of_first) = (_curves(store, run.run_id) for run in (second, first))
+    assert len(names) == SYSTEMS * 2
+    assert curves == pytest.approx(of_first)  # sums of rows in another order
+
+
+def _curves(store: Store, run_id: str) -> tuple[list[tuple[object, ...]], list[float]]:
+    """The points of the curves of a run by system and n, and their means and deviations one after another."""
+    sql = f"select system, n, * from sweep_curve where run_id = '{run_id}' order by 1, 2"
+    with store.query(sql) as answer:
+        rows = list(answer.rows)
+    return [row[:2] for row in rows], [value for row in rows for value in row if isinstance(value, float)]
+
+
+def test_without_reuse_everything_is_computed_and_can_be_reused_by_others(store: Store, file: Path) -> None:
+    pinned = pinned_to(file)
+    for _ in range(2):
+        outcome, computed = drive(store, pinned, again=False)
+        assert (outcome.reused, len(computed)) == (0, 120)
+    assert drive(store, pinned)[1] == []
+
+
+def test_an_n_more_costs_that_n(store: Store, file: Path) -> None:
+    drive(store, pinned_to(file))
+    pinned = pinned_to(file, n=[1, 7, 17])
+    outcome, computed = drive(store, pinned)
+    assert {n for _, _, n in computed} == {17}
+    assert len(computed) == 12 * SYSTEMS
+    assert (outcome.articles, outcome.summaries, outcome.reused) == (12, 180, 120)
+    assert equals_computed(store, pinned, outcome.run_id)
+
+
+def test_an_encoder_more_costs_its_systems(store: Store, file: Path, tiny_models: dict[str, Path]) -> None:
+    drive(store, pinned_to(file))
+    pinned = pinned_to(file, encoders=["all-MiniLM-L6-v2", str(tiny_models["bert"])])
+    outcome, computed = drive(store, pinned)
+    assert {system.split("|")[0] for _, system, _ in computed} == {"tiny-bert"}
+    assert (outcome.summaries, outcome.reused) == (120 + len(computed), 120)
+    assert equals_computed(store, pinned, outcome.run_id)
+
+
+def in_another_folder(file: Path) -> Path:
+    """Of the same name: the stub's scores hang on an article's id, which has its dataset in it."""
+    (file.parent / "other").mkdir()
+    return file.parent / "other" / file.name
+
+
+def test_articles_more_cost_these_wherever_they_stand(store: Store, file: Path) -> None:
+    rows = file.read_text().splitlines()
+    old = in_another_folder(file)
+    old.write_text("".join(f"{row}\n" for row in rows[::2]))
+    drive(store, pinned_to(old))
+    pinned = pinned_to(file)
+    outcome, computed = drive(store, pinned)
+    assert {key for key, _, _ in computed} == {json.loads(row)["id"] for row in rows[1::2]}
+    assert (outcome.articles, outcome.summaries, outcome.reused) == (12, 120, 60)
+    assert equals_computed(store, pinned, outcome.run_id)
+
+
+def test_an_edited_reference_or_text_is_another_article(store: Store, file: Path) -> None:
+    drive(store, pinned_to(file))
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    rows[3]["summary"] += " Indeed."
+    rows[8]["article"] = f"Well: {rows[8]['article']}"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    outcome, computed = drive(store, pinned_to(file))
+    assert {key for key, _, _ in computed} == {"3", "8"}
+    assert outcome.reused == 100
+
+
+@pytest.mark.parametrize(
+    ("change", "computed_systems"),
+    [
+        ({"seed": 1}, 1),
+        ({"pipeline": "en_core_web_sm"}, 0),
+        ({"rouge": {"stemmer": True}}, SYSTEMS),
+        ({"precision": "float16"}, SYSTEMS),
+        ({"bertscore_layer": 5}, SYSTEMS),
+    ],
+)
+def test_what_differs_in_a_signature_is_computed(
+    store: Store, file: Path, change: dict[str, object], computed_systems: int
+) -> None:
+    drive(store, pinned_to(file))
+    if change.get("pipeline"):
+        pinned = replace(pinned_to(file), revisions={**pinned_to(file).revisions, "segmentation": "another"})
+        computed_systems = SYSTEMS
+    else:
+        pinned = pinned_to(file, **change)
+    outcome, computed = drive(store, pinned)
+    assert len({system for _, system, _ in computed}) == computed_systems
+    assert (outcome.summaries, outcome.reused) == (120, (SYSTEMS - computed_systems) * 12 * 2)
+
+
+@pytest.mark.parametrize("version", ["abcdefabcdef", f"{COMMIT}-dirty", "0.1.0"])
+def test_other_code_and_code_that_is_no_commit_computes_everything(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    drive(store, pinned_to(file))
+    for module in (driver, reuse):
+        monkeypatch.setattr(module, "code_version", lambda: version)
+    outcome, computed = drive(store, pinned_to(file))
+    assert (outcome.reused, len(computed)) == (0, 120)
+
+
+def test_another_kind_of_machine_computes_everything(store: Store, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drive(store, pinned_to(file))
+    monkeypatch.setattr("jobs.drive.pools.describe_arithmetic", lambda: "NEON")
+    assert drive(store, pinned_to(file))[0].reused == 0
+
+
+def test_any_history_gives_the_rows_that_are_computed(store: Store, file: Path) -> None:
+    """Runs of some articles, n and importances, in a drawn order; more different needs than there are parts."""
+    rows, draw = file.read_text().splitlines(), random.Random(7)
+    some = in_another_folder(file)
+    importances = ["position", "lexrank", "textrank"]
+    for _ in range(6):
+        chosen = sorted(draw.sample(range(len(rows)), draw.randint(2, 8)))
+        some.write_text("".join(f"{rows[i]}\n" for i in chosen))
+        asked = {
+            "n": draw.sample([1, 3, 7, 9], draw.randint(1, 3)),
+            "importance": draw.sample(importances, draw.randint(1, 2)),
+        }
+        drive(store, pinned_to(some, **asked))
+    pinned = pinned_to(file, n=[1, 3, 7, 9], importance=importances, bundle_size=2)
+    outcome, computed = drive(store, pinned)
+    assert 0 < outcome.reused < outcome.summaries == 12 * SYSTEMS * 4
+    assert len(computed) < outcome.summaries
+    assert equals_computed(store, pinned, outcome.run_id)
+
+
+def test_many_different_needs_are_computed_in_few_parts() -> None:
+    needs = {(("lead", (n,)),): 10 - n for n in range(1, 9)}
+    plan = phase1.pin(load_recipe(Phase1Recipe, "sample", {"limit": 1})).stages[0].plan
+    parts = reuse._parts(plan, {(): 3, **needs})
+    assert parts.keys() == needs.keys()
+    assert [parts[need] for need in itertools.islice(needs, 3)] == list(itertools.islice(needs, 3))
+    assert {parts[need] for need in itertools.islice(needs, 3, None)} == {(("lead", (4, 5, 6, 7, 8)),)}
+
+
+def test_an_interrupted_run_copies_on_and_computes_what_is_missing(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drive(store, pinned_to(file, limit=9))
+    pinned = pinned_to(file, n=[1, 7, 9])
+    record, calls = Store.record, []
+
+    def interrupted(self: Store, *arguments: object) -> None:
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        record(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "record", interrupted)
+        outcome, _ = drive(store, pinned)
+    assert (outcome.state, outcome.articles, outcome.reused) == ("interrupted", 4, 4 * SYSTEMS * 2)
+    counting = Counting()
+    resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET, makers=Makers(counting.work))
+    assert (resumed.state, resumed.articles, resumed.reused) == ("done", 12, 9 * SYSTEMS * 2)
+    assert {key for key, _, _ in counting.computed}.isdisjoint({"0", "1", "2", "3"})
+    assert equals_computed(store, pinned, resumed.run_id)
+
+
+def test_a_driver_that_is_replaced_while_it_copies_stops(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drive(store, pinned_to(file))
+    monkeypatch.setattr(reuse, "ROWS_AT_ONCE", 1)  # a bundle at a time
+    record, taken = Store.record, []
+
+    def taken_over(self: Store, run_id: str, *rest: object) -> None:
+        record(self, run_id, *rest)
+        if not taken:
+            taken.append(store.claim_run(run_id, "host-b", 1, take_over=True))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "record", taken_over)
+        with pytest.raises(FencedError):
+            drive(store, pinned_to(file))
+    run = store.list_runs()[0]
+    assert (run.articles_done, run.reused) == (4, 4 * SYSTEMS * 2)
+    monkeypatch.setattr("socket.gethostname", lambda: "host-b")
+    resumed = driver.resume(store, run.id, "inline", None, None, QUIET, take_over=True, makers=Makers(Counting().work))
+    assert (resumed.state, resumed.reused) == ("done", 120)
+    assert equals_computed(store, pinned_to(file), run.id)
+
+
+def test_an_article_that_failed_is_no_source_and_one_that_fails_gets_no_copies(store: Store, file: Path) -> None:
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    rows[5]["article"] += " Aargh."
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    first, _ = drive(store, pinned_to(file), fails_on="Aargh")
+    assert (first.articles, first.failures) == (11, 1)
+    second, computed = drive(store, pinned_to(file))
+    assert {key for key, _, _ in computed} == {"5"}
+    assert (second.articles, second.reused) == (12, 110)
+    third, _ = drive(store, pinned_to(file, n=[1, 7, 9]), fails_on="Aargh")
+    assert (third.state, third.articles, third.failures, third.reused) == ("done", 11, 1, 110)
+    counting = Counting()
+    resumed = driver.resume(store, third.run_id, "inline", None, None, QUIET, makers=Makers(counting.work))
+    assert (resumed.articles, resumed.failures, resumed.reused) == (12, 0, 120)
+    assert {(key, n) for key, _, n in counting.computed} == {("5", 9)}
+
+
+def test_real_summaries_have_equal_texts_and_scores_that_agree(
+    store: Store, tmp_path: Path, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]]
+) -> None:
+    """Baselines, an oracle and a generator, copied from runs of another job, of fewer articles, and of fewer n."""
+    short = tmp_path / "short.jsonl"
+    rows = [{**row, "article": " ".join(row["article"].split()[:60])} for row in sample_rows[:3]]
+    short.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    bert, bart = str(tiny_models["bert"]), str(tiny_models["bart"])
+    systems = ["lead", "lead3", "textrank", "random", "oracle", bart]
+
+    def asked(limit: int, n: list[int], **more: object) -> dict[str, object]:
+        tiny = {"bertscore": {"model": bert, "num_layers": 2}, "bundle_size": 2}
+        return {**tiny, "datasets": [{"name": str(short), "limit": limit}], "n": n, **more}
+
+    def pinned(limit: int, n: list[int]) -> Pinned:
+        return baselines.pin(load_recipe(BaselinesRecipe, "sample", asked(limit, n, encoder=bert, systems=systems)))
+
+    def run(to: Store, what: Pinned, again: bool = True) -> Outcome:
+        return driver.start(to, what, "inline", QUIET, reuse=again)
+
+    run(store, phase1.pin(load_recipe(Phase1Recipe, "sample", asked(1, [5], encoders=[bert]))))
+    run(store, pinned(2, [1, 5]))
+    whole = pinned(3, [1, 5, 9])
+    outcome = run(store, whole)
+    # Of two articles 6 systems at 2 lengths, and what two of them wrote uncut.
+    assert (outcome.state, outcome.reused) == ("done", 2 * (6 * 2 + 2))
+    sql = f"select distinct reused_from from summaries where run_id = '{outcome.run_id}' and reused_from is not null"
+    with store.query(sql) as answer:
+        assert {str(row[0]).split("-")[0] for row in answer.rows} == {"phase1", "baselines"}
+    with open_store("sqlite:///alone.db") as alone:
+        computed = everything(alone, run(alone, whole, again=False).run_id)["summaries"]
+    found = everything(store, outcome.run_id)["summaries"]
+    assert found.keys() == computed.keys()
+    for key, row in found.items():
+        # Attention sums over the padding of its batch, too, so a BERTScore may differ in its last digits.
+        numbers, others = ([v for v in values if isinstance(v, float)] for values in (row, computed[key]))
+        assert numbers == pytest.approx(others, abs=1e-6)
+        assert [v for v in row if not isinstance(v, float)] == [v for v in computed[key] if not isinstance(v, float)]

@@ -1,0 +1,123 @@
+"""What is another work: everything that may make another number. What is the same: where the articles lie, and n."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.metrics.rouge import RougeConfig
+from core.models import ModelRef
+from core.summarizers.chunk_systems import ChunkSystem
+from core.sweep import SweepPlan
+from jobs.plan import baselines, phase1
+from jobs.plan.pinned import Pinned, PlannedStage
+from jobs.plan.work import works
+from jobs.recipes.baselines import BaselinesRecipe
+from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
+
+COMMIT = "0123456789ab"
+CHUNKS = "all-MiniLM-L6-v2|position|chunks"
+
+
+@pytest.fixture(scope="module")
+def pinned() -> Pinned:
+    return phase1.pin(load_recipe(Phase1Recipe, "sample", {"limit": 2, "n": [1, 7]}))
+
+
+def with_plan(pinned: Pinned, change: Callable[[SweepPlan], SweepPlan]) -> Pinned:
+    (planned,) = pinned.stages
+    return replace(pinned, stages=(PlannedStage(planned.stage, change(planned.plan)),))
+
+
+def with_revision(pinned: Pinned, **changes: object) -> Pinned:
+    return replace(pinned, revisions={**pinned.revisions, **changes})
+
+
+def with_bertscore(pinned: Pinned, **changes: object) -> Pinned:
+    def change(plan: SweepPlan) -> SweepPlan:
+        return replace(plan, metrics=replace(plan.metrics, bertscore=replace(plan.metrics.bertscore, **changes)))
+
+    return with_plan(pinned, change)
+
+
+EVERYTHING: dict[str, Callable[[Pinned], Pinned]] = {
+    "segmentation": lambda pinned: with_revision(pinned, segmentation="en_core_web_sm-3.7.1"),
+    "libraries": lambda pinned: with_revision(pinned, libraries={**pinned.revisions["libraries"], "torch": "9.9"}),
+    "language": lambda pinned: with_plan(pinned, lambda plan: replace(plan, language="ko")),
+    "precision": lambda pinned: with_plan(pinned, lambda plan: replace(plan, precision="float16")),
+    "layer of BERTScore": lambda pinned: with_bertscore(pinned, num_layers=5),
+    "precision of BERTScore": lambda pinned: with_bertscore(pinned, precision="float16"),
+    "backbone of BERTScore": lambda pinned: with_bertscore(
+        pinned, model=ModelRef("all-MiniLM-L6-v2", "org/m", "0" * 40)
+    ),
+    "ROUGE": lambda pinned: with_plan(
+        pinned, lambda plan: replace(plan, metrics=replace(plan.metrics, rouge=RougeConfig(stemmer=True)))
+    ),
+}
+
+
+@pytest.mark.parametrize("change", EVERYTHING.values(), ids=EVERYTHING.keys())
+def test_what_decides_every_number_makes_another_work_of_every_system(
+    pinned: Pinned, change: Callable[[Pinned], Pinned]
+) -> None:
+    old, new = works(pinned, COMMIT), works(change(pinned), COMMIT)
+    assert old.keys() == new.keys() == pinned.systems.keys()
+    assert not set(old.values()) & set(new.values())
+
+
+def test_another_commit_is_another_work_and_what_is_no_commit_is_none(pinned: Pinned) -> None:
+    assert not set(works(pinned, COMMIT).values()) & set(works(pinned, "123456789abc").values())
+    assert len(set(works(pinned, COMMIT).values())) == len(pinned.systems)
+    for version in (f"{COMMIT}-dirty", "0.1.0", ""):
+        assert works(pinned, version) == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "others"),
+    [
+        ({"seed": 1}, {"random"}),
+        ({"n": [1, 7, 9]}, set()),
+        ({"limit": 3, "bundle_size": 4, "actors": 2}, set()),
+        ({"importance": ["position"]}, set()),
+    ],
+)
+def test_of_the_recipe_only_what_a_system_is_made_of_counts(
+    pinned: Pinned, change: dict[str, object], others: set[str]
+) -> None:
+    asked = {"limit": 2, "n": [1, 7], **change}
+    old, new = works(pinned, COMMIT), works(phase1.pin(load_recipe(Phase1Recipe, "sample", asked)), COMMIT)
+    assert {name for name in new if new[name] != old[name]} == others
+
+
+def test_an_encoder_counts_for_those_that_ask_for_it(pinned: Pinned) -> None:
+    def other(plan: SweepPlan) -> SweepPlan:
+        return replace(plan, encoders=tuple(replace(encoder, revision="0" * 40) for encoder in plan.encoders))
+
+    def added(plan: SweepPlan) -> SweepPlan:
+        bert = ModelRef("bert", "org/bert", "1" * 40)
+        return replace(plan, encoders=(*plan.encoders, bert), systems=(*plan.systems, ChunkSystem("bert", "position")))
+
+    old = works(pinned, COMMIT)
+    changed = works(with_plan(pinned, other), COMMIT)
+    assert {name for name in old if old[name] == changed[name]} == {"lead", "random"}
+    assert works(with_plan(pinned, added), COMMIT).items() > old.items()
+
+
+def test_the_oracle_is_made_of_the_seed_and_the_encoder_of_those_it_is_held_against() -> None:
+    def of(**change: object) -> dict[str, str]:
+        asked = {"limit": 2, "n": [1], "systems": ["oracle", "lead", "textrank"], **change}
+        return works(baselines.pin(load_recipe(BaselinesRecipe, "sample", asked)), COMMIT)
+
+    old, new = of(), of(seed=1)
+    assert {name for name in old if old[name] != new[name]} == {"oracle"}
+
+
+def test_a_generator_is_its_files_its_settings_and_the_seed(tiny_models: dict[str, Path]) -> None:
+    def of(model: str, **change: object) -> tuple[str, ...]:
+        asked = {"limit": 2, "n": [1], "systems": [str(tiny_models[model])], **change}
+        return tuple(works(baselines.pin(load_recipe(BaselinesRecipe, "sample", asked)), COMMIT).values())
+
+    assert of("bart") == of("bart", n=[3])
+    assert len({of("bart"), of("t5"), of("bart", seed=1)}) == 3

@@ -1,0 +1,217 @@
+"""Summaries are copied from other runs of the same work, whole or not at all, and never from anything else."""
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import sqlalchemy as sa
+
+from core.errors import FencedError, StoreError
+from core.types import Article, BundleResult
+from jobs.store import Reusable, RunSpec, Store, open_store, reuse
+from jobs.store.results import SWEEP
+
+KINDS = {"lead": "control", "mini|centroid": "system"}
+WORKS = {"lead": "work of lead", "mini|centroid": "work of mini"}
+LENGTHS = (0, 3, 5)
+ROWS = 6  # systems, lengths
+WAY = "AVX2, MKL AUTO,STRICT, CPU 6-85"
+
+Sweep = Callable[[list[Article]], BundleResult]
+
+
+@pytest.fixture
+def claimed(store: Store, spec: RunSpec) -> Callable[..., tuple[str, int]]:
+    """Makes a run that has begun: its id and its driver's epoch."""
+
+    def make(works: dict[str, str] = WORKS, ways: tuple[str, ...] = (WAY,)) -> tuple[str, int]:
+        run_id = store.create_run(replace(spec, reuse=True))
+        run = run_id, store.claim_run(run_id, "host-a", 11)
+        store.start_run(*run, "cpu", "0.1.0+abc", KINDS, works)
+        store.note_workers(*run, "cpu", ways)
+        return run
+
+    return make
+
+
+def reusable(store: Store, run_id: str, way: str | None = WAY, works: dict[str, str] = WORKS) -> Reusable | None:
+    return store.find_reusable(run_id, works, tuple(KINDS), LENGTHS, ROWS, way)
+
+
+def rows(store: Store, run_id: str) -> dict[tuple[object, ...], tuple[object, ...]]:
+    """By article, system and n, every other column but where it comes from."""
+    names = [c.name for c in reuse.SummaryRow.__table__.columns if c.name not in ("run_id", "reused_from")]
+    with store.query(f"select {', '.join(names)} from summaries where run_id = '{run_id}'") as answer:
+        return {tuple(row[:3]): tuple(map(str, row[3:])) for row in answer.rows}
+
+
+def origins(store: Store, run_id: str) -> dict[object, int]:
+    sql = f"select reused_from, count(*) from summaries where run_id = '{run_id}' group by reused_from"
+    with store.query(sql) as answer:
+        return dict(answer.rows)
+
+
+def counts(store: Store, run_id: str) -> tuple[int, int, int, int]:
+    run = store.run_info(run_id)
+    return run.articles_done, run.summaries, run.reused, run.failures
+
+
+def test_what_another_run_has_is_copied_with_all_its_columns(
+    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
+) -> None:
+    first, second = claimed(), claimed()
+    store.record(*first, [(articles, sweep(articles))])
+    found = reusable(store, second[0])
+    assert found is not None
+    assert found.sources == {first[0]: frozenset(KINDS)}
+    every = {(system, n) for system in KINDS for n in LENGTHS}
+    hashes = [article.content_hash for article in articles]
+    assert store.known_summaries(found, [*hashes, "no such content"]) == dict.fromkeys(hashes, every)
+    for _ in range(2):  # an answer that was lost
+        store.record(*second, [(articles, BundleResult((), ()))], SWEEP, found)
+    assert rows(store, second[0]) == rows(store, first[0])
+    assert origins(store, second[0]) == {first[0]: 4 * ROWS}
+    assert counts(store, second[0]) == (4, 4 * ROWS, 4 * ROWS, 0)
+    assert counts(store, first[0]) == (4, 4 * ROWS, 0, 0)
+
+
+def test_copies_complete_what_is_computed_and_counts_are_the_same_when_they_are_taken_anew(
+    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
+) -> None:
+    first, second = claimed(), claimed()
+    whole = sweep(articles).summaries
+    store.record(*first, [(articles, BundleResult(tuple(s for s in whole if s.n == 3 or s.system == "lead"), ()))])
+    found = reusable(store, second[0])
+    # What is computed although it is known stays a copy.
+    rest = BundleResult(tuple(s for s in whole if s.n != 3), ())
+    store.record(*second, [(articles, rest)], SWEEP, found)
+    assert rows(store, second[0]).keys() == {(s.article_id, s.system, s.n) for s in whole}
+    assert origins(store, second[0]) == {first[0]: 4 * 4, None: 4 * 2}
+    assert counts(store, second[0]) == (4, 4 * 6, 4 * 4, 0)
+    store.claim_run(second[0], "host-b", 12, take_over=True)
+    assert counts(store, second[0]) == (4, 4 * 6, 4 * 4, 0)
+
+
+@pytest.mark.parametrize("change", ["work", "arithmetic", "two arithmetics", "none"])
+def test_runs_of_other_work_or_arithmetic_have_nothing(
+    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep, change: str
+) -> None:
+    first = {
+        "work": lambda: claimed(works=dict.fromkeys(KINDS, "another")),
+        "arithmetic": lambda: claimed(ways=("NEON",)),
+        "two arithmetics": lambda: claimed(ways=(WAY, "NEON")),
+        "none": lambda: claimed(works={}),
+    }[change]()
+    store.record(*first, [(articles, sweep(articles))])
+    second = claimed()
+    assert reusable(store, second[0]) is None
+    assert reusable(store, second[0], "SVE") is None
+
+
+def test_where_nobody_knows_the_arithmetic_yet_that_of_the_newest_run_is_taken(
+    store: Store, claimed: Callable[..., tuple[str, int]]
+) -> None:
+    claimed(), (newest := claimed(ways=("NEON",)))
+    found = reusable(store, claimed(works={})[0], None)
+    assert found is not None
+    assert (found.arithmetic, set(found.sources)) == ("NEON", {newest[0]})
+
+
+def test_a_run_that_goes_on_as_another_work_gives_nothing_from_then_on(
+    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
+) -> None:
+    first, second = claimed(), claimed()
+    store.record(*first, [(articles, sweep(articles))])
+    found = reusable(store, second[0])
+    assert found is not None
+    epoch = store.claim_run(first[0], "host-b", 12, take_over=True)
+    store.start_run(
+        first[0], epoch, "cpu", "0.1.0+def", KINDS, {"lead": "new work of lead", "mini|centroid": "work of mini"}
+    )
+    again = reusable(store, second[0])
+    assert again is not None
+    assert again.sources == {first[0]: frozenset({"mini|centroid"})}
+    with pytest.raises(StoreError, match=r"would have 12 summaries and not 24.*nws resume"):
+        store.record(*second, [(articles, BundleResult((), ()))], SWEEP, found)
+    assert counts(store, second[0]) == (0, 0, 0, 0)
+    assert origins(store, second[0]) == {}
+    store.start_run(first[0], epoch, "cpu", "0.1.0+abc", KINDS, WORKS)  # and never again: it has both
+    assert reusable(store, second[0]).sources == again.sources
+
+
+def test_a_copy_is_no_source_and_rows_keep_the_name_of_who_computed_them(
+    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
+) -> None:
+    first, second, third = claimed(), claimed(), claimed()
+    store.record(*first, [(articles, sweep(articles))])
+    for run in (second, third):
+        store.record(*run, [(articles, BundleResult((), ()))], SWEEP, reusable(store, run[0]))
+    assert origins(store, third[0]) == {first[0]: 4 * ROWS}
+
+
+def test_an_article_is_known_by_its_content_whatever_file_it_is_in(
+    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
+) -> None:
+    first, second = claimed(), claimed()
+    store.record(*first, [(articles, sweep(articles))])
+    renamed = [dataclasses.replace(article, dataset="other", key=f"b{article.key}") for article in articles]
+    edited = dataclasses.replace(articles[0], references=("Another reference.",))
+    found = reusable(store, second[0])
+    assert found is not None
+    assert store.known_summaries(found, [edited.content_hash]) == {}
+    store.record(*second, [(renamed, BundleResult((), ()))], SWEEP, found)
+    of_first = {
+        (old.id, *key[1:]): row for old in articles for key, row in rows(store, first[0]).items() if key[0] == old.id
+    }
+    names = dict(zip((article.id for article in renamed), (article.id for article in articles), strict=True))
+    assert {(names[key[0]], *key[1:]): row for key, row in rows(store, second[0]).items()} == of_first
+
+
+def test_nothing_is_copied_for_an_article_that_fails_and_a_copy_ends_an_older_failure(
+    store: Store,
+    claimed: Callable[..., tuple[str, int]],
+    articles: list[Article],
+    sweep: Sweep,
+    failure: Callable[..., BundleResult],
+) -> None:
+    first, second = claimed(), claimed()
+    store.record(*first, [(articles, sweep(articles))])
+    found = reusable(store, second[0])
+    store.record(*second, [(articles[:1], failure(articles[0]))], SWEEP, found)
+    assert counts(store, second[0]) == (0, 0, 0, 1)
+    store.record(*second, [(articles[:1], BundleResult((), ()))], SWEEP, found)
+    assert counts(store, second[0]) == (1, ROWS, ROWS, 0)
+
+
+def test_a_driver_that_was_replaced_copies_nothing(
+    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
+) -> None:
+    first, second = claimed(), claimed()
+    store.record(*first, [(articles, sweep(articles))])
+    found = reusable(store, second[0])
+    store.record(*second, [(articles[:2], BundleResult((), ()))], SWEEP, found)
+    epoch = store.claim_run(second[0], "host-b", 12, take_over=True)
+    with pytest.raises(FencedError):
+        store.record(*second, [(articles[2:], BundleResult((), ()))], SWEEP, found)
+    assert counts(store, second[0]) == (2, 2 * ROWS, 2 * ROWS, 0)
+    store.record(second[0], epoch, [(articles, BundleResult((), ()))], SWEEP, found)
+    assert counts(store, second[0]) == (4, 4 * ROWS, 4 * ROWS, 0)
+
+
+def test_sqlite_goes_to_the_rows_by_their_key(sqlite_url: str) -> None:
+    """A plan that reads all rows of a run would take minutes for each piece of a large one."""
+    with open_store(sqlite_url):
+        pass
+    values = {
+        **{"run_id": "new", "articles": ["a", "b"], "hashes": ["c", "d"], "sources": ["r", "s"]},
+        **{"lengths": [0, 3], "works": ["w"]},
+    }
+    with sa.create_engine(sqlite_url).connect() as connection:
+        for statement in (reuse._KNOWN, reuse._COPY):
+            explained = sa.text(f"EXPLAIN QUERY PLAN {statement.text}").bindparams(*statement._bindparams.values())
+            found = [row.detail for row in connection.execute(explained, values)]
+            assert any(
+                "s USING INDEX sqlite_autoindex_summaries_1 (run_id=? AND article_id=?" in step for step in found
+            ), found
+            assert not any(step.startswith("SCAN") for step in found), found
