@@ -59,6 +59,7 @@ bench: setup
 	$(BIN)/python -m bench.sweep
 	$(BIN)/python -m bench.without_models
 	$(BIN)/python -m bench.overhead
+	$(BIN)/python -m bench.update
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo.db demo.db-shm demo.db-wal reports

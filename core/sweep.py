@@ -10,6 +10,7 @@ import torch
 
 from core.arithmetic import warn_if_rows_depend
 from core.errors import EmptyArticleError
+from core.metrics.anchor import AnchorScorer
 from core.metrics.standard import MetricsConfig, StandardMetrics
 from core.models import ModelRef
 from core.summarizers.encoders import FloatArray, load_encoder
@@ -133,7 +134,8 @@ class Sweeper:
         """
         started = time.perf_counter()
         known: dict[tuple[Article, str], Score] = {}
-        documents = embed(bundle, self._encoders, self._objective(known), self._metrics.anchor_scorer())
+        anchored = self._metrics.anchor_scorer()
+        documents = embed(bundle, self._encoders, _objective(anchored, known), anchored)
         written = write(documents, self._plan)
         if self._plan.generator is not None and self._generate is not None:
             written += generated(bundle, self._generate, self._plan.generator.signature, self._plan.lengths)
@@ -146,16 +148,18 @@ class Sweeper:
             for (article, system, draft), score in zip(written, averaged, strict=True)
         ]
 
-    def _objective(self, known: dict[tuple[Article, str], Score]) -> Callable[[Article, Sequence[str]], list[float]]:
-        """What oracles maximise. It fills `known`: a text is stored with the very score that it was chosen for."""
 
-        def f1(article: Article, texts: Sequence[str]) -> list[float]:
-            new = list(dict.fromkeys(text for text in texts if (article, text) not in known))
-            scores = self._metrics.bertscore([(article, text) for text in new])
-            known.update(zip(((article, text) for text in new), scores, strict=True))
-            return [known[article, text].f1 for text in texts]
+def _objective(
+    scorer: AnchorScorer, known: dict[tuple[Article, str], Score]
+) -> Callable[[Article, Sequence[str]], list[float]]:
+    """What oracles maximise. It fills `known`: a text is stored with the very score that it was chosen for."""
 
-        return f1
+    def f1(article: Article, texts: Sequence[str]) -> list[float]:
+        scores = scorer.scores(article.references, texts)
+        known.update(((article, text), score) for text, score in zip(texts, scores, strict=True))
+        return [score.f1 for score in scores]
+
+    return f1
 
 
 def make_sweeper(plan: SweepPlan, device: str, memory_fraction: float | None = None) -> Sweeper:

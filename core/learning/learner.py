@@ -59,6 +59,11 @@ class Learner:
         """A copy of the parameters."""
         return {name: value.detach().clone().numpy() for name, value in self._parameters.items()}
 
+    @property
+    def state_bytes(self) -> int:
+        """About how large `state` is: the parameters and AdamW's two moments of each."""
+        return 3 * sum(parameter.nbytes for parameter in self._parameters.values())
+
     def broadcast(self) -> Broadcast:
         """What every worker needs for the next update."""
         return Broadcast(self.training, self.update, self.parameters, dict(self._averages))

@@ -1,13 +1,14 @@
-"""BERTScore F1 against an anchor: a text of the article that stands where a system may not see the reference."""
+"""BERTScore of many texts against the same few: the references, or an anchor of the article in their place."""
 
 from collections.abc import Sequence
 
 from core.batching import equal_length_batches
-from core.metrics.bertscore import BertScorer, TokenVectors
+from core.metrics.bertscore import EMPTY, BertScorer, TokenVectors
+from core.types import Score
 
 
 class AnchorScorer:
-    """Scores texts against anchors, each anchor and each text of an anchor once.
+    """Scores texts against anchors, which are embedded once, and each text of the same anchors once.
 
     A score depends on the anchor and the text alone, to the last bit: only texts of as many tokens go through the model
     together. What is chosen by it does not depend on what else is scored.
@@ -18,21 +19,27 @@ class AnchorScorer:
     def __init__(self, scorer: BertScorer) -> None:
         self._scorer = scorer
         self._anchors: dict[str, TokenVectors | None] = {}
-        self._known: dict[tuple[str, str], float] = {}
+        self._known: dict[tuple[tuple[str, ...], str], Score] = {}
 
     def __call__(self, anchor: str, texts: Sequence[str]) -> list[float]:
         """The F1 of each text against the anchor; 0 where one of the two is empty."""
-        new = [text for text in dict.fromkeys(texts) if (anchor, text) not in self._known]
-        self._known |= zip(((anchor, text) for text in new), self._f1(anchor, new), strict=True)
-        return [self._known[anchor, text] for text in texts]
+        return [score.f1 for score in self.scores((anchor,), texts)]
 
-    def _f1(self, anchor: str, texts: Sequence[str]) -> list[float]:
-        if anchor not in self._anchors:
-            (self._anchors[anchor],) = self._scorer.embed([anchor.strip()], equal_length_batches)
-        reference = self._anchors[anchor]
+    def scores(self, anchors: tuple[str, ...], texts: Sequence[str]) -> list[Score]:
+        """Each text against the anchor with which its F1 is highest; 0 where the text or every anchor is empty."""
+        new = [text for text in dict.fromkeys(texts) if (anchors, text) not in self._known]
+        self._known |= zip(((anchors, text) for text in new), self._scores(anchors, new), strict=True)
+        return [self._known[anchors, text] for text in texts]
+
+    def _scores(self, anchors: Sequence[str], texts: Sequence[str]) -> list[Score]:
+        for anchor in anchors:
+            if anchor not in self._anchors:
+                (self._anchors[anchor],) = self._scorer.embed([anchor.strip()], equal_length_batches)
+        references = [vectors for anchor in anchors if (vectors := self._anchors[anchor]) is not None]
         found = self._scorer.embed([text.strip() for text in texts], equal_length_batches)
         candidates = [vectors for vectors in found if vectors is not None]
-        if reference is None or not candidates:
-            return [0.0] * len(texts)
-        scores = iter(self._scorer.match(candidates, reference))
-        return [0.0 if vectors is None else next(scores).f1 for vectors in found]
+        if not references or not candidates:
+            return [EMPTY] * len(texts)
+        columns = [self._scorer.match(candidates, reference) for reference in references]
+        best = (max(scores, key=lambda score: score.f1) for scores in zip(*columns, strict=True))
+        return [EMPTY if vectors is None else next(best) for vectors in found]

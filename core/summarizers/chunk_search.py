@@ -38,7 +38,8 @@ class LeadSearch:
         article = document.segmented
         objective = partial(document.anchored_f1, first_sentences(article, LEAD_SENTENCES))
         candidates = candidate_chunks(article, objective)
-        return [Draft(n, greedy(article, objective, candidates, n)) for n in lengths]
+        found = greedy(article, objective, candidates, lengths)
+        return [Draft(n, found[n]) for n in lengths]
 
 
 def candidate_chunks(article: SegmentedArticle, objective: Objective) -> list[int]:
@@ -48,25 +49,29 @@ def candidate_chunks(article: SegmentedArticle, objective: Objective) -> list[in
     return sorted(order[:CANDIDATE_CHUNKS])
 
 
-def greedy(article: SegmentedArticle, objective: Objective, candidates: Sequence[int], n: int) -> str:
-    """Take the chunk of `candidates` that raises the objective most, time after time; in document order, n words.
+def greedy(
+    article: SegmentedArticle, objective: Objective, candidates: Sequence[int], lengths: Sequence[int]
+) -> dict[int, str]:
+    """For each n: take the chunk of `candidates` that raises the objective most, time after time; in document order.
 
-    Where all of them have fewer than n words, the article's first other words make up for it.
+    A search at one n is the beginning of that at the next until a chunk is cut to fit. So they go side by side, and
+    what they ask in a step is asked together: the objective is to know a text that it has seen.
+    Where all candidates have fewer than n words, the article's first other words make up for it.
     """
-    taken: frozenset[int] = frozenset()
-    while len(taken) < n:
-        options = list(_extensions(article, candidates, taken, n))
-        if not options:
-            break
-        scores = objective([words_at(article, option) for option in options])
-        taken = options[max(range(len(options)), key=scores.__getitem__)]
-    return words_at(article, filled(article, taken, n))
+    taken: dict[int, frozenset[int]] = dict.fromkeys(lengths, frozenset())
+    while options := {n: found for n in taken if (found := list(_extensions(article, candidates, taken[n], n)))}:
+        texts = {option: words_at(article, option) for of_one in options.values() for option in of_one}
+        scores = dict(zip(texts, objective(list(texts.values())), strict=True))
+        taken |= {n: max(of_one, key=scores.__getitem__) for n, of_one in options.items()}
+    return {n: words_at(article, filled(article, positions, n)) for n, positions in taken.items()}
 
 
 def _extensions(
     article: SegmentedArticle, candidates: Sequence[int], taken: frozenset[int], n: int
 ) -> Iterator[frozenset[int]]:
-    """The word positions `taken` with each further chunk, cut to fit."""
+    """The word positions `taken` with each further chunk, cut to fit; none where there are `n` already."""
+    if len(taken) >= n:
+        return
     for index in candidates:
         chunk = article.chunks[index]
         if chunk.start not in taken:

@@ -3,6 +3,9 @@
 Each bounds its own way to write: `WindowOracle` consecutive words, `Oracle` the systems that it is held against.
 """
 
+import itertools
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,7 +13,11 @@ from typing import ClassVar
 from core.summarizers.chunk_search import candidate_chunks, greedy
 from core.summarizers.systems import Document, Draft, System
 from core.text.words import word_spans
-from core.types import SystemKind
+from core.types import Article, SystemKind
+
+LIKELY_WINDOWS = 40
+"""How many windows `Oracle` tries at each n. All of them would take several times as long as everything else."""
+_NO_LETTER = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +35,7 @@ class WindowOracle:
         return "window-oracle"
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        text = document.segmented.article.text
-        words = [text[start:end] for start, end in word_spans(text)]
-        drafts = []
-        for n in lengths:
-            starts = range(max(1, len(words) - n + 1))
-            windows = [" ".join(words[start : start + n]) for start in starts]
-            drafts.append(Draft(n, best(document, windows)))
-        return drafts
+        return [Draft(n, best(document, windows(document.segmented.article.text, n))) for n in lengths]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class Oracle:
     """Greedy search for the n words with the highest BERTScore F1.
 
     Chunk after chunk, the one that raises F1 most is taken (Nallapati et al. 2017, section 3, with chunks for sentences
-    and BERTScore for ROUGE). What was found is then held against the summaries of `rivals`, and the best of all is
-    the oracle's: it is never below one of them.
+    and BERTScore for ROUGE). What was found is then held against the summaries of `rivals` and
+    against `likely_windows`. The best of all is the oracle's: it is never below one of them.
     """
 
     kind: ClassVar[SystemKind] = "upper bound"
@@ -58,11 +58,14 @@ class Oracle:
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         candidates = candidate_chunks(document.segmented, document.f1)
-        found = {n: [greedy(document.segmented, document.f1, candidates, n)] for n in lengths}
+        searched = greedy(document.segmented, document.f1, candidates, lengths)
+        found = {n: [text] for n, text in searched.items()}
         for rival in self.rivals:
             for draft in rival.summarize(document, lengths):
                 if draft.n in found:
                     found[draft.n] += draft.texts
+        for n in found:
+            found[n] += likely_windows(document.segmented.article, n)
         return [Draft(n, best(document, found[n])) for n in lengths]
 
 
@@ -70,3 +73,29 @@ def best(document: Document, texts: Sequence[str]) -> str:
     """The text with the highest F1; of equals the first."""
     scores = document.f1(texts)
     return texts[max(range(len(texts)), key=scores.__getitem__)]
+
+
+def windows(text: str, n: int) -> list[str]:
+    """All n consecutive words of a text in order, or the whole text where it has fewer."""
+    words = [text[start:end] for start, end in word_spans(text)]
+    return [" ".join(words[start : start + n]) for start in range(max(1, len(words) - n + 1))]
+
+
+def likely_windows(article: Article, n: int) -> list[str]:
+    """The `LIKELY_WINDOWS` different windows that have most in common with a reference; of equals the first.
+
+    Words and pairs of neighbouring words in common are counted, without case and punctuation, each at most as often as
+    both have it. A window that is above what a search over chunks finds is all but copied from the reference.
+    """
+    references = [_words_and_pairs(reference) for reference in article.references]
+    common: dict[str, int] = {}
+    for window in windows(article.text, n):
+        if window not in common:
+            own = _words_and_pairs(window)
+            common[window] = max(((own & reference).total() for reference in references), default=0)
+    return sorted(common, key=common.__getitem__, reverse=True)[:LIKELY_WINDOWS]
+
+
+def _words_and_pairs(text: str) -> Counter[tuple[str, ...]]:
+    words = [word for word in (_NO_LETTER.sub("", word).casefold() for word in text.split()) if word]
+    return Counter([*zip(words), *itertools.pairwise(words)])

@@ -25,6 +25,8 @@ from jobs.store import PolicyCheckpoint, PolicyInfo, RoundResult, Stage
 
 PREPARATION = Stage("preparation")
 """What the failures of training articles are stored under."""
+CHECKPOINT_BYTES = 64 * 1024
+"""What storing checkpoints writes for an update of a pair, on average, at most."""
 _TOLD = 10
 """How often a training tells how it is getting on."""
 
@@ -37,6 +39,8 @@ def is_trained(policies: Sequence[PolicyInfo], training: PlannedTraining) -> boo
 
 def train_policies(run: Run, training: PlannedTraining, pools: Pools, console: Console) -> None:
     """Give all policies the updates they lack, from their newest checkpoints on.
+
+    Updates after these that are in the store are computed again, and stay as they are.
 
     Raises:
         NwsError: no article can be learnt from, a gradient is not finite, or workers cannot go on.
@@ -137,21 +141,38 @@ def _result(
     articles: Sequence[Article],
     decoded: Mapping[str, Sequence[Decoded]],
 ) -> RoundResult:
-    training = updated.learner.training
-    return RoundResult(
-        checkpoint=PolicyCheckpoint(
+    learner, training = updated.learner, updated.learner.training
+    checkpoint = (
+        PolicyCheckpoint(
             name=training.name,
             seed=training.seed,
             lengths=training.lengths,
-            updates=updated.learner.update,
+            updates=learner.update,
             total_updates=training.updates(len(articles)),
             config=meaning_of(training, planned, len(articles)),
-            state=to_bytes(updated.learner.state()),
-        ),
+            state=to_bytes(learner.state()),
+        )
+        if is_kept(learner, len(articles))
+        else None
+    )
+    return RoundResult(
+        policy=training.name,
         statistics=updated.statistics,
         gradients=updated.gradients,
         decoded=decoded.get(training.name, ()),
+        checkpoint=checkpoint,
     )
+
+
+def is_kept(learner: Learner, articles: int) -> bool:
+    """Whether the checkpoint after a learner's newest update is stored.
+
+    Those of a small pair are all stored. A large one's are after the first update, after the last, and so often in
+    between that `CHECKPOINT_BYTES` an update are written. What is drawn follows from the seed and the update, so the
+    updates after a checkpoint can be computed again, the same to the last bit.
+    """
+    every = -(-learner.state_bytes // CHECKPOINT_BYTES)
+    return learner.update in (1, learner.training.updates(articles)) or learner.update % every == 0
 
 
 def _tell(run: Run, updated: Sequence[Updated], articles: Sequence[Article]) -> None:

@@ -9,6 +9,9 @@ from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import parse_generator
 from jobs.recipes.base import RunRecipe, model_name, require_different
 
+DEAR = frozenset({"window-oracle"})
+"""Runs only where it is asked for: it takes several times as long as all other baselines together."""
+
 
 class BaselinesRecipe(RunRecipe):
     """The baselines: other ways to summarise at the same lengths.
@@ -16,13 +19,13 @@ class BaselinesRecipe(RunRecipe):
     Attributes:
         encoder: embeds sentences and chunks for the systems that need it.
         systems: names of baselines (`core/summarizers/extractive_baselines.py`) and generators: known names, folders,
-            or Hub ids.
+            or Hub ids. All baselines but the `DEAR` unless given.
     """
 
     job: ClassVar[str] = "baselines"
 
     encoder: str = "all-MiniLM-L6-v2"
-    systems: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(BASELINES)
+    systems: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(name for name in BASELINES if name not in DEAR)
 
     @model_validator(mode="after")
     def _systems_are_known_and_differ(self) -> Self:

@@ -54,16 +54,18 @@ class RoundResult:
     """What one round did to one pair of policies.
 
     Attributes:
-        checkpoint: the pair after the update.
+        policy: the name of the pair.
         statistics: of the update.
         gradients: what the update was made of; the samples in them are stored, the gradients are not.
         decoded: the greedy summaries of the finished pair, to be given with its last update.
+        checkpoint: the pair after the update. None: the one in the store stays, of which there must be one.
     """
 
-    checkpoint: PolicyCheckpoint
+    policy: str
     statistics: "UpdateStatistics"
     gradients: Sequence["ArticleGradient"]
     decoded: Sequence["Decoded"] = ()
+    checkpoint: PolicyCheckpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,8 @@ def check(results: Sequence[RoundResult]) -> None:
             configuration is not JSON, or a seed does not fit 64 bits.
     """
     for result in results:
-        _check_checkpoint(result.checkpoint)
+        if result.checkpoint is not None:
+            _check_checkpoint(result.checkpoint)
         for row in (_update_row(result), *_episode_rows(result)):
             _check_row(row)
 
@@ -117,7 +120,8 @@ def check(results: Sequence[RoundResult]) -> None:
 def record(connection: Connection, run_id: str, epoch: int, results: Sequence[RoundResult]) -> None:
     write_fenced(connection, run_id, epoch)
     of_run = {"run_id": run_id}
-    _save_checkpoints(connection, [of_run | _policy_row(result.checkpoint) for result in results])
+    kept = [result.checkpoint for result in results if result.checkpoint is not None]
+    _save_checkpoints(connection, [of_run | _policy_row(checkpoint) for checkpoint in kept])
     insert_new(connection, UpdateRow, [of_run | _update_row(result) for result in results])
     insert_new(connection, EpisodeRow, [of_run | row for result in results for row in _episode_rows(result)])
 
@@ -199,18 +203,18 @@ def _policy_row(checkpoint: PolicyCheckpoint) -> dict[str, Any]:
 
 def _update_row(result: RoundResult) -> dict[str, Any]:
     numbers = asdict(result.statistics)
-    return {"policy": result.checkpoint.name, "update_number": numbers.pop("update"), **numbers}
+    return {"policy": result.policy, "update_number": numbers.pop("update"), **numbers}
 
 
 def _episode_rows(result: RoundResult) -> Iterator[dict[str, Any]]:
-    policy = {"policy": result.checkpoint.name}
+    policy = {"policy": result.policy}
     for gradient in result.gradients:
         place = policy | {"update_number": result.statistics.update, "article_id": gradient.article_id, "n": gradient.n}
         for number, sample in enumerate(gradient.samples):
             yield place | {"sample": number, "decoding": "sampled"} | asdict(sample)
     nothing = dict.fromkeys(("advantage_baseline", "advantage", "entropy", "log_probability"))
     for decoded in result.decoded:
-        place = policy | {"update_number": result.checkpoint.total_updates, "sample": 0, "decoding": "greedy"}
+        place = policy | {"update_number": result.statistics.update + 1, "sample": 0, "decoding": "greedy"}
         yield place | asdict(decoded) | nothing
 
 

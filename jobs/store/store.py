@@ -236,7 +236,7 @@ class Store:
             results.record(connection, run_id, epoch, landed, stage, reusable)
 
     def record_round(self, run_id: str, epoch: int, round_results: Sequence[RoundResult]) -> None:
-        """Store one update of each policy with its episodes and checkpoint, all of it or nothing, and the heartbeat.
+        """Store one update of each policy with its episodes and any checkpoint, all or nothing, and the heartbeat.
 
         The articles must be stored already. An update or episode that is there stays as it is, and a checkpoint only
         gives way to one of more updates: a round may be recorded again.

@@ -45,3 +45,16 @@ def test_what_is_empty_scores_zero(scorer: BertScorer) -> None:
     assert AnchorScorer(scorer)(ANCHOR, ["", " ", "snow"])[:2] == [0.0, 0.0]
     assert AnchorScorer(scorer)("  ", ["snow"]) == [0.0]
     assert AnchorScorer(scorer)(ANCHOR, []) == []
+
+
+def test_of_several_anchors_the_best_counts(scorer: BertScorer) -> None:
+    other = "A cat sat on the mat."
+    both = AnchorScorer(scorer).scores((ANCHOR, "", other), TEXTS)
+    alone = [AnchorScorer(scorer).scores((anchor,), TEXTS) for anchor in (ANCHOR, other)]
+    assert both == [max(scores, key=lambda score: score.f1) for scores in zip(*alone, strict=True)]
+    assert {one.index(found) for found, *one in zip(both, *alone, strict=True)} == {0, 1}
+    plain = scorer.score([(text, (ANCHOR, other)) for text in TEXTS])
+    for found, expected in zip(both, plain, strict=True):
+        assert (found.precision, found.recall, found.f1) == pytest.approx(
+            (expected.precision, expected.recall, expected.f1), abs=1e-6
+        )

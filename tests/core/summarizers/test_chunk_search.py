@@ -1,3 +1,4 @@
+import zlib
 from collections.abc import Sequence
 
 import pytest
@@ -5,8 +6,10 @@ from documents import dice, document, segmented
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.summarizers.chunk_search import LeadSearch
+from core.summarizers.chunk_search import LeadSearch, Objective, greedy
+from core.summarizers.composition import filled, words_at
 from core.text.words import count_words
+from core.types import SegmentedArticle
 
 ARTICLE = segmented(
     "The council met on Monday. A bridge in Alder will open in May, the mayor said. It cost two million. "
@@ -35,6 +38,53 @@ def test_greedy_search_adds_the_chunk_that_helps_most() -> None:
 
     (draft,) = LeadSearch().summarize(document(ARTICLE, anchored_f1=wants), [3])
     assert draft.text == "council Alder Trains"
+
+
+def one_by_one(article: SegmentedArticle, objective: Objective, candidates: Sequence[int], n: int) -> str:
+    """The search at one n alone, option by option."""
+    taken: set[int] = set()
+    while len(taken) < n:
+        options = [
+            taken | set(range(chunk.start, min(chunk.end, chunk.start + n - len(taken))))
+            for chunk in (article.chunks[index] for index in candidates)
+            if chunk.start not in taken
+        ]
+        if not options:
+            break
+        scores = [objective([words_at(article, option)])[0] for option in options]
+        taken = options[scores.index(max(scores))]
+    return words_at(article, filled(article, taken, n))
+
+
+LENGTHS = st.lists(st.integers(1, 40), min_size=1, max_size=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(LENGTHS, st.integers(0, 2**32), st.sets(st.integers(0, 12), max_size=13), st.sampled_from([2, 5, 1000]))
+def test_side_by_side_finds_what_a_search_at_each_n_finds(
+    lengths: list[int], seed: int, chosen: set[int], levels: int
+) -> None:
+    def drawn(texts: Sequence[str]) -> list[float]:  # with few levels there are many equals
+        return [zlib.crc32(f"{seed} {text}".encode()) % levels / levels for text in texts]
+
+    candidates = sorted(chosen & set(range(len(ARTICLE.chunks))))
+    expected = {n: one_by_one(ARTICLE, drawn, candidates, n) for n in lengths}
+    assert greedy(ARTICLE, drawn, candidates, lengths) == expected
+
+
+def test_all_n_ask_together_as_often_as_the_longest_alone() -> None:
+    def asked_for(lengths: Sequence[int]) -> list[int]:
+        calls: list[int] = []
+
+        def counted(texts: Sequence[str]) -> list[float]:
+            calls.append(len(texts))
+            return dice("trains alder council bridge million", texts)
+
+        greedy(ARTICLE, counted, range(len(ARTICLE.chunks)), lengths)
+        return calls
+
+    assert len(asked_for([7, 9, 11, 13])) == len(asked_for([13]))
+    assert sum(asked_for([7, 9, 11, 13])) < sum(sum(asked_for([n])) for n in (7, 9, 11, 13))
 
 
 @settings(max_examples=20, deadline=None)

@@ -1,3 +1,4 @@
+import itertools
 from collections.abc import Sequence
 
 import pytest
@@ -7,9 +8,11 @@ from hypothesis import strategies as st
 
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.lead import Lead
-from core.summarizers.oracles import Oracle, WindowOracle, best
+from core.summarizers.oracles import LIKELY_WINDOWS, Oracle, WindowOracle, best, likely_windows, windows
 from core.summarizers.systems import UNCUT, Document
+from core.text.segmentation import Segmenter
 from core.text.words import count_words, first_words
+from core.types import Article
 
 ARTICLE = segmented(
     "The council met on Monday. A bridge in Alder will open in May, the mayor said. It cost two million. "
@@ -72,6 +75,42 @@ def test_the_best_window_bounds_consecutive_words_and_nothing_else() -> None:
         )
         assert lead <= window <= oracle
         assert (n == 1) or window < oracle
+
+
+def test_a_window_copied_from_the_reference_is_the_oracles_among_hundreds() -> None:
+    """The search cannot find it: its chunks hold none of its words."""
+    copied = "It was, as it is, and then they were there."
+    text = " ".join(f"Snow fell on Dover{i}." for i in range(60)) + f" {copied} " + "Trains ran late. " * 60
+    article = Segmenter("blank")(Article("d", "all", "k", text, ("Nothing alike.", f"{copied.upper()}!")))
+    asked: list[str] = []
+
+    def f1(texts: Sequence[str]) -> list[float]:
+        asked.extend(texts)
+        return dice(copied, texts)
+
+    (draft,) = Oracle(()).summarize(document(article, f1=f1), [10])
+    assert draft.text == copied
+    assert len(windows(text, 10)) > 400
+    assert len(set(windows(text, 10)) & set(asked)) == LIKELY_WINDOWS
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.sampled_from(["a", "A,", "b", "c.", "--", "d"]), min_size=1, max_size=90),
+    st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=20),
+    st.integers(1, 12),
+)
+def test_likely_windows_have_most_words_and_pairs_in_common(words: list[str], reference: list[str], n: int) -> None:
+    def in_common(window: str) -> int:
+        own = [word.strip(".,").lower() for word in window.split() if word != "--"]
+        both = ([*of, *(f"{a} {b}" for a, b in itertools.pairwise(of))] for of in (own, reference))
+        mine, theirs = both
+        return sum(min(mine.count(unit), theirs.count(unit)) for unit in set(mine))
+
+    text = " ".join(words)
+    article = Article("d", "all", "k", text, (" ".join(reference),))
+    every = list(dict.fromkeys(windows(text, n)))
+    assert likely_windows(article, n) == sorted(every, key=in_common, reverse=True)[:LIKELY_WINDOWS]
 
 
 def test_an_article_without_chunks_has_an_oracle() -> None:

@@ -3,15 +3,20 @@
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from rich.console import Console
 
 from core.episodes import EpisodeRunner
 from core.errors import CancelledError, TrainingError
+from core.learning.checkpoint import to_bytes
 from core.learning.exchange import ArticleGradient, Request
+from core.learning.learner import Learner
+from core.learning.policies import PolicyConfig, make_policies
+from core.learning.training_config import TrainingConfig
 from core.types import Article
-from jobs.drive import driver
+from jobs.drive import driver, training
 from jobs.drive.heartbeat import Heart
 from jobs.plan.phase2 import pin
 from jobs.plan.pinned import Pinned
@@ -125,6 +130,45 @@ def test_a_training_that_was_killed_goes_on_as_if_nothing_had_happened(
     assert (resumed.run_id, resumed.state) == (outcome.run_id, "done")
     assert len(rounds) == 6 + 1  # none was learnt twice
     assert stored(store, resumed.run_id) == stored(store, whole.run_id)
+
+
+def test_updates_after_the_checkpoint_kept_are_learnt_again_to_the_last_bit(
+    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = driver.start(store, pinned, "inline", QUIET)
+    learn, rounds = EpisodeRunner.learn, []
+
+    def interrupted(self: EpisodeRunner, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
+        rounds.append([broadcast.update for broadcast, _ in requests])
+        if len(rounds) == 5:
+            raise KeyboardInterrupt
+        return learn(self, requests)
+
+    monkeypatch.setattr(EpisodeRunner, "learn", interrupted)
+    monkeypatch.setattr(training, "CHECKPOINT_BYTES", 1)  # every pair is a large one
+    outcome = driver.start(store, pinned, "inline", QUIET)
+    assert {p.name: p.updates for p in store.policy_infos(outcome.run_id)} == {
+        name: 1 if updates == 6 else 3 for name, updates in UPDATES.items()
+    }
+    assert len(stored(store, outcome.run_id)["updates"]) == 2 * 4 + 4 * 3
+    assert driver.resume(store, outcome.run_id, "inline", None, None, QUIET).state == "done"
+    assert rounds[5:] == [[update, update] for update in range(1, 6)]
+    assert stored(store, outcome.run_id) == stored(store, whole.run_id)
+
+
+@pytest.mark.parametrize(("inputs", "hidden", "expected"), [("features", 32, 40), ("embeddings", 128, 3)])
+def test_a_large_pair_is_kept_now_and_then(
+    inputs: Literal["features", "embeddings"], hidden: int, expected: int
+) -> None:
+    config = TrainingConfig("x", passes=10, articles_per_update=1, policies=PolicyConfig(inputs, hidden))
+    learner = Learner(config, make_policies(config.policies, 384, 0).state_dict())
+    kept = []
+    for learner.update in range(1, 41):
+        kept += [learner.update] if training.is_kept(learner, articles=1) else []
+    assert len(kept) == expected
+    assert kept[0] == 1
+    assert kept[-1] == 40
+    assert len(to_bytes(learner.state())) < learner.state_bytes  # without moments yet
 
 
 def test_an_evaluation_that_was_killed_does_not_train_again(

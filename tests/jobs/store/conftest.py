@@ -198,6 +198,7 @@ def make_round() -> Callable[..., RoundResult]:
         decoded = [Decoded(*place, f"greedy {luck}", *drawn(1)) for place in places]
         config = {"reinforce": {"entropy_weight": 0.01}}
         checkpoint = PolicyCheckpoint(name, len(name), lengths, update + 1, 3, config, rng.bytes(50))
-        return RoundResult(checkpoint, UpdateStatistics(update, *drawn(9)), gradients, decoded if greedy else ())
+        statistics = UpdateStatistics(update, *drawn(9))
+        return RoundResult(name, statistics, gradients, decoded if greedy else (), checkpoint)
 
     return make

@@ -61,7 +61,7 @@ def test_what_is_recorded_comes_back(store, spec, articles, name, seed, lengths,
     article_id, n = articles[0].id, lengths[0]
     gradient = ArticleGradient(article_id, n, {}, drawn, 0.0, 0.0)
     decoded = Decoded(article_id, n, *greedy)
-    store.record_round(run_id, epoch, [RoundResult(checkpoint, update, [gradient], [decoded])])
+    store.record_round(run_id, epoch, [RoundResult(name, update, [gradient], [decoded], checkpoint)])
 
     assert store.checkpoints(run_id) == [checkpoint]
     assert store.greedy_rewards(run_id) == [GreedyReward(name, seed, article_id, n, greedy[1])]
@@ -201,7 +201,7 @@ def test_text_that_postgres_cannot_keep_is_refused_on_both(store, training, arti
     for part in ("sampled", "greedy"):
         with pytest.raises(StoreError, match=f"{part} summary 0 of article {articles[0].id} at n=7 holds a NUL or"):
             store.record_round(*training, [changed(good, part, text=broken)])
-    named = dataclasses.replace(good, checkpoint=dataclasses.replace(good.checkpoint, name=broken))
+    named = dataclasses.replace(good, policy=broken, checkpoint=dataclasses.replace(good.checkpoint, name=broken))
     with pytest.raises(StoreError, match=r"update 0 of policy 'a.*b' holds a NUL or"):
         store.record_round(*training, [named])
     assert everything(store) == [[], [], []]

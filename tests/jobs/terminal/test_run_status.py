@@ -21,7 +21,9 @@ def trained(store_url: str, updates: int) -> None:
         store.set_total(run_id, epoch, 8)
         for name, count in (("a", updates), ("b", TOTAL)):
             checkpoint = PolicyCheckpoint(name, 0, (3,), count, TOTAL, {}, b"")
-            store.record_round(run_id, epoch, [RoundResult(checkpoint, UpdateStatistics(count - 1, *NUMBERS), [])])
+            store.record_round(
+                run_id, epoch, [RoundResult(name, UpdateStatistics(count - 1, *NUMBERS), [], (), checkpoint)]
+            )
         store.create_run(spec, "phase2-waiting")
 
 

@@ -1,0 +1,222 @@
+"""Where the time of a training goes: CPU milliseconds of each part of an update for one sampled summary.
+
+A whole training runs through the driver, in this process: what workers and the driver send each other is pickled and
+read again. Each part's time is its own, without that of parts within it. The first pass, which prepares the articles,
+is left out, and what follows training is not run.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import pickle
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import torch
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+import core.episodes
+from bench.machine import cpu_model, linear_gflops
+from cluster.episode_pool import InlineEpisodePool
+from core.learning import rounds
+from core.learning.exchange import ArticleGradient, Request
+from core.learning.learner import Learner
+from core.learning.reward import BertScoreReward
+from core.metrics.bertscore import BertScoreConfig, BertScorer
+from core.types import Article
+from jobs.drive import driver, training
+from jobs.drive.run import Run
+from jobs.plan.phase2 import pin
+from jobs.plan.pinned import Pinned
+from jobs.recipes.load import load_recipe
+from jobs.recipes.phase2 import Phase2Recipe
+from jobs.store import open_store
+
+RESULTS = Path(__file__).parent / "results"
+MODEL = "reward: model"
+PARTS = ("drawing", "reward: tokenizing", MODEL, "reward: matching", "gradient", "exchange", "step", "storing", "other")
+MOST = 0.3  # ms a sampled summary, of everything but the model
+REWARDED = 96  # summaries that are rewarded together and one at a time
+REPETITIONS = 3
+
+
+class Meter:
+    """CPU seconds of parts, each without those within it."""
+
+    def __init__(self) -> None:
+        self.seconds: Counter[str] = Counter()
+        self._inner = [0.0]
+
+    def timed(self, part: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function`, the time of which goes to `part`."""
+
+        def call(*args: Any, **options: Any) -> Any:
+            started = time.process_time()
+            self._inner.append(0.0)
+            try:
+                return function(*args, **options)
+            finally:
+                taken = time.process_time() - started
+                self.seconds[part] += taken - self._inner.pop()
+                self._inner[-1] += taken
+
+        return call
+
+
+class Watch:
+    """A meter of all parts of a training after its first updates, and what was drawn and rewarded in them."""
+
+    def __init__(self, warm_up: int) -> None:
+        self.meter = Meter()
+        self.updates = -warm_up
+        self.summaries: list[tuple[Article, str]] = []
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Measure every training that is run meanwhile."""
+        of = [
+            ("drawing", core.episodes.EpisodeRunner, "_draw"),
+            ("reward: tokenizing", BertScorer, "_tokenized"),
+            (MODEL, BertScorer, "embed"),
+            ("reward: matching", BertScorer, "match"),
+            ("gradient", core.episodes, "_gradient"),
+            ("exchange", core.episodes, "restore_policies"),
+            ("exchange", rounds, "request_of"),
+            ("step", Learner, "step"),
+            ("storing", training, "_result"),
+            ("storing", Run, "record_round"),
+        ]
+        with contextlib.ExitStack() as stack:
+            for part, owner, name in of:
+                stack.enter_context(mock.patch.object(owner, name, self.meter.timed(part, getattr(owner, name))))
+            learn = self.meter.timed("other", InlineEpisodePool.learn)
+            pickled = self.meter.timed("exchange", lambda value: pickle.loads(pickle.dumps(value, protocol=5)))
+
+            def sent(pool: InlineEpisodePool, requests: Sequence[Request], look_around: Any) -> Any:
+                self.updates += 1
+                if self.updates == 1:
+                    self.meter.seconds.clear()
+                    self.summaries.clear()
+                found: list[list[ArticleGradient]] = pickled(learn(pool, pickled(requests), look_around))
+                by_id = {article.id: article for _, episodes in requests for article, _ in episodes}
+                self.summaries += [(by_id[g.article_id], s.text) for of in found for g in of for s in g.samples]
+                return found
+
+            stack.enter_context(mock.patch.object(InlineEpisodePool, "learn", sent))
+            stack.enter_context(mock.patch.object(driver, "run_stage"))
+            stack.enter_context(mock.patch.object(training, "_decoded", return_value={}))
+            yield
+
+
+def main() -> None:
+    options = _options()
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    torch.set_num_threads(1)
+    report: dict[str, Any] = {"about": {"CPU": f"{cpu_model()}, 1 thread", "GFLOP/s": linear_gflops()}, "recipes": {}}
+    for recipe in ("sample", "as-written"):
+        pinned = _pinned(recipe, options)
+        watch = measure(pinned)
+        milliseconds = {part: 1e3 * watch.meter.seconds[part] / len(watch.summaries) for part in PARTS}
+        bertscore = pinned.metrics.bertscore
+        report["recipes"][recipe] = {
+            "articles": _articles(pinned),
+            "updates": watch.updates,
+            "summaries": len(watch.summaries),
+            "ms": milliseconds,
+            "all but the model": sum(milliseconds.values()) - milliseconds[MODEL],
+            "reward of a summary, ms": compare_rewards(bertscore, watch.summaries[:REWARDED]),
+        }
+    text = as_text(report)
+    print(text, end="")
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "update.txt").write_text(text, encoding="utf-8")
+    (RESULTS / "update.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.update", description=__doc__.splitlines()[0])
+    parser.add_argument("--articles", type=int, default=16, help="how many to learn from, from the first")
+    parser.add_argument("--passes", type=int, default=3, help="over all articles, after the first")
+    parser.add_argument("--dataset", default="sample", help="as in a recipe")
+    return parser.parse_args()
+
+
+def _pinned(recipe: str, options: argparse.Namespace) -> Pinned:
+    methods = [method.model_dump() for method in load_recipe(Phase2Recipe, recipe, {}).methods]
+    changes = {
+        "train_datasets": [{"name": options.dataset, "limit": options.articles}],
+        "methods": [method | {"passes": options.passes + 1} for method in methods],
+        "seeds": [0],
+        "systems": ["lead"],
+    }
+    return pin(load_recipe(Phase2Recipe, recipe, changes))
+
+
+def measure(pinned: Pinned) -> Watch:
+    """Train as a run does, with a store of its own, for a pass and then some more."""
+    (config,) = pinned.training.configs if pinned.training else ()
+    watch = Watch(warm_up=config.updates(_articles(pinned)) // config.passes)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_store(f"sqlite:///{folder}/update.db") as store,
+        watch.watching(),
+    ):
+        driver.start(store, pinned, "inline", Console(file=io.StringIO()))
+    return watch
+
+
+def _articles(pinned: Pinned) -> int:
+    return sum(corpus.size or 0 for corpus in pinned.training.corpora) if pinned.training else 0
+
+
+def compare_rewards(config: BertScoreConfig, summaries: Sequence[tuple[Article, str]]) -> dict[str, float]:
+    """CPU milliseconds for the reward of one summary: the best of some repetitions, interleaved."""
+    scorer = BertScorer(config, torch.device("cpu"))
+    reward = BertScoreReward(scorer)
+    ways: dict[str, Callable[[], object]] = {
+        "together": lambda: reward(summaries),
+        "one at a time": lambda: [reward([summary]) for summary in summaries],
+        "one pair at a time, reference and all": lambda: [
+            scorer.score([(text, article.references)]) for article, text in summaries
+        ],
+    }
+    reward(summaries)
+    taken: dict[str, list[float]] = {name: [] for name in ways}
+    for repetition in range(REPETITIONS):
+        for name in reversed(ways) if repetition % 2 else ways:
+            started = time.process_time()
+            ways[name]()
+            taken[name].append(1e3 * (time.process_time() - started) / len(summaries))
+    return {name: min(found) for name, found in taken.items()}
+
+
+def as_text(report: dict[str, Any]) -> str:
+    text = io.StringIO()
+    console = Console(file=text, width=110, highlight=False)
+    rates = ", ".join(f"{name} {rate:.0f}" for name, rate in report["about"]["GFLOP/s"].items())
+    console.print(f"CPU: {report['about']['CPU']}; GFLOP/s: {rates}")
+    table = Table("CPU ms a sampled summary", *report["recipes"], box=box.SIMPLE)
+    found = report["recipes"].values()
+    for part in PARTS:
+        table.add_row(part, *(f"{one['ms'][part]:.3f}" for one in found))
+    table.add_row("all but the model", *(f"{one['all but the model']:.3f}" for one in found))
+    for way in next(iter(found))["reward of a summary, ms"]:
+        table.add_row(f"reward, {way}", *(f"{one['reward of a summary, ms'][way]:.3f}" for one in found))
+    table.add_row("summaries", *(str(one["summaries"]) for one in found))
+    table.add_row("updates", *(str(one["updates"]) for one in found))
+    console.print(table)
+    console.print(f"Wanted: at most {MOST} ms of all but the model.")
+    return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines() if line.strip())
+
+
+if __name__ == "__main__":
+    main()
