@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from core.batching import equal_length_batches
-from core.metrics.bertscore import BertScorer, TokenVectors
+from core.metrics.bertscore import BertScorer
+from core.metrics.token_matching import TokenVectors
 
 
 class AnchorScorer:
