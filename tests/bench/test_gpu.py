@@ -49,8 +49,8 @@ def test_flop_are_those_of_the_layers(tmp_path: Path) -> None:
     assert len(articles) == 1
     of_token = 2 * 12 * 64**2  # four matrices of attention, two of the inner layer
     flop = speed.tflops * 1e12 / speed.tokens_per_second
-    # Beside the linear layers: attention itself, matching, and padding, at most as much again.
-    assert of_token < flop < 2 * of_token
+    # Beside the linear layers: attention itself, matching, and padding, of which one article's few batches have much.
+    assert of_token < flop < 4 * of_token
     assert speed.busy_share is speed.actors is None
 
 
