@@ -24,16 +24,18 @@ def test_every_text_is_in_one_batch_within_the_budget(lengths: list[int], budget
 
 
 @settings(deadline=None)
-@given(st.lists(st.sampled_from([50, 60, 100, 400]), max_size=200))
-def test_large_batches_have_little_padding(lengths: list[int]) -> None:
-    for batch in token_batches(lengths, 16_384):
+@given(st.lists(st.sampled_from([50, 60, 100, 400]), max_size=200), st.sampled_from([TOKEN_BUDGET, 16_384]))
+def test_batches_beyond_an_eighth_of_the_budget_have_little_padding(lengths: list[int], budget: int) -> None:
+    batches = list(token_batches(lengths, budget))
+    for batch in batches:
         size = max(lengths[i] for i in batch) * len(batch)
-        assert size <= TOKEN_BUDGET or size - sum(lengths[i] for i in batch) <= size / 8
-    assert len(list(token_batches(lengths, 16_384))) <= len(list(token_batches(lengths)))
+        assert len(batch) == 1 or size <= budget / 8 or size - sum(lengths[i] for i in batch) <= size / 8
+    assert len(batches) <= len(set(lengths)) + 8 * sum(lengths) / budget
 
 
 def test_padding_may_be_allowed() -> None:
     lengths = [100] * 30 + [400] * 5
+    assert [len(batch) for batch in token_batches(lengths)] == [20, 10, 5]
     assert [len(batch) for batch in token_batches(lengths, 16_384)] == [30, 5]
     assert [len(batch) for batch in token_batches(lengths, 16_384, max_padding=1)] == [35]
 
