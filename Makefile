@@ -6,7 +6,7 @@ DEMO_STORE := sqlite:///demo.db
 SEED ?= 0
 KILLS ?= 100
 
-.PHONY: setup demo test test-faults fuzz chaos check audit bench clean
+.PHONY: setup demo test test-faults fuzz chaos check audit bench bench-gpu clean
 .DEFAULT_GOAL := setup
 
 setup: .venv/installed
@@ -60,6 +60,10 @@ bench: setup
 	$(BIN)/python -m bench.without_models
 	$(BIN)/python -m bench.overhead
 	$(BIN)/python -m bench.update
+
+# On a machine with an NVIDIA GPU: rates, and how long the paper recipe takes. Results in bench/results/gpu.txt.
+bench-gpu: setup
+	$(BIN)/python -m bench.gpu
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo.db demo.db-shm demo.db-wal reports

@@ -21,7 +21,7 @@ FUNCTIONS = {
         ("core.metrics.bertscore", "padded"),
     ),
     "composing": (("core.sweep", "write"),),
-    "matching": (("core.metrics.bertscore", "BertScorer", "match"),),
+    "matching": (("core.metrics.bertscore", "precision_and_recall"),),
     "ROUGE": (("core.metrics.rouge", "Rouge", "score"),),
     "storing": (("jobs.store", "Store", "record"),),
 }

@@ -2,10 +2,11 @@
 
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from cluster.worker import Worker, this_worker
+from cluster.worker_notes import noted
 from core.types import Article, BundleResult, Failure, Landed, SegmentedArticle, Summary
 
 Segmenter: TypeAlias = Callable[[Article], SegmentedArticle]
@@ -47,8 +48,14 @@ def segment_bundle(segment: Segmenter, bundle: Sequence[Article]) -> SegmentedBu
 def sweep_bundle(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
     """Sweep the articles together; if that fails, each alone, so that only the guilty ones become failures.
 
-    Summaries keep the order of the bundle.
+    Summaries keep the order of the bundle. What core tells meanwhile is in the result's notes.
     """
+    with noted() as notes:
+        result = _swept(sweep, segmented)
+    return replace(result, notes=tuple(notes))
+
+
+def _swept(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
     if not segmented.articles:
         return BundleResult((), segmented.failures)
     try:
@@ -58,7 +65,7 @@ def sweep_bundle(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
             return BundleResult((), (*segmented.failures, _failure(segmented.articles[0].article, error)))
     # Outside the `except`: its traceback would keep the tensors of the failed attempt, and after "out of memory"
     # the single articles need that room.
-    alone = [sweep_bundle(sweep, SegmentedBundle((article,), ())) for article in segmented.articles]
+    alone = [_swept(sweep, SegmentedBundle((article,), ())) for article in segmented.articles]
     summaries = tuple(summary for result in alone for summary in result.summaries)
     failures = tuple(failure for result in alone for failure in result.failures)
     return BundleResult(summaries, segmented.failures + failures)

@@ -2,24 +2,41 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 
-# Padded tokens in one forward pass. Speed is flat from 512 to 4096 on a CPU core; memory is not.
+IntArray = npt.NDArray[np.int64]
+
+# Padded tokens in one forward pass on a CPU. What costs time there is padding, not the number of passes.
 TOKEN_BUDGET = 2048
+# The part of a larger batch that may be padding.
+MAX_PADDING = 1 / 8
 # For models that state no maximum (XLNet has none; a tokenizer without one reports 10^30).
 FALLBACK_MAX_TOKENS = 512
 
 
-def token_batches(lengths: Sequence[int], budget: int = TOKEN_BUDGET) -> Iterator[list[int]]:
-    """Indices of texts, shortest first, in batches of at most `budget` padded tokens (a longer text goes alone)."""
+def token_batches(
+    lengths: Sequence[int], budget: int = TOKEN_BUDGET, max_padding: float = MAX_PADDING
+) -> Iterator[list[int]]:
+    """Indices of texts, shortest first, in batches of at most `budget` padded tokens (a longer text goes alone).
+
+    A batch beyond an eighth of the budget is no more than `max_padding` padding, in [0, 1]: it keeps its device busy
+    already, and a token of padding costs what a token costs.
+    """
     batch: list[int] = []
+    tokens = 0
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and lengths[index] * (len(batch) + 1) > budget:
+        size = lengths[index] * (len(batch) + 1)
+        padding = size - tokens - lengths[index]
+        if batch and (size > budget or (size > budget // 8 and padding > max_padding * size)):
             yield batch
-            batch = []
+            batch, tokens = [], 0
         batch.append(index)
+        tokens += lengths[index]
     if batch:
         yield batch
 
@@ -49,25 +66,62 @@ def _positions(model: torch.nn.Module) -> int | None:
     return positions
 
 
-def padded(rows: Sequence[dict[str, list[int]]], tokenizer: Any, device: torch.device) -> dict[str, torch.Tensor]:
-    """One tensor (batch, longest) int64 for each input of the model.
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The model inputs of several texts, one text behind the other, special tokens included, without padding.
+
+    Attributes:
+        inputs: `input_ids` and, of some tokenizers, `token_type_ids`, each (tokens of all texts,) int64.
+        lengths: (texts,) int64, how many tokens each text has.
+    """
+
+    inputs: dict[str, IntArray]
+    lengths: IntArray
+
+    @property
+    def ids(self) -> list[IntArray]:
+        """The `input_ids` of each text."""
+        return np.split(self.inputs["input_ids"], np.cumsum(self.lengths[:-1]))
+
+    def positions(self, batch: Sequence[int]) -> IntArray:
+        """Where in `inputs` the tokens of the texts `batch` are, text by text."""
+        sizes = self.lengths[batch]
+        starts = np.cumsum(self.lengths)[batch] - sizes
+        before = np.cumsum(sizes) - sizes
+        positions: IntArray = np.arange(sizes.sum()) + np.repeat(starts - before, sizes)
+        return positions
+
+
+def tokenized(tokenizer: Any, texts: Sequence[str], max_length: int, **options: bool) -> Tokens:
+    """The model inputs of each text, cut to `max_length` tokens."""
+    if not texts:
+        return Tokens({"input_ids": np.empty(0, np.int64)}, np.empty(0, np.int64))
+    # Without padding the mask says nothing, and making it takes time.
+    encoded = tokenizer(list(texts), truncation=True, max_length=max_length, return_attention_mask=False, **options)
+    lengths = np.array([len(row) for row in encoded["input_ids"]], dtype=np.int64)
+    flat = {name: itertools.chain.from_iterable(rows) for name, rows in encoded.items()}
+    return Tokens({name: np.fromiter(values, np.int64, lengths.sum()) for name, values in flat.items()}, lengths)
+
+
+def padded(tokens: Tokens, batch: Sequence[int], tokenizer: Any, device: torch.device) -> dict[str, torch.Tensor]:
+    """One tensor (texts, longest) int64 for each input of the model, of the texts `batch`, and the `attention_mask`.
 
     Padded on the right, whatever side the tokenizer prefers (XLNet's: left): the attention mask hides the padding
     there from every kind of model, and the tokens keep their positions.
     """
-    fill = {
-        "input_ids": tokenizer.pad_token_id or 0,
-        "token_type_ids": tokenizer.pad_token_type_id,
-        "attention_mask": 0,
-    }
-    longest = max(len(row["input_ids"]) for row in rows)
-    return {
-        name: torch.tensor([row[name] + [fill[name]] * (longest - len(row[name])) for row in rows], device=device)
-        for name in rows[0]
-    }
+    fill = {"input_ids": tokenizer.pad_token_id or 0, "token_type_ids": tokenizer.pad_token_type_id}
+    lengths = tokens.lengths[batch]
+    mask = np.arange(lengths.max()) < lengths[:, None]
+    positions = tokens.positions(batch)
+    inputs = {"attention_mask": to_device(mask.astype(np.int64), device)}
+    for name, values in tokens.inputs.items():
+        rows = np.full(mask.shape, fill[name])
+        rows[mask] = values[positions]
+        inputs[name] = to_device(rows, device)
+    return inputs
 
 
-def tokenized(tokenizer: Any, texts: Sequence[str], max_length: int, **options: bool) -> list[dict[str, list[int]]]:
-    """Each text's model inputs (`input_ids`, `attention_mask`, …), special tokens included, cut to `max_length`."""
-    encoded = tokenizer(list(texts), truncation=True, max_length=max_length, **options)
-    return [{name: encoded[name][i] for name in encoded} for i in range(len(texts))]
+def to_device(values: npt.NDArray[Any], device: torch.device) -> torch.Tensor:
+    """A tensor of them on `device`; to a GPU from pinned memory, so that nobody waits for the copy."""
+    tensor = torch.from_numpy(values)
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor

@@ -145,10 +145,14 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class BundleResult:
-    """What one bundle of articles became. Every article of the bundle has all its summaries here, or one failure."""
+    """What one bundle of articles became. Every article of the bundle has all its summaries here, or one failure.
+
+    `notes` are lines for the run's log.
+    """
 
     summaries: tuple[Summary, ...]
     failures: tuple[Failure, ...]
+    notes: tuple[str, ...] = ()
 
 
 # A bundle of articles and what became of it.

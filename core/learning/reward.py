@@ -12,9 +12,10 @@ import torch
 
 from core.batching import equal_length_batches
 from core.errors import RecipeError
-from core.metrics.bertscore import BertScoreConfig, BertScorer, TokenVectors
+from core.metrics.bertscore import BertScoreConfig, BertScorer
 from core.metrics.metric import Metric, Row
 from core.metrics.registry import NEED_SOURCE, Options, make_metric
+from core.metrics.token_matching import TokenVectors
 from core.text.language import Language
 from core.types import Article
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from core.batching import equal_length_batches
-from core.metrics.bertscore import EMPTY, BertScorer, TokenVectors
+from core.metrics.bertscore import EMPTY, BertScorer
+from core.metrics.token_matching import TokenVectors
 from core.types import Score
 
 

@@ -10,31 +10,29 @@ import functools
 import importlib.metadata
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import bert_score
 import numpy as np
-import numpy.typing as npt
 import torch
 from bert_score.utils import model2layers
 from transformers import GPT2Tokenizer, RobertaTokenizer
 
-from core.batching import max_tokens, padded, token_batches, tokenized
+from core.batching import IntArray, Tokens, max_tokens, padded, to_device, token_batches, tokenized
 from core.errors import ModelError, RecipeError
 from core.fast_linear import speed_up_linear_layers
+from core.metrics.token_matching import FloatArray, Matching, TokenVectors, precision_and_recall
 from core.models import ModelRef, is_folder, model_folder
+from core.token_budget import Batches, encoder_budget
 from core.transformer import DTYPES, Precision, load_transformer
 from core.types import Score
 
 EMPTY = Score(0.0, 0.0, 0.0)
-FloatArray = npt.NDArray[np.float64]
 # Where models keep their layers: BERT, RoBERTa, ELECTRA; XLNet; DistilBERT; BART; T5.
 _LAYER_LISTS = ("encoder.layer", "layer", "transformer.layer", "layers", "block")
-# From the lengths of texts, in tokens, to batches of their indices.
-Batches = Callable[[Sequence[int]], Iterator[list[int]]]
 # (candidate, references)
 Pair = tuple[str, Sequence[str]]
 
@@ -91,14 +89,6 @@ class BertScoreConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class TokenVectors:
-    """The token vectors of one text, each of length 1, and which of them count (special tokens only match)."""
-
-    vectors: torch.Tensor  # (tokens, dimensions) float32
-    weights: FloatArray  # (tokens,) float64, 0 or 1, or the idf weights
-
-
-@dataclass(frozen=True, slots=True)
 class Idf:
     """How rare tokens are among references. Special tokens are in every one, so that they weigh 0.
 
@@ -110,9 +100,9 @@ class Idf:
     weights: Mapping[int, float]
     unseen: float
 
-    def of(self, ids: Sequence[int]) -> FloatArray:
-        """The weights of a text's tokens, (tokens,) float64."""
-        return np.array([self.weights.get(i, self.unseen) for i in ids], dtype=np.float64)
+    def of(self, ids: IntArray) -> FloatArray:
+        """The weights of tokens, (tokens,) float64."""
+        return np.array([self.weights.get(i, self.unseen) for i in ids.tolist()], dtype=np.float64)
 
 
 class BertScorer:
@@ -133,13 +123,14 @@ class BertScorer:
         self._model = _truncated(model, config).to(device, DTYPES[config.precision])
         speed_up_linear_layers(self._model)
         self._baseline = _baseline(config) if config.rescale else (0.0, 0.0, 0.0)
-        self._device = device
+        name = f"BERTScore's {config.model.name}"
+        self._budget = encoder_budget(name, self._model, self._max_length, device)
 
     def idf(self, references: Sequence[str]) -> Idf:
         """Token weights, as bert_score computes them: of a token in c of N references, ln((N + 1) / (c + 1))."""
-        rows = self._tokenized([text.strip() for text in references if text.strip()])
-        having = Counter(token for row in rows for token in set(row["input_ids"]))
-        above = len(rows) + 1
+        tokens = self._tokenized([text.strip() for text in references if text.strip()])
+        having = Counter(token for ids in tokens.ids for token in set(ids.tolist()))
+        above = len(tokens.lengths) + 1
         return Idf({token: math.log(above / (count + 1)) for token, count in having.items()}, math.log(above))
 
     def score(self, pairs: Sequence[Pair], idf: Idf | None = None) -> list[Score]:
@@ -159,11 +150,14 @@ class BertScorer:
         for candidate, references in pairs:
             for reference in references:
                 candidates.setdefault(reference.strip(), {})[candidate.strip()] = EMPTY
+        matchings = []
         for reference, scores in candidates.items():
             filled = [text for text in scores if text in tokens]
             if reference in tokens and filled:
-                matched = self.match([tokens[text] for text in filled], tokens[reference])
-                scores.update(zip(filled, matched, strict=True))
+                matchings.append((scores, filled, Matching(tokens[reference], [tokens[text] for text in filled])))
+        matched = self._scores([matching for _, _, matching in matchings])
+        for (scores, filled, _), found in zip(matchings, matched, strict=True):
+            scores.update(zip(filled, found, strict=True))
         return [
             max(
                 (candidates[ref.strip()][text.strip()] for ref in refs if ref.strip()),
@@ -175,7 +169,7 @@ class BertScorer:
 
     def match(self, candidates: Sequence[TokenVectors], reference: TokenVectors) -> list[Score]:
         """Score each candidate, at least one, against one reference."""
-        return [self._score(pair) for pair in _match(candidates, reference)]
+        return self._scores([Matching(reference, candidates)])[0]
 
     def embed(
         self, texts: Sequence[str], batches: Batches = token_batches, idf: Idf | None = None
@@ -188,47 +182,46 @@ class BertScorer:
             idf: weights of the tokens.
         """
         filled = [i for i, text in enumerate(texts) if text]
-        rows = self._tokenized([texts[i] for i in filled])
-        self.tokens += sum(len(row["input_ids"]) for row in rows)
+        tokens = self._tokenized([texts[i] for i in filled])
+        self.tokens += int(tokens.lengths.sum())
+        weights = np.split(self._weights(tokens.inputs["input_ids"], idf), np.cumsum(tokens.lengths[:-1]))
         found: list[TokenVectors | None] = [None] * len(texts)
+
+        def forward(batch: list[int]) -> None:
+            inputs = padded(tokens, batch, self._tokenizer, self._budget.device)
+            hidden = self._model(inputs["input_ids"], attention_mask=inputs["attention_mask"])[0].float()
+            hidden = hidden / hidden.norm(dim=-1, keepdim=True)
+            # Without the padding, by indices: a mask on a GPU would make everything wait for it.
+            lengths = tokens.lengths[batch]
+            kept = np.flatnonzero(np.arange(hidden.shape[1]) < lengths[:, None])
+            unpadded = hidden.flatten(0, 1)[to_device(kept, self._budget.device)]
+            for i, vectors in zip(batch, unpadded.split(lengths.tolist()), strict=True):
+                if weights[i].any():  # none for a text of control characters alone
+                    found[filled[i]] = TokenVectors(vectors, weights[i])
+
         with torch.inference_mode():
-            for batch in batches([len(row["input_ids"]) for row in rows]):
-                inputs = padded([rows[i] for i in batch], self._tokenizer, self._device)
-                hidden = self._model(inputs["input_ids"], attention_mask=inputs["attention_mask"])[0].float()
-                hidden = hidden / hidden.norm(dim=-1, keepdim=True)
-                for i, vectors, mask in zip(batch, hidden, inputs["attention_mask"].bool(), strict=True):
-                    ids = rows[i]["input_ids"]
-                    weights = self._weights(ids) if idf is None else idf.of(ids)
-                    if weights.any():  # none for a text of control characters alone
-                        found[filled[i]] = TokenVectors(vectors[mask], weights)
+            self._budget.run(tokens.lengths.tolist(), forward, batches)
         return found
 
-    def _tokenized(self, texts: Sequence[str]) -> list[dict[str, list[int]]]:
+    def _tokenized(self, texts: Sequence[str]) -> Tokens:
         # As bert_score does: byte-level BPE reads a word without the space before it as another word.
         options = {"add_prefix_space": True} if isinstance(self._tokenizer, GPT2Tokenizer | RobertaTokenizer) else {}
-        return tokenized(self._tokenizer, texts, self._max_length, **options) if texts else []
+        return tokenized(self._tokenizer, texts, self._max_length, **options)
 
-    def _weights(self, ids: list[int]) -> FloatArray:
-        special = (self._tokenizer.sep_token_id, self._tokenizer.cls_token_id)
-        return np.array([i not in special for i in ids], dtype=np.float64)
+    def _weights(self, ids: IntArray, idf: Idf | None) -> FloatArray:
+        if idf is not None:
+            return idf.of(ids)
+        special = [i for i in (self._tokenizer.sep_token_id, self._tokenizer.cls_token_id) if i is not None]
+        return np.isin(ids, special, invert=True).astype(np.float64)
+
+    def _scores(self, matchings: Sequence[Matching]) -> list[list[Score]]:
+        """Of each candidate of each matching."""
+        return [[self._score(pair) for pair in found] for found in precision_and_recall(matchings)]
 
     def _score(self, matched: tuple[float, float]) -> Score:
         precision, recall = matched
         f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
         return Score(*(_rescaled(*pair) for pair in zip((precision, recall, f1), self._baseline, strict=True)))
-
-
-def _match(candidates: Sequence[TokenVectors], reference: TokenVectors) -> list[tuple[float, float]]:
-    """Precision and recall of each candidate: mean best cosine of its tokens, and of the reference's tokens.
-
-    One matrix product for all candidates of a reference; the maxima and means are taken candidate by candidate.
-    """
-    similarity = (torch.cat([c.vectors for c in candidates]) @ reference.vectors.T).cpu().numpy()
-    starts = np.cumsum([0, *(len(c.weights) for c in candidates[:-1])])
-    weights = np.concatenate([c.weights for c in candidates])
-    precision = np.add.reduceat(similarity.max(axis=1) * weights, starts) / np.add.reduceat(weights, starts)
-    recall = np.maximum.reduceat(similarity, starts, axis=0) @ reference.weights / reference.weights.sum()
-    return list(zip(precision.tolist(), recall.tolist(), strict=True))
 
 
 def _rescaled(value: float, baseline: float) -> float:

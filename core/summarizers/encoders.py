@@ -13,9 +13,10 @@ import numpy.typing as npt
 import torch
 from sentence_transformers import SentenceTransformer
 
-from core.batching import max_tokens, padded, token_batches, tokenized
+from core.batching import max_tokens, padded, tokenized
 from core.fast_linear import speed_up_linear_layers
 from core.models import ModelRef, model_folder
+from core.token_budget import TokenBudget, encoder_budget
 from core.transformer import DTYPES, Precision, hide_progress_bars, load_transformer
 
 FloatArray = npt.NDArray[np.float32]
@@ -31,13 +32,13 @@ class Encoder:
         tokens: how many tokens it has read, without padding.
     """
 
-    def __init__(self, name: str, tokenizer: Any, forward: Forward, max_length: int, device: torch.device) -> None:
+    def __init__(self, name: str, tokenizer: Any, forward: Forward, max_length: int, budget: TokenBudget) -> None:
         self.name = name
         self.tokens = 0
         self._tokenizer = tokenizer
         self._forward = forward
         self._max_length = max_length
-        self._device = device
+        self._budget = budget
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """Embed `texts`; texts longer than the model's window are cut to it.
@@ -46,16 +47,20 @@ class Encoder:
             float32 array (len(texts), dimensions), row i for text i. Equal texts have equal rows.
         """
         unique = list(dict.fromkeys(texts))
-        rows = tokenized(self._tokenizer, unique, self._max_length)
-        self.tokens += sum(len(row["input_ids"]) for row in rows)
-        vectors: list[FloatArray] = [np.empty(0, np.float32)] * len(unique)
+        tokens = tokenized(self._tokenizer, unique, self._max_length)
+        self.tokens += int(tokens.lengths.sum())
+        order: list[int] = []
+        outputs: list[torch.Tensor] = []
+
+        def forward(batch: list[int]) -> None:
+            outputs.append(self._forward(padded(tokens, batch, self._tokenizer, self._budget.device)).float())
+            order.extend(batch)
+
         with torch.inference_mode():
-            for batch in token_batches([len(row["input_ids"]) for row in rows]):
-                output = self._forward(padded([rows[i] for i in batch], self._tokenizer, self._device))
-                for i, vector in zip(batch, output.float().cpu().numpy(), strict=True):
-                    vectors[i] = vector
-        position = {text: i for i, text in enumerate(unique)}
-        return np.stack([vectors[position[text]] for text in texts])
+            self._budget.run(tokens.lengths.tolist(), forward)
+            found: FloatArray = torch.cat(outputs).cpu().numpy()  # one copy: each would wait for the GPU
+        row = {unique[index]: place for place, index in enumerate(order)}
+        return found[[row[text] for text in texts]]
 
 
 def load_encoder(ref: ModelRef, device: torch.device, precision: Precision = "float32") -> Encoder:
@@ -90,7 +95,8 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device, dtype: 
         vectors: torch.Tensor = model(inputs)["sentence_embedding"]
         return vectors
 
-    return Encoder(name, model.tokenizer, forward, max_tokens(model.tokenizer, model, model.max_seq_length), device)
+    max_length = max_tokens(model.tokenizer, model, model.max_seq_length)
+    return Encoder(name, model.tokenizer, forward, max_length, encoder_budget(name, model, max_length, device))
 
 
 def _mean_pooled(name: str, folder: Path, device: torch.device, dtype: torch.dtype) -> Encoder:
@@ -105,4 +111,4 @@ def _mean_pooled(name: str, folder: Path, device: torch.device, dtype: torch.dty
         pooled: torch.Tensor = (hidden * mask).sum(dim=1) / mask.sum(dim=1)
         return pooled
 
-    return Encoder(name, tokenizer, forward, max_length, device)
+    return Encoder(name, tokenizer, forward, max_length, encoder_budget(name, model, max_length, device))

@@ -1,18 +1,21 @@
 """Articles in, written summaries out: a generator's model, loaded and run in batches."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer, LogitsProcessorList
 
-from core.batching import max_tokens, token_batches
+from core.batching import IntArray, max_tokens, to_device, token_batches
 from core.errors import ModelError
 from core.models import model_folder
 from core.summarizers.decoding import TopKSampling, clean, generation_config
 from core.summarizers.generators import Generator, Half, complete
+from core.token_budget import TokenBudget
 from core.transformer import hide_progress_bars, only_errors
 
 # Tokens of articles and summaries in one batch, times beams. What every token keeps in memory is what counts: up to
@@ -64,8 +67,10 @@ class LoadedGenerator:
         self.tokens = 0
         self._tokenizer = tokenizer
         self._model = model
-        self._device = device
         self._seed = seed
+        # Not from free memory: in half precision a text may depend on its batch, so each GPU begins with the same.
+        tokens = GPU_TOKEN_BUDGET if device.type == "cuda" else CPU_TOKEN_BUDGET
+        self._budget = TokenBudget(generator.model.name, device, lambda: tokens)
         window = max_tokens(tokenizer, model)
         self._config = model.generation_config = generation_config(generator, model, tokenizer, window)
         # Whether article and summary have a window each, instead of sharing one.
@@ -91,10 +96,13 @@ class LoadedGenerator:
         prompts = [self.prompt(text) for text in texts]
         lengths = [(len(prompt.ids) + self._new_tokens) * (self._config.num_beams or 1) for prompt in prompts]
         written: dict[int, str] = {}
-        budget = GPU_TOKEN_BUDGET if self._device.type == "cuda" else CPU_TOKEN_BUDGET
-        for batch in token_batches(lengths, budget):
+
+        def write(batch: list[int]) -> None:
             outputs = self._write([prompts[i].ids for i in batch], [keys[i] for i in batch])
             written.update(zip(batch, outputs, strict=True))
+
+        # Padding costs little here: each token that is written is a pass of its own.
+        self._budget.run(lengths, write, functools.partial(token_batches, max_padding=1))
         dtype = str(self._model.dtype).removeprefix("torch.")
         return [
             Generated(written[i], len(prompt.ids) + prompt.truncated, prompt.truncated, dtype)
@@ -113,7 +121,7 @@ class LoadedGenerator:
         draws = LogitsProcessorList([TopKSampling(top_k, self._seed, keys)] if top_k else [])
         with torch.inference_mode(), only_errors():
             output = self._model.generate(
-                **{name: tensor.to(self._device) for name, tensor in inputs.items()},
+                **{name: to_device(array, self._budget.device) for name, array in inputs.items()},
                 generation_config=self._config,
                 logits_processor=draws,
             )
@@ -179,12 +187,11 @@ def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
     return ids[:first], ids[last:]
 
 
-def _padded(rows: list[list[int]], fill: int, left: bool) -> dict[str, torch.Tensor]:
-    """`input_ids` and `attention_mask`, each (rows, longest) int64. What is to be continued is padded on the left."""
-    longest = max(len(row) for row in rows)
-    ids, mask = [], []
-    for row in rows:
-        gap = longest - len(row)
-        ids.append([fill] * gap + row if left else row + [fill] * gap)
-        mask.append([0] * gap + [1] * len(row) if left else [1] * len(row) + [0] * gap)
-    return {"input_ids": torch.tensor(ids), "attention_mask": torch.tensor(mask)}
+def _padded(rows: list[list[int]], fill: int, left: bool) -> dict[str, IntArray]:
+    """`input_ids` and `attention_mask`, each (rows, longest). What is to be continued is padded on the left."""
+    lengths = np.array([len(row) for row in rows])
+    places = np.arange(lengths.max())
+    mask = (places[::-1] if left else places) < lengths[:, None]
+    ids = np.full(mask.shape, fill, dtype=np.int64)
+    ids[mask] = np.concatenate(rows)
+    return {"input_ids": ids, "attention_mask": mask.astype(np.int64)}

@@ -83,6 +83,8 @@ def _tell(run: Run, landed: Sequence[Landed], finished: set[str], advance: Advan
     """Say what has been stored; of how many articles it was."""
     done = {summary.article_id for _, result in landed for summary in result.summaries} - finished
     failed = [failure for _, result in landed for failure in result.failures]
+    for note in (note for _, result in landed for note in result.notes):
+        run.note(note)
     for failure in failed:
         run.note(f"Article {failure.article_id} failed: {failure.error_class}: {failure.message}")
     advance(len(done), len(failed))

@@ -1,14 +1,20 @@
 """What a submission would run, without running it."""
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from rich.console import Console
 
-from cluster.resources import plan_actors
+from cluster.resources import ActorResources, plan_actors
 from core.errors import ClusterError
+from core.transformer import Precision
 from jobs.plan.pinned import Pinned
+
+# So slow in float32 that they are busy for most of the time: of BERT-base models, some 0.25 s an article by FLOP,
+# ten times what an article takes in Python. An estimate: no GPU was measured.
+_SLOW_GPUS = ("T4", "P4", "K80")
 
 
 def describe(pinned: Pinned) -> dict[str, Any]:
@@ -19,6 +25,7 @@ def describe(pinned: Pinned) -> dict[str, Any]:
     """
     articles = pinned.articles
     systems = pinned.systems
+    device, sharing = _device(pinned)
     per_article = sum(planned.plan.summaries_per_article for planned in pinned.stages)
     return {
         "datasets": [
@@ -36,7 +43,8 @@ def describe(pinned: Pinned) -> dict[str, Any]:
         "segmentation": pinned.revisions["segmentation"],
         "metrics": pinned.metrics.signatures,
         "seed": pinned.recipe.seed,
-        "device": _device(pinned),
+        "device": device,
+        "sharing": sharing,
     }
 
 
@@ -54,8 +62,8 @@ def _training(pinned: Pinned) -> dict[str, Any] | None:
     }
 
 
-def _device(pinned: Pinned) -> str:
-    """What the actors would pin on this machine, or why they could not start."""
+def _device(pinned: Pinned) -> tuple[str, str | None]:
+    """What the actors would pin on this machine, or why they could not start; and what is to be said of sharing."""
     names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
     accelerator = None if pinned.recipe.accelerator == "auto" else pinned.recipe.accelerator
     here: dict[str, float] = {"CPU": os.cpu_count() or 1, "GPU": len(names)}
@@ -64,8 +72,26 @@ def _device(pinned: Pinned) -> str:
     try:
         resources, actors = plan_actors(here, accelerator, pinned.recipe.actors, pinned.recipe.gpus_per_actor)
     except ClusterError as error:
-        return f"not on this machine: {error}"
-    return f"{actors} x {resources.describe()}"
+        return f"not on this machine: {error}", None
+    return f"{actors} x {resources.describe()}", sharing_advice(resources, names, pinned.recipe.precision)
+
+
+def sharing_advice(resources: ActorResources, names: Sequence[str], precision: Precision) -> str | None:
+    """That several actors should share a GPU; None where none is pinned, several do already, or one keeps it busy.
+
+    Args:
+        resources: what each actor pins.
+        names: of the GPUs of this machine.
+        precision: what the models compute in.
+    """
+    kinds = [resources.accelerator_type] if resources.accelerator_type else names
+    is_slow = precision == "float32" and all(any(slow in kind.split() for slow in _SLOW_GPUS) for kind in kinds)
+    if resources.num_gpus < 1 or is_slow:
+        return None
+    return (
+        "one actor alone leaves such a GPU waiting while it computes in Python: set gpus_per_actor: 0.5 or 0.25 in the "
+        "recipe (`make bench-gpu` measures which)"
+    )
 
 
 def print_description(plan: dict[str, Any], console: Console) -> None:
@@ -98,3 +124,5 @@ def print_description(plan: dict[str, Any], console: Console) -> None:
         line("metric", signature)
     line("seed", plan["seed"])
     line("device", plan["device"])
+    if plan["sharing"]:
+        line("sharing", plan["sharing"])

@@ -1,3 +1,4 @@
+import logging
 import pickle
 import socket
 import weakref
@@ -81,6 +82,24 @@ def test_out_of_memory_is_named() -> None:
     (bundle,) = fakes.bundles(1, 1)
     (failure,) = sweep_bundle(sweep, segment_bundle(fakes.segment, bundle)).failures
     assert (failure.error_class, failure.message) == ("MemoryError", "out of memory")
+
+
+def test_what_core_tells_during_a_bundle_is_in_its_notes() -> None:
+    logger = logging.getLogger("core.token_budget")
+
+    def sweep(bundle: Sequence[SegmentedArticle]) -> list[Summary]:
+        logger.info("model: up to %d tokens in a pass", 64)
+        logging.getLogger("transformers").warning("not ours")
+        if len(bundle) > 1:
+            raise RuntimeError("each alone, then")
+        return []
+
+    articles = tuple(fakes.segment(fakes.article(number)) for number in range(2))
+    result = sweep_bundle(sweep, SegmentedBundle(articles, ()))
+    assert result.notes == (f"{socket.gethostname()}: model: up to 64 tokens in a pass",) * 3
+    before = logging.getLogger("core").handlers
+    assert sweep_bundle(sweep, SegmentedBundle((), ())).notes == ()
+    assert logging.getLogger("core").handlers == before == []
 
 
 def test_inline_pool_builds_once_and_pulls_bundles_lazily() -> None:

@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.metrics import token_matching
+from core.metrics.token_matching import Matching, TokenVectors, from_device, on_cpu, precision_and_recall
+
+
+def text(generator: np.random.Generator, tokens: int, idf: bool) -> TokenVectors:
+    vectors = torch.from_numpy(generator.standard_normal((tokens, 8)).astype(np.float32))
+    weights = generator.random(tokens) if idf else generator.integers(0, 2, tokens).astype(np.float64)
+    weights[generator.integers(tokens)] = 1  # one that counts
+    return TokenVectors(vectors / vectors.norm(dim=1, keepdim=True), weights)
+
+
+def matching(seed: int, sizes: list[int], idf: bool) -> Matching:
+    generator = np.random.default_rng(seed)
+    return Matching(text(generator, 5, idf), [text(generator, size, idf) for size in sizes])
+
+
+def one_by_one(matching: Matching) -> list[tuple[float, float]]:
+    """As the paper has it."""
+    found = []
+    for candidate in matching.candidates:
+        similarity = (candidate.vectors @ matching.reference.vectors.T).numpy().astype(np.float64)
+        precision = np.average(similarity.max(axis=1), weights=candidate.weights)
+        recall = np.average(similarity.max(axis=0), weights=matching.reference.weights)
+        found.append((precision, recall))
+    return found
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**6), st.lists(st.integers(1, 9), min_size=1, max_size=7), st.booleans())
+def test_the_paths_of_cpu_and_gpu_agree_with_one_candidate_at_a_time(seed: int, sizes: list[int], idf: bool) -> None:
+    both = [matching(seed, sizes, idf), matching(seed + 1, sizes[::-1], idf)]
+    of_gpu = from_device(both)  # the same operations as on a GPU, on the CPU
+    for one, of_one in zip(both, of_gpu, strict=True):
+        np.testing.assert_allclose(on_cpu(one), one_by_one(one), atol=1e-6)
+        np.testing.assert_allclose(of_one, on_cpu(one), atol=1e-6)
+
+
+def test_the_device_of_the_vectors_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = matching(0, [2, 3], idf=False)
+    assert precision_and_recall([here]) == [on_cpu(here)]
+    assert precision_and_recall([]) == []
+    monkeypatch.setattr(token_matching, "from_device", lambda matchings: ["from the device"] * len(matchings))
+    there = Matching(TokenVectors(torch.empty(2, 8, device="meta"), np.ones(2)), here.candidates)
+    assert precision_and_recall([there]) == ["from the device"]
