@@ -26,7 +26,7 @@ demo: setup
 	$(BIN)/nws report --store $(DEMO_STORE)
 
 test: setup
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # Real clusters, real kills: what docs/operations.md promises. About a quarter of an hour.
 test-faults: setup

@@ -26,13 +26,6 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where tests run in several processes: those that start Ray in one of them, and those of one file together."""
-    for item in items:
-        group = "ray" if item.get_closest_marker("ray") else item.path.as_posix()
-        item.add_marker(pytest.mark.xdist_group(group))
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _one_thread() -> None:
     torch.set_num_threads(1)

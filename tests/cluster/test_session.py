@@ -179,6 +179,7 @@ def tell(process: subprocess.Popen[str]) -> None:
     process.stdin.flush()
 
 
+@pytest.mark.faults
 def test_two_sessions_coexist_and_each_ends_only_itself(tmp_path: Path) -> None:
     # The folder the user is in has packages with our names, and its path is too long for Ray's sockets.
     folder = tmp_path / ("long" * 20)

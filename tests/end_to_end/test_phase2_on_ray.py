@@ -17,7 +17,7 @@ from training_run import small_training
 from jobs.drive import driver
 from jobs.store import open_store
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(600)]
 
 
 def test_one_actor_interrupted_and_two_that_go_on_give_what_one_process_gives(
