@@ -14,7 +14,14 @@ SystemKind: TypeAlias = Literal["system", "control", "upper bound"]
 class Article:
     """One news article with its reference summaries.
 
-    `key` names the article inside its dataset and split; `id` names it everywhere.
+    Attributes:
+        dataset, split: where it is from.
+        key: names the article inside its dataset and split.
+        text: the article.
+        references: the summaries that others wrote of it.
+        content_hash: SHA-256 (64 hex digits) of the text and its references: what is drawn for an article is seeded by
+            it.
+        id: 16 hex digits, the same in every store and on every machine for the same row of the same dataset.
     """
 
     dataset: str
@@ -22,16 +29,14 @@ class Article:
     key: str
     text: str
     references: tuple[str, ...]
+    # Made once: every summary of an article names it.
+    content_hash: str = field(init=False, compare=False, repr=False)
+    id: str = field(init=False, compare=False, repr=False)
 
-    @property
-    def content_hash(self) -> str:
-        """SHA-256 (64 hex digits) of the text and its references: what is drawn for an article is seeded by it."""
-        return _sha256(self.text, *self.references)
-
-    @property
-    def id(self) -> str:
-        """16 hex digits, the same in every store and on every machine for the same row of the same dataset."""
-        return _sha256(self.dataset, self.split, self.key, self.content_hash)[:16]
+    def __post_init__(self) -> None:
+        content_hash = _sha256(self.text, *self.references)
+        object.__setattr__(self, "content_hash", content_hash)
+        object.__setattr__(self, "id", _sha256(self.dataset, self.split, self.key, content_hash)[:16])
 
 
 def _sha256(*parts: str) -> str:

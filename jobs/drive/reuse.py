@@ -17,7 +17,7 @@ from jobs.drive.run import Run
 from jobs.plan.pinned import Pinned, PlannedStage
 from jobs.plan.revisions import code_version
 from jobs.plan.work import works
-from jobs.store import Reusable
+from jobs.store import Reusable, StageWork
 
 # By system, the lengths that an article lacks; with none, its uncut summary alone.
 Missing: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
@@ -40,7 +40,7 @@ def find_reusable(run: Run, pinned: Pinned, planned: PlannedStage, arithmetic: s
     if not of_stage:
         return None
     lengths = (UNCUT, *plan.lengths)
-    return run.find_reusable(of_stage, plan.signatures, lengths, plan.summaries_per_article, arithmetic)
+    return run.find_reusable(StageWork(of_stage, plan.signatures, lengths, plan.summaries_per_article), arithmetic)
 
 
 def copy_and_divide(
@@ -52,7 +52,7 @@ def copy_and_divide(
     """
     needs: list[Missing] = []  # of each bundle what any of its articles lacks
     seen: dict[Missing, Missing] = {}
-    at_once = max(1, ROWS_AT_ONCE // (reusable.rows * pinned.recipe.bundle_size))
+    at_once = max(1, ROWS_AT_ONCE // (reusable.stage.rows * pinned.recipe.bundle_size))
     bundles, before = every_bundle(pinned, announced), len(finished)
     while some := list(itertools.islice(bundles, at_once)):
         run.check()

@@ -27,6 +27,7 @@ from jobs.store import (
     RoundResult,
     RunInfo,
     Stage,
+    StageWork,
     Store,
 )
 from jobs.store.runs import require_epoch
@@ -107,16 +108,9 @@ class Run:
         """See `Store.run_info`."""
         return self._patiently(lambda: self.store.run_info(self.id))
 
-    def find_reusable(
-        self,
-        works: Mapping[str, str],
-        systems: Sequence[str],
-        lengths: Sequence[int],
-        rows: int,
-        arithmetic: str | None,
-    ) -> Reusable | None:
+    def find_reusable(self, stage: StageWork, arithmetic: str | None) -> Reusable | None:
         """See `Store.find_reusable`."""
-        return self._patiently(lambda: self.store.find_reusable(self.id, works, systems, lengths, rows, arithmetic))
+        return self._patiently(lambda: self.store.find_reusable(self.id, stage, arithmetic))
 
     def known_summaries(self, reusable: Reusable, content_hashes: Sequence[str]) -> dict[str, set[tuple[str, int]]]:
         """See `Store.known_summaries`."""

@@ -11,6 +11,7 @@ from jobs.store.results import SWEEP as SWEEP
 from jobs.store.results import FailureInfo as FailureInfo
 from jobs.store.results import Stage as Stage
 from jobs.store.reuse import Reusable as Reusable
+from jobs.store.reuse import StageWork as StageWork
 from jobs.store.runs import FinalState as FinalState
 from jobs.store.runs import LogLine as LogLine
 from jobs.store.runs import RunInfo as RunInfo

@@ -20,35 +20,38 @@ _ARTICLES_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
+class StageWork:
+    """What a stage is about to compute.
+
+    Attributes:
+        works: of those systems of the stage that can be copied, see `jobs.plan.work`.
+        systems: all of the stage.
+        lengths: every n of the stage; 0 for the uncut summaries of systems that have them.
+        rows: how many summaries the stage has of an article.
+    """
+
+    works: Mapping[str, str]
+    systems: tuple[str, ...]
+    lengths: tuple[int, ...]
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class Reusable:
     """Where the rows lie that equal those of a stage.
 
     Attributes:
         sources: the runs that have any, and which of the stage's systems each has.
-        works: of those systems of the stage that can be copied.
-        systems: all of the stage.
-        lengths: every n of the stage; 0 for the uncut summaries of systems that have them.
-        rows: how many summaries the stage has of an article.
+        stage: what it is about to compute.
         arithmetic: how the workers of all sources multiplied.
     """
 
     sources: Mapping[str, frozenset[str]]
-    works: Mapping[str, str]
-    systems: tuple[str, ...]
-    lengths: tuple[int, ...]
-    rows: int
+    stage: StageWork
     arithmetic: str
 
 
-def find(
-    connection: Connection,
-    run_id: str,
-    works: Mapping[str, str],
-    systems: Sequence[str],
-    lengths: Sequence[int],
-    rows: int,
-    arithmetic: str | None,
-) -> Reusable | None:
+def find(connection: Connection, run_id: str, stage: StageWork, arithmetic: str | None) -> Reusable | None:
     """What can be copied to a stage of a run, None where no other run has its work in one arithmetic.
 
     `arithmetic` is that of the run's workers; where it is None, that of the newest run that has the work is taken.
@@ -56,7 +59,7 @@ def find(
     query = (
         select(SystemRow.run_id, SystemRow.system, RunRow.arithmetic)
         .join(RunRow, RunRow.id == SystemRow.run_id)
-        .where(SystemRow.work.in_(works.values()), SystemRow.run_id != run_id)
+        .where(SystemRow.work.in_(stage.works.values()), SystemRow.run_id != run_id)
         .order_by(RunRow.created_at.desc(), RunRow.id.desc())
     )
     sources: dict[str, frozenset[str]] = {}
@@ -66,7 +69,7 @@ def find(
             sources[source] = sources.get(source, frozenset()) | {system}
     if arithmetic is None or not sources:
         return None
-    return Reusable(sources, works, tuple(systems), tuple(lengths), rows, arithmetic)
+    return Reusable(sources, stage, arithmetic)
 
 
 _KNOWN = text("""
@@ -85,7 +88,7 @@ def known(connection: Connection, reusable: Reusable, content_hashes: Sequence[s
         values = {
             "hashes": content_hashes[start : start + _ARTICLES_AT_ONCE],
             "sources": list(reusable.sources),
-            "lengths": reusable.lengths,
+            "lengths": reusable.stage.lengths,
         }
         for content_hash, source, system, n in connection.execute(_KNOWN, values):
             if system in reusable.sources[source]:
@@ -117,8 +120,8 @@ def copy(connection: Connection, run_id: str, reusable: Reusable, article_ids: S
             "run_id": run_id,
             "articles": article_ids[start : start + _ARTICLES_AT_ONCE],
             "sources": list(reusable.sources),
-            "lengths": reusable.lengths,
-            "works": list(reusable.works.values()),
+            "lengths": reusable.stage.lengths,
+            "works": list(reusable.stage.works.values()),
         }
         connection.execute(_COPY, values)
 
@@ -131,12 +134,12 @@ def require_whole(connection: Connection, run_id: str, reusable: Reusable, artic
     """
     for start in range(0, len(article_ids), _ARTICLES_AT_ONCE):
         ids = article_ids[start : start + _ARTICLES_AT_ONCE]
-        of_stage = (SummaryRow.system.in_(reusable.systems), SummaryRow.article_id.in_(ids))
+        of_stage = (SummaryRow.system.in_(reusable.stage.systems), SummaryRow.article_id.in_(ids))
         query = select(func.count()).where(SummaryRow.run_id == run_id, *of_stage)
         stored = connection.execute(query).scalar_one()
-        if stored != len(ids) * reusable.rows:
+        if stored != len(ids) * reusable.stage.rows:
             raise StoreError(
                 f"of {len(ids)} articles, run {run_id!r} would have {stored} summaries and not "
-                f"{len(ids) * reusable.rows}: some that were to be copied from {', '.join(reusable.sources)} were "
+                f"{len(ids) * reusable.stage.rows}: some that were to be copied from {', '.join(reusable.sources)} were "
                 f"deleted meanwhile. Compute them with: nws resume {run_id}"
             )

@@ -15,7 +15,7 @@ from jobs.store.checkpoints import CurveRow, GreedyReward, PolicyCheckpoint, Pol
 from jobs.store.engine import file_identity, reader_engine, transaction, writer_engine
 from jobs.store.query import Answer, run_query
 from jobs.store.results import SWEEP, FailureInfo, Stage
-from jobs.store.reuse import Reusable
+from jobs.store.reuse import Reusable, StageWork
 from jobs.store.runs import FinalState, LogLine, RunInfo, RunSpec
 from jobs.store.schema import check_schema, create_if_fresh
 
@@ -265,18 +265,10 @@ class Store:
         with self._read() as connection:
             return results.finished_article_ids(connection, run_id, stage)
 
-    def find_reusable(
-        self,
-        run_id: str,
-        works: Mapping[str, str],
-        systems: Sequence[str],
-        lengths: Sequence[int],
-        rows: int,
-        arithmetic: str | None,
-    ) -> Reusable | None:
+    def find_reusable(self, run_id: str, stage: StageWork, arithmetic: str | None) -> Reusable | None:
         """What other runs have that equals what a stage of this one would compute, see `reuse.find`."""
         with self._read() as connection:
-            return reuse.find(connection, run_id, works, systems, lengths, rows, arithmetic)
+            return reuse.find(connection, run_id, stage, arithmetic)
 
     def known_summaries(self, reusable: Reusable, content_hashes: Sequence[str]) -> dict[str, set[tuple[str, int]]]:
         """Of articles by their content, the system and n of each summary that can be copied."""

@@ -36,7 +36,7 @@ def claimed(store: Store, spec: RunSpec) -> Callable[..., tuple[str, int]]:
 
 
 def reusable(store: Store, run_id: str, way: str | None = WAY, works: dict[str, str] = WORKS) -> Reusable | None:
-    return store.find_reusable(run_id, works, tuple(KINDS), LENGTHS, ROWS, way)
+    return store.find_reusable(run_id, reuse.StageWork(works, tuple(KINDS), LENGTHS, ROWS), way)
 
 
 def rows(store: Store, run_id: str) -> dict[tuple[object, ...], tuple[object, ...]]:
