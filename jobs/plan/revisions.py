@@ -23,6 +23,7 @@ _LIBRARIES = (
     "spacy",
     "bert-score",
     "rouge-score",
+    "rapidfuzz",
     "ray",
 )
 

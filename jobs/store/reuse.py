@@ -137,9 +137,10 @@ def require_whole(connection: Connection, run_id: str, reusable: Reusable, artic
         of_stage = (SummaryRow.system.in_(reusable.stage.systems), SummaryRow.article_id.in_(ids))
         query = select(func.count()).where(SummaryRow.run_id == run_id, *of_stage)
         stored = connection.execute(query).scalar_one()
-        if stored != len(ids) * reusable.stage.rows:
+        expected = len(ids) * reusable.stage.rows
+        if stored != expected:
             raise StoreError(
-                f"of {len(ids)} articles, run {run_id!r} would have {stored} summaries and not "
-                f"{len(ids) * reusable.stage.rows}: some that were to be copied from {', '.join(reusable.sources)} were "
-                f"deleted meanwhile. Compute them with: nws resume {run_id}"
+                f"of {len(ids)} articles, run {run_id!r} would have {stored} summaries and not {expected}: some that "
+                f"were to be copied from {', '.join(reusable.sources)} were deleted meanwhile. Compute them with: "
+                f"nws resume {run_id}"
             )
