@@ -22,7 +22,8 @@ from core import fast_linear
 from core.metrics.rouge import VARIANTS
 from core.models import model_folder
 from core.summarizers.encoders import FloatArray
-from core.sweep import Sweeper, SweepPlan, embed, make_segmenter, write
+from core.sweep import Sweeper, embed, write
+from core.sweep_plan import SweepPlan, make_segmenter
 from core.types import Article, Score
 from jobs.drive import driver
 from jobs.drive.pools import Makers

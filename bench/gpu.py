@@ -24,8 +24,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from bench.machine import cpu_model
 from bench.random_models import make_bert
-from core.sweep import Sweeper, SweepPlan, make_segmenter, make_sweeper
-from core.transformer import DTYPES, Precision
+from core.precision import Precision
+from core.sweep import Sweeper
+from core.sweep_plan import SweepPlan, make_segmenter, make_sweeper
+from core.transformer import DTYPES
 from core.types import SegmentedArticle
 from jobs.plan.phase1 import pin
 from jobs.recipes.load import load_recipe

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from core.episodes import EpisodePlan, EpisodeRunner, make_episode_runner
+from core.episode_plan import EpisodePlan, make_episode_runner
+from core.episodes import EpisodeRunner
 from core.learning.environment import positions_taken
 from core.learning.learner import Learner
 from core.learning.policies import FeaturePolicies, StudyPolicies, make_policies, restore_policies
@@ -27,7 +28,8 @@ from core.learning.rounds import train
 from core.learning.sampling import Choice, Draw, Greedy, falling, rollouts
 from core.learning.training_config import TrainingConfig
 from core.metrics.anchor import AnchorScorer
-from core.metrics.bertscore import BertScoreConfig, BertScorer
+from core.metrics.bertscore import BertScorer
+from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from core.summarizers.composition import adjacent_share
 from core.summarizers.lead import first_sentences

@@ -19,7 +19,7 @@ from core.text.words import first_words
 from core.types import Article, Score, Scores, Segment, SegmentedArticle, Summary
 
 if TYPE_CHECKING:  # workers import this file, and the real sweep would take torch along
-    from core.sweep import SweepPlan
+    from core.sweep_plan import SweepPlan
 
 _WORDS = (
     "bridge",

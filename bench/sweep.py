@@ -32,7 +32,8 @@ from bench.arms import CPU, Arm, Row, load_arms, nws, plan_of, read_rows
 from bench.machine import cpu_model, linear_gflops
 from bench.parts import MODELS, watched
 from core.models import model_folder
-from core.sweep import Sweeper, SweepPlan, make_segmenter
+from core.sweep import Sweeper
+from core.sweep_plan import SweepPlan, make_segmenter
 from core.transformer import load_transformer
 from core.types import Score
 from jobs.plan.phase1 import pin

@@ -31,7 +31,8 @@ from core.learning import rounds
 from core.learning.exchange import ArticleGradient, Request
 from core.learning.learner import Learner
 from core.learning.reward import BertScoreReward
-from core.metrics.bertscore import BertScoreConfig, BertScorer
+from core.metrics.bertscore import BertScorer
+from core.metrics.config import BertScoreConfig
 from core.types import Article
 from jobs.drive import driver, training
 from jobs.drive.run import Run

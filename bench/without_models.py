@@ -23,7 +23,8 @@ from bench.machine import cpu_model
 from bench.parts import MODELS, PARTS, watched
 from bench.sweep import LONG, RESULTS
 from core.models import model_folder
-from core.sweep import Sweeper, SweepPlan
+from core.sweep import Sweeper
+from core.sweep_plan import SweepPlan
 from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe

@@ -22,11 +22,9 @@ import torch
 from torch import nn
 
 from core.fast_linear import CPUINFO, PackedLinear, onednn_is_faster
+from core.precision import ROWS_DEPEND
 
 logger = logging.getLogger(__name__)
-
-ROWS_DEPEND = "rows depend on their batch"
-"""What a description says where nothing can be promised to the last bit."""
 
 # (in features, out features) of layers as encoders have them, and (tokens, dimensions) of a reference.
 _LAYERS = ((384, 1536), (1536, 384))

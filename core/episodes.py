@@ -15,45 +15,16 @@ from core.learning.environment import PreparedArticle, prepare
 from core.learning.exchange import ArticleGradient, Broadcast, Decoded, Request, Sample
 from core.learning.policies import FeaturePolicies, restore_policies
 from core.learning.reinforce import advantage_baselines, advantages, policy_loss
-from core.learning.reward import Reward, RewardConfig, make_reward
+from core.learning.reward import Reward
 from core.learning.sampling import Draw, Greedy, Rollouts, rollouts
 from core.learning.study_policies import StudyPolicies
-from core.models import ModelRef
-from core.summarizers.encoders import load_encoder
 from core.summarizers.importance import unit_rows
 from core.summarizers.systems import Embeddings
-from core.sweep import Encode, checked, take_share
-from core.text.language import Language
-from core.text.segmentation import Segmenter
-from core.transformer import Precision
+from core.sweep import Encode
 from core.types import Article, SegmentedArticle
 
 Pair = FeaturePolicies | StudyPolicies
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodePlan:
-    """What a runner of episodes holds: everything that decides an update beside what the driver sends.
-
-    Attributes:
-        language: of all articles and references.
-        pipeline: the resolved segmentation.
-        encoder: resolved; embeds sentences and chunks.
-        reward: what policies learn from.
-        precision: what the encoder computes in. BERTScore, in the reward, has its own.
-    """
-
-    language: Language
-    pipeline: str
-    encoder: ModelRef
-    reward: RewardConfig
-    precision: Precision = "float32"
-
-    @property
-    def models(self) -> tuple[ModelRef, ...]:
-        """Every model that a runner loads."""
-        return (self.encoder, self.reward.bertscore.model)
 
 
 class EpisodeRunner:
@@ -182,16 +153,3 @@ def _gradient(asked: _Asked, drawn: Rollouts, rewards: Sequence[float]) -> Artic
     columns = (values, baselines, advantage, drawn.entropy.detach().numpy(), drawn.log_probability.detach().numpy())
     samples = tuple(Sample(text, *map(float, numbers)) for text, *numbers in zip(drawn.texts, *columns, strict=True))
     return ArticleGradient(asked.article.id, asked.n, gradient, samples, of_policy.item(), loss.item())
-
-
-def make_episode_runner(plan: EpisodePlan, device: str, memory_fraction: float | None = None) -> EpisodeRunner:
-    """A runner with its models on `device`, see `core.sweep.make_sweeper`. Policies always run on the CPU.
-
-    Raises:
-        ModelError: a model cannot be loaded.
-        RecipeError: there is no such metric to reward with.
-    """
-    take_share(device, memory_fraction)
-    encoder = load_encoder(plan.encoder, torch.device(device), plan.precision)
-    reward = make_reward(plan.reward, torch.device(device))
-    return EpisodeRunner(checked(plan.language, Segmenter(plan.pipeline)), encoder.encode, reward)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from core.models import ModelRef
 from core.summarizers.systems import Document, Draft, System
-from core.sweep import SweepPlan
+from core.sweep_plan import SweepPlan
 from core.types import SystemKind
 
 

@@ -4,110 +4,30 @@ import functools
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import torch
 
 from core.arithmetic import warn_if_rows_depend
-from core.errors import EmptyArticleError
 from core.metrics.anchor import AnchorScorer
-from core.metrics.standard import MetricsConfig, StandardMetrics
-from core.models import ModelRef
+from core.metrics.standard import StandardMetrics
 from core.summarizers.encoders import FloatArray, load_encoder
-from core.summarizers.generation import Generated, load_generator
 from core.summarizers.generators import Generator
 from core.summarizers.importance import unit_rows
-from core.summarizers.systems import AnchoredF1, Document, Draft, Embeddings, System, uncut_and_cut
-from core.text.language import Language, require_language
-from core.text.limits import require_summary_length
-from core.text.segmentation import Segmenter, unsegmented
+from core.summarizers.systems import AnchoredF1, Document, Draft, Embeddings, uncut_and_cut
+from core.sweep_plan import SweepPlan
 from core.text.words import count_words
-from core.transformer import Precision
-from core.types import Article, Score, Scores, SegmentedArticle, Summary, SystemKind
+from core.types import Article, Score, Scores, SegmentedArticle, Summary
+
+if TYPE_CHECKING:
+    from core.summarizers.generation import Generated, LoadedGenerator
 
 # From texts to one vector each, (texts, dimensions).
 Encode = Callable[[Sequence[str]], FloatArray]
 # From texts and a number each that seeds what is drawn for it, to summaries.
-Generate = Callable[[Sequence[str], Sequence[int]], list[Generated]]
+Generate: TypeAlias = "Callable[[Sequence[str], Sequence[int]], list[Generated]]"
 # An article, the signature of the system, and what it wrote.
 Written = tuple[Article, str, Draft]
-
-
-@dataclass(frozen=True, slots=True)
-class SweepPlan:
-    """Everything that decides the numbers of a sweep: extractive systems, or one generator.
-
-    Attributes:
-        language: of all articles and references.
-        pipeline: the resolved segmentation: a spaCy pipeline, `blank` or `kiwi`.
-        encoders: resolved models, by whose names the systems ask for embeddings.
-        systems: what summarises segments. A plan with a generator has none.
-        generator: a generator with its model resolved.
-        lengths: the values of n.
-        metrics: options of the standard metrics.
-        seed: of whatever is drawn at random.
-        precision: what encoders compute in. The BERTScore backbone has its own in `metrics`; generators choose theirs.
-    """
-
-    language: Language
-    pipeline: str
-    encoders: tuple[ModelRef, ...]
-    systems: tuple[System, ...]
-    lengths: tuple[int, ...]
-    metrics: MetricsConfig
-    seed: int
-    generator: Generator | None = None
-    precision: Precision = "float32"
-
-    @property
-    def kinds(self) -> dict[str, SystemKind]:
-        """What each system is, by its signature, the generator last."""
-        generated: dict[str, SystemKind] = {} if self.generator is None else {self.generator.signature: "system"}
-        return {system.signature: system.kind for system in self.systems} | generated
-
-    @property
-    def signatures(self) -> tuple[str, ...]:
-        """Of every system, the generator's last."""
-        return tuple(self.kinds)
-
-    @property
-    def summaries_per_article(self) -> int:
-        """How many there are: one of each length by every system, and one of its own length by some."""
-        uncut = sum(system.has_uncut for system in self.systems) + (self.generator is not None)
-        return len(self.signatures) * len(self.lengths) + uncut
-
-    @property
-    def models(self) -> tuple[ModelRef, ...]:
-        """Every model that a worker loads."""
-        generated = () if self.generator is None else (self.generator.model,)
-        return (*self.encoders, *generated, self.metrics.bertscore.model)
-
-
-def make_segmenter(plan: SweepPlan) -> Callable[[Article], SegmentedArticle]:
-    """What cuts an article for the sweep, see `checked`.
-
-    A generator reads the text itself: for it alone, an article is only checked.
-    """
-    return checked(plan.language, Segmenter(plan.pipeline) if plan.systems else unsegmented)
-
-
-def checked(
-    language: Language, segment: Callable[[Article], SegmentedArticle]
-) -> Callable[[Article], SegmentedArticle]:
-    """`segment`, refusing an article that cannot be summarised or scored in `language`.
-
-    Raises (when called): EmptyArticleError, LanguageError, SegmentationError.
-    """
-
-    def check_and_segment(article: Article) -> SegmentedArticle:
-        if not article.references:
-            raise EmptyArticleError(f"Article {article.key!r} of {article.dataset} has no reference summary.")
-        for reference in article.references:
-            require_summary_length(reference)
-        require_language(article, language)
-        return segment(article)
-
-    return check_and_segment
 
 
 class Sweeper:
@@ -117,7 +37,7 @@ class Sweeper:
         self._plan = plan
         self._loaded = [load_encoder(ref, device, plan.precision) for ref in plan.encoders]
         self._encoders: dict[str, Encode] = {encoder.name: encoder.encode for encoder in self._loaded}
-        self._generate = None if plan.generator is None else load_generator(plan.generator, device, plan.seed)
+        self._generate = None if plan.generator is None else _load_generator(plan, plan.generator, device)
         self._metrics = StandardMetrics(plan.metrics, device)
 
     @property
@@ -149,6 +69,12 @@ class Sweeper:
         ]
 
 
+def _load_generator(plan: SweepPlan, generator: Generator, device: torch.device) -> "LoadedGenerator":
+    from core.summarizers.generation import load_generator  # seconds, which most sweeps need not wait for
+
+    return load_generator(generator, device, plan.seed)
+
+
 def _objective(
     scorer: AnchorScorer, known: dict[tuple[Article, str], Score]
 ) -> Callable[[Article, Sequence[str]], list[float]]:
@@ -160,12 +86,6 @@ def _objective(
         return [score.f1 for score in scores]
 
     return f1
-
-
-def make_sweeper(plan: SweepPlan, device: str, memory_fraction: float | None = None) -> Sweeper:
-    """A sweeper on `device`, see `take_share`."""
-    take_share(device, memory_fraction)
-    return Sweeper(plan, torch.device(device))
 
 
 def take_share(device: str, memory_fraction: float | None) -> None:

@@ -4,16 +4,15 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 import transformers
 from transformers import AutoModel, AutoTokenizer
 
 from core.errors import ModelError
+from core.precision import Precision
 
-# The floating-point type that a model computes in. Less than float32 is faster on a GPU, and gives other numbers.
-Precision = Literal["float32", "float16", "bfloat16"]
 DTYPES: dict[Precision, torch.dtype] = {
     "float32": torch.float32,
     "float16": torch.float16,

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from core.models import ModelRef, tokenizer_folder
-from core.transformer import load_tokenizer
 
 # Of the words of six Korean articles, all-MiniLM-L6-v2 (BERT's English vocabulary) leaves 98 to 99 % unread, of
 # 24 English articles none: anything between would tell them apart.
@@ -24,6 +23,8 @@ def unread_share(model: ModelRef, texts: Iterable[str]) -> float:
         ModelError: the model has no tokenizer that can be loaded.
         HubError: the tokenizer is not in the local cache and the Hub cannot be reached.
     """
+    from core.transformer import load_tokenizer  # English articles need not wait for transformers
+
     composed = (unicodedata.normalize("NFC", text) for text in texts)
     words = sorted({word for text in composed for word in text.split() if any(map(str.isalpha, word))})
     tokenizer = load_tokenizer(tokenizer_folder(model))

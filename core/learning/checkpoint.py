@@ -14,7 +14,7 @@ from core.errors import ModelError, RecipeError
 from core.learning.decoding import Decoding
 from core.learning.policies import FeaturePolicies, PolicyConfig, restore_policies
 from core.learning.study_policies import StudyPolicies
-from core.metrics.bertscore import BertScoreConfig
+from core.metrics.config import BertScoreConfig
 from core.models import ModelRef
 from core.summarizers.importance import FloatArray
 from core.text.language import Language

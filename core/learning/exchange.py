@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from core.learning.training_config import TrainingConfig
 from core.summarizers.importance import FloatArray
 from core.types import Article
+
+if TYPE_CHECKING:  # pools of sweeps must not wait for torch
+    from core.learning.training_config import TrainingConfig
 
 # Of policies, by name: float64 arrays.
 Parameters: TypeAlias = dict[str, FloatArray]
@@ -25,7 +27,7 @@ class Broadcast:
         moving_averages: of rewards by n; what the advantage baseline `moving-average` is.
     """
 
-    training: TrainingConfig
+    training: "TrainingConfig"
     update: int
     parameters: Parameters
     moving_averages: Mapping[int, float]

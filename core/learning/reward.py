@@ -12,7 +12,8 @@ import torch
 
 from core.batching import equal_length_batches
 from core.errors import RecipeError
-from core.metrics.bertscore import BertScoreConfig, BertScorer
+from core.metrics.bertscore import BertScorer
+from core.metrics.config import BertScoreConfig
 from core.metrics.metric import Metric, Row
 from core.metrics.registry import NEED_SOURCE, Options, make_metric
 from core.metrics.token_matching import TokenVectors

@@ -7,27 +7,26 @@ summaries. Here nothing is padded when tokens are matched, so many pairs can be 
 
 import csv
 import functools
-import importlib.metadata
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import bert_score
 import numpy as np
 import torch
-from bert_score.utils import model2layers
 from transformers import GPT2Tokenizer, RobertaTokenizer
 
 from core.batching import IntArray, Tokens, max_tokens, padded, to_device, token_batches, tokenized
-from core.errors import ModelError, RecipeError
+from core.errors import ModelError
 from core.fast_linear import speed_up_linear_layers
+from core.metrics.config import BertScoreConfig
 from core.metrics.token_matching import FloatArray, Matching, TokenVectors, precision_and_recall
-from core.models import ModelRef, is_folder, model_folder
+from core.models import is_folder, model_folder
 from core.token_budget import Batches, encoder_budget
-from core.transformer import DTYPES, Precision, load_transformer
+from core.transformer import DTYPES, load_transformer
 from core.types import Score
 
 EMPTY = Score(0.0, 0.0, 0.0)
@@ -35,57 +34,6 @@ EMPTY = Score(0.0, 0.0, 0.0)
 _LAYER_LISTS = ("encoder.layer", "layer", "transformer.layer", "layers", "block")
 # (candidate, references)
 Pair = tuple[str, Sequence[str]]
-
-
-# Of each backbone by its name or Hub id: bert-score's own, and of MiniLM, for which it has none, the last.
-_TUNED_LAYERS: dict[str, int] = {"all-MiniLM-L6-v2": 6, **model2layers}
-
-
-def tuned_layer(model: ModelRef) -> int:
-    """The layer of a backbone that follows human judgement best, as bert-score's authors measured.
-
-    Raises:
-        RecipeError: they have not measured it.
-    """
-    layer = _TUNED_LAYERS.get(model.source) or _TUNED_LAYERS.get(model.name)
-    if layer is None:
-        raise RecipeError(f"bert-score has no tuned layer for {model.name}: name one.", settings=("bertscore_layer",))
-    return layer
-
-
-@dataclass(frozen=True, slots=True)
-class BertScoreConfig:
-    """Which BERTScore.
-
-    Attributes:
-        model: the resolved backbone.
-        num_layers: the layer whose output is matched (bert-base-uncased: 9, as tuned by the authors).
-        precision: what the backbone computes in; matching is always in float32.
-        rescale: rescale with bert-score's own English baseline of that backbone and layer.
-    """
-
-    model: ModelRef
-    num_layers: int
-    rescale: bool = False
-    precision: Precision = "float32"
-
-    @property
-    def signature(self) -> str:
-        """Every option that changes the numbers."""
-        return "|".join(
-            (
-                "bertscore",
-                f"model:{self.model}",
-                f"layer:{self.num_layers}",
-                "idf:no",
-                f"rescale:{'bert-score-en' if self.rescale else 'no'}",
-                "pairs:one-at-a-time",
-                "refs:best-f1",
-                f"like:bert-score-{importlib.metadata.version('bert-score')}",
-                f"transformers:{importlib.metadata.version('transformers')}",
-                *([] if self.precision == "float32" else [f"precision:{self.precision}"]),
-            )
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +200,7 @@ def _truncated(model: Any, config: BertScoreConfig) -> Any:
 
 def _baseline(config: BertScoreConfig) -> tuple[float, float, float]:
     """Precision, recall and F1 of random pairs, from the tables that come with bert-score."""
-    tables = Path(bert_score.__file__).parent / "rescale_baseline" / "en"
+    tables = Path(str(files("bert_score"))) / "rescale_baseline" / "en"
     names = [config.model.name] if is_folder(config.model) else [config.model.source, config.model.name]
     table = next((path for path in (tables / f"{name}.tsv" for name in names) if path.is_file()), None)
     if table is None:

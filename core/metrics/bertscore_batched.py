@@ -15,7 +15,7 @@ from bert_score.utils import bert_cos_score_idf, get_hash, get_idf_dict, get_mod
 
 from core.batching import max_tokens
 from core.errors import ModelError
-from core.metrics.bertscore import BertScoreConfig
+from core.metrics.config import BertScoreConfig
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Row, mean_score
 from core.metrics.pairs import References
 from core.models import model_folder

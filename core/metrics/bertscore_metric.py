@@ -6,7 +6,8 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from core.metrics.bertscore import BertScoreConfig, BertScorer, Idf
+from core.metrics.bertscore import BertScorer, Idf
+from core.metrics.config import BertScoreConfig
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Row, mean_score
 from core.metrics.pairs import References, over_references
 from core.types import Score

@@ -113,9 +113,9 @@ def _bertscore(options: Options) -> Metric:
     # PyTorch and transformers take seconds to import, and no other metric needs them.
     import torch
 
-    from core.metrics.bertscore import BertScoreConfig, tuned_layer
     from core.metrics.bertscore_batched import BatchedBertScore
     from core.metrics.bertscore_metric import BertScore
+    from core.metrics.config import BertScoreConfig, tuned_layer
     from core.models import parse_model, resolve_model
 
     model = resolve_model(parse_model(options.bertscore_model))

@@ -11,20 +11,23 @@ less time.
 """
 
 import functools
-import importlib.metadata
 import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rapidfuzz.distance import LCSseq
-from rouge_score.rouge_scorer import RougeScorer
 
 from core.errors import RecipeError
+from core.metrics.config import RougeConfig, rouge_score_version
 from core.metrics.pairs import PairMetric, References, clipped_overlap, over_references, overlap
 from core.text.tokenizers import EnglishTokenizer, Tokenizer, named_tokenizer
 from core.types import Score
+
+if TYPE_CHECKING:
+    from rouge_score.rouge_scorer import RougeScorer
 
 VARIANTS = ("rouge1", "rouge2", "rougeL")
 _N = re.compile(r"rouge([1-9][0-9]*)")
@@ -43,12 +46,14 @@ def rouge(variant: str, tokenizer: Tokenizer | None = None, references: Referenc
         RecipeError: no such variant.
     """
     tokenizer = tokenizer or EnglishTokenizer()
-    options = f"{tokenizer.signature}|version:{_version()}"
+    options = f"{tokenizer.signature}|version:{rouge_score_version()}"
     ngram = _N.fullmatch(variant)
     if ngram is None and variant not in ("rougeL", "rougeLsum"):
         raise RecipeError(f"There is no ROUGE {variant!r}: give rouge1, rouge2, … (any n), rougeL or rougeLsum.")
     if ngram is not None and int(ngram[1]) > _LIBRARY_MAX_N:
         return _long_ngrams(variant, int(ngram[1]), tokenizer, options, references)
+    from rouge_score.rouge_scorer import RougeScorer  # and with it NLTK and SciPy
+
     scorer = RougeScorer([variant], tokenizer=tokenizer)
     return PairMetric(variant, options, lambda text, reference: _scores(scorer, text, reference)[variant], references)
 
@@ -61,32 +66,6 @@ def _long_ngrams(name: str, n: int, tokenizer: Tokenizer, options: str, referenc
         return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 
     return PairMetric(name, options, lambda text, ref: clipped_overlap(ngrams(text), ngrams(ref)), references)
-
-
-@dataclass(frozen=True, slots=True)
-class RougeConfig:
-    """The ROUGE of the study's tables.
-
-    Attributes:
-        stemmer: Porter's, which works with `rouge_score`'s tokenizer only.
-        tokenizer: one of `TOKENIZERS`.
-    """
-
-    stemmer: bool = False
-    tokenizer: str = "rouge_score"
-
-    @property
-    def signature(self) -> str:
-        """Every option that changes the numbers.
-
-        Raises:
-            RecipeError: no such tokenizer, or a stemmer for another tokenizer than `rouge_score`'s.
-            TokenizerError: a package or the Java that the tokenizer needs is missing.
-        """
-        tokenizer = named_tokenizer(self.tokenizer, self.stemmer)
-        stem = "porter" if self.stemmer else "no"
-        how = f"stem:{stem}|tok:rouge_score" if self.tokenizer == "rouge_score" else tokenizer.signature
-        return f"rouge|{how}|refs:best-f1|version:{_version()}"
 
 
 class Rouge:
@@ -134,10 +113,6 @@ def _compare(candidate: _Counted, reference: _Counted) -> dict[str, Score]:
     }
 
 
-def _scores(scorer: RougeScorer, candidate: str, reference: str) -> dict[str, Score]:
+def _scores(scorer: "RougeScorer", candidate: str, reference: str) -> dict[str, Score]:
     found = scorer.score(reference, candidate)
     return {name: Score(float(s.precision), float(s.recall), float(s.fmeasure)) for name, s in found.items()}
-
-
-def _version() -> str:
-    return f"rouge_score-{importlib.metadata.version('rouge_score')}"

@@ -1,35 +1,17 @@
 """The standard metrics, those that are columns of the store, of many summaries at once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 import torch
 
 from core.metrics.anchor import AnchorScorer
-from core.metrics.bertscore import BertScoreConfig, BertScorer
-from core.metrics.rouge import Rouge, RougeConfig
-from core.metrics.surface import DENSITY_SIGNATURE, EFFICIENCY_SIGNATURE, density, efficiency
+from core.metrics.bertscore import BertScorer
+from core.metrics.config import MetricsConfig
+from core.metrics.rouge import Rouge
+from core.metrics.surface import density, efficiency
 from core.text.words import count_words
 from core.types import Article, Score, Scores
-
-
-@dataclass(frozen=True, slots=True)
-class MetricsConfig:
-    """Options of the standard metrics."""
-
-    bertscore: BertScoreConfig
-    rouge: RougeConfig
-
-    @property
-    def signatures(self) -> dict[str, str]:
-        """Of each metric, every option that changes its numbers."""
-        return {
-            "bertscore": self.bertscore.signature,
-            "rouge": self.rouge.signature,
-            "efficiency": EFFICIENCY_SIGNATURE,
-            "density": DENSITY_SIGNATURE,
-        }
 
 
 class StandardMetrics:

@@ -16,8 +16,9 @@ from sentence_transformers import SentenceTransformer
 from core.batching import max_tokens, padded, tokenized
 from core.fast_linear import speed_up_linear_layers
 from core.models import ModelRef, model_folder
+from core.precision import Precision
 from core.token_budget import TokenBudget, encoder_budget
-from core.transformer import DTYPES, Precision, hide_progress_bars, load_transformer
+from core.transformer import DTYPES, hide_progress_bars, load_transformer
 
 FloatArray = npt.NDArray[np.float32]
 # From model inputs, each (batch, tokens), to vectors (batch, dimensions).

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 MAX_CHUNK_WORDS = 5
+# Of English: "50%" is a number; "#MeToo", "@nasa" and DialogSum's "#Person1#" are names, and references write them so.
+SIGNS_OF_WORDS = "%#@"
 # First word (included) and last (excluded).
 Range = tuple[int, int]
 

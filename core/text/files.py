@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from core.errors import CorpusError
-from core.text.parquet import parquet_rows
 
 # Where a row stands ("line 7"), and the row.
 LocatedRow = tuple[str, dict[str, object]]
@@ -32,6 +31,8 @@ def read_rows(path: Path, choose: Choose) -> Iterator[LocatedRow]:
     suffix = path.suffix.lower()
     try:
         if suffix == ".parquet":
+            from core.text.parquet import parquet_rows  # with pyarrow, which the others need not wait for
+
             yield from parquet_rows(path, choose)
         elif suffix in _TEXT_READERS:
             yield from _TEXT_READERS[suffix](path)

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import datasets
-
 from core.errors import CorpusError
 from core.hub import HUB_FAILURES
 
@@ -19,6 +17,8 @@ def load_split(repository: str, config: str | None, split: str, revision: str | 
     Raises:
         CorpusError: the dataset, configuration or split cannot be had.
     """
+    import datasets  # with pandas and pyarrow, which a file need not wait for
+
     try:
         return datasets.load_dataset(repository, config, split=split, revision=revision, streaming=streaming)
     except (*HUB_FAILURES, ValueError, datasets.exceptions.DatasetsError) as error:

@@ -9,11 +9,8 @@ Three ways, and the run records which one ran:
 
 import importlib.metadata
 
-import spacy
-
 from core.errors import EmptyArticleError, SegmentationError
-from core.text import korean_segmentation, spacy_segmentation
-from core.text.cutting import MAX_CHUNK_WORDS, Cutter, CutText
+from core.text.cutting import MAX_CHUNK_WORDS, SIGNS_OF_WORDS, Cutter, CutText
 from core.text.korean import versions
 from core.text.language import Language
 from core.text.limits import MAX_SENTENCES, require_length, too_long
@@ -42,14 +39,23 @@ def resolve_pipeline(pipeline: str, language: Language = "en") -> str:
             settings=("pipeline",),
         )
     if pipeline == "auto":
-        return DEFAULT_TRAINED_PIPELINE if spacy.util.is_package(DEFAULT_TRAINED_PIPELINE) else "blank"
-    if pipeline != "blank" and not spacy.util.is_package(pipeline):
+        return DEFAULT_TRAINED_PIPELINE if _is_installed(DEFAULT_TRAINED_PIPELINE) else "blank"
+    if pipeline != "blank" and not _is_installed(pipeline):
         raise SegmentationError(
             f"The spaCy pipeline {pipeline!r} is not installed. Install it with "
             f"`python -m spacy download {pipeline}`, or choose the pipeline `blank`, which needs none.",
             settings=("pipeline",),
         )
     return pipeline
+
+
+def _is_installed(pipeline: str) -> bool:
+    """As `spacy.util.is_package` has it, without the second that spaCy takes to be imported."""
+    try:
+        importlib.metadata.distribution(pipeline)
+    except (importlib.metadata.PackageNotFoundError, ValueError):  # the second: no name at all
+        return False
+    return True
 
 
 def _resolve_korean(pipeline: str) -> str:
@@ -69,7 +75,7 @@ def pipeline_revision(pipeline: str) -> str:
         how = f"chunks ending at particles and endings, at most {MAX_CHUNK_WORDS} words"
         return f"{pipeline}@{versions(pipeline)}|{how}"
     spacy_version = importlib.metadata.version("spacy")
-    signs = f"words keep {spacy_segmentation.SIGNS_OF_WORDS}"
+    signs = f"words keep {SIGNS_OF_WORDS}"
     if pipeline == "blank":
         how = f"stop-word chunks of at most {MAX_CHUNK_WORDS} words"
         return f"spacy.blank(en)+sentencizer@{spacy_version}|{how}|{signs}"
@@ -105,8 +111,13 @@ class Segmenter:
 
 
 def _load(pipeline: str) -> Cutter:
+    # Each with the libraries of its language, which a driver need not wait for.
     if pipeline == KOREAN_PIPELINE:
+        from core.text import korean_segmentation
+
         return korean_segmentation.load_cutter()
+    from core.text import spacy_segmentation
+
     return spacy_segmentation.load_cutter(resolve_pipeline(pipeline))
 
 

@@ -17,17 +17,13 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 
-from core.text.cutting import Cutter, CutText, Mark, Range, runs
+from core.text.cutting import SIGNS_OF_WORDS, Cutter, CutText, Mark, Range, runs
 from core.text.words import word_spans
 
 # spaCy counts these among the stop words, but a summary that drops them says the opposite.
 _NEGATIONS = frozenset({"no", "not", "n't", "n’t", "never", "cannot"})
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _VERB_CHUNK_POS = frozenset({"VERB", "AUX", "PART", "ADV"})
-
-
-# "50%" is a number; "#MeToo", "@nasa" and DialogSum's "#Person1#" are names, and references write them so.
-SIGNS_OF_WORDS = "%#@"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 import functools
 import importlib.metadata
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from rouge_score.tokenizers import DefaultTokenizer
+from rouge_score.tokenize import tokenize
 
 from core.errors import RecipeError
 from core.text.korean import PACKAGES, analyser, readable, versions
@@ -41,13 +41,15 @@ class EnglishTokenizer:
         return f"tok:rouge_score-{importlib.metadata.version('rouge_score')}|stem:{stem}"
 
     def tokenize(self, text: str) -> list[str]:
-        tokens: list[str] = _english(self.stemmer).tokenize(text)
+        tokens: list[str] = tokenize(text, _porter() if self.stemmer else None)
         return tokens
 
 
 @functools.cache
-def _english(stemmer: bool) -> DefaultTokenizer:
-    return DefaultTokenizer(stemmer)
+def _porter() -> Any:
+    from nltk.stem.porter import PorterStemmer  # and with it much of SciPy
+
+    return PorterStemmer()
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,12 +177,12 @@ def _submit(
 
     from jobs.drive import driver
     from jobs.plan.dry_run import describe, print_description
-    from jobs.plan.job import JOBS
+    from jobs.plan.job import find_job
     from jobs.store import new_run_id, open_store
     from jobs.terminal.language_warning import warn_of_corpora
 
     err.print("Looking up models, and reading articles …")
-    pinned = JOBS[job].plan(recipe, {key: value for key, value in given.items() if value is not None})
+    pinned = find_job(job).plan(recipe, {key: value for key, value in given.items() if value is not None})
     learnt_from = pinned.training.corpora if pinned.training else ()
     warn_of_corpora((*learnt_from, *pinned.corpora), pinned.language, err)
     if dry_run:

@@ -6,24 +6,23 @@ goes on with one.
 
 import functools
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from rich.console import Console
 
-from core.episodes import EpisodePlan
+from core.episode_plan import EpisodePlan
 from core.models import model_folder
-from core.sweep import SweepPlan
+from core.sweep_plan import SweepPlan
 from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.pools import REAL, Engine, Makers, Pools, open_pools
 from jobs.drive.run import FREE, Claim, Outcome, Run, take_run
 from jobs.drive.stages import require_complete, run_stage
-from jobs.drive.training import is_trained, train_policies
-from jobs.plan.job import JOBS
-from jobs.plan.pinned import Pinned
+from jobs.plan.job import find_job
+from jobs.plan.pinned import Pinned, PlannedTraining
 from jobs.plan.revisions import code_version, require_same_revisions
 from jobs.plan.work import works
-from jobs.store import Store, new_run_id
+from jobs.store import PolicyInfo, Store, new_run_id
 from jobs.store.runs import SILENT_SECONDS
 
 
@@ -76,14 +75,14 @@ def resume(
     claim = Claim(take_over, epoch)
     where = {"accelerator": accelerator, "actors": actors}
     values = {**run.recipe, **{k: v for k, v in where.items() if v is not None}}
-    pinned = JOBS[run.job].plan_again(values, run_id)
+    pinned = find_job(run.job).plan_again(values, run_id)
     changes = require_same_revisions(run.revisions, pinned.revisions, run_id)
     if run.code_version != code_version():
         changes.append(f"code {run.code_version} -> {code_version()}")
     for change in changes:
         text = f"Warning: since this run began, {change}; its new numbers may differ from its old ones."
         console.print(text, markup=False)
-    to_train = pinned.training is not None and not is_trained(store.policy_infos(run_id), pinned.training)
+    to_train = pinned.training is not None and not _is_trained(store.policy_infos(run_id), pinned.training)
     unfinished = [
         planned.plan
         for planned in pinned.stages
@@ -125,7 +124,9 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console) -> None:
     if pinned.articles is not None:
         run.set_total(pinned.articles)
     training = pinned.training
-    if training and not is_trained(run.policies(), training):
+    if training and not _is_trained(run.policies(), training):
+        from jobs.drive.training import train_policies  # and with it torch, which a sweep need not wait for
+
         train_policies(run, training, pools, console)
     announced: set[str] = set()
     for planned in pinned.stages:
@@ -134,6 +135,12 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console) -> None:
         require_complete(run, planned.stage, announced)
     if pinned.articles != len(announced):  # a streamed dataset does not tell before
         run.set_total(len(announced))
+
+
+def _is_trained(policies: Sequence[PolicyInfo], training: PlannedTraining) -> bool:
+    """Whether every policy has had its last update."""
+    done = {info.name for info in policies if info.updates == info.total_updates}
+    return done.issuperset(config.name for config in training.configs)
 
 
 def _no_pool(plan: object) -> NoReturn:

@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
-import torch
 from rich.console import Console
 
 from cluster.episode_pool import EpisodePool, EpisodeRunner, InlineEpisodePool
@@ -15,9 +14,8 @@ from cluster.ray_episode_pool import episodes_on_ray
 from cluster.ray_pool import sweeps_on_ray
 from cluster.resources import await_actors
 from cluster.session import Session, joined_session, local_session
-from core.arithmetic import describe_arithmetic
-from core.episodes import EpisodePlan, make_episode_runner
-from core.sweep import SweepPlan, make_segmenter, make_sweeper
+from core.episode_plan import EpisodePlan, make_episode_runner
+from core.sweep_plan import SweepPlan, make_segmenter, make_sweeper
 from jobs.recipes.base import RunRecipe
 
 Engine = Literal["ray", "inline", "cluster"]
@@ -27,17 +25,17 @@ Engine = Literal["ray", "inline", "cluster"]
 class Pools:
     """What runs a run: its `device`, in words, and what opens the pool of a stage or of a training on it.
 
-    `arithmetic` is how the workers will multiply (`cluster.worker.Worker`), None where only they can tell.
+    `arithmetic` says how the workers will multiply (`cluster.worker.Worker`), None where only they can tell.
     """
 
     device: str | None
     open_sweep: Callable[[SweepPlan], AbstractContextManager[Pool]]
     open_episodes: Callable[[EpisodePlan], AbstractContextManager[EpisodePool]]
-    arithmetic: str | None = None
+    arithmetic: Callable[[], str | None] = lambda: None
 
 
 def sweep_work(plan: SweepPlan, device: str, memory_fraction: float | None) -> Work:
-    """The work of a stage, see `core.sweep`."""
+    """The work of a stage, see `core.sweep_plan`."""
     return Work(functools.partial(make_segmenter, plan), functools.partial(make_sweeper, plan, device, memory_fraction))
 
 
@@ -65,6 +63,8 @@ def open_pools(
         ClusterError: Ray cannot start or be joined, or has not what the recipe asks for.
     """
     if engine == "inline":
+        import torch  # a driver of Ray needs none
+
         device = "cuda" if recipe.accelerator != "cpu" and torch.cuda.is_available() else "cpu"
         name = torch.cuda.get_device_name() if device == "cuda" else "1 CPU thread"
         share = recipe.gpu_memory_fraction
@@ -72,7 +72,7 @@ def open_pools(
             f"inline, {name}",
             lambda plan: nullcontext(InlinePool(makers.work(plan, device, share))),
             lambda plan: nullcontext(InlineEpisodePool(functools.partial(makers.runner, plan, device, share))),
-            describe_arithmetic() if device == "cpu" else name,
+            _arithmetic_here if device == "cpu" else lambda: name,
         )
         return
     with _session(engine, run_id, console) as session:
@@ -92,8 +92,14 @@ def open_pools(
             lambda plan: episodes_on_ray(
                 functools.partial(makers.runner, plan, device, fraction), resources, actors, recipe.stuck_after
             ),
-            describe_arithmetic() if engine == "ray" and device == "cpu" else None,
+            _arithmetic_here if engine == "ray" and device == "cpu" else lambda: None,
         )
+
+
+def _arithmetic_here() -> str:
+    from core.arithmetic import describe_arithmetic
+
+    return describe_arithmetic()
 
 
 @contextmanager

@@ -6,11 +6,11 @@ none, whoever dies in between.
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from core.summarizers.systems import UNCUT
-from core.sweep import SweepPlan
+from core.sweep_plan import SweepPlan
 from core.types import Article, BundleResult
 from jobs.drive.bundles import every_bundle
 from jobs.drive.run import Run
@@ -31,7 +31,9 @@ MOST_PARTS = 4
 """Each loads its models anew."""
 
 
-def find_reusable(run: Run, pinned: Pinned, planned: PlannedStage, arithmetic: str | None) -> Reusable | None:
+def find_reusable(
+    run: Run, pinned: Pinned, planned: PlannedStage, arithmetic: Callable[[], str | None]
+) -> Reusable | None:
     """What other runs have of a stage; None where that is nothing, or the run is to compute everything itself."""
     if not run.info().reuse:
         return None
@@ -40,7 +42,10 @@ def find_reusable(run: Run, pinned: Pinned, planned: PlannedStage, arithmetic: s
     if not of_stage:
         return None
     lengths = (UNCUT, *plan.lengths)
-    return run.find_reusable(StageWork(of_stage, plan.signatures, lengths, plan.summaries_per_article), arithmetic)
+    stage = StageWork(of_stage, plan.signatures, lengths, plan.summaries_per_article)
+    newest = run.find_reusable(stage, None)
+    own = arithmetic() if newest else None  # asked only if there is something: it imports torch
+    return newest if own is None else run.find_reusable(stage, own)
 
 
 def copy_and_divide(

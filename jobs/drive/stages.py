@@ -8,16 +8,14 @@ from dataclasses import replace
 from rich.console import Console
 
 from core.errors import StoreError
-from core.learning.policy_system import PolicySystem
 from core.partial_plan import part_of
-from core.sweep import SweepPlan
+from core.sweep_plan import SweepPlan
 from core.types import Landed
 from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.pools import Pools
 from jobs.drive.progress import Advance, run_progress
 from jobs.drive.reuse import Part, copy_and_divide, find_reusable
 from jobs.drive.run import Run
-from jobs.drive.stored_policies import stored_systems
 from jobs.drive.worker_watch import WorkerWatch
 from jobs.plan.pinned import Pinned, PlannedStage
 from jobs.store import Stage
@@ -71,6 +69,9 @@ def run_stage(
 
 def _with_trained_policies(run: Run, plan: SweepPlan) -> SweepPlan:
     """The plan with its policies as they have become."""
+    from core.learning.policy_system import PolicySystem
+    from jobs.drive.stored_policies import stored_systems
+
     trained = stored_systems(run.id, run.checkpoints(), plan.metrics.bertscore)
     systems = (
         replace(trained[system.name], decoding=system.decoding) if isinstance(system, PolicySystem) else system

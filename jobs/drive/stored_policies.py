@@ -11,7 +11,7 @@ from core.learning.learner import parameters_in
 from core.learning.policies import PolicyConfig
 from core.learning.policy_system import PolicySystem, policy_system
 from core.learning.training_config import TrainingConfig
-from core.metrics.bertscore import BertScoreConfig
+from core.metrics.config import BertScoreConfig
 from core.models import ModelRef
 from jobs.plan.pinned import PlannedTraining, pin_bertscore
 from jobs.recipes.load import parse_recipe

@@ -21,7 +21,7 @@ from jobs.drive.run import Run
 from jobs.drive.stored_policies import meaning_of
 from jobs.drive.worker_watch import WorkerWatch
 from jobs.plan.pinned import PlannedTraining
-from jobs.store import PolicyCheckpoint, PolicyInfo, RoundResult, Stage
+from jobs.store import PolicyCheckpoint, RoundResult, Stage
 
 PREPARATION = Stage("preparation")
 """What the failures of training articles are stored under."""
@@ -29,12 +29,6 @@ CHECKPOINT_BYTES = 64 * 1024
 """What storing checkpoints writes for an update of a pair, on average, at most."""
 _TOLD = 10
 """How often a training tells how it is getting on."""
-
-
-def is_trained(policies: Sequence[PolicyInfo], training: PlannedTraining) -> bool:
-    """Whether every policy has had its last update."""
-    done = {info.name for info in policies if info.updates == info.total_updates}
-    return done.issuperset(config.name for config in training.configs)
 
 
 def train_policies(run: Run, training: PlannedTraining, pools: Pools, console: Console) -> None:

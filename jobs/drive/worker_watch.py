@@ -1,7 +1,7 @@
 """Which workers a run has, as they come: what the store keeps of them, and a word where they multiply differently."""
 
 from cluster.worker import Worker
-from core.arithmetic import ROWS_DEPEND
+from core.precision import ROWS_DEPEND
 from jobs.drive.run import Run
 
 

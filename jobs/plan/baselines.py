@@ -5,7 +5,7 @@ from dataclasses import replace
 from core.models import parse_model, resolve_model
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import Generator, parse_generator
-from core.sweep import SweepPlan
+from core.sweep_plan import SweepPlan
 from jobs.plan.pinned import Pinned, PlannedStage, pin_setting, pinned_text
 from jobs.recipes.baselines import BaselinesRecipe
 from jobs.store import Stage

@@ -4,12 +4,11 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import torch
 from rich.console import Console
 
 from cluster.resources import ActorResources, plan_actors
 from core.errors import ClusterError
-from core.transformer import Precision
+from core.precision import Precision
 from jobs.plan.pinned import Pinned
 
 # So slow in float32 that they are busy for most of the time: of BERT-base models, some 0.25 s an article by FLOP,
@@ -64,6 +63,8 @@ def _training(pinned: Pinned) -> dict[str, Any] | None:
 
 def _device(pinned: Pinned) -> tuple[str, str | None]:
     """What the actors would pin on this machine, or why they could not start; and what is to be said of sharing."""
+    import torch  # a run itself asks Ray
+
     names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
     accelerator = None if pinned.recipe.accelerator == "auto" else pinned.recipe.accelerator
     here: dict[str, float] = {"CPU": os.cpu_count() or 1, "GPU": len(names)}

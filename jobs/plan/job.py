@@ -4,14 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from jobs.plan import baselines, phase1, phase2
 from jobs.plan.pinned import Pinned
 from jobs.plan.readable import require_readable
 from jobs.recipes.base import RunRecipe
-from jobs.recipes.baselines import BaselinesRecipe
 from jobs.recipes.load import load_recipe, parse_recipe
-from jobs.recipes.phase1 import Phase1Recipe
-from jobs.recipes.phase2 import Phase2Recipe
 
 Recipe = TypeVar("Recipe", bound=RunRecipe)
 
@@ -47,8 +43,22 @@ class Job(Generic[Recipe]):
         return self.pin(parse_recipe(self.recipe, recipe, run_id))
 
 
-JOBS: dict[str, Job[Any]] = {
-    Phase1Recipe.job: Job(Phase1Recipe, phase1.pin),
-    BaselinesRecipe.job: Job(BaselinesRecipe, baselines.pin),
-    Phase2Recipe.job: Job(Phase2Recipe, phase2.pin),
-}
+JOBS = ("phase1", "baselines", "phase2")
+
+
+def find_job(name: str) -> Job[Any]:
+    """One of `JOBS`. The libraries of the others, torch for Phase 2 among them, are not waited for."""
+    if name == "phase1":
+        from jobs.plan import phase1
+        from jobs.recipes.phase1 import Phase1Recipe
+
+        return Job(Phase1Recipe, phase1.pin)
+    if name == "baselines":
+        from jobs.plan import baselines
+        from jobs.recipes.baselines import BaselinesRecipe
+
+        return Job(BaselinesRecipe, baselines.pin)
+    from jobs.plan import phase2
+    from jobs.recipes.phase2 import Phase2Recipe
+
+    return Job(Phase2Recipe, phase2.pin)

@@ -3,7 +3,7 @@
 from core.models import parse_model, resolve_model
 from core.summarizers.chunk_systems import ChunkSystem, Random
 from core.summarizers.lead import Lead
-from core.sweep import SweepPlan
+from core.sweep_plan import SweepPlan
 from jobs.plan.pinned import Pinned, PlannedStage, pin_setting, pinned_text
 from jobs.recipes.phase1 import Phase1Recipe
 from jobs.store import SWEEP

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from core.episodes import EpisodePlan
+from core.episode_plan import EpisodePlan
 from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem
 from core.learning.reward import RewardConfig, reward_signature
 from core.models import parse_model, resolve_model
 from core.summarizers.extractive_baselines import BASELINES
-from core.sweep import SweepPlan
+from core.sweep_plan import SweepPlan
 from core.text.corpus import Corpus
 from core.text.near_copies import MOST_SHARED, WORDS, near_copies
 from core.types import Article

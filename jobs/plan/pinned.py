@@ -3,17 +3,14 @@
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from core.episodes import EpisodePlan
+from core.episode_plan import EpisodePlan
 from core.errors import RecipeError
-from core.learning.training_config import TrainingConfig
-from core.metrics.bertscore import BertScoreConfig, tuned_layer
-from core.metrics.rouge import RougeConfig
-from core.metrics.standard import MetricsConfig
+from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig, tuned_layer
 from core.models import ModelRef, is_folder, parse_model, resolve_model
 from core.summarizers.chunk_systems import DRAWS
-from core.sweep import SweepPlan
+from core.sweep_plan import SweepPlan
 from core.text.corpus import Corpus, DatasetSpec, open_corpus
 from core.text.language import Language, article_language
 from core.text.segmentation import pipeline_revision, resolve_pipeline
@@ -22,6 +19,9 @@ from core.types import SystemKind
 from jobs.plan.revisions import code_version, dataset_revisions, library_versions
 from jobs.recipes.base import RunRecipe
 from jobs.store import RunSpec, Stage
+
+if TYPE_CHECKING:  # a sweep must not wait for torch
+    from core.learning.training_config import TrainingConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,14 @@ class PlannedTraining:
         reward: signature of what policies are rewarded with.
     """
 
-    systems: Mapping[str, tuple[TrainingConfig, ...]]
+    systems: Mapping[str, tuple["TrainingConfig", ...]]
     plan: EpisodePlan
     corpora: tuple[Corpus, ...]
     datasets: tuple[Mapping[str, Any], ...]
     reward: str
 
     @property
-    def configs(self) -> tuple[TrainingConfig, ...]:
+    def configs(self) -> tuple["TrainingConfig", ...]:
         """Every training."""
         return tuple(itertools.chain.from_iterable(self.systems.values()))
 

@@ -10,9 +10,9 @@ import json
 import re
 from typing import Any
 
-from core.learning.policy_system import PolicySystem
+from core.analysis.points import POLICY
 from core.partial_plan import asks_for
-from core.sweep import SweepPlan
+from core.sweep_plan import SweepPlan
 from jobs.plan.pinned import Pinned
 
 # A commit without changes. What else `code_version` may be does not tell the code.
@@ -48,7 +48,7 @@ def _systems(plan: SweepPlan) -> dict[str, dict[str, Any]]:
     }
     found: dict[str, dict[str, Any]] = {}
     for system in plan.systems:
-        if not isinstance(system, PolicySystem):
+        if not system.signature.startswith(POLICY):
             encoders = [str(encoder) for encoder in plan.encoders if asks_for(system, encoder)]
             found[system.signature] = setting | {"system": repr(system), "encoders": encoders}
     if plan.generator is not None:

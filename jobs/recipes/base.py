@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from core.errors import ModelError
 from core.models import parse_model
+from core.precision import Precision
 from core.text.corpus import DatasetSpec
-from core.transformer import Precision
 
 # Up to what a column of whole numbers holds in every database.
 PositiveInt = Annotated[int, Field(ge=1, lt=2**31)]

@@ -10,9 +10,9 @@ from core.learning.policies import PolicyConfig
 from core.learning.reinforce import ReinforceConfig
 from core.learning.training_config import OptimizerConfig, TrainingConfig
 from core.metrics.registry import make_metric
+from core.precision import Precision
 from core.summarizers.extractive_baselines import BASELINES
 from core.text.corpus import DatasetSpec
-from core.transformer import Precision
 from jobs.recipes.base import PositiveInt, RunRecipe, Strict, model_name, require_different
 
 _NAME = re.compile(r"[\w.-]+")

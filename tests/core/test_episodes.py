@@ -8,7 +8,8 @@ from documents import article
 from prepared_articles import TEXT, encode, parameters_of
 
 from core.arithmetic import describe_arithmetic, rows_are_independent
-from core.episodes import EpisodePlan, EpisodeRunner, make_episode_runner
+from core.episode_plan import EpisodePlan, make_episode_runner
+from core.episodes import EpisodeRunner
 from core.errors import EmptyArticleError
 from core.learning.exchange import ArticleGradient, Broadcast, Episode
 from core.learning.learner import Learner
@@ -17,7 +18,7 @@ from core.learning.reinforce import ReinforceConfig
 from core.learning.reward import RewardConfig
 from core.learning.rounds import request_of
 from core.learning.training_config import TrainingConfig
-from core.metrics.bertscore import BertScoreConfig
+from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from core.text.segmentation import Segmenter
 from core.text.words import count_words

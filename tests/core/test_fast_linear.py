@@ -10,7 +10,8 @@ from transformers import AutoModel
 
 from core import fast_linear
 from core.fast_linear import PackedLinear, is_amd, onednn_works, speed_up_linear_layers
-from core.metrics.bertscore import BertScoreConfig, BertScorer
+from core.metrics.bertscore import BertScorer
+from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from core.summarizers.encoders import load_encoder
 from core.summarizers.importance import unit_rows

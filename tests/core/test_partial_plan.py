@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.metrics.bertscore import BertScoreConfig
-from core.metrics.rouge import RougeConfig
-from core.metrics.standard import MetricsConfig
+from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig
 from core.models import ModelRef
 from core.partial_plan import part_of
 from core.summarizers.chunk_systems import ChunkSystem
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.systems import Draft
-from core.sweep import SweepPlan, embed, write
+from core.sweep import embed, write
+from core.sweep_plan import SweepPlan
 from core.text.segmentation import Segmenter
 from core.types import Article, SegmentedArticle
 

@@ -13,9 +13,8 @@ from korean_tokenizers import korean_tokenizer
 from rouge_score.rouge_scorer import RougeScorer
 
 from core.errors import EmptyArticleError, LanguageError
-from core.metrics.bertscore import BertScoreConfig
-from core.metrics.rouge import RougeConfig
-from core.metrics.standard import MetricsConfig, StandardMetrics
+from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig
+from core.metrics.standard import StandardMetrics
 from core.models import parse_model, resolve_model
 from core.summarizers.chunk_systems import ChunkSystem, Random
 from core.summarizers.encoders import Encoder
@@ -24,7 +23,8 @@ from core.summarizers.generation import Generated, LoadedGenerator
 from core.summarizers.generators import parse_generator
 from core.summarizers.lead import Lead
 from core.summarizers.systems import Document
-from core.sweep import Sweeper, SweepPlan, generated, make_segmenter, make_sweeper
+from core.sweep import Sweeper, generated
+from core.sweep_plan import SweepPlan, make_segmenter, make_sweeper
 from core.text.corpus import DatasetSpec, open_corpus
 from core.text.segmentation import unsegmented
 from core.text.words import count_words, first_words

@@ -10,15 +10,13 @@ import torch
 
 from core import sweep
 from core.metrics import bertscore
-from core.metrics.bertscore import BertScoreConfig
-from core.metrics.rouge import RougeConfig
-from core.metrics.standard import MetricsConfig
+from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig
 from core.models import parse_model, resolve_model
 from core.summarizers import encoders
 from core.summarizers.chunk_systems import ChunkSystem
 from core.summarizers.generation import load_generator
 from core.summarizers.generators import parse_generator
-from core.sweep import SweepPlan, make_segmenter, make_sweeper
+from core.sweep_plan import SweepPlan, make_segmenter, make_sweeper
 from core.text.corpus import DatasetSpec, open_corpus
 
 

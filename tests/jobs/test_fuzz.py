@@ -22,7 +22,7 @@ from core.summarizers.composition import compose
 from core.text.corpus import DatasetSpec, open_corpus
 from core.text.segmentation import Segmenter
 from core.types import Article
-from jobs.plan.job import JOBS
+from jobs.plan.job import JOBS, find_job
 from jobs.recipes.load import BUNDLED, load_recipe
 from jobs.store import open_store
 
@@ -65,7 +65,7 @@ def test_recipes(tmp_path: Path) -> None:
     def case(draw: random.Random) -> None:
         path = tmp_path / "fuzz.yaml"
         path.write_bytes(garbage.recipe(draw, bundled))
-        kind = JOBS[draw.choice(sorted(JOBS))].recipe
+        kind = find_job(draw.choice(sorted(JOBS))).recipe
         overrides = {"limit": draw.choice((1, 10**30, "x"))} if draw.random() < 0.3 else {}
         try:
             recipe = load_recipe(kind, str(path), overrides)

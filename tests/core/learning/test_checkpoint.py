@@ -16,7 +16,7 @@ from core.learning.checkpoint import (
 )
 from core.learning.decoding import Decoding
 from core.learning.policies import PolicyConfig, make_policies
-from core.metrics.bertscore import BertScoreConfig
+from core.metrics.config import BertScoreConfig
 from core.models import ModelRef
 
 MODEL = ModelRef("enc", "org/enc", "main")

@@ -12,7 +12,7 @@ from core.learning.decoding import Decoding, decode
 from core.learning.policies import PolicyConfig, make_policies
 from core.learning.policy_system import PolicySystem, load_policies, policy_system, save_policies
 from core.learning.sampling import Greedy, rollouts
-from core.metrics.bertscore import BertScoreConfig
+from core.metrics.config import BertScoreConfig
 from core.models import ModelRef
 from core.summarizers.systems import Document
 from core.text.words import count_words

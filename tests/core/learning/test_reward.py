@@ -7,7 +7,8 @@ import torch
 from core.arithmetic import rows_are_independent
 from core.errors import RecipeError
 from core.learning.reward import BertScoreReward, Memoised, RewardConfig, make_reward, metric_reward, weighted_mean
-from core.metrics.bertscore import BertScoreConfig, BertScorer
+from core.metrics.bertscore import BertScorer
+from core.metrics.config import BertScoreConfig
 from core.metrics.metric import Row
 from core.metrics.registry import make_metric
 from core.models import parse_model, resolve_model

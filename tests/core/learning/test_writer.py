@@ -4,7 +4,7 @@ import pytest
 from documents import article
 from prepared_articles import TEXT, parameters_of
 
-from core.episodes import EpisodePlan, make_episode_runner
+from core.episode_plan import EpisodePlan, make_episode_runner
 from core.errors import EmptyArticleError, LanguageError, RecipeError
 from core.learning.checkpoint import Checkpoint, Reading
 from core.learning.decoding import Decoding
@@ -14,11 +14,9 @@ from core.learning.policy_system import policy_system, save_policies
 from core.learning.reward import RewardConfig
 from core.learning.training_config import TrainingConfig
 from core.learning.writer import PolicyWriter, load_writer
-from core.metrics.bertscore import BertScoreConfig
-from core.metrics.rouge import RougeConfig
-from core.metrics.standard import MetricsConfig
+from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig
 from core.models import parse_model, resolve_model
-from core.sweep import SweepPlan, make_sweeper
+from core.sweep_plan import SweepPlan, make_sweeper
 from core.text.segmentation import Segmenter
 from core.text.words import count_words
 

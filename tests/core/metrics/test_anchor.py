@@ -3,7 +3,8 @@ import torch
 from bert_score import BERTScorer
 
 from core.metrics.anchor import AnchorScorer
-from core.metrics.bertscore import BertScoreConfig, BertScorer
+from core.metrics.bertscore import BertScorer
+from core.metrics.config import BertScoreConfig
 from core.models import model_folder, parse_model, resolve_model
 
 MODEL = resolve_model(parse_model("all-MiniLM-L6-v2"))

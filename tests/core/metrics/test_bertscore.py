@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import ModelError
-from core.metrics.bertscore import BertScoreConfig, BertScorer
+from core.metrics.bertscore import BertScorer
+from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from core.types import Score
 

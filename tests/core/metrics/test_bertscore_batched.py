@@ -8,9 +8,9 @@ import torch
 
 from core.errors import ModelError
 from core.metrics import bertscore_batched
-from core.metrics.bertscore import BertScoreConfig
 from core.metrics.bertscore_batched import BatchedBertScore
 from core.metrics.bertscore_metric import BertScore
+from core.metrics.config import BertScoreConfig
 from core.metrics.metric import Row
 from core.models import parse_model, resolve_model
 

@@ -5,8 +5,9 @@ import torch
 from bert_score import BERTScorer
 
 from core.metrics import bertscore_metric
-from core.metrics.bertscore import BertScoreConfig, BertScorer
+from core.metrics.bertscore import BertScorer
 from core.metrics.bertscore_metric import BertScore
+from core.metrics.config import BertScoreConfig
 from core.metrics.metric import Row
 from core.models import parse_model, resolve_model
 

@@ -9,8 +9,9 @@ from korean_tokenizers import korean_tokenizer
 from rouge_score.rouge_scorer import RougeScorer
 
 from core.errors import RecipeError
+from core.metrics.config import RougeConfig
 from core.metrics.metric import Row
-from core.metrics.rouge import VARIANTS, Rouge, RougeConfig, rouge
+from core.metrics.rouge import VARIANTS, Rouge, rouge
 from core.text.corpus import DatasetSpec, open_corpus
 from core.text.tokenizers import CharTokenizer, EnglishTokenizer
 from core.text.words import first_words

@@ -1,8 +1,7 @@
 import torch
 
-from core.metrics.bertscore import BertScoreConfig
-from core.metrics.rouge import RougeConfig
-from core.metrics.standard import MetricsConfig, StandardMetrics
+from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig
+from core.metrics.standard import StandardMetrics
 from core.models import parse_model, resolve_model
 from core.types import Article
 

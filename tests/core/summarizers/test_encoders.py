@@ -10,7 +10,8 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
 from core.errors import ModelError
-from core.metrics.bertscore import BertScoreConfig, BertScorer
+from core.metrics.bertscore import BertScorer
+from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from core.summarizers.encoders import Encoder, load_encoder
 

@@ -1,7 +1,7 @@
 import pytest
 
 from core.errors import SegmentationError
-from core.sweep import checked
+from core.sweep_plan import checked
 from core.text.limits import require_length, require_summary_length
 from core.text.segmentation import Segmenter, unsegmented
 from core.types import Article

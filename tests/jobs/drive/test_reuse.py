@@ -16,7 +16,7 @@ from stored_rows import difference, everything
 from bench import stub_work
 from cluster.pool import Work
 from core.errors import FencedError
-from core.sweep import SweepPlan
+from core.sweep_plan import SweepPlan
 from core.types import SegmentedArticle, Summary
 from jobs.drive import driver, reuse
 from jobs.drive.pools import Makers
@@ -214,7 +214,7 @@ def test_other_code_and_code_that_is_no_commit_computes_everything(
 
 def test_another_kind_of_machine_computes_everything(store: Store, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drive(store, pinned_to(file))
-    monkeypatch.setattr("jobs.drive.pools.describe_arithmetic", lambda: "NEON")
+    monkeypatch.setattr("core.arithmetic.describe_arithmetic", lambda: "NEON")
     assert drive(store, pinned_to(file))[0].reused == 0
 
 

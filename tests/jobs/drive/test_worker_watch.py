@@ -11,7 +11,7 @@ from jobs.drive import driver
 from jobs.drive.heartbeat import Heart
 from jobs.drive.run import Run
 from jobs.drive.worker_watch import WorkerWatch
-from jobs.plan.job import JOBS
+from jobs.plan.job import find_job
 from jobs.store import open_store
 
 HERE, THERE = Worker("Xeon", "here", "AVX512, MKL"), Worker("EPYC", "there", "AVX512, oneDNN layers")
@@ -25,7 +25,7 @@ def said() -> io.StringIO:
 @pytest.fixture
 def run(tmp_path: Path, said: io.StringIO) -> Iterator[Run]:
     with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
-        run_id = store.create_run(JOBS["phase1"].plan("sample", {}).run_spec())
+        run_id = store.create_run(find_job("phase1").plan("sample", {}).run_spec())
         epoch = store.claim_run(run_id, "here", 1)
         yield Run(run_id, epoch, store, Heart(store, run_id, epoch, Console(file=said)))
 
@@ -59,7 +59,7 @@ def test_a_cpu_on_which_nothing_is_promised_to_the_last_bit_is_told_of_once(run:
 
 
 def test_a_real_run_records_how_it_multiplied(tmp_path: Path) -> None:
-    pinned = JOBS["phase1"].plan("sample", {"limit": 1, "n": [3]})
+    pinned = find_job("phase1").plan("sample", {"limit": 1, "n": [3]})
     with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
         outcome = driver.start(store, pinned, "inline", Console(file=io.StringIO()))
         assert store.run_info(outcome.run_id).arithmetic == [describe_arithmetic()] == [this_worker().arithmetic]

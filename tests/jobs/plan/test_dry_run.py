@@ -7,7 +7,7 @@ import torch
 from rich.console import Console
 
 from cluster.resources import ActorResources
-from core.transformer import Precision
+from core.precision import Precision
 from jobs.plan.dry_run import describe, print_description, sharing_advice
 from jobs.plan.phase1 import pin
 from jobs.recipes.load import load_recipe

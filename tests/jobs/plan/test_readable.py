@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import RecipeError
-from jobs.plan.job import JOBS
+from jobs.plan.job import JOBS, find_job
 
 KOREAN = {"datasets": [{"name": "sample-ko"}]}
 OF_JOB = {
@@ -19,7 +19,7 @@ OF_JOB = {
 @pytest.mark.parametrize("job", JOBS)
 def test_english_models_are_refused_for_korean_articles(job: str) -> None:
     with pytest.raises(RecipeError) as refused:
-        JOBS[job].plan("sample", KOREAN | OF_JOB[job])
+        find_job(job).plan("sample", KOREAN | OF_JOB[job])
     message = str(refused.value)
     assert message.startswith("The articles of sample-ko are Korean, and these models cannot read them: encoder all-")
     share = r"\((99|100)%\)"
@@ -35,12 +35,12 @@ def test_a_multilingual_encoder_and_backbone_pass(tiny_models: dict[str, Path], 
     multilingual = str(tiny_models["multilingual"])
     encoder = {"encoders": [multilingual]} if job == "phase1" else {"encoder": multilingual}
     bertscore = {"bertscore_model": multilingual, "bertscore_layer": 2}
-    pinned = JOBS[job].plan("sample", KOREAN | OF_JOB[job] | encoder | bertscore)
+    pinned = find_job(job).plan("sample", KOREAN | OF_JOB[job] | encoder | bertscore)
     assert pinned.revisions["bertscore"].startswith(multilingual)
     with pytest.raises(RecipeError, match=r"read them: BERTScore backbone all-MiniLM-L6-v2 \((99|100)%\)"):
-        JOBS[job].plan("sample", KOREAN | OF_JOB[job] | encoder)
+        find_job(job).plan("sample", KOREAN | OF_JOB[job] | encoder)
     with pytest.raises(RecipeError, match=r"read them: encoder all-MiniLM-L6-v2 \((99|100)%\)"):
-        JOBS[job].plan("sample", KOREAN | OF_JOB[job] | bertscore)
+        find_job(job).plan("sample", KOREAN | OF_JOB[job] | bertscore)
 
 
 @pytest.mark.parametrize("name", ["bart", "gpt2-lm", "pegasus", "t5"])
@@ -48,13 +48,13 @@ def test_an_english_generator_is_refused_for_korean_articles(tiny_models: dict[s
     bertscore = {"bertscore_model": str(tiny_models["multilingual"]), "bertscore_layer": 2}
     systems = {"systems": [str(tiny_models[name])]}  # it needs no encoder, so that one is not asked
     with pytest.raises(RecipeError, match=rf"read them: generator tiny-{name} \(.*--system with a checkpoint"):
-        JOBS["baselines"].plan("sample", KOREAN | bertscore | systems)
+        find_job("baselines").plan("sample", KOREAN | bertscore | systems)
 
 
 def test_a_run_that_has_begun_may_end() -> None:
-    pinned = JOBS["phase1"].pin(
-        JOBS["phase1"].recipe(
+    pinned = find_job("phase1").pin(
+        find_job("phase1").recipe(
             **KOREAN, encoders=["all-MiniLM-L6-v2"], pipeline="auto", bertscore={"model": "all-MiniLM-L6-v2"}
         )
     )
-    assert JOBS["phase1"].plan_again(pinned.recipe.model_dump(mode="json"), "r1").recipe == pinned.recipe
+    assert find_job("phase1").plan_again(pinned.recipe.model_dump(mode="json"), "r1").recipe == pinned.recipe

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.metrics.rouge import RougeConfig
+from core.metrics.config import RougeConfig
 from core.models import ModelRef
 from core.summarizers.chunk_systems import ChunkSystem
-from core.sweep import SweepPlan
+from core.sweep_plan import SweepPlan
 from jobs.plan import baselines, phase1
 from jobs.plan.pinned import Pinned, PlannedStage
 from jobs.plan.work import works

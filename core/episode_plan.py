@@ -1,0 +1,58 @@
+"""What a runner of Phase 2's episodes holds, and what makes one where it runs. Imports nothing that takes long."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.models import ModelRef
+from core.precision import Precision
+from core.sweep_plan import checked
+from core.text.language import Language
+
+if TYPE_CHECKING:
+    from core.episodes import EpisodeRunner
+    from core.learning.reward import RewardConfig
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodePlan:
+    """What a runner of episodes holds: everything that decides an update beside what the driver sends.
+
+    Attributes:
+        language: of all articles and references.
+        pipeline: the resolved segmentation.
+        encoder: resolved; embeds sentences and chunks.
+        reward: what policies learn from.
+        precision: what the encoder computes in. BERTScore, in the reward, has its own.
+    """
+
+    language: Language
+    pipeline: str
+    encoder: ModelRef
+    reward: "RewardConfig"
+    precision: Precision = "float32"
+
+    @property
+    def models(self) -> tuple[ModelRef, ...]:
+        """Every model that a runner loads."""
+        return (self.encoder, self.reward.bertscore.model)
+
+
+def make_episode_runner(plan: EpisodePlan, device: str, memory_fraction: float | None = None) -> "EpisodeRunner":
+    """A runner with its models on `device`, see `core.sweep.take_share`. Policies always run on the CPU.
+
+    Raises:
+        ModelError: a model cannot be loaded.
+        RecipeError: there is no such metric to reward with.
+    """
+    import torch
+
+    from core.episodes import EpisodeRunner
+    from core.learning.reward import make_reward
+    from core.summarizers.encoders import load_encoder
+    from core.sweep import take_share
+    from core.text.segmentation import Segmenter
+
+    take_share(device, memory_fraction)
+    encoder = load_encoder(plan.encoder, torch.device(device), plan.precision)
+    reward = make_reward(plan.reward, torch.device(device))
+    return EpisodeRunner(checked(plan.language, Segmenter(plan.pipeline)), encoder.encode, reward)

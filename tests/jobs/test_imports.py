@@ -1,0 +1,27 @@
+"""What a person waits for before a command does anything: the libraries that it imports."""
+
+import subprocess
+import sys
+
+import pytest
+
+# Each takes most of a second or more.
+SLOW = {"torch", "spacy", "transformers", "sentence_transformers", "bert_score", "nltk", "sklearn", "pandas", "datasets"}
+
+
+@pytest.mark.parametrize(
+    ("modules", "slow"),
+    [
+        ("jobs.cli", {*SLOW, "ray", "sqlalchemy"}),
+        ("jobs.cli, jobs.store", {*SLOW, "ray"}),
+        ("jobs.drive.driver, jobs.plan.phase1, jobs.plan.baselines", {*SLOW, "ray"}),
+        ("core.sweep_plan, core.episode_plan", SLOW),
+        ("core.sweep_plan, core.text.spacy_segmentation", SLOW - {"spacy", "torch"}),  # spaCy imports torch itself
+        ("core.sweep", {"spacy", "bert_score", "nltk"}),
+    ],
+    ids=["help", "look", "drive", "plan", "segment", "summarise"],
+)
+def test_nothing_is_imported_that_is_not_needed(modules: str, slow: set[str]) -> None:
+    program = f"import sys, {modules}; print(*sorted({slow!r} & sys.modules.keys()))"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == []
