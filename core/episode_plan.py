@@ -1,4 +1,4 @@
-"""What a runner of Phase 2's episodes holds, and what makes one where it runs. Imports nothing that takes long."""
+"""What a runner of episodes holds, and what makes one where it runs. Like `core.sweep_plan`, it imports little."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
