@@ -22,7 +22,8 @@ def shown_by_ps(folder: Path, *arguments: str) -> str:
         process = nws_process.start(folder, *(argument.replace("PORT", port) for argument in arguments))
         try:
             # Not the first that is different: a title is written over the arguments, and a look may fall in between.
-            while "HUNTER2" in (shown := " ".join(psutil.Process(process.pid).cmdline())):
+            # Nor while the program is being exchanged, when there are none.
+            while not (shown := " ".join(psutil.Process(process.pid).cmdline())) or "HUNTER2" in shown:
                 assert process.poll() is None
                 time.sleep(0.1)
             return shown
