@@ -25,7 +25,7 @@ from core.learning.learner import Learner
 from core.learning.policies import FeaturePolicies, StudyPolicies, make_policies, restore_policies
 from core.learning.reward import RewardConfig
 from core.learning.rounds import train
-from core.learning.sampling import Choice, Draw, Greedy, falling, rollouts
+from core.learning.sampling import Choice, Draw, Greedy, episodes, falling
 from core.learning.training_config import TrainingConfig
 from core.metrics.anchor import AnchorScorer
 from core.metrics.bertscore import BertScorer
@@ -105,7 +105,7 @@ def drawn(
         choices: tuple[tuple[int, Choice], ...] = ((-1, Greedy()), (0, Draw(generator, K)))
         for first, choice in choices:
             with torch.no_grad():
-                written = rollouts(policies, prepared, n, 3, choice)
+                written = episodes(policies, prepared, n, 3, choice)
             scores = {name: f1(anchor, written.texts) for name, anchor in anchors.items()}
             by_reference = [f1(reference, written.texts) for reference in article.references]
             for i, (text, taken) in enumerate(zip(written.texts, written.chunks, strict=True)):

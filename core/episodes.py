@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-import torch
 
 from core.learning.environment import PreparedArticle, prepare
 from core.learning.exchange import ArticleGradient, Broadcast, Decoded, Request, Sample
 from core.learning.policies import FeaturePolicies, restore_policies
 from core.learning.reinforce import advantage_baselines, advantages, policy_loss
 from core.learning.reward import Reward
-from core.learning.sampling import Draw, Greedy, Rollouts, rollouts
+from core.learning.sampling import Draw, Greedy, Rollouts, episodes, rollouts
 from core.learning.study_policies import StudyPolicies
 from core.summarizers.importance import unit_rows
 from core.summarizers.systems import Embeddings
@@ -63,7 +62,7 @@ class EpisodeRunner:
         drawn = [self._draw(one) for one in asked]
         compared = [[self._greedy_text(one)] if one.is_self_critical else [] for one in asked]
         rewards = self._rewards(
-            [(one.article, [*of.texts, *more]) for one, of, more in zip(asked, drawn, compared, strict=True)]
+            [(one.article, [*of.episodes.texts, *more]) for one, of, more in zip(asked, drawn, compared, strict=True)]
         )
         return _regrouped(requests, [_gradient(*of_one) for of_one in zip(asked, drawn, rewards, strict=True)])
 
@@ -97,8 +96,7 @@ class EpisodeRunner:
     def _greedy_text(self, asked: "_Asked") -> str:
         policies = asked.broadcast.training.policies
         article = self.prepared(asked.article, policies.mask_repeats)
-        with torch.no_grad():
-            return rollouts(asked.pair, article, asked.n, policies.sentences, Greedy()).texts[0]
+        return episodes(asked.pair, article, asked.n, policies.sentences, Greedy()).texts[0]
 
     def _rewards(self, texts: Sequence[tuple[Article, Sequence[str]]]) -> list[list[float]]:
         """Of each text of each article, asked for all together."""
@@ -137,7 +135,7 @@ def _regrouped(requests: Sequence[Request], results: Sequence[Result]) -> list[l
 
 def _gradient(asked: _Asked, drawn: Rollouts, rewards: Sequence[float]) -> ArticleGradient:
     """What an article's samples say. A reward more than there are samples is that of the greedy summary."""
-    reinforce, k = asked.broadcast.training.reinforce, len(drawn.texts)
+    reinforce, k = asked.broadcast.training.reinforce, len(drawn.episodes.texts)
     reference = rewards[k] if asked.is_self_critical else asked.broadcast.moving_averages.get(asked.n)
     values = np.array(rewards[:k])
     baselines = advantage_baselines(values, reinforce, reference)
@@ -151,5 +149,7 @@ def _gradient(asked: _Asked, drawn: Rollouts, rewards: Sequence[float]) -> Artic
         for name, p in asked.pair.named_parameters()
     }
     columns = (values, baselines, advantage, drawn.entropy.detach().numpy(), drawn.log_probability.detach().numpy())
-    samples = tuple(Sample(text, *map(float, numbers)) for text, *numbers in zip(drawn.texts, *columns, strict=True))
+    samples = tuple(
+        Sample(text, *map(float, numbers)) for text, *numbers in zip(drawn.episodes.texts, *columns, strict=True)
+    )
     return ArticleGradient(asked.article.id, asked.n, gradient, samples, of_policy.item(), loss.item())

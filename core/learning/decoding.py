@@ -10,7 +10,7 @@ import torch
 from core.errors import RecipeError
 from core.learning.environment import PreparedArticle, positions_taken
 from core.learning.policies import Policies
-from core.learning.sampling import Draw, Greedy, falling, rollouts
+from core.learning.sampling import Draw, Greedy, episodes, falling
 from core.summarizers.composition import adjacent_share, words_at
 from core.summarizers.lead import first_sentences
 from core.summarizers.systems import AnchoredF1
@@ -81,10 +81,9 @@ def decode(
         seed: of what is drawn.
         anchored_f1: BERTScore F1 of texts against an anchor; only `rerank` asks.
     """
-    with torch.no_grad():
-        if decoding.method == "greedy":
-            return rollouts(policies, article, n, sentences, Greedy()).texts[0]
-        drawn = rollouts(policies, article, n, sentences, Draw(_generator(seed, article, n), decoding.k))
+    if decoding.method == "greedy":
+        return episodes(policies, article, n, sentences, Greedy()).texts[0]
+    drawn = episodes(policies, article, n, sentences, Draw(_generator(seed, article, n), decoding.k))
     segmented = article.segmented
     different = dict.fromkeys(tuple(sorted(positions_taken(segmented, taken, n))) for taken in drawn.chunks)
     texts = {words_at(segmented, positions): adjacent_share(positions) for positions in different}

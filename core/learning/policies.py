@@ -15,7 +15,7 @@ from torch import nn
 from core.errors import ModelError, RecipeError
 from core.learning.environment import DYNAMIC_FEATURES, PreparedArticle
 from core.learning.features import CHUNK_FEATURES, SENTENCE_FEATURES
-from core.learning.study_policies import StudyPolicies
+from core.learning.study_policies import ChunkScorer, StudyPolicies
 from core.summarizers.importance import FloatArray
 
 
@@ -57,8 +57,8 @@ class Policies(Protocol):
     def sentence_logits(self, article: PreparedArticle) -> torch.Tensor:
         """A logit for each sentence, (sentences,) float64."""
 
-    def chunk_logits(self, article: PreparedArticle, chunks: torch.Tensor, dynamic: torch.Tensor) -> torch.Tensor:
-        """A logit for each of `chunks` (rows,) int64, whose dynamic features are `dynamic` (rows, 6): (rows,)."""
+    def chunk_scorer(self, article: PreparedArticle) -> ChunkScorer:
+        """What scores chunks of one article, any number of times, with the parameters of now."""
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """The parameters by name."""
@@ -98,9 +98,12 @@ class FeaturePolicies(nn.Module):
         logits: torch.Tensor = self.sentence(article.sentence_features)
         return logits
 
-    def chunk_logits(self, article: PreparedArticle, chunks: torch.Tensor, dynamic: torch.Tensor) -> torch.Tensor:
-        logits: torch.Tensor = self.chunk(torch.cat([article.chunk_features[chunks], dynamic], dim=1))
-        return logits
+    def chunk_scorer(self, article: PreparedArticle) -> ChunkScorer:
+        def score(chunks: torch.Tensor, dynamic: torch.Tensor) -> torch.Tensor:
+            logits: torch.Tensor = self.chunk(torch.cat([article.chunk_features[chunks], dynamic], dim=1))
+            return logits
+
+        return score
 
 
 def make_policies(config: PolicyConfig, dimensions: int, seed: int) -> FeaturePolicies | StudyPolicies:

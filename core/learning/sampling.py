@@ -20,20 +20,52 @@ _LOGIT_DECIMALS = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rollouts:
-    """k episodes of one article. Tensors carry gradients unless they were made under `torch.no_grad`.
+class Episodes:
+    """k summaries of one article, without gradients.
 
     Attributes:
         sentences: (k, K) int64, in the order drawn.
         chunks: of each episode, its chunks in the order drawn.
         texts: the summaries.
-        log_probability: (k,) float64, of all actions of each episode.
-        entropy: (k,) float64 in nats: of the first sentence drawn, plus the mean over the chunks drawn.
+        steps: how the chunks were chosen.
     """
 
     sentences: torch.Tensor
     chunks: list[list[int]]
     texts: list[str]
+    steps: "list[_Step]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Step:
+    """One chunk for each episode that is not finished.
+
+    Attributes:
+        rows: (rows,) int64, these episodes.
+        of_row: (scored,) int64, for every chunk that was scored, which of `rows` it was scored for.
+        chunk: (scored,) int64, which chunk it is.
+        dynamic: (scored, 6) float64, what was new about it.
+        chosen: (rows,) int64, where among the scored ones the chosen chunks stand.
+    """
+
+    rows: torch.Tensor
+    of_row: torch.Tensor
+    chunk: torch.Tensor
+    dynamic: torch.Tensor
+    chosen: torch.Tensor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rollouts:
+    """k episodes of one article, with gradients unless they were made under `torch.no_grad`.
+
+    Attributes:
+        episodes: what was written.
+        log_probability: (k,) float64, of all actions of each episode.
+        entropy: (k,) float64 in nats: of the first sentence drawn, plus the mean over the chunks drawn.
+    """
+
+    episodes: Episodes
     log_probability: torch.Tensor
     entropy: torch.Tensor
 
@@ -89,7 +121,10 @@ def rollouts(
     choice: Choice,
     log_probability: LogProbability = "plackett-luce",
 ) -> Rollouts:
-    """Write k summaries of `n` words.
+    """Write k summaries of `n` words, and tell how probable each was.
+
+    Everything that was scored on the way goes through the policies once more, all together and with gradients: that
+    takes far less time than gradients step by step.
 
     Args:
         policies: the pair.
@@ -101,23 +136,65 @@ def rollouts(
             as if nothing had been taken before, as the study wrote it: an approximation.
     """
     exact = log_probability == "plackett-luce"
+    written = episodes(policies, article, n, sentences, choice, exact)
     logits = policies.sentence_logits(article)
-    chosen = choice.sentences(logits.detach(), min(sentences, len(logits)))
-    total = sentences_log_probability(logits, chosen, exact)
-    writing = Writing(article, chosen, n)
-    chunk_entropy, steps = torch.zeros_like(total), torch.zeros_like(total)
+    total = sentences_log_probability(logits, written.sentences, exact)
+    of_chunks, of_choices = _chunk_choices(policies, article, written.steps, len(total))
+    entropy = _entropy(torch.log_softmax(logits, dim=0)) + of_choices
+    return Rollouts(written, total + of_chunks, entropy)
+
+
+@torch.no_grad()
+def episodes(
+    policies: Policies, article: PreparedArticle, n: int, sentences: int, choice: Choice, exact: bool = True
+) -> Episodes:
+    """As `rollouts`, without telling how probable they were.
+
+    Unless `exact`, chunks are scored that may not be taken any more, too: `softmax-sum` counts them.
+    """
+    logits = policies.sentence_logits(article)
+    chosen = choice.sentences(logits, min(sentences, len(logits)))
+    writing, score = Writing(article, chosen, n), policies.chunk_scorer(article)
+    steps = []
     while len(rows := (available := writing.available()).any(dim=1).nonzero()[:, 0]):
         available = available[rows]
         scored = available if exact else writing.scope[rows]
-        table = _chunk_logits(policies, article, writing, rows, scored)
-        chunks = choice.chunk(table.detach().masked_fill(~available, -torch.inf), rows)
-        log_softmax = torch.log_softmax(table, dim=1)
-        total = total.index_add(0, rows, log_softmax.gather(1, chunks[:, None])[:, 0])
-        chunk_entropy = chunk_entropy.index_add(0, rows, _entropy(log_softmax))
-        steps[rows] += 1
-        writing.take(rows, chunks)
-    entropy = _entropy(torch.log_softmax(logits, dim=0)) + chunk_entropy / steps.clamp(min=1)
-    return Rollouts(chosen, writing.taken, writing.texts(), total, entropy)
+        of_row, chunk = scored.nonzero(as_tuple=True)
+        dynamic = writing.dynamic_features(rows[of_row], chunk)
+        table = torch.full(scored.shape, -torch.inf, dtype=torch.float64)
+        table.index_put_((of_row, chunk), score(chunk, dynamic))
+        taken = choice.chunk(table.masked_fill(~available, -torch.inf), rows)
+        steps.append(_Step(rows, of_row, chunk, dynamic, (chunk == taken[of_row]).nonzero()[:, 0]))
+        writing.take(rows, taken)
+    return Episodes(chosen, writing.taken, writing.texts(), steps)
+
+
+def _chunk_choices(
+    policies: Policies, article: PreparedArticle, steps: list[_Step], k: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Of each episode the log-probability of its chunks, and the mean entropy of their choices: (k,) and (k,)."""
+    zeros = torch.zeros(k, dtype=torch.float64)
+    if not steps:
+        return zeros, zeros
+    episode = torch.cat([step.rows for step in steps])  # of every choice
+    before = np.cumsum([0, *(len(step.rows) for step in steps)])
+    choice = torch.cat([step.of_row + int(start) for step, start in zip(steps, before, strict=False)])
+    scored = np.cumsum([0, *(len(step.chunk) for step in steps)])
+    chosen = torch.cat([step.chosen + int(start) for step, start in zip(steps, scored, strict=False)])
+    chunk, dynamic = torch.cat([step.chunk for step in steps]), torch.cat([step.dynamic for step in steps])
+    log_softmax = _log_softmax(policies.chunk_scorer(article)(chunk, dynamic), choice, len(episode))
+    entropy = -torch.zeros(len(episode), dtype=torch.float64).index_add(0, choice, log_softmax.exp() * log_softmax)
+    choices = zeros.index_add(0, episode, torch.ones(len(episode), dtype=torch.float64))
+    log_probability = zeros.index_add(0, episode, log_softmax.index_select(0, chosen))
+    return log_probability, zeros.index_add(0, episode, entropy) / choices.clamp(min=1)
+
+
+def _log_softmax(logits: torch.Tensor, group: torch.Tensor, groups: int) -> torch.Tensor:
+    """Of each logit (values,) among those of its group; `group` (values,) int64 says which that is."""
+    none = torch.full((groups,), -torch.inf, dtype=logits.dtype)
+    shifted = logits - none.scatter_reduce(0, group, logits.detach(), "amax").index_select(0, group)
+    normaliser = torch.zeros(groups, dtype=logits.dtype).index_add(0, group, shifted.exp()).log()
+    return shifted - normaliser.index_select(0, group)
 
 
 def sentences_log_probability(logits: torch.Tensor, chosen: torch.Tensor, exact: bool = True) -> torch.Tensor:
@@ -137,16 +214,6 @@ def sentences_log_probability(logits: torch.Tensor, chosen: torch.Tensor, exact:
     return total
 
 
-def _chunk_logits(
-    policies: Policies, article: PreparedArticle, writing: Writing, rows: torch.Tensor, scored: torch.Tensor
-) -> torch.Tensor:
-    """Logits of the chunks `scored` (rows, chunks) of each episode in `rows`, -inf elsewhere: (rows, chunks)."""
-    row, chunk = scored.nonzero(as_tuple=True)
-    logits = policies.chunk_logits(article, chunk, writing.dynamic_features(rows[row], chunk))
-    return torch.full(scored.shape, -torch.inf, dtype=torch.float64).index_put((row, chunk), logits)
-
-
 def _entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
-    """Of the distributions in the last dimension."""
-    finite = log_probabilities.masked_fill(log_probabilities == -torch.inf, 0.0)
-    return -(finite * log_probabilities.exp()).sum(dim=-1)
+    """Of a distribution (values,), none of them impossible."""
+    return -(log_probabilities * log_probabilities.exp()).sum()

@@ -3,10 +3,15 @@
 What was chosen is not among the inputs: chunks are scored once, whatever the summary holds already.
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import nn
 
 from core.learning.environment import PreparedArticle
+
+# From chunks (rows,) int64 and their dynamic features (rows, 6) to a logit for each, (rows,).
+ChunkScorer = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 class SentencePolicyModel(nn.Module):
@@ -47,9 +52,9 @@ class StudyPolicies(nn.Module):
         logits: torch.Tensor = self.sentence(article.sentence_inputs.double())
         return logits
 
-    def chunk_logits(self, article: PreparedArticle, chunks: torch.Tensor, dynamic: torch.Tensor) -> torch.Tensor:
-        logits: torch.Tensor = self.chunk(article.chunk_inputs[chunks].double())
-        return logits
+    def chunk_scorer(self, article: PreparedArticle) -> ChunkScorer:
+        logits: torch.Tensor = self.chunk(article.chunk_inputs.double())
+        return lambda chunks, dynamic: logits.index_select(0, chunks)
 
 
 def _network(inputs: int, hidden: int) -> nn.Sequential:

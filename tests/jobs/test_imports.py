@@ -6,7 +6,7 @@ import sys
 import pytest
 
 # Each takes most of a second or more.
-SLOW = {"torch", "spacy", "transformers", "sentence_transformers", "bert_score", "nltk", "sklearn", "pandas", "datasets"}
+SLOW = {"torch", "spacy", "transformers", "sentence_transformers", "bert_score", "nltk", "sklearn", "pandas"}
 
 
 @pytest.mark.parametrize(

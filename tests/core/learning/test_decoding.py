@@ -13,7 +13,7 @@ from core.errors import RecipeError
 from core.learning.decoding import Decoding, decode
 from core.learning.environment import PreparedArticle
 from core.learning.policies import PolicyConfig, make_policies
-from core.learning.sampling import Greedy, rollouts
+from core.learning.sampling import Greedy, episodes
 from core.text.words import count_words
 
 POLICIES = make_policies(PolicyConfig(), 16, seed=1)
@@ -38,7 +38,7 @@ class Recorder:
 
 
 def test_greedy_asks_for_no_anchor_and_no_draw() -> None:
-    expected = rollouts(POLICIES, prepared(), 7, 3, Greedy()).texts[0]
+    expected = episodes(POLICIES, prepared(), 7, 3, Greedy()).texts[0]
     assert write(Decoding("greedy", k=2), 7, scores=no_anchor) == expected
 
 
@@ -49,13 +49,13 @@ def test_rerank_keeps_the_draw_nearest_to_the_first_sentences() -> None:
     assert len(set(asked.texts)) == len(asked.texts)  # duplicates are scored once
     assert 1 < len(asked.texts) < 30
     assert dice(LEAD, [kept]) == [max(dice(LEAD, asked.texts))]
-    assert dice(LEAD, [kept]) > dice(LEAD, [rollouts(POLICIES, prepared(), 5, 3, Greedy()).texts[0]])
+    assert dice(LEAD, [kept]) > dice(LEAD, [episodes(POLICIES, prepared(), 5, 3, Greedy()).texts[0]])
 
 
 def test_the_anchor_may_be_the_sentences_that_the_policies_choose() -> None:
     asked = Recorder()
     write(Decoding("rerank", k=3, anchor="chosen", anchor_sentences=2), scores=asked)
-    chosen = sorted(rollouts(POLICIES, prepared(), 5, 2, Greedy()).sentences[0].tolist())
+    chosen = sorted(episodes(POLICIES, prepared(), 5, 2, Greedy()).sentences[0].tolist())
     sentences = prepared().segmented.sentences
     assert asked.anchors == [" ".join(sentences[index].text for index in chosen)]
     assert asked.anchors != [LEAD]

@@ -18,7 +18,7 @@ def test_the_untrained_pair_is_textrank_and_similarity_to_the_document() -> None
     chunks = torch.arange(len(article.chunk_words))
     dynamic = torch.ones((len(chunks), 6), dtype=torch.float64)
     similarity = article.chunk_features[:, CHUNK_FEATURES.index("centroid similarity")]
-    torch.testing.assert_close(policies.chunk_logits(article, chunks, dynamic).detach(), similarity)
+    torch.testing.assert_close(policies.chunk_scorer(article)(chunks, dynamic).detach(), similarity)
 
 
 def test_without_the_residual_all_logits_are_equal_at_first() -> None:
@@ -49,7 +49,7 @@ def test_the_study_pair_reads_embedding_and_textrank() -> None:
     study = make_policies(PolicyConfig("embeddings", hidden=8), 16, seed=0)
     assert study.sentence_logits(article).shape == (5,)
     chunks = torch.tensor([2, 0])
-    logits = study.chunk_logits(article, chunks, torch.zeros((2, 6), dtype=torch.float64))
+    logits = study.chunk_scorer(article)(chunks, torch.zeros((2, 6), dtype=torch.float64))
     torch.testing.assert_close(logits, study.chunk(article.chunk_inputs.double())[chunks])
     assert logits[0] != logits[1]
 

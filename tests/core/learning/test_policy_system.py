@@ -11,7 +11,7 @@ from core.learning.checkpoint import Checkpoint, Reading
 from core.learning.decoding import Decoding, decode
 from core.learning.policies import PolicyConfig, make_policies
 from core.learning.policy_system import PolicySystem, load_policies, policy_system, save_policies
-from core.learning.sampling import Greedy, rollouts
+from core.learning.sampling import Greedy, episodes
 from core.metrics.config import BertScoreConfig
 from core.models import ModelRef
 from core.summarizers.systems import Document
@@ -38,7 +38,7 @@ def test_it_writes_what_the_policies_write_greedily() -> None:
     drafts = system.summarize(document(), [7, 9])
     assert [draft.n for draft in drafts] == [7, 9]
     assert [draft.text for draft in drafts] == [
-        rollouts(joint.policies(), prepared(), n, joint.config.sentences, Greedy()).texts[0] for n in (7, 9)
+        episodes(joint.policies(), prepared(), n, joint.config.sentences, Greedy()).texts[0] for n in (7, 9)
     ]
 
 

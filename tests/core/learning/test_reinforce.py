@@ -4,7 +4,7 @@ import torch
 
 from core.errors import RecipeError
 from core.learning.reinforce import ReinforceConfig, advantage_baselines, advantages, policy_loss
-from core.learning.sampling import Rollouts
+from core.learning.sampling import Episodes, Rollouts
 
 REWARDS = np.array([0.2, 0.5, 0.8, 0.1])
 
@@ -39,7 +39,7 @@ def test_normalised_advantages_have_deviation_one_and_equal_rewards_none() -> No
 
 def test_the_loss_falls_when_what_was_better_becomes_likelier() -> None:
     log_probability = torch.tensor([-1.0, -2.0], dtype=torch.float64, requires_grad=True)
-    drawn = Rollouts(torch.empty(0), [], [], log_probability, torch.empty(0))
+    drawn = Rollouts(Episodes(torch.empty(0), [], [], []), log_probability, torch.empty(0))
     loss = policy_loss(drawn, np.array([0.5, -0.25]))
     assert loss.item() == -(0.5 * -1.0 + -0.25 * -2.0) / 2
     loss.backward()

@@ -14,10 +14,12 @@ from core.learning.environment import PreparedArticle, Writing
 from core.learning.features import content_word
 from core.learning.policies import FeaturePolicies, PolicyConfig, make_policies
 from core.learning.reinforce import ReinforceConfig, advantage_baselines, advantages, policy_loss
-from core.learning.sampling import Draw, Greedy, Rollouts, rollouts, sentences_log_probability
+from core.learning.sampling import Draw, Episodes, Greedy, Rollouts, episodes, rollouts, sentences_log_probability
 from core.learning.study_policies import StudyPolicies
 from core.summarizers.importance import ranking, textrank
 from core.text.words import count_words
+
+NOTHING = Episodes(torch.empty(0), [], [], [])
 
 
 class Told:
@@ -71,27 +73,27 @@ def enumerated(policies: FeaturePolicies | StudyPolicies, article: PreparedArtic
 @pytest.mark.parametrize("inputs", ["features", "embeddings"])
 @pytest.mark.parametrize(("n", "count"), [(1, 1), (3, 2), (4, 3), (6, 2)])
 def test_the_probabilities_of_all_episodes_add_up_to_one(inputs: str, n: int, count: int) -> None:
-    episodes = enumerated(perturbed(inputs), prepared(TINY), n, count)
-    assert len(episodes.texts) > 4
-    assert math.isclose(float(episodes.log_probability.detach().exp().sum()), 1.0, rel_tol=1e-12)
+    found = enumerated(perturbed(inputs), prepared(TINY), n, count)
+    assert len(found.episodes.texts) > 4
+    assert math.isclose(float(found.log_probability.detach().exp().sum()), 1.0, rel_tol=1e-12)
 
 
 def test_reinforce_expects_the_gradient_of_the_expected_reward() -> None:
     """Over all pairs of episodes, with the leave-one-out baseline; every parameter's gradient, to rounding."""
     policies, article = perturbed(), prepared(TINY)
-    rewards = torch.from_numpy(np.random.default_rng(0).random(len(enumerated(policies, article, 3, 2).texts)))
+    rewards = torch.from_numpy(np.random.default_rng(0).random(len(enumerated(policies, article, 3, 2).episodes.texts)))
     (enumerated(policies, article, 3, 2).log_probability.exp() * rewards).sum().backward()
     expected = [parameter.grad.clone() for parameter in policies.parameters()]
     policies.zero_grad()
-    episodes = enumerated(policies, article, 3, 2)
-    probability = episodes.log_probability.detach().exp()
+    found = enumerated(policies, article, 3, 2)
+    probability = found.log_probability.detach().exp()
     config = ReinforceConfig(2, normalise=False)
     loss = torch.zeros((), dtype=torch.float64)
     for pair in itertools.product(range(len(rewards)), repeat=2):
         chosen = list(pair)
         values = rewards[chosen].numpy()
         advantage = advantages(values, advantage_baselines(values, config, None), config.normalise)
-        of_pair = Rollouts(torch.empty(0), [], [], episodes.log_probability[chosen], torch.empty(0))
+        of_pair = Rollouts(NOTHING, found.log_probability[chosen], torch.empty(0))
         loss = loss + probability[chosen].prod() * policy_loss(of_pair, advantage)
     loss.backward()
     assert max(float(gradient.abs().max()) for gradient in expected) > 1e-3
@@ -104,7 +106,7 @@ def test_episodes_are_drawn_as_often_as_their_probability_says() -> None:
     sentences, chunks = all_episodes(article, 3, 2)
     exact = rollouts(policies, article, 3, 2, Told(sentences, chunks)).log_probability.detach().exp()
     keys = [(tuple(s), tuple(c)) for s, c in zip(sentences.tolist(), chunks, strict=True)]
-    drawn = rollouts(policies, article, 3, 2, Draw(np.random.default_rng(0), draws))
+    drawn = episodes(policies, article, 3, 2, Draw(np.random.default_rng(0), draws))
     found = Counter((tuple(s), tuple(c)) for s, c in zip(drawn.sentences.tolist(), drawn.chunks, strict=True))
     assert set(found) <= set(keys)
     for key, probability in zip(keys, exact.tolist(), strict=True):
@@ -115,14 +117,14 @@ def test_episodes_are_drawn_as_often_as_their_probability_says() -> None:
 def test_the_log_probability_of_what_was_drawn_is_that_of_the_same_actions_told() -> None:
     policies, article = perturbed(), prepared()
     drawn = rollouts(policies, article, 7, 3, Draw(np.random.default_rng(3), 9))
-    told = rollouts(policies, article, 7, 3, Told(drawn.sentences, drawn.chunks))
-    assert told.texts == drawn.texts
+    told = rollouts(policies, article, 7, 3, Told(drawn.episodes.sentences, drawn.episodes.chunks))
+    assert told.episodes.texts == drawn.episodes.texts
     torch.testing.assert_close(told.log_probability, drawn.log_probability)
     torch.testing.assert_close(told.entropy, drawn.entropy)
 
 
 def test_the_same_generator_draws_the_same_episodes_and_not_all_alike() -> None:
-    drawn = [rollouts(perturbed(), prepared(), 5, 2, Draw(np.random.default_rng(s), 8)).chunks for s in (0, 0, 1)]
+    drawn = [episodes(perturbed(), prepared(), 5, 2, Draw(np.random.default_rng(s), 8)).chunks for s in (0, 0, 1)]
     assert drawn[0] == drawn[1] != drawn[2]
     assert len({tuple(chunks) for chunks in drawn[0]}) > 2
     assert len({len(chunks) for chunks in drawn[0]}) > 1  # some episodes end sooner than others
@@ -157,10 +159,10 @@ def test_entropy_of_equal_logits() -> None:
 
 def test_the_greedy_summary_takes_the_best_and_of_equals_the_first() -> None:
     article = prepared()
-    found = rollouts(make_policies(PolicyConfig(), 16, seed=0), article, 7, 3, Greedy())
+    found = episodes(make_policies(PolicyConfig(), 16, seed=0), article, 7, 3, Greedy())
     best = ranking(textrank(article.sentence_inputs[:, :-1].double().numpy()))[:3]
     assert found.sentences.tolist() == [best]
-    equal = rollouts(make_policies(PolicyConfig(residual=False), 16, seed=0), article, 7, 3, Greedy())
+    equal = episodes(make_policies(PolicyConfig(residual=False), 16, seed=0), article, 7, 3, Greedy())
     assert equal.sentences.tolist() == [[0, 1, 2]]
     assert equal.chunks[0] == sorted(equal.chunks[0])
 
@@ -183,7 +185,7 @@ def test_exactly_n_words_or_all_and_no_repeats(words: list[str], n: int, count: 
         found = rollouts(perturbed(), article, n, count, choice)
         assert torch.isfinite(found.log_probability).all()
         assert torch.isfinite(found.entropy).all()
-        for text, chunks in zip(found.texts, found.chunks, strict=True):
+        for text, chunks in zip(found.episodes.texts, found.episodes.chunks, strict=True):
             assert count_words(text) == min(n, total)
             assert is_in_order(text.split(), article.segmented.words)
             contents = [content_word(w) for c in chunks for w in article.segmented.chunks[c].text.split()]
