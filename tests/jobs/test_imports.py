@@ -12,14 +12,12 @@ SLOW = {"torch", "spacy", "transformers", "sentence_transformers", "bert_score",
 @pytest.mark.parametrize(
     ("modules", "slow"),
     [
-        ("jobs.cli", {*SLOW, "ray", "sqlalchemy"}),
-        ("jobs.cli, jobs.store", {*SLOW, "ray"}),
         ("jobs.drive.driver, jobs.plan.phase1, jobs.plan.baselines", {*SLOW, "ray"}),
         ("core.sweep_plan, core.episode_plan", SLOW),
         ("core.sweep_plan, core.text.spacy_segmentation", SLOW - {"spacy", "torch"}),  # spaCy imports torch itself
         ("core.sweep", {"spacy", "bert_score", "nltk"}),
     ],
-    ids=["help", "look", "drive", "plan", "segment", "summarise"],
+    ids=["drive", "plan", "segment", "summarise"],
 )
 def test_nothing_is_imported_that_is_not_needed(modules: str, slow: set[str]) -> None:
     program = f"import sys, {modules}; print(*sorted({slow!r} & sys.modules.keys()))"
