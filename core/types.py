@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 # What a system is to a reader: one to choose, one that weighs nothing and shows what length or position alone gain, or
 # one that saw the reference and shows what could be reached by writing as it does. Another way may reach more.
@@ -99,22 +99,29 @@ class Scores:
     def columns(self) -> dict[str, float]:
         """The scores under their column names in the store, e.g. `bertscore_f1`."""
         flat: dict[str, float] = {}
-        for metric in fields(self):
-            value = getattr(self, metric.name)
+        for metric, names in _COLUMNS.items():
+            value = getattr(self, metric)
             if isinstance(value, Score):
-                flat |= {f"{metric.name}_{part.name}": getattr(value, part.name) for part in fields(value)}
+                flat |= zip(names, (value.precision, value.recall, value.f1), strict=True)
             else:
-                flat[metric.name] = value
+                flat[metric] = value
         return flat
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, float]) -> "Scores":
         """The scores whose `columns()` these are."""
-        metrics = {
-            name: Score(*(columns[f"{name}_{part.name}"] for part in fields(Score)))
-            for name in ("bertscore", "rouge1", "rouge2", "rougel")
+        metrics: dict[str, Any] = {
+            metric: Score(*(columns[name] for name in names)) if names else columns[metric]
+            for metric, names in _COLUMNS.items()
         }
-        return cls(**metrics, efficiency=columns["efficiency"], density=columns["density"])
+        return cls(**metrics)
+
+
+# Of each field of `Scores`, the columns of its parts; looked up once, since every summary is taken apart.
+_COLUMNS = {
+    metric.name: tuple(f"{metric.name}_{part.name}" for part in fields(Score)) if metric.type is Score else ()
+    for metric in fields(Scores)
+}
 
 
 @dataclass(frozen=True, slots=True)
