@@ -40,13 +40,9 @@ class Article:
 
 
 def _sha256(*parts: str) -> str:
-    digest = hashlib.sha256()
-    for part in parts:
-        encoded = part.encode("utf-8", "surrogatepass")
-        # The length first, so that ("ab", "c") and ("a", "bc") differ.
-        digest.update(f"{len(encoded)}:".encode())
-        digest.update(encoded)
-    return digest.hexdigest()
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    # The length first, so that ("ab", "c") and ("a", "bc") differ.
+    return hashlib.sha256(b"".join([b"%d:%b" % (len(part), part) for part in encoded])).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,6 @@
 import functools
 import itertools
 import re
-import sys
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +10,10 @@ from pathlib import Path
 from core.errors import CorpusError, RecipeError
 from core.fingerprint import file_sha256
 from core.hub import resolve_commit
+from core.text.article_rows import ArticleRows, KnownArticles, changed, read_once, stream
 from core.text.files import SUFFIXES, LocatedRow, is_file, read_rows
 from core.text.hub_datasets import KNOWN_DATASETS, PINNED_REVISIONS, load_split
-from core.text.rows import Fields, recognise_fields, to_article
+from core.text.rows import Fields, recognise_fields
 from core.types import Article
 
 _SAMPLE = Path(__file__).parents[1] / "sample"
@@ -68,6 +67,7 @@ class Corpus:
         revision: a commit of the Hub, or `sha256:…` of the bytes of a file that the articles were read from.
         size: number of articles. Of a streamed dataset its limit, which it may not reach, or None.
         require_unchanged: raises `CorpusError` if the file is not the one that was opened.
+        known: the articles as they were when the corpus was opened; None of a streamed dataset.
     """
 
     name: str
@@ -77,6 +77,7 @@ class Corpus:
     size: int | None
     read: Callable[[], Iterator[Article]]
     require_unchanged: Callable[[], None]
+    known: KnownArticles | None = None
 
     def __iter__(self) -> Iterator[Article]:
         return self.read()
@@ -107,26 +108,25 @@ def has_splits(name: str) -> bool:
 
 
 def _open_file(path: Path, name: str, spec: DatasetSpec) -> Corpus:
-    def choose(names: Sequence[str]) -> Sequence[str]:
-        return _fields(names, spec).names
+    choose_fields = _choose_fields(spec)
 
-    def read() -> Iterator[Article]:
-        return _part(_unique(_articles(read_rows(path, choose), str(path), name, "all", spec)), spec)
+    def choose(names: Sequence[str]) -> Sequence[str]:
+        return choose_fields(names).names
 
     revision = _revision(path)
-    ids = _ids(read())
-    if not ids:
+    rows = ArticleRows(str(path), name, "all", functools.partial(read_rows, path, choose), choose_fields)
+    known = read_once(rows, spec.skip, spec.limit)
+    if known is None:
         raise CorpusError(f"{path} holds no article{_after(spec)}.")
 
     def require_unchanged() -> None:
         if _revision(path) != revision:
-            raise _changed(str(path), "its SHA-256 is another one")
+            raise changed(str(path), "its SHA-256 is another one")
 
     # Hashed before and after: the revision is that of what was read, not of what came to lie there meanwhile.
     require_unchanged()
     pinned_name = name if name in BUNDLED else str(path.resolve())
-    again = functools.partial(_the_same, read, ids, str(path))
-    return Corpus(name, pinned_name, "all", revision, len(ids), again, require_unchanged)
+    return Corpus(name, pinned_name, "all", revision, len(known.ids), known.read, require_unchanged, known)
 
 
 def _revision(path: Path) -> str:
@@ -136,32 +136,6 @@ def _revision(path: Path) -> str:
         return f"sha256:{file_sha256(path)}"
     except OSError as error:
         raise CorpusError(f"{path} cannot be read: {error}.") from error
-
-
-def _ids(articles: Iterable[Article]) -> "array[int]":
-    """The articles' ids, 8 bytes each."""
-    return array("Q", (int(article.id, 16) for article in articles))
-
-
-def _the_same(read: Callable[[], Iterator[Article]], ids: "array[int]", source: str) -> Iterator[Article]:
-    """Read again the articles whose ids are known.
-
-    Raises:
-        CorpusError: one is another, is gone, is new, or cannot be read any more.
-    """
-    try:
-        for number, (article, known) in enumerate(itertools.zip_longest(read(), ids), start=1):
-            if article is None or known is None or int(article.id, 16) != known:
-                raise CorpusError(f"there were {len(ids)} articles, and article {number} is not what it was")
-            yield article
-    except CorpusError as error:
-        raise _changed(source, str(error)) from error
-
-
-def _changed(source: str, how: str) -> CorpusError:
-    return CorpusError(
-        f"{source} was changed while it was in use ({how}). Restore it and resume the run, or submit a new one."
-    )
 
 
 def _open_hub(spec: DatasetSpec) -> Corpus:
@@ -191,52 +165,29 @@ def corpus_of_rows(
     All of them are read here, unless they are streamed.
     """
 
-    def read() -> Iterator[Article]:
-        located = ((f"row {number}", dict(row)) for number, row in enumerate(rows, start=1))
-        return _part(_unique(_articles(located, name, name, spec.split, spec)), spec)
+    def read(wanted: Iterable[int]) -> Iterator[LocatedRow]:
+        asked = itertools.chain(wanted, itertools.repeat(True))
+        return ((f"row {n}", dict(row)) for n, row in itertools.compress(enumerate(rows, start=1), asked))
 
-    if next(read(), None) is None:
-        raise CorpusError(f"{name} (split {spec.split}) holds no article{_after(spec)}.")
+    source = ArticleRows(name, name, spec.split, read, _choose_fields(spec))
+    empty = CorpusError(f"{name} (split {spec.split}) holds no article{_after(spec)}.")
     if spec.streaming:
-        return Corpus(name, pinned_name, spec.split, revision, spec.limit, read, _pinned_by_commit)
-    ids = _ids(read())
-    again = functools.partial(_the_same, read, ids, name)
-    return Corpus(name, pinned_name, spec.split, revision, len(ids), again, _pinned_by_commit)
+        read_stream = functools.partial(stream, source, spec.skip, spec.limit)
+        if next(read_stream(), None) is None:
+            raise empty
+        return Corpus(name, pinned_name, spec.split, revision, spec.limit, read_stream, _pinned_by_commit)
+    known = read_once(source, spec.skip, spec.limit)
+    if known is None:
+        raise empty
+    return Corpus(name, pinned_name, spec.split, revision, len(known.ids), known.read, _pinned_by_commit, known)
 
 
 def _pinned_by_commit() -> None:
     """A commit of the Hub does not change."""
 
 
-def _articles(rows: Iterator[LocatedRow], source: str, name: str, split: str, spec: DatasetSpec) -> Iterator[Article]:
-    fields = None
-    for index, (place, row) in enumerate(rows):
-        try:
-            if fields is None:
-                fields = _fields(row, spec)
-            article = to_article(row, fields, name, split, index)
-        except CorpusError as error:
-            raise CorpusError(f"{source}, {place}: {error}", settings=error.settings) from error
-        yield article
-
-
-def _fields(names: Iterable[str], spec: DatasetSpec) -> Fields:
-    return recognise_fields(names, spec.text_field, spec.reference_field, spec.key_field)
-
-
-def _unique(articles: Iterator[Article]) -> Iterator[Article]:
-    """The articles without exact repeats, which could not be told apart in the store."""
-    seen: set[str] = set()
-    for article in articles:
-        if article.id not in seen:
-            seen.add(article.id)
-            yield article
-
-
-def _part(articles: Iterator[Article], spec: DatasetSpec) -> Iterator[Article]:
-    # Python cannot count further than sys.maxsize, and no dataset reaches it.
-    first = min(spec.skip, sys.maxsize)
-    return itertools.islice(articles, first, None if spec.limit is None else min(first + spec.limit, sys.maxsize))
+def _choose_fields(spec: DatasetSpec) -> Callable[[Iterable[str]], Fields]:
+    return functools.partial(recognise_fields, text=spec.text_field, reference=spec.reference_field, key=spec.key_field)
 
 
 def _after(spec: DatasetSpec) -> str:

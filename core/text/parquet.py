@@ -18,7 +18,7 @@ _BATCH_BYTES = 64 * 2**20
 
 
 def parquet_rows(
-    path: Path, choose: Callable[[Sequence[str]], Collection[str]]
+    path: Path, choose: Callable[[Sequence[str]], Collection[str]], asked: Iterator[int]
 ) -> Iterator[tuple[str, dict[str, object]]]:
     """The rows of a Parquet file, each with where it stands; see `core.text.files.read_rows`.
 
@@ -35,6 +35,8 @@ def parquet_rows(
             for batch in file.iter_batches(batch_size=rows, columns=wanted):
                 for index in range(batch.num_rows):
                     number += 1
+                    if not next(asked, True):
+                        continue
                     place = f"row {number}"
                     found = {name: _value(path, place, name, batch.column(name)[index]) for name in wanted}
                     yield place, {**dict.fromkeys(names), **found}

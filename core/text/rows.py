@@ -116,4 +116,8 @@ def _listed(value: str) -> list[str]:
 
 def cleaned(text: str) -> str:
     """`text` with what no database can hold (NUL, lone surrogates) replaced by U+FFFD."""
-    return text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # surrogates: those of a pair become one character, the others are replaced
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.replace("\0", "\ufffd")

@@ -1,27 +1,56 @@
 """The articles of a run in bundles, always the same ones."""
 
 import itertools
+from array import array
 from collections.abc import Iterator
 
+import numpy as np
+from numpy.typing import NDArray
+
+from core.article_ids import ArticleIds, IdNumbers, id_numbers
+from core.text.corpus import Corpus
 from core.types import Article
 from jobs.plan.pinned import Pinned
 
 
-def every_bundle(pinned: Pinned, announced: set[str]) -> Iterator[tuple[Article, ...]]:
-    """The run's bundles, in corpus order; `announced` gets the ids of their articles."""
-    for corpus in pinned.corpora:
-        articles = iter(corpus)
-        while bundle := tuple(itertools.islice(articles, pinned.recipe.bundle_size)):
-            announced.update(article.id for article in bundle)
-            yield bundle
-
-
-def unfinished_bundles(pinned: Pinned, finished: set[str], announced: set[str]) -> Iterator[tuple[Article, ...]]:
-    """The run's bundles, in corpus order, that hold an article not `finished`; `announced` gets all ids.
+def unfinished_bundles(pinned: Pinned, finished: ArticleIds, announced: "array[int]") -> Iterator[tuple[Article, ...]]:
+    """The run's bundles, in corpus order, that hold an article not `finished`.
 
     A bundle is always whole and always the same articles: embeddings depend, in their last digit, on what is in a
     batch, and a resumed run must give the numbers of an undisturbed one.
+
+    Args:
+        pinned: what the run runs.
+        finished: of the articles in other bundles nothing is parsed, unless they are streamed.
+        announced: gets the numbers of the ids of all articles, see `core.article_ids`: when their dataset's turn comes,
+            or as they are read from a stream.
     """
-    for bundle in every_bundle(pinned, announced):
-        if any(article.id not in finished for article in bundle):
+    size = pinned.recipe.bundle_size
+    for corpus in pinned.corpora:
+        if corpus.known is None:
+            yield from _of_stream(corpus, size, finished, announced)
+        else:
+            announced.frombytes(corpus.known.ids.tobytes())
+            yield from _bundles(corpus.known.read(_in_unfinished(corpus.known.ids, size, finished)), size)
+
+
+def _bundles(articles: Iterator[Article], size: int) -> Iterator[tuple[Article, ...]]:
+    while bundle := tuple(itertools.islice(articles, size)):
+        yield bundle
+
+
+def _of_stream(
+    corpus: Corpus, size: int, finished: ArticleIds, announced: "array[int]"
+) -> Iterator[tuple[Article, ...]]:
+    for bundle in _bundles(iter(corpus), size):
+        numbers = id_numbers(article.id for article in bundle)
+        announced.extend(numbers.tolist())
+        if not finished.holds(numbers).all():
             yield bundle
+
+
+def _in_unfinished(ids: IdNumbers, size: int, finished: ArticleIds) -> NDArray[np.bool_]:
+    """Of each article, whether its bundle holds one that is not finished."""
+    unfinished = ~finished.holds(ids)
+    any_in_bundle: NDArray[np.bool_] = np.logical_or.reduceat(unfinished, np.arange(0, len(ids), size))
+    return np.repeat(any_in_bundle, size)[: len(ids)]

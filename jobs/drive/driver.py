@@ -6,11 +6,14 @@ goes on with one.
 
 import functools
 import socket
+from array import array
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
+import numpy as np
 from rich.console import Console
 
+from core.article_ids import ArticleIds
 from core.episode_plan import EpisodePlan
 from core.models import model_folder
 from core.sweep_plan import SweepPlan
@@ -86,7 +89,7 @@ def resume(
     unfinished = [
         planned.plan
         for planned in pinned.stages
-        if any(unfinished_bundles(pinned, store.finished_article_ids(run_id, planned.stage), set()))
+        if any(unfinished_bundles(pinned, store.finished_article_ids(run_id, planned.stage), array("Q")))
     ]
     if not (to_train or unfinished):
         return _drive(store, run_id, pinned, Pools(run.device, _no_pool, _no_pool), console, claim)
@@ -128,13 +131,14 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console) -> None:
         from jobs.drive.training import train_policies  # and with it torch, which a sweep need not wait for
 
         train_policies(run, training, pools, console)
-    announced: set[str] = set()
+    announced = array("Q")
     for planned in pinned.stages:
         run_stage(run, pinned, planned, pools, console, announced)
+    articles = ArticleIds(np.unique(np.frombuffer(announced, np.uint64)))
     for planned in pinned.stages:
-        require_complete(run, planned.stage, announced)
-    if pinned.articles != len(announced):  # a streamed dataset does not tell before
-        run.set_total(len(announced))
+        require_complete(run, planned.stage, articles)
+    if pinned.articles != len(articles):  # a streamed dataset does not tell before
+        run.set_total(len(articles))
 
 
 def _is_trained(policies: Sequence[PolicyInfo], training: PlannedTraining) -> bool:

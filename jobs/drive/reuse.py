@@ -5,14 +5,18 @@ none, whoever dies in between.
 """
 
 import itertools
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+import numpy as np
+
+from core.article_ids import ArticleIds
 from core.summarizers.systems import UNCUT
 from core.sweep_plan import SweepPlan
 from core.types import Article, BundleResult
-from jobs.drive.bundles import every_bundle
+from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.run import Run
 from jobs.plan.pinned import Pinned, PlannedStage
 from jobs.plan.revisions import code_version
@@ -49,29 +53,37 @@ def find_reusable(
 
 
 def copy_and_divide(
-    run: Run, pinned: Pinned, planned: PlannedStage, reusable: Reusable, finished: set[str], announced: set[str]
-) -> list[Part]:
+    run: Run,
+    pinned: Pinned,
+    planned: PlannedStage,
+    reusable: Reusable,
+    finished: ArticleIds,
+    announced: "array[int]",
+) -> tuple[ArticleIds, list[Part]]:
     """Copy the articles that are wholly known, and say what of the others is to be computed.
 
-    No bundle is in two parts, and none has an article that is `finished`, which gets those that were copied.
+    Returns those that are finished now, and the parts: no bundle is in two, and none has an article that is finished.
     """
-    needs: list[Missing] = []  # of each bundle what any of its articles lacks
+    needs: list[Missing] = []  # of each bundle that lacks any, what any of its articles lacks
     seen: dict[Missing, Missing] = {}
+    copied = array("Q")
     at_once = max(1, ROWS_AT_ONCE // (reusable.stage.rows * pinned.recipe.bundle_size))
-    bundles, before = every_bundle(pinned, announced), len(finished)
+    bundles = unfinished_bundles(pinned, finished, announced)
     while some := list(itertools.islice(bundles, at_once)):
         run.check()
-        lacking = _copy_whole(run, planned, reusable, finished, some)
-        for bundle in some:
-            need = _union(planned.plan, [lacking[article.id] for article in bundle if article.id in lacking])
-            needs.append(seen.setdefault(need, need))  # one of a kind: there may be millions
-    if copied := len(finished) - before:
-        run.say(f"Copied {copied} articles that other runs of this store have; --no-reuse computes them anew.")
+        unfinished = [[article for article in bundle if article.id not in finished] for bundle in some]
+        lacking = _copy_whole(run, planned, reusable, list(itertools.chain.from_iterable(unfinished)), copied)
+        for bundle in unfinished:
+            if need := _union(planned.plan, [lacking[article.id] for article in bundle if article.id in lacking]):
+                needs.append(seen.setdefault(need, need))  # one of a kind: there may be millions
+    if copied:
+        run.say(f"Copied {len(copied)} articles that other runs of this store have; --no-reuse computes them anew.")
+        finished = finished | ArticleIds(np.unique(np.frombuffer(copied, np.uint64)))
     of_part = _parts(planned.plan, Counter(needs))
     if any(part != _missing(planned.plan, set()) for part in of_part.values()):
         run.say("Some summaries of other articles are copied from other runs, too, and only the rest is computed.")
-    return [
-        (part, _of_part(pinned, [of_part.get(need) == part for need in needs], finished))
+    return finished, [
+        (part, _of_part(pinned, [of_part[need] == part for need in needs], finished))
         for part in dict.fromkeys(of_part.values())
     ]
 
@@ -85,29 +97,23 @@ def _parts(plan: SweepPlan, bundles: Mapping[Missing, int]) -> dict[Missing, Mis
     return {need: need for need in own} | dict.fromkeys(others, _union(plan, others))
 
 
-def _of_part(pinned: Pinned, is_in: Sequence[bool], finished: set[str]) -> Bundles:
-    """The bundles of a part, without the articles that have everything."""
-    for bundle, wanted in zip(every_bundle(pinned, set()), is_in, strict=False):
-        if wanted:
-            yield tuple(article for article in bundle if article.id not in finished)
+def _of_part(pinned: Pinned, is_in: Sequence[bool], finished: ArticleIds) -> Bundles:
+    """Of the bundles that lack anything those of a part, without the articles that have everything."""
+    for bundle in itertools.compress(unfinished_bundles(pinned, finished, array("Q")), is_in):
+        yield tuple(article for article in bundle if article.id not in finished)
 
 
 def _copy_whole(
-    run: Run,
-    planned: PlannedStage,
-    reusable: Reusable,
-    finished: set[str],
-    bundles: Sequence[Sequence[Article]],
+    run: Run, planned: PlannedStage, reusable: Reusable, articles: Sequence[Article], copied: "array[int]"
 ) -> dict[str, Missing]:
-    """Copy what is wholly known of some bundles; what each other unfinished article lacks, by its id."""
-    articles = [article for bundle in bundles for article in bundle if article.id not in finished]
+    """Copy those of some articles that are wholly known; what each of the others lacks, by its id."""
     hashes = {article.id: article.content_hash for article in articles}
     known = run.known_summaries(reusable, sorted(set(hashes.values())))
     lacking = {id_: _missing(planned.plan, known.get(content, set())) for id_, content in hashes.items()}
     whole = [article for article in articles if not lacking[article.id]]
     if whole:
         run.record([(whole, BundleResult((), ()))], planned.stage, reusable)
-        finished.update(article.id for article in whole)
+        copied.extend(int(article.id, 16) for article in whole)
     return {id_: missing for id_, missing in lacking.items() if missing}
 
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 
 from rich.console import Console
 
+from core.article_ids import ArticleIds
 from core.errors import CancelledError, FencedError, StoreUnavailableError
 from core.types import Landed, SystemKind
 from jobs.drive.heartbeat import Heart
@@ -116,7 +117,7 @@ class Run:
         """See `Store.known_summaries`."""
         return self._patiently(lambda: self.store.known_summaries(reusable, content_hashes))
 
-    def finished_articles(self, stage: Stage) -> set[str]:
+    def finished_articles(self, stage: Stage) -> ArticleIds:
         """See `Store.finished_article_ids`."""
         return self._patiently(lambda: self.store.finished_article_ids(self.id, stage))
 

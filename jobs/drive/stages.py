@@ -1,12 +1,14 @@
 """A stage of a run: bundles of articles go to a pool, and each is stored as it lands."""
 
 import itertools
+from array import array
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rich.console import Console
 
+from core.article_ids import ArticleIds
 from core.errors import StoreError
 from core.partial_plan import part_of
 from core.sweep_plan import SweepPlan
@@ -25,9 +27,9 @@ _NAMED = 5
 
 
 def run_stage(
-    run: Run, pinned: Pinned, planned: PlannedStage, pools: Pools, console: Console, announced: set[str]
+    run: Run, pinned: Pinned, planned: PlannedStage, pools: Pools, console: Console, announced: "array[int]"
 ) -> None:
-    """Compute and store what a stage lacks, and add to `announced` the ids of all its articles.
+    """Compute and store what a stage lacks, and add to `announced` the ids of all its articles, as numbers.
 
     What other runs of the store have of it is copied, unless the run is to compute everything itself.
 
@@ -43,7 +45,7 @@ def run_stage(
         parts = [(None, unfinished_bundles(pinned, finished, announced))]
     else:
         run.note_workers(pools.device or "", [reusable.arithmetic])
-        parts = copy_and_divide(run, pinned, planned, reusable, finished, announced)
+        finished, parts = copy_and_divide(run, pinned, planned, reusable, finished, announced)
     tried = len(finished)
     for missing, bundles in parts:
         first = next(bundles, None)
@@ -80,9 +82,10 @@ def _with_trained_policies(run: Run, plan: SweepPlan) -> SweepPlan:
     return replace(plan, systems=tuple(systems))
 
 
-def _tell(run: Run, landed: Sequence[Landed], finished: set[str], advance: Advance) -> int:
+def _tell(run: Run, landed: Sequence[Landed], finished: ArticleIds, advance: Advance) -> int:
     """Say what has been stored; of how many articles it was."""
-    done = {summary.article_id for _, result in landed for summary in result.summaries} - finished
+    done = {summary.article_id for _, result in landed for summary in result.summaries}
+    done = {article_id for article_id in done if article_id not in finished}
     failed = [failure for _, result in landed for failure in result.failures]
     for note in (note for _, result in landed for note in result.notes):
         run.note(note)
@@ -92,17 +95,18 @@ def _tell(run: Run, landed: Sequence[Landed], finished: set[str], advance: Advan
     return len(done) + len(failed)
 
 
-def require_complete(run: Run, stage: Stage, announced: set[str]) -> None:
-    """Refuse that a run be done while an article that was announced is neither done nor failed in a stage.
+def require_complete(run: Run, stage: Stage, articles: ArticleIds) -> None:
+    """Refuse that a run be done while one of its articles is neither done nor failed in a stage.
 
     Raises:
         StoreError: names the stage and some of the articles.
     """
-    failed = {failure.article_id for failure in run.failures() if failure.stage == stage.name}
-    missing = sorted(announced - run.finished_articles(stage) - failed)
-    if missing:
+    failed = ArticleIds.of(failure.article_id for failure in run.failures() if failure.stage == stage.name)
+    missing = articles - run.finished_articles(stage) - failed
+    if len(missing):
+        named = ", ".join(itertools.islice(missing, _NAMED))
         raise StoreError(
-            f"run {run.id!r} is not done: of its {len(announced)} articles, {len(missing)} have neither a summary nor "
-            f"a failure in the stage {stage.name} ({', '.join(missing[:_NAMED])}{', …' if missing[_NAMED:] else ''}). "
+            f"run {run.id!r} is not done: of its {len(articles)} articles, {len(missing)} have neither a summary nor "
+            f"a failure in the stage {stage.name} ({named}{', …' if len(missing) > _NAMED else ''}). "
             f"Compute them with: nws resume {run.id}"
         )

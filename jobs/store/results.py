@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, bindparam, cast, delete, func, select, update
 
+from core.article_ids import ArticleIds
 from core.errors import StoreError
 from core.types import Article, BundleResult, Failure, Landed, Summary
 from jobs.store.on_conflict import insert, insert_new
@@ -159,9 +160,9 @@ def _counts(run_id: str, article_ids: Sequence[str] | None) -> Select[tuple[int,
     ).select_from(by_article)
 
 
-def finished_article_ids(connection: Connection, run_id: str, stage: Stage) -> set[str]:
+def finished_article_ids(connection: Connection, run_id: str, stage: Stage) -> ArticleIds:
     query = select(SummaryRow.article_id).distinct().where(stage.holds(run_id))
-    return set(connection.execute(query).scalars())
+    return ArticleIds.of(connection.execute(query).scalars())
 
 
 def failures(connection: Connection, run_id: str) -> list[FailureInfo]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import Connection, Engine
 
+from core.article_ids import ArticleIds
 from core.errors import StoreError
 from core.types import Landed, SystemKind
 from jobs.store import checkpoints, results, reuse, run_means, runs
@@ -260,7 +261,7 @@ class Store:
             runs.finish(connection, run_id, epoch, state, error)
         self._keep_means(run_id)
 
-    def finished_article_ids(self, run_id: str, stage: Stage = SWEEP) -> set[str]:
+    def finished_article_ids(self, run_id: str, stage: Stage = SWEEP) -> ArticleIds:
         """The articles that have their summaries of a stage: those that a resumed run leaves out there."""
         with self._read() as connection:
             return results.finished_article_ids(connection, run_id, stage)

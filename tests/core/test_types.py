@@ -1,6 +1,9 @@
 import hashlib
 import pickle
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from core.types import Article
 
 
@@ -17,3 +20,13 @@ def test_id_and_hash_are_made_once() -> None:
     assert article.content_hash is article.content_hash
     assert pickle.loads(pickle.dumps(article)) == article
     assert pickle.loads(pickle.dumps(article)).id == article.id
+
+
+@given(st.text(st.characters()), st.lists(st.text(st.characters()), max_size=3))
+def test_a_hash_is_of_each_text_behind_its_length(text: str, references: list[str]) -> None:
+    digest = hashlib.sha256()
+    for part in (text, *references):
+        encoded = part.encode("utf-8", "surrogatepass")
+        digest.update(f"{len(encoded)}:".encode())
+        digest.update(encoded)
+    assert Article("news", "test", "7", text, tuple(references)).content_hash == digest.hexdigest()

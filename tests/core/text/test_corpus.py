@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import CorpusError, HubError
-from core.text import corpus as corpus_module
+from core.text import article_rows
 from core.text.corpus import DatasetSpec, corpus_of_rows, open_corpus
 from core.text.hub_datasets import load_split
 from core.text.words import count_words
@@ -222,7 +222,7 @@ def test_rows_behind_the_limit_may_change_but_the_file_is_another_one(tmp_path: 
 
 def test_a_file_that_is_written_while_it_is_opened_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "d.jsonl", ROWS)
-    to_article, read = corpus_module.to_article, []
+    to_article, read = article_rows.to_article, []
 
     def while_written(*arguments: object) -> Article:
         read.append(to_article(*arguments))
@@ -230,7 +230,7 @@ def test_a_file_that_is_written_while_it_is_opened_is_refused(tmp_path: Path, mo
             _fewer(path)
         return read[-1]
 
-    monkeypatch.setattr(corpus_module, "to_article", while_written)
+    monkeypatch.setattr(article_rows, "to_article", while_written)
     with pytest.raises(CorpusError, match="SHA-256"):
         open_corpus(DatasetSpec(str(path)))
 

@@ -1,6 +1,7 @@
 """The driver on the in-process pool: what it stores, what it leaves out, and what it survives."""
 
 import io
+from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -8,12 +9,13 @@ import pytest
 from rich.console import Console
 
 from bench import stub_work
+from core.article_ids import ArticleIds
 from core.errors import FencedError, HubError, RecipeError, StoreError, StoreUnavailableError
 from core.sweep import Sweeper
 from core.types import SegmentedArticle, Summary
 from jobs.drive import driver, patience
+from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.pools import Makers
-from jobs.drive.stages import unfinished_bundles
 from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe
@@ -167,8 +169,9 @@ def test_a_model_that_is_not_there_is_found_before_there_is_a_run(store: Store) 
 
 
 def test_bundles_are_always_the_same_articles(pinned: Pinned) -> None:
-    every = list(unfinished_bundles(pinned, set(), announced := set()))
+    every = list(unfinished_bundles(pinned, ArticleIds.of([]), announced := array("Q")))
     assert [len(bundle) for bundle in every] == [2, 2, 1]
-    one_left = {article.id for bundle in every for article in bundle} - {every[1][0].id}
-    assert list(unfinished_bundles(pinned, one_left, set())) == [every[1]]
-    assert announced == {article.id for bundle in every for article in bundle}
+    ids = [article.id for bundle in every for article in bundle]
+    one_left = ArticleIds.of(article_id for article_id in ids if article_id != every[1][0].id)
+    assert list(unfinished_bundles(pinned, one_left, array("Q"))) == [every[1]]
+    assert announced.tolist() == [int(article_id, 16) for article_id in ids]

@@ -1,0 +1,166 @@
+"""From the rows of a dataset to its articles, none twice: read for the first time, again, or from a stream."""
+
+import itertools
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.article_ids import IdNumbers
+from core.errors import CorpusError
+from core.text.files import LocatedRow
+from core.text.rows import Fields, to_article
+from core.types import Article
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleRows:
+    """The rows of one dataset, which can be read any number of times.
+
+    Attributes:
+        place: where they are, for errors.
+        name, split: of the dataset, as in `Article`.
+        read: the rows, see `core.text.files.read_rows`, whose `wanted` it takes.
+        recognise: from the names in a row to the fields to read.
+    """
+
+    place: str
+    name: str
+    split: str
+    read: Callable[[Iterable[int]], Iterator[LocatedRow]]
+    recognise: Callable[[Iterable[str]], Fields]
+
+    def fields(self) -> Fields | None:
+        """Those to read, as the first row says; None where there is no row.
+
+        Raises:
+            CorpusError: the row has not got them.
+        """
+        for place, row in self.read(()):
+            return self._fields(place, row)
+        return None
+
+    def articles(self, fields: Fields | None = None, wanted: bytes = b"") -> Iterator[Article]:
+        """Those in the rows that are wanted; without `fields`, the first row says which these are.
+
+        Raises:
+            CorpusError: names the row that holds none.
+        """
+        for index, (place, row) in zip(_positions(wanted), self.read(wanted), strict=False):
+            fields = fields or self._fields(place, row)
+            try:
+                article = to_article(row, fields, self.name, self.split, index)
+            except CorpusError as error:
+                raise self._named(place, error) from error
+            yield article
+
+    def _fields(self, place: str, row: Mapping[str, object]) -> Fields:
+        try:
+            return self.recognise(row)
+        except CorpusError as error:
+            raise self._named(place, error) from error
+
+    def _named(self, place: str, error: CorpusError) -> CorpusError:
+        return CorpusError(f"{self.place}, {place}: {error}", settings=error.settings)
+
+
+def _positions(wanted: bytes) -> Iterator[int]:
+    """Of what is wanted, and of all behind."""
+    return itertools.compress(itertools.count(), itertools.chain(wanted, itertools.repeat(True)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownArticles:
+    """Articles that have been read once, and are compared with what they were whenever they are read again.
+
+    Attributes:
+        rows: what they are read from.
+        fields: of every row.
+        kept: bool, of each row up to the last that was read: whether it holds one of these articles, and no repeat.
+        ids: of the articles, in order.
+        has_rest: whether there may be rows behind, which are none of these.
+    """
+
+    rows: ArticleRows
+    fields: Fields
+    kept: NDArray[np.bool_]
+    ids: IdNumbers
+    has_rest: bool
+
+    def read(self, wanted: NDArray[np.bool_] | None = None) -> Iterator[Article]:
+        """All, or of each article whether it is wanted. Those that are not are passed over, and not compared.
+
+        Raises:
+            CorpusError: one is another, is gone, is new, or cannot be read any more.
+        """
+        rows = self.kept.copy()
+        if wanted is not None:
+            rows[self.kept] = wanted
+        ids = self.ids if wanted is None else self.ids[wanted]
+        numbers = itertools.count() if wanted is None else _positions(wanted.tobytes())
+        articles = self.rows.articles(self.fields, rows.tobytes())
+        if self.has_rest:
+            articles = itertools.islice(articles, len(ids))
+        try:
+            for (article, known), number in zip(itertools.zip_longest(articles, map(int, ids)), numbers, strict=False):
+                if article is None or known is None or int(article.id, 16) != known:
+                    raise CorpusError(
+                        f"there were {len(self.ids)} articles, and article {number + 1} is not what it was"
+                    )
+                yield article
+        except CorpusError as error:
+            raise changed(self.rows.place, str(error)) from error
+
+
+def changed(place: str, how: str) -> CorpusError:
+    """The error of a dataset that is not what it was."""
+    return CorpusError(
+        f"{place} was changed while it was in use ({how}). Restore it and resume the run, or submit a new one."
+    )
+
+
+def read_once(rows: ArticleRows, skip: int, limit: int | None) -> KnownArticles | None:
+    """Read all rows, or those up to `limit` articles behind the first `skip`; None where there is no such article.
+
+    Meanwhile it holds a set of what it has read, some 80 bytes an article; what it returns has 9.
+
+    Raises:
+        CorpusError: a row holds no article.
+    """
+    fields = rows.fields()
+    if fields is None:
+        return None
+    kept, ids, seen = bytearray(), array("Q"), set[int]()
+    for article in rows.articles(fields):
+        number = int(article.id, 16)
+        is_new = number not in seen  # an exact repeat could not be told apart in the store
+        seen.add(number)
+        kept.append(is_new and len(seen) > skip)
+        if kept[-1]:
+            ids.append(number)
+            if len(ids) == limit:
+                break
+    if not ids:
+        return None
+    as_numbers = np.frombuffer(ids, np.uint64)
+    return KnownArticles(rows, fields, np.frombuffer(kept, np.bool_), as_numbers, has_rest=limit is not None)
+
+
+def stream(rows: ArticleRows, skip: int, limit: int | None) -> Iterator[Article]:
+    """Articles that nobody has read before. It holds a set of those it has read, some 80 bytes each.
+
+    Raises:
+        CorpusError: a row holds no article.
+    """
+    seen = set[int]()
+    for article in rows.articles():
+        number = int(article.id, 16)
+        if number in seen:
+            continue
+        seen.add(number)
+        if len(seen) > skip:
+            yield article
+        if limit is not None and len(seen) >= skip + limit:
+            return
