@@ -1,16 +1,24 @@
 """Inserts that may be repeated: SQLite and Postgres say them alike, SQLAlchemy by itself does not say them at all."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
-from sqlalchemy.dialects import postgresql, sqlite
 
 from jobs.store.tables import Base
 
+if TYPE_CHECKING:  # a store is one of them
+    from sqlalchemy.dialects import postgresql, sqlite
 
-def insert(connection: Connection, table: type[Base]) -> postgresql.Insert | sqlite.Insert:
+
+def insert(connection: Connection, table: type[Base]) -> "postgresql.Insert | sqlite.Insert":
     """An insert that can say ON CONFLICT."""
-    return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
+    if connection.dialect.name == "postgresql":
+        from sqlalchemy.dialects import postgresql
+
+        return postgresql.insert(table)
+    from sqlalchemy.dialects import sqlite
+
+    return sqlite.insert(table)
 
 
 def insert_new(connection: Connection, table: type[Base], rows: list[dict[str, Any]]) -> None:

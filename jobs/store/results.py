@@ -4,11 +4,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, bindparam, cast, delete, func, select, update
 
-from core.article_ids import ArticleIds
 from core.errors import StoreError
 from core.types import Article, BundleResult, Failure, Landed, Summary
 from jobs.store.on_conflict import insert, insert_new
@@ -16,6 +15,9 @@ from jobs.store.reuse import Reusable, copy, require_whole
 from jobs.store.runs import write_fenced
 from jobs.store.storable_text import escaped, is_storable
 from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
+
+if TYPE_CHECKING:
+    from core.article_ids import ArticleIds
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,9 @@ def _counts(run_id: str, article_ids: Sequence[str] | None) -> Select[tuple[int,
     ).select_from(by_article)
 
 
-def finished_article_ids(connection: Connection, run_id: str, stage: Stage) -> ArticleIds:
+def finished_article_ids(connection: Connection, run_id: str, stage: Stage) -> "ArticleIds":
+    from core.article_ids import ArticleIds  # with NumPy, which `nws ls` need not wait for
+
     query = select(SummaryRow.article_id).distinct().where(stage.holds(run_id))
     return ArticleIds.of(connection.execute(query).scalars())
 

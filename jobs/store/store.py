@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import Connection, Engine
 
-from core.article_ids import ArticleIds
 from core.errors import StoreError
 from core.types import Landed, SystemKind
 from jobs.store import checkpoints, results, reuse, run_means, runs
@@ -20,8 +19,9 @@ from jobs.store.reuse import Reusable, StageWork
 from jobs.store.runs import FinalState, LogLine, RunInfo, RunSpec
 from jobs.store.schema import check_schema, create_if_fresh
 
-if TYPE_CHECKING:  # `nws ls` must not wait for SciPy
+if TYPE_CHECKING:  # `nws ls` must not wait for NumPy and SciPy
     from core.analysis import Metric, Points
+    from core.article_ids import ArticleIds
 
 
 def open_store(url: str, *, read_only: bool = False) -> "Store":
@@ -261,7 +261,7 @@ class Store:
             runs.finish(connection, run_id, epoch, state, error)
         self._keep_means(run_id)
 
-    def finished_article_ids(self, run_id: str, stage: Stage = SWEEP) -> ArticleIds:
+    def finished_article_ids(self, run_id: str, stage: Stage = SWEEP) -> "ArticleIds":
         """The articles that have their summaries of a stage: those that a resumed run leaves out there."""
         with self._read() as connection:
             return results.finished_article_ids(connection, run_id, stage)
