@@ -52,7 +52,7 @@ def found(session: Session) -> dict[str, list[tuple[str, float]]]:
         fakes.together(pool.map(fakes.bundles(3, 2, {1: "sweep-raises"})))
         episode_pool.decode(LEARNT, lambda: None)
         episode_pool.learn(LEARNT, lambda: None)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120  # Ray sends them every few seconds, later where the machine is busy
         while (NAMES | POLICY_NAMES) - (found := exported(node["MetricsExportPort"])).keys():
             assert time.monotonic() < deadline, f"missing: {(NAMES | POLICY_NAMES) - found.keys()}"
             time.sleep(0.5)

@@ -1,0 +1,158 @@
+"""What a person waits for: `nws --help`, `nws ls`, the first word and the first row of `nws submit`, and all rows.
+
+Each command is a process of its own, as in a shell, and the smallest wall time of some repetitions counts. A sweep of
+real articles runs inline and on Ray with two actors. How much faster two are is the rate at which articles are stored
+after the first bundle: before it, models are loaded.
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from bench.machine import cpu_model
+from bench.sweep import LONG, RESULTS
+from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
+
+NWS = (sys.executable, "-m", "jobs.cli")
+ROOT = Path(__file__).parents[1]
+LOOKS_A_SECOND = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that only looks, in wall seconds."""
+
+    what: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """`nws submit phase1`, in wall seconds from its start; `rate` is articles a second after the first bundle."""
+
+    what: str
+    first_word: float
+    first_row: float
+    end: float
+    rate: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.waiting", description=__doc__.splitlines()[0])
+    parser.add_argument("--articles", type=int, default=64, help="how many")
+    parser.add_argument("--reps", type=int, default=3)
+    options = parser.parse_args()
+    load = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory(prefix="nws-bench-") as name:
+        folder = Path(name)
+        (folder / "recipe.yaml").write_text(_recipe(options.articles))
+        engines = {"inline": ("--engine", "inline"), "Ray, 2 actors": ("--actors", "2")}
+        runs = {
+            what: [submit(folder / f"{rep}{i}.db", what, engine, folder) for rep in range(options.reps)]
+            for i, (what, engine) in enumerate(engines.items())
+        }
+        store = ("--store", f"sqlite:///{folder}/00.db")
+        commands = [
+            Command(what, min(seconds(folder, arguments) for _ in range(options.reps)))
+            for what, arguments in {"nws --help": ("--help",), "nws ls": ("ls", *store)}.items()
+        ]
+    submissions = [_best(of_one) for of_one in runs.values()]
+    text = _as_text(commands, submissions, options.articles, load)
+    print(text, end="")
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "waiting.txt").write_text(text, encoding="utf-8")
+    found = {"commands": commands, "submissions": submissions}
+    report = {"machine": cpu_model(), "articles": options.articles, "load before": round(load, 2)} | {
+        kind: [dataclasses.asdict(one) for one in of_kind] for kind, of_kind in found.items()
+    }
+    (RESULTS / "waiting.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+
+
+def _recipe(articles: int) -> str:
+    """The sample recipe on so many articles."""
+    dataset = {"name": str(LONG) if LONG.is_file() else "sample", "limit": articles}
+    recipe = load_recipe(Phase1Recipe, "sample", {"datasets": [dataset], "accelerator": "cpu"})
+    return yaml.safe_dump(recipe.model_dump(mode="json"))
+
+
+def seconds(folder: Path, arguments: Sequence[str]) -> float:
+    """Wall time of a command."""
+    started = time.perf_counter()
+    subprocess.run([*NWS, *arguments], cwd=folder, env=_environment(), stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - started
+
+
+def submit(path: Path, what: str, engine: Sequence[str], folder: Path) -> Submission:
+    """Sweep into a new store at `path`, and look into it all the time."""
+    started = time.perf_counter()
+    command = [*NWS, "submit", "phase1", "--recipe", "recipe.yaml", *engine, "--store", f"sqlite:///{path}"]
+    process = subprocess.Popen(
+        command, cwd=folder, env=_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    words: list[float] = []
+
+    def listen() -> None:
+        words.extend(time.perf_counter() - started for _ in process.stderr or ())
+
+    listener = threading.Thread(target=listen)
+    listener.start()
+    stored: list[tuple[float, int]] = []  # when there were how many articles
+    while process.poll() is None:
+        found = _articles(path)
+        if found and (not stored or found > stored[-1][1]):
+            stored.append((time.perf_counter() - started, found))
+        time.sleep(1 / LOOKS_A_SECOND)
+    end = time.perf_counter() - started
+    listener.join()
+    assert process.returncode == 0, command
+    (first, before), (last, after) = stored[0], stored[-1]
+    return Submission(what, words[0], first, end, (after - before) / (last - first))
+
+
+def _articles(path: Path) -> int:
+    """How many a store has; 0 while it is being made."""
+    if not path.is_file():
+        return 0
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+            (found,) = connection.execute("SELECT count(*) FROM articles").fetchone()
+    except sqlite3.OperationalError:
+        return 0
+    return int(found)
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
+
+
+def _best(of_one: Sequence[Submission]) -> Submission:
+    times = {name: min(getattr(one, name) for one in of_one) for name in ("first_word", "first_row", "end")}
+    return Submission(of_one[0].what, **times, rate=max(one.rate for one in of_one))
+
+
+def _as_text(commands: Sequence[Command], submissions: Sequence[Submission], articles: int, load: float) -> str:
+    lines = [f"{cpu_model()}, {os.cpu_count()} CPUs, load before {load:.1f}. Wall seconds."]
+    lines += [f"{command.what:16} {command.seconds:6.2f}" for command in commands]
+    lines.append(f"nws submit phase1, {articles} articles, sample recipe:")
+    lines.append(f"{'':16} {'first word':>10} {'first row':>10} {'all rows':>10} {'articles/s':>10}")
+    lines += [f"{s.what:16} {s.first_word:10.2f} {s.first_row:10.1f} {s.end:10.1f} {s.rate:10.2f}" for s in submissions]
+    inline, on_ray = submissions
+    lines.append(f"Ray with 2 actors stores articles {on_ray.rate / inline.rate:.2f} times as fast as one process.")
+    return "".join(f"{line}\n" for line in lines)
+
+
+if __name__ == "__main__":
+    main()
