@@ -1,15 +1,11 @@
-"""Which report a run has: that of its job."""
+"""Which report a run has: that of its job. Each imports its own plots and tables, and not those of the other."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
 
-from jobs.report.policies.numbers import PolicyResults
-from jobs.report.policies.write import write_policy_report
 from jobs.report.run_facts import ReportFiles
-from jobs.report.sweep.numbers import VS_LEAD
-from jobs.report.sweep.write import write_sweep_report
 from jobs.store import RunInfo, Store
 
 # Reads a run from a store, prints its tables to a console, and writes its files into a folder.
@@ -17,10 +13,16 @@ Report = Callable[[Store, RunInfo, Path, Console], ReportFiles]
 
 
 def _of_sweep(store: Store, run: RunInfo, out_dir: Path, console: Console) -> ReportFiles:
+    from jobs.report.sweep.numbers import VS_LEAD
+    from jobs.report.sweep.write import write_sweep_report
+
     return write_sweep_report(run, store.points(run.id, VS_LEAD), out_dir, console)
 
 
 def _of_policies(store: Store, run: RunInfo, out_dir: Path, console: Console) -> ReportFiles:
+    from jobs.report.policies.numbers import PolicyResults
+    from jobs.report.policies.write import write_policy_report
+
     reward = run.signatures["reward"]
     results = PolicyResults(
         points=store.points(run.id, repeated_words=True),
