@@ -20,8 +20,13 @@ from cluster.auth_token import known_token, private_token
 from cluster.private_folder import private_folder
 from core.errors import ClusterError
 
-# Without this, Ray rewrites 127.0.0.1 to the machine's outside address and listens on every interface.
-_ON_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+_OF_OUR_OWN = {
+    # Without this, Ray rewrites 127.0.0.1 to the machine's outside address and listens on every interface.
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    # An hour, in ms. After a second, Ray would end processes that segment while actors are busy, and each bundle wait
+    # for a new one to load spaCy.
+    "RAY_idle_worker_killing_time_threshold_ms": "3600000",
+}
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     # Autoscaler lines on stderr.
@@ -71,7 +76,7 @@ def local_session(
     Raises:
         ClusterError: Ray cannot start, or cannot be kept on loopback and in a private folder.
     """
-    os.environ.update(_ENVIRONMENT | _ON_LOOPBACK)
+    os.environ.update(_ENVIRONMENT | _OF_OUR_OWN)
     token_path = private_token()
     on_sigterm = signal.getsignal(signal.SIGTERM)
     ray: Any = importlib.import_module("ray")

@@ -97,6 +97,15 @@ def test_segmenter_is_built_once_per_process(tmp_path: Path) -> None:
     assert str(os.getpid()) not in builders
 
 
+def test_processes_that_segment_stay_while_actors_are_busy(session: Session, tmp_path: Path) -> None:
+    log = tmp_path / "built"
+    resources, actors = plan_actors(session.resources, "cpu", None)
+    with sweeps_on_ray(Work(partial(fakes.make_segmenter, log), fakes.make_sweeper), resources, actors) as pool:
+        fakes.together(pool.map(fakes.bundles(4, 1)))
+        time.sleep(4)  # Ray would end those beyond a process for each CPU, which the actors are, after one second
+        assert all(psutil.pid_exists(int(pid)) for pid in log.read_text().split())
+
+
 def test_an_actor_works_in_the_order_of_sending() -> None:
     # The blame for a dead actor rests on this: the second bundle is segmented long before the first.
     bundles = fakes.bundles(2, 1, {0: "segment-slow"})
