@@ -58,6 +58,7 @@ audit: constraints.txt
 bench: setup
 	$(BIN)/python -m bench.sweep
 	$(BIN)/python -m bench.without_models
+	$(BIN)/python -m bench.waiting
 	$(BIN)/python -m bench.overhead
 	$(BIN)/python -m bench.update
 
