@@ -6,6 +6,7 @@ the articles is stored: before it, models are loaded, and one actor may be ready
 """
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import os
@@ -128,7 +129,7 @@ def _articles(path: Path) -> int:
     if not path.is_file():
         return 0
     try:
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
             (found,) = connection.execute("SELECT count(*) FROM articles").fetchone()
     except sqlite3.OperationalError:
         return 0
