@@ -75,9 +75,12 @@ def main() -> None:
     print(text, end="")
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "waiting.txt").write_text(text, encoding="utf-8")
-    found = {"commands": commands, "submissions": submissions}
-    report = {"machine": cpu_model(), "articles": options.articles, "load before": round(load, 2)} | {
-        kind: [dataclasses.asdict(one) for one in of_kind] for kind, of_kind in found.items()
+    report = {
+        "machine": cpu_model(),
+        "articles": options.articles,
+        "load before": round(load, 2),
+        "commands": [dataclasses.asdict(command) for command in commands],
+        "submissions": [dataclasses.asdict(submission) for submission in submissions],
     }
     (RESULTS / "waiting.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
 
