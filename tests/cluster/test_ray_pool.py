@@ -113,7 +113,7 @@ def test_an_actor_works_in_the_order_of_sending() -> None:
     assert [results[bundle[0].id][0].text for bundle in bundles] == ["1", "2"]  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(("gpus_per_actor", "pinned"), [(1, "0123"), (0.5, "00112233")])
+@pytest.mark.parametrize(("gpus_per_actor", "pinned"), [(1, "01"), (0.5, "0011")])
 def test_gpu_actors_see_the_gpu_they_pin(session: Session, tmp_path: Path, gpus_per_actor: float, pinned: str) -> None:
     resources, actors = plan_actors(session.resources, "T4", len(pinned), gpus_per_actor)
     work = Work(fakes.make_segmenter, partial(fakes.make_sweeper, "gpu"))
