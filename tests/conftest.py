@@ -1,5 +1,6 @@
 """What several test folders share: real data where it is there, real MiniLM, tiny checkpoints, offline libraries."""
 
+import gc
 import json
 import os
 import signal
@@ -22,6 +23,14 @@ os.environ["PYTHONPATH"] = str(Path(__file__).parent / "support")
 # the processes that tests send them to.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_collection_finish() -> None:
+    """Leave the objects of the imported libraries, a million of them, out of every later garbage collection."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 

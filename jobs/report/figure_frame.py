@@ -13,6 +13,7 @@ from matplotlib.text import Text
 
 from jobs.terminal.console import written_out
 
+PNG_DPI = 200
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "nws",  # without it the ids in an SVG are random
     "text.parse_math": False,  # a "$" in a name is a dollar sign
@@ -96,8 +97,8 @@ def make_figure(frame: Frame) -> tuple[Figure, Any]:
 
 
 def save(figure: Figure, png: Path, svg: Path) -> None:
-    """As PNG (200 dpi) and SVG; an equal figure gives the same bytes."""
+    """As PNG and SVG; an equal figure gives the same bytes."""
     for text in figure.findobj(Text):  # no font has control characters, and the warning would print them
         text.set_text(written_out(text.get_text()))
-    figure.savefig(png, dpi=200)
+    figure.savefig(png, dpi=PNG_DPI)
     figure.savefig(svg, metadata={"Date": None})

@@ -100,6 +100,7 @@ def test_a_name_that_is_still_taken_is_passed_over(session: Session) -> None:
     assert names >= {"taken-0", "taken-1"}
 
 
+@pytest.mark.faults
 def test_an_actor_that_is_stopped_is_replaced_and_its_calls_are_lost(
     caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:

@@ -76,6 +76,7 @@ def test_answers_equal_those_of_the_inline_pool(actors: int, shares: list[int], 
     assert sum(len(pids) for pids in homes) == actors + deaths, "but for the death of an actor"
 
 
+@pytest.mark.faults
 def test_an_article_that_kills_its_actor_again_and_again_is_the_only_failure() -> None:
     articles = [fakes.article(i, "prepare-dies" if i == 1 else "") for i in range(3)]
     with episodes_on_ray(FakeEpisodeRunner, HALF_A_CPU, 1) as pool:

@@ -146,6 +146,7 @@ def test_bundles_of_a_killed_actor_are_done_once_by_another(tmp_path: Path) -> N
     assert len(landed) == 5, "no bundle had to be split"
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("deadly", ["sweep-dies", "segment-dies"])
 def test_an_article_that_always_kills_its_process_is_the_only_failure(deadly: str) -> None:
     bundles = fakes.bundles(3, 3, {4: deadly})

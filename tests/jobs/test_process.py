@@ -64,7 +64,12 @@ def test_what_computes_nothing_loads_no_heavy_library(tmp_path: Path, command: s
 def test_a_closed_terminal_ends_a_run_in_order(tmp_path: Path) -> None:
     # With that terminal gone, whatever is printed fails: the run must be ended all the same.
     terminal, theirs = os.openpty()
-    process = nws_process.start(tmp_path, "submit", "phase1", "--engine", "inline", out=theirs)
+    process = nws_process.start(
+        *(tmp_path, "submit", "phase1", "--engine", "inline"),
+        program=nws_process.STUB,
+        out=theirs,
+        NWS_STUB_SECONDS="0.5",
+    )
     os.close(theirs)
     nws_process.wait_for_rows(tmp_path / "nws.db", process)
     # The kernel does both at once; stopped, the process can print nothing in between.

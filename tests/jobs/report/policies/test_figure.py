@@ -24,7 +24,7 @@ def draw(run, tmp_path):
 def test_files_are_pictures_with_text(draw):
     png, svg = draw()
     height, width, _ = imread(png).shape
-    assert width > height > 1000
+    assert width > height > 250
     # The text is drawn as outlines; matplotlib writes each string as a comment beside them.
     text = svg.read_text()
     assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
