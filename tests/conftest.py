@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,10 @@ os.environ["NWS_NO_REUSE"] = "1"
 # Ray's workers and the processes that tests start find the helpers, too. Not as `tests.…`: other distributions install
 # a package of that name.
 os.environ["PYTHONPATH"] = str(Path(__file__).parent / "support")
+
+# It starts hundreds of processes, which need not all compile the same modules.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # A suite that is started in the background is born with Ctrl-C ignored, one under nohup with SIGHUP, and so would be
 # the processes that tests send them to.

@@ -10,7 +10,7 @@ import fakes
 import psutil
 import pytest
 from fake_episodes import FakeEpisodeRunner
-from ray_dashboard import alive_actors
+from ray_dashboard import wait_for_actors
 
 from cluster.actors import EpisodeActor
 from cluster.fleet import Fleet
@@ -96,8 +96,7 @@ def test_a_name_that_is_still_taken_is_passed_over(session: Session) -> None:
         for fleet in fleets:  # as if the second were another process of the same run
             fleet.start()
             become_ready(fleet)
-        names = {actor["name"] for actor in alive_actors(session)}
-    assert names >= {"taken-0", "taken-1"}
+        wait_for_actors(session, 2, lambda actor: actor["name"] in ("taken-0", "taken-1"))
 
 
 @pytest.mark.faults
