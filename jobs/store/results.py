@@ -1,5 +1,6 @@
 """What runs produce: articles, summaries and failures. Each function works inside one transaction."""
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -128,18 +129,26 @@ def record(
 def count(connection: Connection, run_id: str, article_ids: Sequence[str] | None = None) -> dict[str, int]:
     """`articles_done`, `summaries`, `reused` and `failures` of a run, over all articles or these (no two the same)."""
     found = dict.fromkeys(("articles_done", "summaries", "reused", "failures"), 0)
-    starts = [0] if article_ids is None else range(0, len(article_ids), IDS_AT_ONCE)
-    for start in starts:
-        ids = None if article_ids is None else article_ids[start : start + IDS_AT_ONCE]
-        for name, number in connection.execute(_counts(run_id, ids)).one()._mapping.items():
+    of_run = {"of_run": run_id}
+    asked: list[dict[str, Any]] = [of_run]
+    if article_ids is not None:
+        starts = range(0, len(article_ids), IDS_AT_ONCE)
+        asked = [of_run | {"of_articles": article_ids[start : start + IDS_AT_ONCE]} for start in starts]
+    query = _counts(article_ids is None)
+    for parameters in asked:
+        for name, number in connection.execute(query, parameters).one()._mapping.items():
             found[name] += number
     return found
 
 
-def _counts(run_id: str, article_ids: Sequence[str] | None) -> Select[tuple[int, int, int, int]]:
+@functools.cache  # it is asked twice for each bundle, and takes longer to make than to answer
+def _counts(of_all_articles: bool) -> Select[tuple[int, int, int, int]]:
+    run_id = bindparam("of_run", type_=SummaryRow.run_id.type)
+    article_ids = bindparam("of_articles", type_=SummaryRow.article_id.type, expanding=True)
+
     def chosen(table: type[SummaryRow | FailureRow]) -> ColumnElement[bool]:
         of_run = table.run_id == run_id
-        return of_run if article_ids is None else and_(of_run, table.article_id.in_(article_ids))
+        return of_run if of_all_articles else and_(of_run, table.article_id.in_(article_ids))
 
     by_article = (
         select(
