@@ -31,7 +31,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_finish() -> None:
-    """Leave the objects of the imported libraries, a million of them, out of every later garbage collection."""
+    """Leave the objects of the imported libraries, half a million of them, out of every later garbage collection."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
