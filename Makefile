@@ -6,7 +6,7 @@ DEMO_STORE := sqlite:///demo.db
 SEED ?= 0
 KILLS ?= 100
 
-.PHONY: setup demo test test-faults fuzz chaos check audit bench bench-gpu clean
+.PHONY: setup demo test test-faults fuzz chaos check audit bench bench-page bench-gpu pictures clean
 .DEFAULT_GOAL := setup
 
 setup: .venv/installed
@@ -26,7 +26,7 @@ demo: setup
 	$(BIN)/nws report --store $(DEMO_STORE)
 
 test: setup
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Real clusters, real kills: what docs/operations.md promises. About a quarter of an hour.
 test-faults: setup
@@ -61,6 +61,14 @@ bench: setup
 	$(BIN)/python -m bench.waiting
 	$(BIN)/python -m bench.overhead
 	$(BIN)/python -m bench.update
+
+# The report page's size, first paint and speed with 4,000 articles, in Chromium.
+bench-page: setup
+	$(BIN)/python -m bench.page
+
+# README's pictures, of a run on the bundled articles; needs Chromium.
+pictures: setup
+	$(BIN)/python docs/pictures.py
 
 # On a machine with an NVIDIA GPU: rates, and how long the paper recipe takes. Results in bench/results/gpu.txt.
 bench-gpu: setup

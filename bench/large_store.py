@@ -34,8 +34,13 @@ SYSTEMS: dict[str, SystemKind] = {
     "random": "control",
 }
 """Twelve, so that an article has 132 summaries."""
-SHAPES = {"runs": (4000, 3000, 2500, 2000, 1500, 1000, 700, 450), "one": (15_152,), "small": (40, 20)}
-"""Articles of each run. The first two come to 2 million summaries."""
+SHAPES = {
+    "runs": (4000, 3000, 2500, 2000, 1500, 1000, 700, 450),
+    "one": (15_152,),
+    "ten-million": (15_152, 15_152, *[4000] * 11, 1454),
+    "small": (40, 20),
+}
+"""Articles of each run. The first two come to 2 million summaries, the third to 10 million."""
 GROUP = 50
 """Articles of a transaction."""
 SHARE_OF_COPIES = 0.3

@@ -36,7 +36,7 @@ from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase1 import Phase1Recipe
-from jobs.store import Store, open_store
+from jobs.store import Store, open_store, upgrade_schema
 
 RESULTS = Path(__file__).parent / "results"
 BUNDLE_SIZE, ACTORS, WORDS = 32, 2, 100
@@ -164,7 +164,9 @@ def main() -> None:
         asked["importance"] = ["textrank", "centroid"]
         pinned = pin(load_recipe(Phase1Recipe, "sample", {**asked, "accelerator": "cpu", "actors": ACTORS}))
         meter = Meter(max(1, options.articles // SAMPLES))
-        with open_store(options.store or f"sqlite:///{folder}/nws.db") as store:
+        url = options.store or f"sqlite:///{folder}/nws.db"
+        upgrade_schema(url)
+        with open_store(url) as store:
             console = Console(stderr=True, highlight=False, soft_wrap=True)
             interrupted = meter.submit(store, pinned, console)
             assert interrupted.state == "interrupted", interrupted

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from cluster.pool import prepare_article
-from cluster.worker import Worker, this_worker
+from cluster.worker import Busy, Stopwatch, Worker, this_worker
 from core.learning.exchange import ArticleGradient, Decoded, Request
 from core.types import Article, Failure
 
@@ -45,6 +45,11 @@ class EpisodePool(Protocol):
         """See `Pool.workers`."""
         ...
 
+    @property
+    def busy(self) -> tuple[Busy, ...]:
+        """See `Pool.busy`."""
+        ...
+
     def prepare(self, articles: Sequence[Article], look_around: Callable[[], None]) -> Iterator[list[Prepared]]:
         """Yield every article once, as they get ready, in any order.
 
@@ -77,24 +82,34 @@ class InlineEpisodePool:
 
     def __init__(self, make_runner: Callable[[], EpisodeRunner]) -> None:
         self._runner = make_runner()
+        self._at_work = Stopwatch()
 
     @property
     def workers(self) -> tuple[Worker, ...]:
         """See `Pool.workers`."""
         return (this_worker(),)
 
+    @property
+    def busy(self) -> tuple[Busy, ...]:
+        """See `Pool.busy`."""
+        return (Busy(0, this_worker(), self._at_work.seconds),)
+
     def prepare(self, articles: Sequence[Article], look_around: Callable[[], None]) -> Iterator[list[Prepared]]:
         """See `EpisodePool.prepare`."""
         for article in articles:
             look_around()
-            yield [(article, prepare_article(self._runner.prepare, article))]
+            with self._at_work:
+                failure = prepare_article(self._runner.prepare, article)
+            yield [(article, failure)]
 
     def learn(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[ArticleGradient]]:
         """See `EpisodePool.learn`."""
         look_around()
-        return self._runner.learn(requests)
+        with self._at_work:
+            return self._runner.learn(requests)
 
     def decode(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[Decoded]]:
         """See `EpisodePool.decode`."""
         look_around()
-        return self._runner.decode(requests)
+        with self._at_work:
+            return self._runner.decode(requests)

@@ -19,7 +19,7 @@ from cluster.lifeline import Lifeline
 from cluster.pace import STUCK_SECONDS, Pace
 from cluster.resources import ActorResources
 from cluster.seat import Call, Seat, pinning
-from cluster.worker import Worker
+from cluster.worker import Busy, Worker
 from core.errors import ClusterError
 
 logger = logging.getLogger(__name__)
@@ -96,6 +96,11 @@ class Fleet:
     def workers(self) -> tuple[Worker, ...]:
         """See `Pool.workers`."""
         return tuple(sorted({seat.worker for seat in self._seats if seat.worker}))
+
+    @property
+    def busy(self) -> tuple[Busy, ...]:
+        """See `Pool.busy`."""
+        return tuple(Busy(seat.number, seat.worker, seat.busy_seconds) for seat in self._seats if seat.worker)
 
     @property
     def loads(self) -> dict[int, int]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
-from cluster.worker import Worker, this_worker
+from cluster.worker import Busy, Stopwatch, Worker, this_worker
 from cluster.worker_notes import noted
 from core.types import Article, BundleResult, Failure, Landed, SegmentedArticle, Summary
 
@@ -93,6 +93,11 @@ class Pool(Protocol):
         """The processes that have loaded their models: sorted, equal ones once."""
         ...
 
+    @property
+    def busy(self) -> tuple[Busy, ...]:
+        """The same processes, each for itself, and for how long they have had work."""
+        ...
+
     def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
         """Yield finished bundles with their results, as they land, in any order; one `map` at a time.
 
@@ -112,13 +117,21 @@ class InlinePool:
     def __init__(self, work: Work) -> None:
         self._segment = work.make_segmenter()
         self._sweep = work.make_sweeper()
+        self._at_work = Stopwatch()
 
     @property
     def workers(self) -> tuple[Worker, ...]:
         """See `Pool.workers`."""
         return (this_worker(),)
 
+    @property
+    def busy(self) -> tuple[Busy, ...]:
+        """See `Pool.busy`."""
+        return (Busy(0, this_worker(), self._at_work.seconds),)
+
     def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
         """See `Pool.map`."""
         for bundle in bundles:
-            yield [(bundle, sweep_bundle(self._sweep, segment_bundle(self._segment, bundle)))]
+            with self._at_work:
+                result = sweep_bundle(self._sweep, segment_bundle(self._segment, bundle))
+            yield [(bundle, result)]

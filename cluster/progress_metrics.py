@@ -70,7 +70,7 @@ class LearningProgress:
 
     def __init__(self) -> None:
         run = {"run": ray.get_runtime_context().namespace}
-        self._episodes = Counter("nws_episodes", "Episodes that policies learnt from.", tuple(run))
+        self._episodes = Counter("nws_episodes", "Episodes that policies were trained on.", tuple(run))
         self._reward = Gauge("nws_reward", "Mean reward of a policy's episodes in its last update.", ("run", "policy"))
         for metric in (self._episodes, self._reward):
             metric.set_default_tags(run)

@@ -11,7 +11,7 @@ from cluster.episode_pool import EpisodeRunner, Method, Prepared
 from cluster.loss import Loss
 from cluster.pace import STUCK_SECONDS
 from cluster.resources import ActorResources
-from cluster.worker import Worker
+from cluster.worker import Busy, Worker
 from core.errors import ClusterError
 from core.learning.exchange import ArticleGradient, Decoded, Request
 from core.types import Article, Failure
@@ -81,7 +81,7 @@ class RayEpisodePool:
 
     Args:
         fleet: The actors.
-        count: Is told what was learnt: the requests, and their answers.
+        count: Is told what was computed: the requests, and their answers.
     """
 
     def __init__(
@@ -101,6 +101,11 @@ class RayEpisodePool:
     def workers(self) -> tuple[Worker, ...]:
         """See `Pool.workers`."""
         return self._fleet.workers
+
+    @property
+    def busy(self) -> tuple[Busy, ...]:
+        """See `Pool.busy`."""
+        return self._fleet.busy
 
     def prepare(self, articles: Sequence[Article], look_around: Callable[[], None]) -> Iterator[list[Prepared]]:
         """See `EpisodePool.prepare`. Ended early, by closing it or by an error, it kills the actors."""

@@ -11,7 +11,7 @@ from cluster.loss import Loss
 from cluster.pace import STUCK_SECONDS
 from cluster.pool import Work
 from cluster.resources import ActorResources
-from cluster.worker import Worker
+from cluster.worker import Busy, Worker
 from core.types import Article, BundleResult, Failure, Landed
 
 if TYPE_CHECKING:
@@ -104,6 +104,11 @@ class RayPool:
     def workers(self) -> tuple[Worker, ...]:
         """See `Pool.workers`."""
         return self._fleet.workers
+
+    @property
+    def busy(self) -> tuple[Busy, ...]:
+        """See `Pool.busy`."""
+        return self._fleet.busy
 
     def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
         """See `Pool.map`. Ended early, by closing it or by an error, it kills the actors."""

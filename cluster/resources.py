@@ -62,13 +62,17 @@ def plan_actors(
     """
     _require_possible(actors, gpus_per_actor)
     cpus, gpus = int(cluster_resources.get("CPU", 0)), int(cluster_resources.get("GPU", 0))
-    has = f"the cluster has {gpus} GPU{_types(cluster_resources)} and {cpus} CPU"
+    has = f"the cluster has {_counted(gpus, 'GPU')}{_types(cluster_resources)} and {_counted(cpus, 'CPU')}"
     if cpus < 1:
         raise ClusterError(f"Segmenting articles needs at least 1 CPU, but {has}.")
     if accelerator == "cpu" or (accelerator is None and gpus < 1):
         resources, fit = ActorResources(num_gpus=0, num_cpus=1, accelerator_type=None), cpus
     else:
         if gpus < 1 or (accelerator is not None and _TYPE_PREFIX + accelerator not in cluster_resources):
+            if accelerator is not None and accelerator not in _types_of_ray():
+                raise ClusterError(
+                    f"`{accelerator}` is no type of accelerator: use `auto`, `cpu` or, for example, `T4`. Here, {has}."
+                )
             raise ClusterError(
                 f"The run asks for {accelerator} GPUs, but {has}. Use a machine that has them, or another "
                 "accelerator: `--accelerator cpu`, or one of the types that are there."
@@ -168,6 +172,16 @@ def _require_possible(actors: int | None, gpus_per_actor: float) -> None:
         raise ClusterError(f"The run asks for {actors} actors. Ask for 1 or more (`--actors`).")
     if gpus_per_actor not in _PARTS:
         raise ClusterError(f"The run asks for {gpus_per_actor:g} GPU for each actor. Ask for 1, 0.5 or 0.25.")
+
+
+def _types_of_ray() -> frozenset[str]:
+    """The names that Ray has for types of GPUs and other accelerators."""
+    accelerators = importlib.import_module("ray.util.accelerators")
+    return frozenset(value for name, value in vars(accelerators).items() if name.isupper() and isinstance(value, str))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count or 'no'} {noun}{'' if count == 1 else 's'}"
 
 
 def _types(cluster_resources: Mapping[str, float]) -> str:

@@ -30,7 +30,7 @@ class Seat:
     """One actor, asked for at the time `since`.
 
     `worker` is None until its models are loaded. `calls` are in order of sending, by the ObjectRefs of their answers.
-    The actor has been at the first of them since `turn`.
+    The actor has been at the first of them since `turn`, and was at earlier ones for `worked` seconds.
     """
 
     number: int
@@ -39,6 +39,7 @@ class Seat:
     worker: Worker | None = None
     calls: dict[Any, Call] = field(default_factory=dict)
     turn: float = 0.0
+    worked: float = 0.0
 
     def send(self, call: Call, argument: Any) -> Any:
         """Make a call; the ObjectRef of its answer."""
@@ -53,6 +54,7 @@ class Seat:
         """A call that has an answer, and how long the actor was at it."""
         now = time.monotonic()
         seconds, self.turn = now - self.turn, now
+        self.worked += seconds
         return self.calls.pop(ref), seconds
 
     @property
@@ -60,6 +62,11 @@ class Seat:
         """The call that the actor is at, and for how long."""
         first = next(iter(self.calls.values()), None)
         return (first, time.monotonic() - self.turn) if first else None
+
+    @property
+    def busy_seconds(self) -> float:
+        """For how long the actor has had a call, or its driver an answer to take."""
+        return self.worked + (self.at_work[1] if self.at_work else 0.0)
 
     def kill(self) -> None:
         """Kill the actor, which may only be unavailable or stopped."""

@@ -5,8 +5,10 @@ import platform
 import re
 import socket
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -22,6 +24,32 @@ class Worker:
 
     def __str__(self) -> str:
         return f"{self.device} on {self.node}"
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """For how many seconds, since its models were loaded, the actor of a number has had work.
+
+    Work that waits for its articles to be segmented counts, too: the driver sees no difference.
+    """
+
+    number: int
+    worker: Worker
+    seconds: float
+
+
+class Stopwatch:
+    """Adds up the seconds of its `with` blocks."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __enter__(self) -> Self:
+        self._started = time.monotonic()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.seconds += time.monotonic() - self._started
 
 
 def this_worker() -> Worker:

@@ -21,7 +21,7 @@ class EpisodePlan:
         language: of all articles and references.
         pipeline: the resolved segmentation.
         encoder: resolved; embeds sentences and chunks.
-        reward: what policies learn from.
+        reward: what policies are trained on.
         precision: what the encoder computes in. BERTScore, in the reward, has its own.
     """
 

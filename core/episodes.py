@@ -30,7 +30,7 @@ class EpisodeRunner:
     """Holds an encoder, a reward and the articles it has seen, and runs episodes.
 
     Args:
-        segment: cuts an article; refuses one that cannot be learnt from.
+        segment: cuts an article; refuses one that cannot be trained on.
         encode: from texts to vectors.
         reward: from (article, summary) pairs to rewards.
     """
@@ -46,7 +46,7 @@ class EpisodeRunner:
         """Cut and embed an article, once for its text. Its embeddings share a batch with no other's.
 
         Raises:
-            NwsError: it cannot be learnt from.
+            NwsError: it cannot be trained on.
         """
         if article.id in self._embedded:
             return

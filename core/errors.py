@@ -28,6 +28,14 @@ class SegmentationError(NwsError):
     """A spaCy pipeline that was asked for is not installed, or an article is too long for it."""
 
 
+class PredictionError(NwsError):
+    """A file of predictions has none for an article."""
+
+
+class PluginError(NwsError):
+    """A system or metric from outside cannot be imported, or gives what none may."""
+
+
 class HubError(NwsError):
     """The Hugging Face Hub cannot be reached, or does not have what was asked for."""
 
@@ -38,6 +46,10 @@ class TokenizerError(NwsError):
 
 class ModelError(NwsError):
     """A model cannot be loaded, or is not the one that was pinned."""
+
+
+class EndpointError(NwsError):
+    """An endpoint does not answer, refuses a request, or sends no summary."""
 
 
 class TrainingError(NwsError):

@@ -1,20 +1,21 @@
 """The Hugging Face Hub: every model and dataset from it is pinned to a commit before it is used."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 import huggingface_hub
-from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, RepositoryNotFoundError, RevisionNotFoundError
 
-from core.errors import HubError
+from core.errors import HubError, RecipeError
 
 # What `huggingface_hub` raises when the network, the Hub or the local cache fails.
 # Without a connection that is the HTTP library's own error, the base of HfHubHTTPError.
 HUB_FAILURES: tuple[type[Exception], ...] = (OSError, HfHubHTTPError.__bases__[0])
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 # Weights for other frameworks lie in the same repositories, several gigabytes of them.
-_CONFIGURATION_FILES = ["*.json", "*.txt", "*.model", "*/config.json"]
+_CONFIGURATION_FILES = ["*.json", "*.txt", "*.model", "*.jinja", "*/config.json"]
 
 
 def resolve_commit(repository: str, revision: str, kind: Literal["model", "dataset"]) -> str:
@@ -63,3 +64,51 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
             "Download it on a machine with network, or give a local folder."
         ) from error
     return folder
+
+
+def upload_model(folder: Path, files: Sequence[str], repository: str, private: bool) -> str:
+    """Upload files of a folder to a model repository, which is made if need be, in one commit. Returns its address.
+
+    The token is that of `huggingface_hub`: `HF_TOKEN`, or what `hf auth login` has kept.
+
+    Args:
+        folder: with the files.
+        files: which of them, as glob patterns. Files that are there already and have another name stay.
+        repository: `organisation/name`.
+        private: of a new repository; one that is there stays as it is.
+
+    Raises:
+        RecipeError: the name is none that a repository can have.
+        HubError: there is no token, the Hub cannot be reached, or it refuses.
+    """
+    if not huggingface_hub.get_token():
+        raise HubError(
+            "There is no token of the Hub. Make one that may write at https://huggingface.co/settings/tokens, and keep "
+            "it with `hf auth login` or in HF_TOKEN."
+        )
+    api = huggingface_hub.HfApi()
+    try:
+        url = api.create_repo(repository, private=private, exist_ok=True)
+        api.upload_folder(
+            repo_id=url.repo_id, folder_path=folder, allow_patterns=list(files), commit_message="Upload policies"
+        )
+    except HFValidationError as error:
+        raise RecipeError(f"{repository!r} is no name of a repository such as organisation/name: {error}") from error
+    except HfHubHTTPError as error:
+        raise HubError(_refusal(repository, error)) from error
+    except HUB_FAILURES as error:
+        raise HubError(f"The Hub cannot be reached, so nothing was uploaded to {repository}: {error}") from error
+    except ValueError as error:  # what it says of the metadata in README.md
+        raise HubError(f"The Hub refuses the model card: {error} Mend README.md, or export again.") from error
+    return str(url)
+
+
+def _refusal(repository: str, error: HfHubHTTPError) -> str:
+    """What the Hub said, and what helps."""
+    advice = {
+        401: "The token is not valid: make a new one, and keep it with `hf auth login` or in HF_TOKEN.",
+        403: "The token may not write there: take one that may, or name a repository of your own.",
+    }
+    said = error.server_message or str(error)
+    helps = advice.get(error.response.status_code, "Try again later.")
+    return f"The Hub refuses the upload to {repository} ({error.response.status_code}): {said} {helps}"

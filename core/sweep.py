@@ -10,22 +10,33 @@ import torch
 
 from core.arithmetic import warn_if_rows_depend
 from core.metrics.anchor import AnchorScorer
+from core.metrics.plugins import PluginMetric
 from core.metrics.standard import StandardMetrics
 from core.summarizers.encoders import FloatArray, load_encoder
+from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator
 from core.summarizers.importance import unit_rows
-from core.summarizers.systems import AnchoredF1, Document, Draft, Embeddings, uncut_and_cut
+from core.summarizers.systems import (
+    UNCUT,
+    AnchoredF1,
+    Document,
+    Draft,
+    Embeddings,
+    cut_to_asked,
+    uncut_and_cut,
+)
 from core.sweep_plan import SweepPlan
 from core.text.words import count_words
 from core.types import Article, Score, Scores, SegmentedArticle, Summary
 
 if TYPE_CHECKING:
+    from core.summarizers.endpoint_requests import Answer, LoadedEndpoint
     from core.summarizers.generation import Generated, LoadedGenerator
 
 # From texts to one vector each, (texts, dimensions).
 Encode = Callable[[Sequence[str]], FloatArray]
-# From texts and a number each that seeds what is drawn for it, to summaries.
-Generate: TypeAlias = "Callable[[Sequence[str], Sequence[int]], list[Generated]]"
+# From texts, a number each that seeds what is drawn for it, and how many words each prompt asks for, to summaries.
+Generate: TypeAlias = "Callable[[Sequence[str], Sequence[int], Sequence[int]], Sequence[Generated | Answer]]"
 # An article, the signature of the system, and what it wrote.
 Written = tuple[Article, str, Draft]
 
@@ -58,19 +69,30 @@ class Sweeper:
         documents = embed(bundle, self._encoders, _objective(anchored, known), anchored)
         written = write(documents, self._plan)
         if self._plan.generator is not None and self._generate is not None:
-            written += generated(bundle, self._generate, self._plan.generator.signature, self._plan.lengths)
+            written += generated(bundle, self._generate, self._plan.generator, self._plan.lengths)
         pairs = [(article, text) for article, _, draft in written for text in draft.texts]
         scores = iter(self._metrics.score(pairs, known))
         averaged = [_mean([next(scores) for _ in draft.texts]) for _, _, draft in written]
+        by_plugins = _plugin_scores(written, self._plan.metrics.plugins)
         seconds = (time.perf_counter() - started) / max(len(written), 1)
         return [
-            Summary(article.id, system, draft.n, draft.text, count_words(draft.text), seconds, score, _extra(draft))
-            for (article, system, draft), score in zip(written, averaged, strict=True)
+            Summary(
+                *(article.id, system, draft.n, draft.text, count_words(draft.text), seconds, score, _extra(draft)),
+                plugin_scores=others,
+            )
+            for (article, system, draft), score, others in zip(written, averaged, by_plugins, strict=True)
         ]
 
 
-def _load_generator(plan: SweepPlan, generator: Generator, device: torch.device) -> "LoadedGenerator":
-    from core.summarizers.generation import load_generator  # seconds, which most sweeps need not wait for
+def _load_generator(
+    plan: SweepPlan, generator: Generator | Endpoint, device: torch.device
+) -> "LoadedGenerator | LoadedEndpoint":
+    # Seconds, which most sweeps need not wait for.
+    if isinstance(generator, Endpoint):
+        from core.summarizers.endpoint_requests import LoadedEndpoint
+
+        return LoadedEndpoint(generator, plan.seed)
+    from core.summarizers.generation import load_generator
 
     return load_generator(generator, device, plan.seed)
 
@@ -135,21 +157,44 @@ def write(documents: Sequence[Document], plan: SweepPlan) -> list[Written]:
 
 
 def generated(
-    bundle: Sequence[SegmentedArticle], generate: Generate, signature: str, lengths: Sequence[int]
+    bundle: Sequence[SegmentedArticle], generate: Generate, generator: Generator | Endpoint, lengths: Sequence[int]
 ) -> list[Written]:
-    """What the generator writes for each article, once, uncut and cut to every length."""
-    articles = [segmented.article for segmented in bundle]
-    found = generate([article.text for article in articles], [int(article.content_hash, 16) for article in articles])
+    """What the generator writes for each article: once, uncut and cut to every length, or once for each length."""
+    asked = [UNCUT] if generator.has_uncut else lengths
+    wanted = [(segmented.article, n) for segmented in bundle for n in asked]
+    found = generate(
+        [article.text for article, _ in wanted],
+        [int(article.content_hash, 16) for article, _ in wanted],
+        [n for _, n in wanted],
+    )
     return [
-        (article, signature, draft)
-        for article, output in zip(articles, found, strict=True)
-        for draft in uncut_and_cut(output.text, lengths, output.extra)
+        (article, generator.signature, draft)
+        for (article, n), output in zip(wanted, found, strict=True)
+        for draft in (
+            uncut_and_cut(output.text, lengths, output.extra)
+            if n == UNCUT
+            else [cut_to_asked(output.text, n, output.extra)]
+        )
     ]
 
 
 def _extra(draft: Draft) -> Mapping[str, float | str | tuple[str, ...]]:
     """What is stored beside the text: of several draws all, so that their mean can be computed again."""
     return {**draft.extra, "draws": draft.texts} if draft.redraws else draft.extra
+
+
+def _plugin_scores(written: Sequence[Written], metrics: Sequence[PluginMetric]) -> list[dict[str, float]]:
+    """Of each draft the values of metrics from outside, each the mean over its texts; equal texts are scored once.
+
+    Raises:
+        PluginError: a metric raised, or returned no finite number.
+    """
+    pairs = dict.fromkeys((article, text) for article, _, draft in written for text in draft.texts)
+    values = {metric.name: {pair: metric.score(*pair) for pair in pairs} for metric in metrics}
+    return [
+        {name: math.fsum(of[article, text] for text in draft.texts) / len(draft.texts) for name, of in values.items()}
+        for article, _, draft in written
+    ]
 
 
 def _mean(scores: Sequence[Scores]) -> Scores:

@@ -5,13 +5,14 @@ where it runs, and a driver none of them.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.errors import EmptyArticleError
 from core.metrics.config import MetricsConfig
 from core.models import ModelRef
 from core.precision import Precision
+from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator
 from core.summarizers.systems import System
 from core.text.language import Language, require_language
@@ -22,16 +23,21 @@ if TYPE_CHECKING:
     from core.sweep import Sweeper
 
 
+NO_SEGMENTS = ""
+"""In place of a pipeline, where no system of a plan reads sentences or chunks."""
+
+
 @dataclass(frozen=True, slots=True)
 class SweepPlan:
     """Everything that decides the numbers of a sweep: extractive systems, or one generator.
 
     Attributes:
         language: of all articles and references.
-        pipeline: the resolved segmentation: a spaCy pipeline, `blank` or `kiwi`.
+        pipeline: the resolved segmentation: a spaCy pipeline, `blank` or `kiwi`; `NO_SEGMENTS` where articles are
+            only checked.
         encoders: resolved models, by whose names the systems ask for embeddings.
         systems: what summarises segments. A plan with a generator has none.
-        generator: a generator with its model resolved.
+        generator: a generator with its model resolved, or an endpoint.
         lengths: the values of n.
         metrics: options of the standard metrics.
         seed: of whatever is drawn at random.
@@ -45,7 +51,7 @@ class SweepPlan:
     lengths: tuple[int, ...]
     metrics: MetricsConfig
     seed: int
-    generator: Generator | None = None
+    generator: Generator | Endpoint | None = None
     precision: Precision = "float32"
 
     @property
@@ -62,24 +68,30 @@ class SweepPlan:
     @property
     def summaries_per_article(self) -> int:
         """How many there are: one of each length by every system, and one of its own length by some."""
-        uncut = sum(system.has_uncut for system in self.systems) + (self.generator is not None)
+        uncut = sum(system.has_uncut for system in self.systems)
+        uncut += self.generator is not None and self.generator.has_uncut
         return len(self.signatures) * len(self.lengths) + uncut
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
         """Every model that a worker loads."""
-        generated = () if self.generator is None else (self.generator.model,)
+        generated = () if self.generator is None else self.generator.models
         return (*self.encoders, *generated, self.metrics.bertscore.model)
+
+    @property
+    def to_segment(self) -> "SweepPlan":
+        """What the half that cuts articles needs: it travels with every bundle, so no file of predictions may."""
+        return replace(self, systems=()) if self.pipeline == NO_SEGMENTS else self
 
 
 def make_segmenter(plan: SweepPlan) -> Callable[[Article], SegmentedArticle]:
     """What cuts an article for the sweep, see `checked`.
 
-    A generator reads the text itself: for it alone, an article is only checked.
+    For a generator or for predictions alone, which need no segments, an article is only checked.
     """
     from core.text.segmentation import Segmenter, unsegmented  # and with it spaCy, which who summarises does not need
 
-    return checked(plan.language, Segmenter(plan.pipeline) if plan.systems else unsegmented)
+    return checked(plan.language, Segmenter(plan.pipeline) if plan.to_segment.systems else unsegmented)
 
 
 def checked(

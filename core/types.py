@@ -120,6 +120,10 @@ _COLUMNS = {
 }
 
 
+PLUGIN_SCORES = "scores"
+"""The key under which a store keeps `Summary.plugin_scores` in its column `extra`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """What one system wrote for one article at one length.
@@ -127,7 +131,8 @@ class Summary:
     `n` is the number of words asked for (0: uncut), `words` the number it has. `seconds` is its share of the
     wall time its bundle took: a cost, not a result, and the only field that differs between two equal runs. `extra` is
     what else the system has to tell, such as the precision a generator ran in. Where it has `draws`, the scores are the
-    means over these texts, of which `text` is the first; otherwise they are those of `text`.
+    means over these texts, of which `text` is the first; otherwise they are those of `text`. So are
+    `plugin_scores`, the values of metrics from outside, by their names.
     """
 
     article_id: str
@@ -138,6 +143,7 @@ class Summary:
     seconds: float
     scores: Scores
     extra: Mapping[str, float | str | tuple[str, ...]] = field(default_factory=dict)
+    plugin_scores: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """The `nws` command line. Data goes to stdout, progress and errors to stderr; exit 0 only when nothing failed."""
 
+import contextlib
 import importlib.metadata
 import itertools
 import os
@@ -14,6 +15,7 @@ import typer
 
 from core.errors import NwsError, RecipeError
 from jobs.commands import (
+    add,
     cancel,
     compare,
     correlate,
@@ -24,19 +26,22 @@ from jobs.commands import (
     keysentences,
     logs,
     ls,
+    push,
     query,
     report,
     resume,
+    rm,
     score,
+    show,
     status,
     submit,
     summarize,
+    watch,
 )
-from jobs.commands.shared import err, out
+from jobs.commands.shared import err, out, store_flag, with_store
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="How few words can a news summary have and still keep the meaning? "
@@ -49,16 +54,21 @@ submit_app.command("phase1")(submit.submit_phase1)
 submit_app.command("baselines")(submit.submit_baselines)
 submit_app.command("phase2")(submit.submit_phase2)
 app.command("resume")(resume.resume)
+app.command("add")(add.add)
 app.command("logs")(logs.logs)
 app.command("cancel")(cancel.cancel)
+app.command("rm")(rm.remove)
 app.command("drive", hidden=True)(drive.drive)
 app.command("ls")(ls.list_runs)
 app.command("status")(status.status)
+app.command("watch")(watch.watch)
 app.command("report")(report.report)
+app.command("show")(show.show)
 app.command("compare")(compare.compare)
 app.command("query")(query.query)
 app.command("summarize")(summarize.summarize)
 app.command("export")(export.export)
+app.command("push")(push.push)
 app.command("score")(score.score)
 app.command("correlate")(correlate.correlate)
 app.command("keysentences")(keysentences.keysentences)
@@ -94,7 +104,8 @@ def main() -> None:
         app()
     except NwsError as error:
         options = ", ".join(_options(error, sys.argv[1:]))
-        err.print(f"Error: {error}" + (f" ({options})" if options else ""), markup=False)
+        told = with_store(str(error), _store_flag(sys.argv[1:]))
+        err.print(f"Error: {told}" + (f" ({options})" if options else ""), markup=False)
         sys.exit(2 if isinstance(error, RecipeError) else 1)
     except BrokenPipeError:  # e.g. `nws query … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -107,7 +118,20 @@ def _options(error: NwsError, words: Sequence[str]) -> list[str]:
     for word in words:
         command = getattr(command, "commands", {}).get(word, command)
     known = {option for parameter in command.params for option in parameter.opts}
-    return [option for name in error.settings if (option := f"--{name.replace('_', '-')}") in known]
+    options = [f"--{name.replace('_', '-')}" for name in error.settings]
+    # Several of what an option names one of are a list in a recipe: `systems`.
+    options = [option if option in known else option.removesuffix("s") for option in options]
+    return [option for option in options if option in known]
+
+
+def _store_flag(words: Sequence[str]) -> str:
+    """What a command needs so that it finds the store of the one that was typed; nothing if that names none."""
+    for before, word in itertools.pairwise(["", *words]):
+        value = word if before == "--store" else word.removeprefix("--store=")
+        if before == "--store" or value != word:
+            with contextlib.suppress(NwsError):  # of a URL that is none
+                return store_flag(value)
+    return ""
 
 
 def _hide_servers(words: Sequence[str]) -> None:

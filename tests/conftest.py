@@ -7,8 +7,13 @@ import signal
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
 import torch
+
+# A machine that stands still for a moment is no fault of the code: timings are measured in bench/.
+hypothesis.settings.register_profile("nws", deadline=None)
+hypothesis.settings.load_profile("nws")
 
 # Before any library of Hugging Face is imported: the suite needs no network, and an accidental download must fail.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -23,6 +28,9 @@ os.environ["PYTHONPATH"] = str(Path(__file__).parent / "support")
 # It starts hundreds of processes, which need not all compile the same modules.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Ray's own value, 15, lets a test of Ray wait for whatever the other test process does.
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 (this is its name)
 
 # A suite that is started in the background is born with Ctrl-C ignored, one under nohup with SIGHUP, and so would be
 # the processes that tests send them to.
@@ -65,6 +73,7 @@ def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "electra": tiny_checkpoints.make_electra,
         "gpt2": tiny_checkpoints.make_gpt2,
         "gpt2-lm": tiny_checkpoints.make_gpt2_lm,
+        "llama": tiny_checkpoints.make_llama,
         "multilingual": tiny_checkpoints.make_multilingual,
         "pegasus": tiny_checkpoints.make_pegasus,
         "roberta": tiny_checkpoints.make_roberta,

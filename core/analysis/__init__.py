@@ -16,8 +16,9 @@ from core.analysis.points import (
     short_articles,
     system_order,
 )
-from core.analysis.policy_scores import COMPARED, SystemScore, mean_over_seeds, policy_scores, split_seed
+from core.analysis.policy_scores import mean_over_seeds, policy_scores, split_seed
 from core.analysis.same_text import SameText, same_texts
+from core.analysis.system_score import COMPARED, TEXTRANK, SystemScore
 
 __all__ = [
     "COMPARED",
@@ -25,6 +26,7 @@ __all__ = [
     "METRICS",
     "POLICY",
     "RANDOM",
+    "TEXTRANK",
     "Comparison",
     "Curve",
     "CurvePoint",

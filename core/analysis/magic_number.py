@@ -85,6 +85,16 @@ class MagicNumber:
     verdict: str
 
     @property
+    def tested(self) -> tuple[Gain, ...]:
+        """The gains at n of which enough articles have summaries to be told from others."""
+        return tuple(gain for gain in self.gains if gain.p_behind is not None)
+
+    @property
+    def is_conclusive(self) -> bool:
+        """Whether some n are recommended and some ruled out. Where all are recommended, nothing is said of n."""
+        return bool(self.recommended) and len(self.recommended) < max(2, len(self.tested))
+
+    @property
     def most_frequent(self) -> int | None:
         """The n that is best for most articles; the smallest of equals."""
         return max(self.best_per_article, key=lambda n: (self.best_per_article[n], -n), default=None)

@@ -1,8 +1,8 @@
 """What the analysis reads: the scores of a run's summaries, as one `Point` each or, of many, as columns (`Points`)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, get_args
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from core.metrics.repeated_words import repeated_word_share
 from core.types import SystemKind
 
-Metric = Literal["bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density"]
-METRICS: tuple[Metric, ...] = get_args(Metric)
+# The name of a score: one of `METRICS`, or of a metric from outside.
+Metric: TypeAlias = str
+METRICS: tuple[Metric, ...] = ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density")
+"""Those that every summary has. The higher any metric is, the better."""
 
 RANDOM = "random"
 LEAD = "lead"
@@ -38,7 +40,8 @@ class Point:
     """One scored summary: what `system` wrote for an article when asked for `n` words (0: uncut).
 
     `words` is what the summary has, which is less than `n` when the article had no more to give. `kind` is what the
-    system is to a reader. `text` is the summary; None for a mean over several.
+    system is to a reader. `text` is the summary; None for a mean over several. `plugin_scores` are those of metrics
+    from outside, the same metrics in all points.
     """
 
     dataset: str
@@ -54,6 +57,12 @@ class Point:
     density: float
     kind: SystemKind = "system"
     text: str | None = None
+    plugin_scores: Mapping[Metric, float] = field(default_factory=dict)
+
+    def score(self, metric: Metric) -> float:
+        """In one of `METRICS`, or in one from outside."""
+        value: float = getattr(self, metric) if metric in METRICS else self.plugin_scores[metric]
+        return value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,6 +103,7 @@ class Points:
             return points
         points = list(points)
         kinds = {point.system: point.kind for point in points}
+        metrics = (*METRICS, *(points[0].plugin_scores if points else ()))
         articles = list(dict.fromkeys((point.dataset, point.article_id) for point in points))
         row = {system: i for i, system in enumerate(kinds)}
         depth = {article: i for i, article in enumerate(articles)}
@@ -106,7 +116,7 @@ class Points:
             n=np.array([point.n for point in points], dtype=np.int32),
             words=np.array([point.words for point in points], dtype=np.int32),
             text=text_keys([point.text for point in points]),
-            scores={name: np.array([getattr(p, name) for p in points], dtype=np.float64) for name in METRICS},
+            scores={name: np.array([p.score(name) for p in points], dtype=np.float64) for name in metrics},
             repeated_words=np.array([repeated_word_share(point.text or "") for point in points], dtype=np.float64),
         )
 

@@ -1,4 +1,4 @@
-"""How good trained policies are on articles they did not learn from: over seeds, and beside other systems.
+"""How good trained policies are on articles they were not trained on: over seeds, and beside other systems.
 
 A training is repeated with other seeds, and each policy that comes out is a system of the run:
 `policy|reinforce|seed=0`, `policy|reinforce|seed=1`, … Here they are one system, `policy|reinforce`: its score on an
@@ -16,65 +16,13 @@ from numpy.typing import NDArray
 
 from core.analysis.curves import comparable_articles
 from core.analysis.grids import Axes, build_axes, build_grids
+from core.analysis.intervals import mean_interval
 from core.analysis.paired import PairedLength, compare_systems
-from core.analysis.points import LEAD, NO_TEXT, POLICY, Metric, Point, Points, without_short
+from core.analysis.points import NO_TEXT, POLICY, Metric, Point, Points, without_short
+from core.analysis.system_score import COMPARED, ORACLE, TEXTRANK, SystemScore
 from core.types import SystemKind
 
-TEXTRANK = "textrank"
-ORACLE = "oracle"
-COMPARED = ("lead2+chunks", "lead3-search", TEXTRANK, LEAD)
-"""The systems that others are compared with."""
-
 _SEED = re.compile(r"(policy\|.+)\|seed=(-?\d+)(?:\|n=\d+)?")
-
-
-@dataclass(frozen=True, slots=True)
-class SystemScore:
-    """A system on the `articles` test articles of a dataset at n words: means over articles.
-
-    Attributes:
-        seeds: of a policy: the mean F1 of each of its seeds. Empty for any other system. Only articles that all seeds
-            have a summary of count, here and in every other number.
-        repeated_words: share of words that occurred earlier in the summary (`repeated_word_share`).
-        comparable: whether it may be held against the others at this n: all that may are judged on the same articles
-            (`comparable_articles`), any other on all that it has.
-        versus: this system minus others of `COMPARED`, by name, paired over the articles that both have; an upper bound
-            is compared with none.
-        gap_closed: share of the way from `textrank` to `oracle`, (F1 - textrank's) / (oracle's - textrank's), over the
-            articles that all three have. None for these two, without one of them, and where the oracle is not above.
-        training_f1: mean F1 on the articles the policy learned from, where it is known.
-    """
-
-    dataset: str
-    system: str
-    kind: SystemKind
-    n: int
-    articles: int
-    seeds: Mapping[int, float]
-    bertscore_f1: float
-    rouge1_f1: float
-    rouge2_f1: float
-    rougel_f1: float
-    efficiency: float
-    density: float
-    repeated_words: float
-    comparable: bool
-    versus: Mapping[str, PairedLength]
-    gap_closed: float | None
-    training_f1: float | None
-
-    @property
-    def is_policy(self) -> bool:
-        return bool(self.seeds)
-
-    @property
-    def seed_sd(self) -> float | None:
-        """Standard deviation of the seeds' means (n - 1); None for fewer than two seeds."""
-        return statistics.stdev(self.seeds.values()) if len(self.seeds) > 1 else None
-
-    @property
-    def test_vs_training(self) -> float | None:
-        return None if self.training_f1 is None else self.bertscore_f1 - self.training_f1
 
 
 def split_seed(name: str) -> tuple[str, int | None]:
@@ -152,14 +100,19 @@ def _means(
 
 
 def policy_scores(
-    points: Points | Iterable[Point], training_f1: Mapping[tuple[str, int], float], *, seed: int
+    points: Points | Iterable[Point],
+    training_f1: Mapping[tuple[str, int], float],
+    metric: Metric = "bertscore_f1",
+    *,
+    seed: int,
 ) -> tuple[SystemScore, ...]:
     """A score for every dataset, system and n; datasets by name, policies first, upper bounds last, n rising.
 
     Args:
-        points: of one run, with their shares of repeated words. Uncut summaries (n = 0) are left out, and so are
-            articles of fewer than n words.
+        points: of one run, with every metric and their shares of repeated words. Uncut summaries (n = 0) are left out,
+            and so are articles of fewer than n words.
         training_f1: mean F1 on training articles, by system (without seed) and n.
+        metric: what seeds, differences and gaps are in.
         seed: of every drawn sign.
 
     Raises:
@@ -167,13 +120,13 @@ def policy_scores(
     """
     points = Points.of(points)
     points = without_short(points.take(points.n > 0))
-    build_grids(points, "bertscore_f1")  # for its checks: a mean would hide what is not a number
-    all_cells = _cells(points)
+    build_grids(points, metric)  # for its checks: a mean would hide what is not a number
+    all_cells = _cells(points, metric)
     cells = _on_equal_articles(all_cells)
-    f1 = {key: dict(zip(cell.articles, cell.numbers[:, :, 0].mean(axis=0), strict=True)) for key, cell in cells.items()}
-    versus = _comparisons(all_cells, seed)
+    scores = {key: dict(zip(cell.articles, cell.scores.mean(axis=0), strict=True)) for key, cell in cells.items()}
+    versus = _comparisons(all_cells, metric, seed)
     return tuple(
-        _score(key, cells[key], versus.get(key, {}), _gap_closed(key, f1), training_f1.get(key[1:]))
+        _score(key, cells[key], versus.get(key, {}), _gap_closed(key, scores), training_f1.get(key[1:]))
         for key in sorted(cells, key=lambda key: _order(key, cells[key].kind))
     )
 
@@ -186,14 +139,21 @@ _Key: TypeAlias = tuple[str, str, int]
 class _Cell:
     """A system at one n: `numbers` are float64 of shape (seeds, articles, metrics and repeated words).
 
-    `seeds` is empty for a system without seeds, whose numbers stand as if it had one.
+    `column` is that of the metric the scores are about. `seeds` is empty for a system without seeds, whose numbers
+    stand as if it had one.
     """
 
     articles: tuple[str, ...]
     seeds: tuple[int, ...]
     kind: SystemKind
     numbers: NDArray[np.float64]
+    column: int
     comparable: bool = False
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Of shape (seeds, articles)."""
+        return np.asarray(self.numbers[:, :, self.column])
 
 
 def _order(key: _Key, kind: SystemKind) -> tuple[str, int, str, int]:
@@ -206,14 +166,16 @@ def _score(
     key: _Key, cell: _Cell, versus: Mapping[str, PairedLength], gap_closed: float | None, training_f1: float | None
 ) -> SystemScore:
     dataset, system, n = key
-    f1, rouge1, rouge2, rougel, efficiency, density, repeated_words = cell.numbers.mean(axis=(0, 1)).tolist()
+    # Metrics from outside stand between those that every summary has and the repeated words.
+    f1, rouge1, rouge2, rougel, efficiency, density, *_, repeated_words = cell.numbers.mean(axis=(0, 1)).tolist()
     return SystemScore(
         dataset=dataset,
         system=system,
         kind=cell.kind,
         n=n,
         articles=len(cell.articles),
-        seeds=dict(zip(cell.seeds, cell.numbers[:, :, 0].mean(axis=1).tolist(), strict=True)) if cell.seeds else {},
+        score=mean_interval(cell.scores.mean(axis=0)),
+        seeds=dict(zip(cell.seeds, cell.scores.mean(axis=1).tolist(), strict=True)) if cell.seeds else {},
         bertscore_f1=f1,
         rouge1_f1=rouge1,
         rouge2_f1=rouge2,
@@ -228,8 +190,9 @@ def _score(
     )
 
 
-def _cells(points: Points) -> dict[_Key, _Cell]:
+def _cells(points: Points, metric: Metric) -> dict[_Key, _Cell]:
     cells = {}
+    column = list(points.scores).index(metric)
     for axes in build_axes(points):
         present, values = _present(axes), _values(axes)
         methods: dict[str, list[int]] = {}
@@ -244,7 +207,7 @@ def _cells(points: Points) -> dict[_Key, _Cell]:
                     articles = tuple(axes.articles[i] for i in common.tolist())
                     seeds = tuple(sorted(seed for seed, _ in found if seed is not None))
                     numbers = np.ascontiguousarray(values[rows, k][:, common])
-                    cells[axes.dataset, system, n] = _Cell(articles, seeds, axes.kinds[rows[0]], numbers)
+                    cells[axes.dataset, system, n] = _Cell(articles, seeds, axes.kinds[rows[0]], numbers, column)
     return cells
 
 
@@ -272,7 +235,7 @@ def _only(cell: _Cell, articles: Container[str]) -> _Cell:
     )
 
 
-def _comparisons(cells: Mapping[_Key, _Cell], seed: int) -> dict[_Key, dict[str, PairedLength]]:
+def _comparisons(cells: Mapping[_Key, _Cell], metric: Metric, seed: int) -> dict[_Key, dict[str, PairedLength]]:
     """What `compare_systems` finds when the seeds of a policy are one system."""
     points = Points.together(
         [
@@ -281,7 +244,7 @@ def _comparisons(cells: Mapping[_Key, _Cell], seed: int) -> dict[_Key, dict[str,
                 cell.kind,
                 [(dataset, article) for article in cell.articles],
                 np.full(len(cell.articles), n),
-                {"bertscore_f1": cell.numbers[:, :, 0].mean(axis=0)},
+                {metric: cell.scores.mean(axis=0)},
             )
             for (dataset, system, n), cell in cells.items()
         ]
@@ -289,17 +252,19 @@ def _comparisons(cells: Mapping[_Key, _Cell], seed: int) -> dict[_Key, dict[str,
     systems = sorted({system for (_, system, _), cell in cells.items() if cell.kind != "upper bound"})
     pairs = [(system, other) for system in systems for other in COMPARED if system != other]
     versus: dict[_Key, dict[str, PairedLength]] = {}
-    for comparison in compare_systems(points, points, pairs, seed=seed):
+    for comparison in compare_systems(points, points, pairs, metric, seed=seed):
         for at in comparison.lengths:
             versus.setdefault((comparison.dataset, comparison.a, at.n), {})[comparison.b] = at
     return versus
 
 
-def _gap_closed(key: _Key, f1: Mapping[_Key, Mapping[str, float]]) -> float | None:
+def _gap_closed(key: _Key, scores: Mapping[_Key, Mapping[str, float]]) -> float | None:
     dataset, system, n = key
-    textrank, oracle = (f1.get((dataset, other, n), {}) for other in (TEXTRANK, ORACLE))
-    common = sorted(f1[key].keys() & textrank.keys() & oracle.keys())
+    textrank, oracle = (scores.get((dataset, other, n), {}) for other in (TEXTRANK, ORACLE))
+    common = sorted(scores[key].keys() & textrank.keys() & oracle.keys())
     if not common or system in (TEXTRANK, ORACLE):
         return None
-    mean, lowest, highest = (float(np.mean([of[article] for article in common])) for of in (f1[key], textrank, oracle))
+    mean, lowest, highest = (
+        float(np.mean([of[article] for article in common])) for of in (scores[key], textrank, oracle)
+    )
     return (mean - lowest) / (highest - lowest) if highest > lowest else None

@@ -1,4 +1,4 @@
-"""Training from the first update to the last: what each update learns from, wherever its episodes run."""
+"""Training from the first update to the last: what each update is computed from, wherever its episodes run."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ def epoch(articles: int, lengths: Sequence[int], batch: int, number: int, seed: 
 
 
 def episodes_of(update: int, articles: int, lengths: Sequence[int], batch: int, seed: int) -> list[tuple[int, int]]:
-    """What is learnt from in an update, counted from 0: (index of the article, n) each."""
+    """What an update is trained on, counted from 0: (index of the article, n) each."""
     in_a_pass = -(-articles * len(lengths) // batch)
     number, place = divmod(update, in_a_pass)
     return epoch(articles, lengths, batch, number, seed)[place]

@@ -42,7 +42,7 @@ class TrainingConfig:
         name: of the policies that come out of it, unique in a run.
         seed: of the first weights, of the order of articles and of everything drawn.
         lengths: the n to learn, all by one joint pair of policies. For a pair of each n, train with one length each.
-        passes: how often each article is learnt from at each n; there is no early stopping.
+        passes: how many times each article is used at each n; there is no early stopping.
         articles_per_update: episodes are drawn for at most so many (article, n).
         policies: which pair.
         reinforce: how it learns.

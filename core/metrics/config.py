@@ -4,6 +4,7 @@ import importlib.metadata
 from dataclasses import dataclass
 
 from core.errors import RecipeError
+from core.metrics.plugins import PluginMetric
 from core.metrics.surface import DENSITY_SIGNATURE, EFFICIENCY_SIGNATURE
 from core.models import ModelRef
 from core.precision import Precision
@@ -94,10 +95,11 @@ def rouge_score_version() -> str:
 
 @dataclass(frozen=True, slots=True)
 class MetricsConfig:
-    """Options of the standard metrics."""
+    """Options of the standard metrics, and the metrics of plugins."""
 
     bertscore: BertScoreConfig
     rouge: RougeConfig
+    plugins: tuple[PluginMetric, ...] = ()
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -107,4 +109,5 @@ class MetricsConfig:
             "rouge": self.rouge.signature,
             "efficiency": EFFICIENCY_SIGNATURE,
             "density": DENSITY_SIGNATURE,
+            **{metric.name: metric.signature for metric in self.plugins},
         }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import get_args
 
+from core.did_you_mean import did_you_mean
 from core.errors import RecipeError
 from core.metrics.bleu import MTEVAL, Bleu
 from core.metrics.chrf import CHRF_PLUS_PLUS_WORDS, Chrf
@@ -176,9 +177,14 @@ def make_metric(name: str, options: Options | None = None) -> Metric:
     if factory is None:
         raise RecipeError(
             f"There is no metric {name!r}. The metrics are {', '.join(METRICS)}, besides rougeN for any N, and rougeSN "
-            "and rougeSUN for any gap N."
+            f"and rougeSUN for any gap N.{did_you_mean(name, METRICS)}"
         )
     return factory(options or Options())
+
+
+def is_metric(name: str) -> bool:
+    """Whether `make_metric` knows it."""
+    return name in METRICS or _by_pattern(name) is not None
 
 
 def _by_pattern(name: str) -> Factory | None:

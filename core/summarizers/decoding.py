@@ -13,17 +13,30 @@ from spacy.language import Language
 from transformers import LogitsProcessor
 
 from core.summarizers.generators import Generator
+from core.summarizers.prompt_template import most_new_tokens
+from core.text.rows import cleaned
 
 
-def generation_config(generator: Generator, model: Any, tokenizer: Any, window: int) -> Any:
-    """The one `GenerationConfig` that the model writes with: without chance, and inside its window (in tokens)."""
-    config = copy.deepcopy(model.generation_config)
+def generation_config(generator: Generator, model: Any, stated: Any, tokenizer: Any, window: int, n: int) -> Any:
+    """The one `GenerationConfig` that a model writes with: without chance, and inside its window (in tokens).
+
+    Args:
+        generator: whose settings count.
+        model: the `PretrainedConfig` of its checkpoint.
+        stated: the `GenerationConfig` of its checkpoint.
+        tokenizer: names the token to pad with, where the checkpoint does not.
+        window: how many tokens the model reads; one that has no encoder reads what it writes, too.
+        n: how many words its prompt asks for, `UNCUT` for none.
+    """
+    config = copy.deepcopy(stated)
     # Chance is `TopKSampling`'s.
     config.update(use_cache=True, do_sample=False, temperature=None, top_k=None, top_p=None)
     if not generator.checkpoint_first or (config.max_length is None and config.max_new_tokens is None):
         asked = replace(generator.settings, top_k=None).stated()
         config.update(**({"max_new_tokens": None, "min_new_tokens": None} | asked))
-    if model.config.is_encoder_decoder:
+    if generator.prompt is not None:
+        config.update(max_length=None, min_length=None, max_new_tokens=most_new_tokens(n), min_new_tokens=None)
+    if model.is_encoder_decoder:
         # A summary begins with one token that is not new.
         longest = config.max_length if config.max_new_tokens is None else config.max_new_tokens + 1
         shortest = (config.min_length or 0) if config.min_new_tokens is None else config.min_new_tokens + 1
@@ -40,12 +53,12 @@ def generation_config(generator: Generator, model: Any, tokenizer: Any, window: 
 
 
 def clean(text: str, generator: Generator) -> str:
-    """The summary in what the model wrote: the sentences that count, on one line."""
+    """The summary in what the model wrote: the sentences that count, on one line, without what no database keeps."""
     if generator.line_mark:
         text = text.replace(generator.line_mark, "\n")
     if generator.sentences:
         text = first_sentences(text, generator.sentences)
-    return " ".join(text.split())
+    return " ".join(cleaned(text).split())
 
 
 def first_sentences(text: str, k: int) -> str:

@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer, LogitsProcessorList
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer, LogitsProcessorList
 
 from core.batching import IntArray, max_tokens, to_device, token_batches
 from core.errors import ModelError
 from core.models import model_folder
 from core.summarizers.decoding import TopKSampling, clean, generation_config
-from core.summarizers.generators import Generator, Half, complete
+from core.summarizers.generators import ARCHITECTURES, Generator, Half, complete
+from core.summarizers.model_input import Prompt, make_reader
+from core.summarizers.systems import UNCUT
 from core.token_budget import TokenBudget
 from core.transformer import hide_progress_bars, only_errors
 
@@ -22,6 +24,8 @@ from core.transformer import hide_progress_bars, only_errors
 # 300 kB (GPT-2 XL in float16; T5 and PEGASUS in float32 have half of it), which is 10 GB on a GPU.
 GPU_TOKEN_BUDGET = 32_768
 CPU_TOKEN_BUDGET = 8_192
+# With this transformers begins to name the hundreds of kinds of models that it does know.
+_LISTED = "\nModel type should be"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +50,6 @@ class Generated:
         return {"input_tokens": self.input_tokens, "truncated_tokens": self.truncated_tokens, "dtype": self.dtype}
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """What the model reads for one article: `ids`, after `truncated` tokens of the article were cut away."""
-
-    ids: list[int]
-    truncated: int
-
-
 class LoadedGenerator:
     """A generator with its model. Call it with articles; it never writes them one at a time.
 
@@ -70,63 +66,91 @@ class LoadedGenerator:
         self._seed = seed
         # Not from free memory: in half precision a text may depend on its batch, so each GPU begins with the same.
         tokens = GPU_TOKEN_BUDGET if device.type == "cuda" else CPU_TOKEN_BUDGET
+        self._configs: dict[int, Any] = {}
         self._budget = TokenBudget(generator.model.name, device, lambda: tokens)
-        window = max_tokens(tokenizer, model)
-        self._config = model.generation_config = generation_config(generator, model, tokenizer, window)
+        self._window = max_tokens(tokenizer, model)
+        self._read = make_reader(generator, tokenizer)
         # Whether article and summary have a window each, instead of sharing one.
         self._encodes = bool(model.config.is_encoder_decoder)
-        self._new_tokens = int(self._config.max_new_tokens or self._config.max_length)
-        self._head, special = _special_tokens(tokenizer)
-        self._tail = _ids(tokenizer, generator.suffix) + special
-        self._room = window - len(self._head + self._tail) - (0 if self._encodes else self._new_tokens)
-        if self._room < 1:
-            raise ModelError(
-                f"The window of {generator.model}, {window} tokens, has no room for an article beside the prompt. "
-                "Give a model with a larger one."
-            )
+        self._stated = model.generation_config
+        self.prompt("a")  # that the prompt fits is to be known before any article is tried
 
-    def __call__(self, texts: Sequence[str], keys: Sequence[int]) -> list[Generated]:
+    def __call__(
+        self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int] | None = None
+    ) -> list[Generated]:
         """A summary of each text, in their order. In float32 it does not depend on what else is in the batch.
 
         Args:
             texts: articles of any length; what goes beyond the model's window is cut.
             keys: a number >= 0 for each article, such as its content hash. Where tokens are drawn, the draws depend on
                 the article's key and the seed alone.
+            asked: of each text the number of words that its prompt asks for, `UNCUT` for none, as for all unless given.
         """
-        prompts = [self.prompt(text) for text in texts]
-        lengths = [(len(prompt.ids) + self._new_tokens) * (self._config.num_beams or 1) for prompt in prompts]
+        asked = [UNCUT] * len(texts) if asked is None else asked
+        prompts = [self.prompt(text, n) for text, n in zip(texts, asked, strict=True)]
         written: dict[int, str] = {}
-
-        def write(batch: list[int]) -> None:
-            outputs = self._write([prompts[i].ids for i in batch], [keys[i] for i in batch])
-            written.update(zip(batch, outputs, strict=True))
-
-        # Padding costs little here: each token that is written is a pass of its own.
-        self._budget.run(lengths, write, functools.partial(token_batches, max_padding=1))
+        for n in dict.fromkeys(asked):  # a batch is written with one limit
+            self._write_all(n, [i for i, one in enumerate(asked) if one == n], prompts, keys, written)
         dtype = str(self._model.dtype).removeprefix("torch.")
         return [
             Generated(written[i], len(prompt.ids) + prompt.truncated, prompt.truncated, dtype)
             for i, prompt in enumerate(prompts)
         ]
 
-    def prompt(self, text: str) -> Prompt:
-        """What the model reads for `text`: as much of the article as fits beside prompt and special tokens."""
-        # Tokenised as one text: a prefix that ends in a space changes the article's first token.
-        ids = _ids(self._tokenizer, self.generator.prefix + text.strip())
-        return Prompt(self._head + ids[: self._room] + self._tail, max(0, len(ids) - self._room))
+    def prompt(self, text: str, n: int = UNCUT) -> Prompt:
+        """What the model reads for `text`: as much of the article as fits beside prompt and special tokens.
 
-    def _write(self, rows: list[list[int]], keys: list[int]) -> list[str]:
-        inputs = _padded(rows, self._config.pad_token_id, left=not self._encodes)
+        Raises:
+            ModelError: nothing of it fits.
+        """
+        prompt = self._read(text, n, self._window - (0 if self._encodes else self._new_tokens(n)))
+        if prompt is None:
+            raise ModelError(
+                f"The window of {self.generator.model}, {self._window} tokens, has no room for an article beside the "
+                "prompt. Give a model with a larger one."
+            )
+        return prompt
+
+    def config(self, n: int = UNCUT) -> Any:
+        """The `GenerationConfig` that the model writes with if `n` words are asked for."""
+        if n not in self._configs:
+            self._configs[n] = generation_config(
+                self.generator, self._model.config, self._stated, self._tokenizer, self._window, n
+            )
+        return self._configs[n]
+
+    def _new_tokens(self, n: int) -> int:
+        config = self.config(n)
+        return int(config.max_new_tokens or config.max_length)
+
+    def _write_all(
+        self, n: int, places: list[int], prompts: list[Prompt], keys: Sequence[int], written: dict[int, str]
+    ) -> None:
+        """Write, into `written`, what `n` words were asked for of."""
+        beams = self.config(n).num_beams or 1
+        lengths = [(len(prompts[i].ids) + self._new_tokens(n)) * beams for i in places]
+
+        def write(batch: list[int]) -> None:
+            of = [places[j] for j in batch]
+            written.update(zip(of, self._write([prompts[i].ids for i in of], [keys[i] for i in of], n), strict=True))
+
+        # Padding costs little here: each token that is written is a pass of its own.
+        self._budget.run(lengths, write, functools.partial(token_batches, max_padding=1))
+
+    def _write(self, rows: list[list[int]], keys: list[int], n: int) -> list[str]:
+        # Of the model, too: from there transformers takes what another one leaves open.
+        config = self._model.generation_config = self.config(n)
+        inputs = _padded(rows, config.pad_token_id, left=not self._encodes)
         top_k = self.generator.settings.top_k
         draws = LogitsProcessorList([TopKSampling(top_k, self._seed, keys)] if top_k else [])
         with torch.inference_mode(), only_errors():
             output = self._model.generate(
                 **{name: to_device(array, self._budget.device) for name, array in inputs.items()},
-                generation_config=self._config,
+                generation_config=config,
                 logits_processor=draws,
             )
         start = 0 if self._encodes else inputs["input_ids"].shape[1]
-        self.tokens += sum(map(len, rows)) + int((output[:, start:] != self._config.pad_token_id).sum())
+        self.tokens += sum(map(len, rows)) + int((output[:, start:] != config.pad_token_id).sum())
         written = self._tokenizer.batch_decode(output[:, start:], skip_special_tokens=True)
         return [clean(text, self.generator) for text in written]
 
@@ -157,13 +181,13 @@ def choose_dtype(half: Half, device_type: str, has_bfloat16: bool) -> torch.dtyp
 
 def _load(folder: Path, architecture: str, dtype: torch.dtype) -> tuple[Any, Any]:
     hide_progress_bars()
-    kind: Any = AutoModelForCausalLM if architecture == "gpt2" else AutoModelForSeq2SeqLM
     try:
         with only_errors():
+            kind = _kind(folder, architecture)
             tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
             model, loaded = kind.from_pretrained(folder, trust_remote_code=False, dtype=dtype, output_loading_info=True)
     except (OSError, ValueError, KeyError) as error:
-        raise ModelError(f"The generator in {folder} cannot be loaded: {error}") from error
+        raise ModelError(f"The generator in {folder} cannot be loaded: {str(error).partition(_LISTED)[0]}") from error
     if missing := sorted(loaded["missing_keys"]):
         raise ModelError(
             f"The checkpoint in {folder} cannot write: it lacks {len(missing)} of the weights of a {architecture} "
@@ -172,19 +196,13 @@ def _load(folder: Path, architecture: str, dtype: torch.dtype) -> tuple[Any, Any
     return tokenizer, model.eval()
 
 
-def _ids(tokenizer: Any, text: str) -> list[int]:
-    # Not verbose: a text beyond the window is cut by the caller.
-    ids: list[int] = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
-    return ids
-
-
-def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """The ids that the tokenizer puts before and after a text."""
-    encoded = tokenizer("a", return_special_tokens_mask=True)
-    ids, special = encoded["input_ids"], encoded["special_tokens_mask"]
-    first = special.index(0)
-    last = len(ids) - special[::-1].index(0)
-    return ids[:first], ids[last:]
+def _kind(folder: Path, architecture: str) -> Any:
+    """What transformers loads a checkpoint as."""
+    if architecture in ARCHITECTURES:
+        encodes = architecture != "gpt2"
+    else:
+        encodes = AutoConfig.from_pretrained(folder, trust_remote_code=False).is_encoder_decoder
+    return AutoModelForSeq2SeqLM if encodes else AutoModelForCausalLM
 
 
 def _padded(rows: list[list[int]], fill: int, left: bool) -> dict[str, IntArray]:

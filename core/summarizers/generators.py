@@ -10,9 +10,13 @@ from typing import Literal
 
 from core.errors import ModelError
 from core.models import ModelRef, is_folder, parse_model
+from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate, most_new_tokens
+from core.summarizers.systems import UNCUT
 
 # The architectures (`model_type` in a checkpoint's config.json) whose prompt and settings are known here.
 ARCHITECTURES = ("bart", "gpt2", "pegasus", "t5")
+# How the classes of models that write are called (`architectures` in config.json).
+_WRITES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
 Half = Literal["float16", "bfloat16"]
 
 
@@ -47,11 +51,13 @@ class Generator:
     """A system that writes summaries of its own.
 
     Attributes:
-        model: which weights; its name is the signature.
-        architecture: one of `ARCHITECTURES`; "" while it is not known, which is until a model from the Hub is loaded.
-            The attributes below then have no meaning yet.
+        model: which weights.
+        architecture: of `ARCHITECTURES`, or with a prompt any other; "" while it is not known, which is until the files
+            of a model from the Hub are looked at. The attributes below, but for `prompt`, then have no meaning yet.
         prefix: stands before the article.
         suffix: stands after the article; never cut away.
+        prompt: what the model is asked for, in place of prefix and suffix.
+        chat: the prompt is a user's message in the chat template of the checkpoint.
         settings: how the model writes.
         checkpoint_first: a checkpoint that states how long its summaries may be is used with its own settings, not
             with `settings`.
@@ -64,6 +70,8 @@ class Generator:
     architecture: str = ""
     prefix: str = ""
     suffix: str = ""
+    prompt: PromptTemplate | None = None
+    chat: bool = False
     settings: Settings = Settings()
     checkpoint_first: bool = False
     sentences: int | None = None
@@ -73,13 +81,33 @@ class Generator:
     @property
     def signature(self) -> str:
         """The name under which its summaries are stored."""
-        return self.model.name
+        return self.model.name + (f"|prompt={self.prompt.short_sha256}" if self.prompt else "")
+
+    @property
+    def has_uncut(self) -> bool:
+        """Whether it writes once, at a length of its own, and not once for each n."""
+        return self.prompt is None or not self.prompt.asks_for_n
+
+    @property
+    def models(self) -> tuple[ModelRef, ...]:
+        """What has to be on the machine where it writes."""
+        return (self.model,)
+
+    @property
+    def revision(self) -> str:
+        """What a run records: which weights, and every option that changes the summaries."""
+        return f"{self.model}|{self.options}"
 
     @property
     def options(self) -> str:
-        """What a run records beside the revision of the model: every option that changes the summaries."""
+        """Every option that changes the summaries."""
         if not self.architecture:
             return "prompt and settings of its architecture"
+        if self.prompt:
+            template = "chat template of the checkpoint" if self.chat else "no chat template"
+            tokens = f"max_new_tokens={most_new_tokens(UNCUT)}" if self.has_uncut else "max_new_tokens=8n+32"
+            parts = [self.architecture, template, f"prompt={self.prompt.text!r}", f"{self.settings}, {tokens}"]
+            return "|".join([*parts, f"{self.half} where the device has it"])
         first = "settings of the checkpoint, or if it states no length " if self.checkpoint_first else ""
         parts = [self.architecture, f"prefix={self.prefix!r}", f"suffix={self.suffix!r}", f"{first}{self.settings}"]
         parts += [f"first {self.sentences} sentences"] if self.sentences else []
@@ -114,8 +142,8 @@ def for_architecture(model: ModelRef, architecture: str) -> Generator:
             settings = Settings(num_beams=1, max_new_tokens=100, top_k=2)
             return Generator(model, "gpt2", suffix="\nTL;DR:", settings=settings, sentences=3)
     raise ModelError(
-        f"{model.source} has the architecture {architecture!r}, which is no generator that is known here: give a "
-        f"checkpoint of {', '.join(ARCHITECTURES)}, e.g. one of {', '.join(KNOWN_GENERATORS)}."
+        f"{model.source} has the architecture {architecture!r}, whose prompt is not known here: it is one of "
+        f"{', '.join(ARCHITECTURES)}."
     )
 
 
@@ -132,8 +160,11 @@ KNOWN_GENERATORS = {
 }
 
 
-def parse_generator(text: str) -> Generator:
+def parse_generator(text: str, prompt: PromptTemplate | None = None) -> Generator:
     """The generator that a recipe or flag names: a known name, a local folder, or a Hub id (`org/name[@revision]`).
+
+    `prompt` is what it is asked for, unless it is one of `KNOWN_GENERATORS`. Without one, a checkpoint of one of
+    `ARCHITECTURES` has the prefix and suffix of its architecture, and any other the `DEFAULT_PROMPT`.
 
     Raises:
         ModelError: there is no such thing, or the folder holds no generator.
@@ -142,15 +173,15 @@ def parse_generator(text: str) -> Generator:
     known = KNOWN_GENERATORS.get(model.name)
     if known is not None and known.model.source == model.source:
         return replace(known, model=model)
-    generator = Generator(model)
+    generator = Generator(model, prompt=prompt)
     return complete(generator, Path(model.source)) if is_folder(model) else generator
 
 
 def complete(generator: Generator, folder: Path) -> Generator:
-    """`generator` with what follows from the architecture of the checkpoint in `folder`.
+    """`generator` with what follows from the configuration and the tokenizer of the checkpoint in `folder`.
 
     Raises:
-        ModelError: the folder states no architecture, or one that is not known.
+        ModelError: the folder states no architecture, or one that does not write.
     """
     if generator.architecture:
         return generator
@@ -162,4 +193,31 @@ def complete(generator: Generator, folder: Path) -> Generator:
             f"The folder {folder} holds no generator: its config.json states no model_type ({error!r}). Give a folder "
             f"that transformers' `save_pretrained` wrote, or one of {', '.join(KNOWN_GENERATORS)}."
         ) from error
-    return for_architecture(generator.model, architecture)
+    if generator.prompt is None and architecture in ARCHITECTURES:
+        return for_architecture(generator.model, architecture)
+    classes = [str(name) for name in configuration.get("architectures") or ()]
+    if not any(name.endswith(_WRITES) for name in classes):
+        raise ModelError(
+            f"{generator.model.source} is no generator: its config.json names {', '.join(classes) or 'no class'}, and "
+            f"a model that writes is called …{' or …'.join(_WRITES)}. Give such a checkpoint, or one of "
+            f"{', '.join(KNOWN_GENERATORS)}."
+        )
+    # Greedy. bfloat16, since that is what such checkpoints are saved in.
+    return Generator(
+        generator.model,
+        architecture,
+        prompt=generator.prompt or DEFAULT_PROMPT,
+        chat=_has_chat_template(folder),
+        settings=Settings(num_beams=1),
+        half="bfloat16",
+    )
+
+
+def _has_chat_template(folder: Path) -> bool:
+    """Whether a tokenizer has one, in either of the files where transformers looks; loads no tokenizer."""
+    if (folder / "chat_template.jinja").is_file():
+        return True
+    try:
+        return bool(json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8")).get("chat_template"))
+    except (OSError, ValueError, AttributeError):
+        return False

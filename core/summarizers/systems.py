@@ -1,15 +1,19 @@
 """What a system is: a frozen value with a readable signature that turns a document into drafts of n words."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
+from core.errors import RecipeError
 from core.summarizers.importance import FloatArray
 from core.text.words import count_words, first_words
 from core.types import SegmentedArticle, SystemKind
 
 # From an anchor and texts to the BERTScore F1 of each text against the anchor (`core.metrics.anchor.AnchorScorer`).
 AnchoredF1: TypeAlias = Callable[[str, Sequence[str]], list[float]]
+# Signatures of NWS's own systems have a "|".
+_NAME = re.compile(r"[\w.+-]{1,100}")
 UNCUT = 0
 """The n of a summary that was given no length."""
 
@@ -80,8 +84,27 @@ class System(Protocol):
         """
 
 
+def require_name(name: str) -> None:
+    """Refuse a name for a system from outside that could not be told from a signature, or that tables would cut.
+
+    Raises:
+        RecipeError: no system can have this name.
+    """
+    if not _NAME.fullmatch(name):
+        raise RecipeError(
+            f"a system cannot be called {name!r}: its name has letters, digits and . _ + - alone, 100 at most."
+        )
+
+
 def uncut_and_cut(text: str, lengths: Iterable[int], extra: Mapping[str, float | str] | None = None) -> list[Draft]:
     """`text` as it is, and its first n words for each length; as it is, too, where it has no more."""
     extra, words = extra or {}, count_words(text)
     cut = [Draft(n, text if words <= n else first_words(text, n), extra=extra) for n in lengths]
     return [Draft(UNCUT, text, extra=extra), *cut]
+
+
+def cut_to_asked(text: str, n: int, extra: Mapping[str, float | str]) -> Draft:
+    """What was written for `n` words, at most that many of them; how many there were is stored beside it."""
+    words = count_words(text)
+    counts = {"words_asked": n, "words_written": words}
+    return Draft(n, text if words <= n else first_words(text, n), extra={**extra, **counts})

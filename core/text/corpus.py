@@ -1,4 +1,4 @@
-"""A dataset as articles, wherever it lies: the bundled sample, a JSONL, CSV or Parquet file, or the Hub."""
+"""A dataset as articles, wherever it lies: the bundled sample, a JSON, CSV or Parquet file, or the Hub."""
 
 import functools
 import itertools
@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.did_you_mean import did_you_mean
 from core.errors import CorpusError, RecipeError
 from core.fingerprint import file_sha256
 from core.hub import resolve_commit
 from core.text.article_rows import ArticleRows, KnownArticles, changed, read_once, stream
-from core.text.files import SUFFIXES, LocatedRow, is_file, read_rows
+from core.text.files import SUFFIXES, LocatedRow, is_data_file, is_file, read_rows
 from core.text.hub_datasets import KNOWN_DATASETS, PINNED_REVISIONS, load_split
 from core.text.rows import Fields, recognise_fields
 from core.types import Article
@@ -104,7 +105,7 @@ def open_corpus(spec: DatasetSpec) -> Corpus:
 
 def has_splits(name: str) -> bool:
     """Whether a dataset is one of the Hub: a file and a bundled sample are one split, `all`."""
-    return not (name in BUNDLED or Path(name).suffix.lower() in SUFFIXES or is_file(Path(name)))
+    return not (name in BUNDLED or is_data_file(name) or is_file(Path(name)))
 
 
 def _open_file(path: Path, name: str, spec: DatasetSpec) -> Corpus:
@@ -143,7 +144,8 @@ def _open_hub(spec: DatasetSpec) -> Corpus:
     if match is None:
         raise CorpusError(
             f"There is no dataset {spec.name!r}: give one of {', '.join([*BUNDLED, *KNOWN_DATASETS])}, an existing "
-            f"file ending in {', '.join(SUFFIXES)}, or a Hub id such as organisation/name:configuration."
+            f"file ending in {SUFFIXES}, or a Hub id such as organisation/name:configuration."
+            f"{did_you_mean(spec.name, [*BUNDLED, *KNOWN_DATASETS])}"
         )
     repository, config = match["repository"], match["config"]
     pinned = PINNED_REVISIONS.get(repository, "main")

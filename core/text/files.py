@@ -1,9 +1,14 @@
-"""Rows of JSONL, CSV and Parquet files, each with where it stands, so that an error can name it."""
+"""Rows of JSON, CSV and Parquet files, each with where it stands, so that an error can name it."""
 
+import codecs
 import csv
+import functools
+import gzip
+import itertools
 import json
 import os
 import sys
+import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -11,6 +16,10 @@ from core.errors import CorpusError
 
 # Where a row stands ("line 7"), and the row.
 LocatedRow = tuple[str, dict[str, object]]
+# A few kilobytes can unpack to gigabytes. News articles compress to a third; what unpacks to more than this is no
+# dataset, and would take the memory of this machine.
+MOST_TIMES_PACKED = 100
+ALWAYS_ALLOWED = 64 * 2**20
 # From the names of all columns to those that are needed.
 Choose = Callable[[Sequence[str]], Collection[str]]
 
@@ -19,7 +28,8 @@ def read_rows(path: Path, choose: Choose, wanted: Iterable[int] = ()) -> Iterato
     """The rows of `path`, lazily.
 
     Args:
-        path: JSONL, CSV or Parquet.
+        path: JSONL (or a JSON list), CSV, its cells separated by commas, semicolons or tabs, or Parquet. All but the
+            last may be packed by gzip. A JSON list is parsed as a whole.
         choose: of the columns of a Parquet file, the names of those that are needed. The others are not read, and are
             None in every row.
         wanted: of each row from the first on, whether it is wanted; of all behind these, every one is. A row that is
@@ -30,18 +40,18 @@ def read_rows(path: Path, choose: Choose, wanted: Iterable[int] = ()) -> Iterato
     """
     if not is_file(path):
         raise CorpusError(f"There is no file {path}.")
-    suffix = path.suffix.lower()
+    kind = _kind(path.name)
     asked = iter(wanted)
     try:
-        if suffix == ".parquet":
+        if kind == ".parquet":
             from core.text.parquet import parquet_rows  # with pyarrow, which the others need not wait for
 
             yield from parquet_rows(path, choose, asked)
-        elif suffix in _TEXT_READERS:
-            yield from _TEXT_READERS[suffix](path, asked)
+        elif kind in _TEXT_READERS:
+            yield from _TEXT_READERS[kind](path, asked)
         else:
-            raise CorpusError(f"{path}: a dataset file ends in {', '.join(SUFFIXES)}.")
-    except OSError as error:  # also what a damaged Parquet page raises
+            raise CorpusError(f"{path}: a dataset file ends in {SUFFIXES}.")
+    except (OSError, EOFError, zlib.error) as error:  # also what a damaged Parquet page or gzip file raises
         raise CorpusError(f"{path} cannot be read: {error}.") from error
 
 
@@ -50,18 +60,70 @@ def is_file(path: Path) -> bool:
     return os.path.isfile(path)
 
 
-def _jsonl(path: Path, wanted: Iterator[int]) -> Iterator[LocatedRow]:
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip() or not next(wanted, True):
-                continue
+def is_data_file(name: str) -> bool:
+    """Whether a name is that of a file which is read here, be it there or not."""
+    return _kind(name) in (*_TEXT_READERS, ".parquet")
+
+
+def _kind(name: str) -> str:
+    """The suffix that tells how a file is read: the one before `.gz` of a text that is packed."""
+    kind = Path(name).suffix.lower()
+    inner = Path(Path(name).stem).suffix.lower() if kind == ".gz" else ""
+    return inner if inner in _TEXT_READERS else kind
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """The lines of a text, unpacked where it is packed.
+
+    Raises:
+        CorpusError: it unpacks to too much.
+    """
+    if path.suffix.lower() != ".gz":
+        with path.open("rb") as plain:
+            yield from plain
+        return
+    packed = path.stat().st_size
+    most = max(ALWAYS_ALLOWED, MOST_TIMES_PACKED * packed)
+    with gzip.open(path, "rb") as file:
+        while line := file.readline(most + 1):
+            if file.tell() > most:
+                raise CorpusError(
+                    f"{path} unpacks from {packed} bytes to more than {most}: unpack it yourself if that is meant."
+                )
+            yield line
+
+
+def _jsonl(path: Path, wanted: Iterator[int], lines: Iterable[bytes] | None = None) -> Iterator[LocatedRow]:
+    for number, line in enumerate(_lines(path) if lines is None else lines, start=1):
+        if line.strip() and next(wanted, True):
+            place = f"line {number}"
             try:
                 row = _parsed(line)
             except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or nested without end
-                raise CorpusError(f"{path}, line {number}: not valid JSON ({error}).") from error
-            if not isinstance(row, dict):
-                raise CorpusError(f"{path}, line {number}: a row must be a JSON object, not {type(row).__name__}.")
-            yield f"line {number}", row
+                raise CorpusError(f"{path}, {place}: not valid JSON ({error}).") from error
+            yield place, _object(path, place, row)
+
+
+def _json(path: Path, wanted: Iterator[int]) -> Iterator[LocatedRow]:
+    """A list of objects; or JSON lines, which many files of this name hold."""
+    lines = _lines(path)
+    begin = list(itertools.islice(lines, 1))
+    if not b"".join(begin).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"["):
+        yield from _jsonl(path, wanted, itertools.chain(begin, lines))
+        return
+    try:
+        rows = json.loads(b"".join([*begin, *lines]))
+    except (ValueError, RecursionError) as error:
+        raise CorpusError(f"{path}: not valid JSON ({error}).") from error
+    for number, row in enumerate(rows, start=1):
+        if next(wanted, True):
+            yield f"row {number}", _object(path, f"row {number}", row)
+
+
+def _object(path: Path, place: str, row: object) -> dict[str, object]:
+    if not isinstance(row, dict):
+        raise CorpusError(f"{path}, {place}: a row must be a JSON object, not {type(row).__name__}.")
+    return row
 
 
 def _parsed(line: bytes) -> object:
@@ -72,27 +134,30 @@ def _parsed(line: bytes) -> object:
         return json.loads(line)  # another encoding, half of a surrogate pair, or its error
 
 
-def _csv(path: Path, wanted: Iterator[int]) -> Iterator[LocatedRow]:
+def _csv(path: Path, wanted: Iterator[int], separator: str | None = None) -> Iterator[LocatedRow]:
+    """Without a `separator`, the first line tells whether it is a comma or, as Excel has it in Europe, a semicolon."""
     # The module's default of 131,072 characters a cell is less than a long article.
     csv.field_size_limit(sys.maxsize)
-    with path.open("rb") as file:
-        reader = csv.reader(_decoded(file, path), strict=True)
-        names: list[str] | None = None
-        while True:
-            place = f"line {reader.line_num + 1}"  # where the row begins: a quoted cell may hold further lines
-            try:
-                cells = next(reader, None)
-            except csv.Error as error:
-                raise CorpusError(f"{path}, {place}: not valid CSV ({error}).") from error
-            if cells is None:
-                return
-            if names is None:
-                names = cells
-            elif cells:
-                if len(cells) != len(names):
-                    raise CorpusError(f"{path}, {place}: the row has {len(cells)} cells, not {len(names)}.")
-                if next(wanted, True):
-                    yield place, dict(zip(names, cells, strict=True))
+    lines = _decoded(_lines(path), path)
+    first = next(lines, "")
+    separator = separator or max(",;", key=first.count)
+    reader = csv.reader(itertools.chain([first], lines), delimiter=separator, strict=True)
+    names: list[str] | None = None
+    while True:
+        place = f"line {reader.line_num + 1}"  # where the row begins: a quoted cell may hold further lines
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise CorpusError(f"{path}, {place}: not valid CSV ({error}).") from error
+        if cells is None:
+            return
+        if names is None:
+            names = cells
+        elif cells:
+            if len(cells) != len(names):
+                raise CorpusError(f"{path}, {place}: the row has {len(cells)} cells, not {len(names)}.")
+            if next(wanted, True):
+                yield place, dict(zip(names, cells, strict=True))
 
 
 def _decoded(lines: Iterable[bytes], path: Path) -> Iterator[str]:
@@ -103,5 +168,11 @@ def _decoded(lines: Iterable[bytes], path: Path) -> Iterator[str]:
             raise CorpusError(f"{path}, line {number}: not valid UTF-8 ({error}).") from error
 
 
-_TEXT_READERS: dict[str, Callable[[Path, Iterator[int]], Iterator[LocatedRow]]] = {".jsonl": _jsonl, ".csv": _csv}
-SUFFIXES = (*_TEXT_READERS, ".parquet")
+_TEXT_READERS: dict[str, Callable[[Path, Iterator[int]], Iterator[LocatedRow]]] = {
+    ".jsonl": _jsonl,
+    ".json": _json,
+    ".csv": _csv,
+    ".tsv": functools.partial(_csv, separator="\t"),
+}
+SUFFIXES = f"{', '.join(_TEXT_READERS)} (each with or without .gz) or .parquet"
+"""How the name of a file ends that is read here."""

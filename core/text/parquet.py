@@ -7,11 +7,8 @@ from typing import Any
 import pyarrow.parquet
 
 from core.errors import CorpusError
+from core.text.files import ALWAYS_ALLOWED, MOST_TIMES_PACKED
 
-# A few kilobytes can hold a column of gigabytes that repeats itself. News articles compress to a third; what unpacks to
-# more than this is no dataset, and would take the memory of this machine.
-MOST_TIMES_PACKED = 100
-ALWAYS_ALLOWED = 64 * 2**20
 # Rows that are decoded at once, and about how many bytes of one column they may have together.
 _BATCH_ROWS = 256
 _BATCH_BYTES = 64 * 2**20

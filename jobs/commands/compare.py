@@ -5,12 +5,14 @@ from typing import Annotated
 
 import typer
 
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, parse_lengths, reading
+from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, newest, parse_lengths, reading, store_flag
 from jobs.terminal.console import PrintableConsole
 
 
 def compare(
-    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
+    run: Annotated[
+        str | None, typer.Argument(help="Run id, as `nws ls` lists it; default: the newest run with summaries.")
+    ] = None,
     run2: Annotated[str | None, typer.Argument(help="Another run, to compare the first one with.")] = None,
     system: Annotated[
         list[str] | None,
@@ -24,7 +26,7 @@ def compare(
         str | None, typer.Option("--n", help="Summary lengths in words: 7,9. Default: all they share.")
     ] = None,
     metric: Annotated[
-        str, typer.Option(help="bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, efficiency, or density.")
+        str, typer.Option(help="bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, efficiency, density, or a plugin's.")
     ] = "bertscore_f1",
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -39,8 +41,8 @@ def compare(
     from jobs.compare.show import print_comparison
 
     with reading(store) as opened:
-        found = compare_runs(opened, run, run2, system or [], lengths, metric)
+        found = compare_runs(opened, run or newest(opened, with_summaries=True), run2, system or [], lengths, metric)
     if as_json:
         print(json.dumps(found.as_dict(), allow_nan=False))
     else:
-        print_comparison(found, PrintableConsole())
+        print_comparison(found, PrintableConsole(), store_flag(store))

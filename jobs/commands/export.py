@@ -1,4 +1,4 @@
-"""`nws export`: the policies that a run has trained, as files."""
+"""`nws export`: the policies that a run has trained, or its rows, as files."""
 
 import json
 from pathlib import Path
@@ -7,24 +7,77 @@ from typing import Annotated
 import typer
 
 from core.errors import NwsError, RecipeError
-from jobs.commands.shared import DEFAULT_STORE, Json, PolicyName, StoreUrl, choose_policies, out
+from jobs.commands.shared import DEFAULT_STORE, Json, PolicyName, StoreUrl, choose_policies, err, out, reading
 
 
 def export(
-    run: Annotated[str, typer.Argument(help="Run of `nws submit phase2`, as `nws ls` lists it.")],
-    policy: Annotated[Path, typer.Option(help="Folder to write policies to: a new one, or an empty one.")],
+    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder to write the policies of a run of `nws submit phase2` to, with a model card: a new one, or an "
+            "empty one."
+        ),
+    ] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option(
+            help="File to write every summary with its scores to, replacing it: .parquet, .csv or .jsonl; - prints "
+            "JSON lines."
+        ),
+    ] = None,
+    with_articles: Annotated[
+        bool, typer.Option("--with-articles", help="Each row of --rows has its article's text and references, too.")
+    ] = False,
     system: PolicyName = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Write the policies of a run to a folder, for use from Python without Ray or a database."""
+    """Write a run's rows to a file, or its policies to a folder, for use from Python without Ray or a database."""
+    if (policy is None) == (rows is None):
+        raise RecipeError("What is to be exported? Give --rows FILE or --policy FOLDER, one of them.")
+    if rows is not None:
+        if system is not None:
+            raise RecipeError("--system chooses a policy. With --rows, every system is written.")
+        _export_rows(run, rows, with_articles, store, as_json)
+    elif policy is not None:
+        if with_articles:
+            raise RecipeError("--with-articles goes with --rows.")
+        _export_policy(run, policy, system, store, as_json)
+
+
+def _export_rows(run: str, target: Path, with_articles: bool, store: str, as_json: bool) -> None:
+    from jobs.report.summary_rows import STDOUT, write_summary_rows
+
+    if target == STDOUT and as_json:
+        raise RecipeError("--rows - prints JSON lines itself: leave --json out.")
+    with reading(store) as opened:
+        count, files = write_summary_rows(opened, opened.run_info(run), target, with_articles)
+    if as_json:
+        print(json.dumps({"run": run, "rows": count, "files": [str(file) for file in files]}))
+    elif target == STDOUT:
+        err.print(f"{count} summaries of run {run}")
+    else:
+        out.print(f"{count} summaries of run {run}")
+        for file in files:
+            out.print(str(file))
+
+
+def _export_policy(run: str, policy: Path, system: str | None, store: str, as_json: bool) -> None:
+    from core.analysis import METRICS
     from core.learning.policy_system import save_policies
+    from jobs.report.policies.model_card import write_model_card
+    from jobs.report.policies.read import policy_results
 
     chosen = choose_policies(store, run, system)
+    with reading(store) as opened:
+        info = opened.run_info(run)
+        results = policy_results(opened, info, METRICS)
     try:
         if policy.is_dir() and any(policy.iterdir()):
             raise RecipeError(f"{policy} is not empty: name a new folder.")
         save_policies(chosen, policy)
+        write_model_card(info, results, chosen, policy)
     except OSError as error:
         raise NwsError(f"The policies cannot be written to {policy}: {error}. Choose another folder.") from error
     files = sorted(str(path) for path in policy.rglob("*") if path.is_file())

@@ -8,14 +8,14 @@ import typer
 from cluster.job_api import Head
 from core.errors import ClusterError, RecipeError
 from jobs.commands.options import HeadAddress
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, out, reading
+from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, newest, out, reading, store_flag
 
 if TYPE_CHECKING:
     from jobs.store import LogLine
 
 
 def logs(
-    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
+    run: Annotated[str | None, typer.Argument(help="Run id; default: the newest run.")] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run ends.")] = False,
     job: Annotated[
         bool, typer.Option("--job", help="What the Ray jobs of a submitted run have printed, from its cluster.")
@@ -26,9 +26,9 @@ def logs(
 ) -> None:
     """Print what the drivers of a run said, with times in UTC; with --json, one list at the end."""
     with reading(store) as opened:
-        info = opened.run_info(run)
+        info = opened.run_info(run or newest(opened))
         if job:
-            _job_logs(run, address or info.address, follow)
+            _job_logs(info.id, address or info.address, follow, store_flag(store))
             return
         lines: list[dict[str, str]] = []
 
@@ -40,19 +40,19 @@ def logs(
         if follow:
             from jobs.remote.follow import START, follow_run
 
-            follow_run(opened, run, START, say)
+            follow_run(opened, info.id, START, say)
         else:
-            for _, line in opened.log(run):
+            for _, line in opened.log(info.id):
                 say(line)
     if as_json:
         print(json.dumps(lines))
 
 
-def _job_logs(run: str, address: str | None, follow: bool) -> None:
+def _job_logs(run: str, address: str | None, follow: bool, where: str) -> None:
     from jobs.remote.ship import jobs_of
 
     if not address:
-        raise RecipeError(f"Run {run} was not submitted to a cluster, so it has no Ray job: nws logs {run}")
+        raise RecipeError(f"Run {run} was not submitted to a cluster, so it has no Ray job: nws logs {run}{where}")
     head = Head(address)
     names = jobs_of(head, run)
     if not names:

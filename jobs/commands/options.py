@@ -18,7 +18,7 @@ Dataset = Annotated[
     list[str] | None,
     typer.Option(
         envvar="NWS_DATASET",
-        help="sample, sample-ko, cnn_dailymail, xsum, a JSONL, CSV or Parquet file, or a Hub id "
+        help="sample, sample-ko, cnn_dailymail, xsum, a JSONL, JSON, CSV, TSV (also .gz) or Parquet file, or a Hub id "
         "(organisation/name[:configuration][@revision]). Repeatable; replaces the recipe's datasets.",
     ),
 ]
@@ -27,7 +27,7 @@ TrainDataset = Annotated[
     typer.Option(
         "--dataset",
         envvar="NWS_DATASET",
-        help="What to learn from: as for the other jobs. Repeatable; replaces the recipe's training datasets. Of a Hub "
+        help="What to train on: as for the other jobs. Repeatable; replaces the recipe's training datasets. Of a Hub "
         "dataset, the test articles are its test split unless --test-dataset is given.",
     ),
 ]
@@ -35,14 +35,14 @@ TestDataset = Annotated[
     list[str] | None,
     typer.Option(
         envvar="NWS_TEST_DATASET",
-        help="What policies are judged on. Repeatable; replaces the recipe's test datasets.",
+        help="What policies are evaluated on. Repeatable; replaces the recipe's test datasets.",
     ),
 ]
 TrainSplit = Annotated[
-    str | None, typer.Option("--split", envvar="NWS_SPLIT", help="Split of Hub datasets to learn from; default: train.")
+    str | None, typer.Option("--split", envvar="NWS_SPLIT", help="Split of Hub datasets to train on; default: train.")
 ]
 TestSplit = Annotated[
-    str | None, typer.Option(envvar="NWS_TEST_SPLIT", help="Split of Hub datasets to be judged on; default: test.")
+    str | None, typer.Option(envvar="NWS_TEST_SPLIT", help="Split of Hub datasets to evaluate on; default: test.")
 ]
 TrainLimit = Annotated[
     int | None,
@@ -112,7 +112,34 @@ Systems = Annotated[
         envvar="NWS_SYSTEM",
         help="lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words, lexrank, position, "
         "window-oracle, oracle, lead, random; a generator: bart-large-cnn, bart-large-xsum, pegasus-cnn_dailymail, "
-        "t5-large, gpt2-xl, a folder, or a Hub id. Repeatable; replaces the recipe's systems.",
+        "t5-large, gpt2-xl, a folder, a Hub id, or openai:MODEL. Repeatable; replaces the recipe's systems.",
+    ),
+]
+Prompt = Annotated[
+    str | None,
+    typer.Option(
+        envvar="NWS_PROMPT",
+        help="What generators of no known name are asked for, with a place {article}: in {n} words, once for each n; "
+        "without {n} once, uncut. Default: the recipe's, see docs/generators.md.",
+    ),
+]
+Predictions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--predictions",
+        envvar="NWS_PREDICTIONS",
+        help="Summaries that were written elsewhere: a JSONL, CSV or Parquet file with an article's key as `id`, and a "
+        "`prediction`. It is a system of the file's name, or of another: name=file. Repeatable.",
+    ),
+]
+Plugins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--plugin",
+        envvar="NWS_PLUGIN",
+        help="Systems and metrics of one's own: a Python file with SYSTEMS or METRICS, or an installed entry point of "
+        "nws.systems or nws.metrics. All of them take part; the code is shipped to a cluster. Repeatable. "
+        "(docs/your-own.md)",
     ),
 ]
 Rivals = Annotated[
@@ -137,6 +164,12 @@ Decodings = Annotated[
 Lengths = Annotated[str | None, typer.Option("--n", envvar="NWS_N", help="Summary lengths in words: 7,9,11,13.")]
 Seed = Annotated[
     int | None, typer.Option(envvar="NWS_SEED", min=0, help="Seed of the random control, of sampling and of tests.")
+]
+Passes = Annotated[
+    int | None,
+    typer.Option(
+        envvar="NWS_PASSES", min=1, help="How many times each training article is used at each n, by every method."
+    ),
 ]
 Seeds = Annotated[
     list[int] | None,
@@ -164,6 +197,17 @@ Actors = Annotated[
 ]
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with the newest run of exactly this recipe, if there is one.")
+]
+Name = Annotated[str | None, typer.Option("--name", help="What you call a new run, for `nws ls`.")]
+Note = Annotated[str | None, typer.Option("--note", help="What there is to remember of a new run, for `nws ls`.")]
+LogTo = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--log-to",
+        envvar="NWS_LOG_TO",
+        help="Log the run there, too: tensorboard, mlflow or wandb, each of which must be installed (nws[mlflow]). "
+        "Repeatable.",
+    ),
 ]
 NoReuse = Annotated[
     bool,
@@ -194,6 +238,7 @@ Address = Annotated[
 NoWait = Annotated[
     bool, typer.Option("--no-wait", help="With --address: return once the run is submitted, and do not follow it.")
 ]
+Local = Annotated[bool, typer.Option("--local", help="On this machine, also a run that was submitted to a cluster.")]
 HeadAddress = Annotated[
     str | None,
     typer.Option("--address", help="Dashboard of the Ray cluster; default: the one the run was submitted to."),

@@ -1,14 +1,22 @@
 """`nws query`: SQL that reads the store."""
 
+import io
 import json
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
 from core.errors import RecipeError
 from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, out, reading
+from jobs.terminal.console import PrintableConsole, written_out
+
+if TYPE_CHECKING:
+    from jobs.store import Answer
 
 _WEEK = 7 * 24 * 3600
+
+Format: TypeAlias = Literal["csv", "parquet", "json", "markdown", "latex"]
 
 
 def query(
@@ -22,16 +30,55 @@ def query(
     timeout: Annotated[
         float | None, typer.Option(help="End the query after this many seconds, up to a week; default: never.")
     ] = None,
+    kind: Annotated[
+        Format | None,
+        typer.Option("--format", help="Print the rows for a file or a paper; json is --json. Default: a plain table."),
+    ] = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
     """Run SQL that reads the store, and print the rows (with --json, as one JSON list of objects)."""
-    from jobs.terminal.plain_table import as_objects, print_rows
+    from jobs.terminal.plain_table import as_objects, print_for_people, print_rows
 
     if timeout is not None and not 0 < timeout <= _WEEK:
         raise RecipeError(f"--timeout must be more than 0 and at most {_WEEK} (a week), not {timeout:g}.")
+    if as_json and kind not in (None, "json"):
+        raise RecipeError(f"--json and --format {kind} are two formats: give one of them.")
+    if kind == "parquet" and out.is_terminal:
+        raise RecipeError("Parquet is no text for a terminal: put > rows.parquet behind the command.")
     with reading(store) as opened, opened.query(sql, timeout) as answer:
-        if as_json:
+        if as_json or kind == "json":
             print(json.dumps(as_objects(answer.columns, answer.rows), default=str, allow_nan=False))
+        elif kind is not None:
+            _write(kind, answer)
+        elif out.is_terminal:
+            print_for_people(answer.columns, answer.rows, PrintableConsole())
         else:
             print_rows(answer.columns, answer.rows, out)
+
+
+def _write(kind: Format, answer: "Answer") -> None:
+    columns, rows = answer.columns, list(answer.rows)
+    if kind == "parquet":
+        from jobs.report.parquet_file import parquet_bytes
+
+        sys.stdout.buffer.write(parquet_bytes(columns, rows))
+        return
+    if kind == "csv":
+        from jobs.report.csv_file import put_csv
+        from jobs.report.table_cells import whole
+
+        file = io.StringIO(newline="")
+        put_csv(file, columns, ([whole(value) for value in row] for row in rows))
+        text = file.getvalue()
+    elif kind == "markdown":
+        from jobs.report.markdown_table import markdown_table
+
+        text = markdown_table(columns, rows)
+    else:
+        from jobs.report.latex_table import latex_table
+
+        text = latex_table(columns, rows)
+    # In UTF-8 wherever it goes, as all files of NWS; to a terminal no text sends a command.
+    sys.stdout.buffer.write((written_out(text) if out.is_terminal else text).encode())
+    sys.stdout.buffer.flush()

@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +12,7 @@ import typer
 from core.errors import StoreError, StoreUnavailableError
 from jobs.commands import options
 from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, finish, store_flag
-from jobs.commands.target import Target, choose_target, resume_there
+from jobs.commands.target import Target, choose_target, require_here, resume_there
 
 if TYPE_CHECKING:
     from jobs.drive.run import Outcome
@@ -28,10 +28,9 @@ def resume(
         bool, typer.Option("--take-over", help="Replace a driver that seems to be alive: it stops within seconds.")
     ] = False,
     address: options.Address = None,
-    local: Annotated[
-        bool, typer.Option("--local", help="On this machine, also a run that was submitted to a cluster.")
-    ] = False,
+    local: options.Local = False,
     no_wait: options.NoWait = False,
+    log_to: options.LogTo = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -46,7 +45,7 @@ def resume(
     with open_store(store) as opened:
         if not local and engine != "inline":
             target = replace(target, address=target.address or opened.run_info(run).address)
-        outcome = go_on(opened, store, run, target, accelerator, actors, take_over)
+        outcome = go_on(opened, store, run, target, accelerator, actors, take_over, log_to or [])
     finish(outcome, store, as_json)
 
 
@@ -58,15 +57,17 @@ def go_on(
     accelerator: str | None,
     actors: int | None,
     take_over: bool,
+    log_to: Sequence[str] = (),
 ) -> "Outcome":
     """Resume a run where the target says; how it stands then."""
+    require_here(log_to, target)
     if target.address:
         return resume_there(opened, store, run, target, accelerator, actors, take_over)
 
     from jobs.drive import driver
 
     with telling(opened, run, store):
-        return driver.resume(opened, run, target.engine, accelerator, actors, err, take_over)
+        return driver.resume(opened, run, target.engine, accelerator, actors, err, take_over, log_to=log_to)
 
 
 @contextmanager

@@ -2,11 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from jobs.commands.shared import Json, err, out
+
+if TYPE_CHECKING:
+    from core.metrics.plugins import RowMetric
 
 
 def score(
@@ -27,6 +30,13 @@ def score(
             "dialogsum.",
         ),
     ] = "rouge1,rouge2,rougeL",
+    plugin: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Metrics of one's own: a Python file with METRICS, or an installed entry point of nws.metrics. All of "
+            "them are computed. Repeatable. (docs/your-own.md)"
+        ),
+    ] = None,
     stemmer: Annotated[bool, typer.Option("--stemmer", help="ROUGE compares Porter stems (English only).")] = False,
     references: Annotated[
         Literal["best", "mean"], typer.Option(help="Of several references the best one counts, or their mean.")
@@ -63,19 +73,38 @@ def score(
     from jobs.score.show import print_score
     from jobs.terminal.language_warning import warn_of_texts
 
-    options = Options(
+    chosen = Options(
         *(stemmer, references, lang, tokenizer),
         *(bertscore_model, bertscore_layer, bertscore_idf, bertscore_batched),
     )
     if per_row is not None:
         scores.check_output(per_row, file)
     names = [name.strip() for name in metrics.split(",") if name.strip()]
-    found = scores.score_file(file, names, options, seed)
+    found = scores.score_file(file, names, chosen, seed, _own_metrics(plugin or []))
     if lang == "ko" or tokenizer in (None, "rouge_score"):  # else the texts may be in any language
         predictions = [prediction.row.prediction for prediction in found.predictions]
         warn_of_texts(f"predictions of {file}", predictions, "ko" if lang == "ko" else "en", err)
     if "meteor" in names and lang == "en" and find_wordnet() is None:
-        err.print(f"METEOR matched no synonyms, for want of WordNet: {HOW_TO_INSTALL}.")
+        err.print(f"METEOR ran without synonyms: WordNet was not found. {HOW_TO_INSTALL}.")
     if per_row is not None:
         scores.write_rows(per_row, found)
     print(json.dumps(found.as_dict())) if as_json else print_score(found, out)
+
+
+def _own_metrics(plugins: list[str]) -> "list[RowMetric]":
+    """Every metric of these plugins.
+
+    Raises:
+        PluginError: a plugin cannot be found or imported, or has no metrics.
+    """
+    from core.errors import PluginError
+    from core.metrics.plugins import plugin_metrics, row_metric
+    from core.plugins import PluginSpec, read_plugin
+
+    found: list[RowMetric] = []
+    for name in plugins:
+        metrics = plugin_metrics(read_plugin(PluginSpec(name), Path(name)))
+        if not metrics:
+            raise PluginError(f'The plugin {name} has no metrics: end it with METRICS = {{"name": function}}.')
+        found += map(row_metric, metrics)
+    return found

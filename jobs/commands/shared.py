@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,11 @@ PolicyName = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
 
+_COMMAND = re.compile(
+    r"\bnws (?:submit|status|logs|cancel|resume|report|show|compare|rm) [\w-]+(?: --[a-z-]+(?: \d+)?)*(?=[`.,;)\n]|$)"
+)
+"""One that an error advises, up to its end."""
+
 # Data goes to stdout, all else to stderr.
 out = PrintableConsole(soft_wrap=True)
 err = PrintableConsole(stderr=True, soft_wrap=True)
@@ -46,6 +52,11 @@ def store_flag(store: str) -> str:
     if store == DEFAULT_STORE or os.environ.get("NWS_STORE") == store:
         return ""
     return f" --store {shlex.quote(shown(store))}"
+
+
+def with_store(text: str, flag: str) -> str:
+    """An error with `flag`, see `store_flag`, behind each command in it: those who raise it know no flags."""
+    return _COMMAND.sub(lambda found: found[0] + flag, text)
 
 
 @contextmanager
@@ -114,7 +125,7 @@ def choose_policies(store: str, run: str, system: str | None) -> "PolicySystem":
     if made_by["updates"] < made_by["total_updates"]:
         err.print(
             f"Warning: {chosen.signature} has had {made_by['updates']} of {made_by['total_updates']} updates. Go on "
-            f"with its training: nws resume {run}",
+            f"with its training: nws resume {run}{store_flag(store)}",
             markup=False,
         )
     return chosen

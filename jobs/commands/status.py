@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, newest, out, reading
+from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, newest, out, reading, store_flag
 
 
 def status(
@@ -23,4 +23,4 @@ def status(
     if as_json:
         print(json.dumps(as_dict(info, failures, policies)))
     else:
-        print_status(info, failures, policies, out)
+        print_status(info, failures, policies, out, store_flag(store))

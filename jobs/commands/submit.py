@@ -1,17 +1,21 @@
 """`nws submit`: start a run, one command for each job."""
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.errors import RecipeError
 from jobs.commands import options
 from jobs.commands.resume import go_on, telling
 from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, finish, out, parse_lengths, shown
-from jobs.commands.target import Target, choose_target, start_there
+from jobs.commands.target import Target, choose_target, require_here, start_there
+
+if TYPE_CHECKING:
+    from core.plugins import PluginSpec
 
 
 def submit_phase1(
     recipe: options.Recipe = "sample",
+    plugin: options.Plugins = None,
     dataset: options.Dataset = None,
     split: options.Split = None,
     streaming: options.Streaming = None,
@@ -31,6 +35,9 @@ def submit_phase1(
     engine: options.Engine = "ray",
     address: options.Address = None,
     no_wait: options.NoWait = False,
+    name: options.Name = None,
+    note: options.Note = None,
+    log_to: options.LogTo = None,
     store: StoreUrl = DEFAULT_STORE,
     resume: options.Resume = False,
     no_reuse: options.NoReuse = False,
@@ -43,14 +50,30 @@ def submit_phase1(
         **{"pipeline": pipeline, "n": parse_lengths(n), "seed": seed, "accelerator": accelerator, "actors": actors},
         **{"bertscore_model": bertscore_model, "bertscore_layer": bertscore_layer},
         "wait_for_machines": wait_for_machines,
-        "encoders": encoder or None,
+        **{"encoders": encoder or None, "plugins": _plugins(plugin)},
     }
-    _submit("phase1", recipe, given, choose_target(engine, address, no_wait), store, resume, no_reuse, dry_run, as_json)
+    _submit(
+        "phase1",
+        recipe,
+        given,
+        choose_target(engine, address, no_wait),
+        name,
+        note,
+        log_to or [],
+        store,
+        resume,
+        no_reuse,
+        dry_run,
+        as_json,
+    )
 
 
 def submit_baselines(
     recipe: options.Recipe = "sample",
     system: options.Systems = None,
+    prompt: options.Prompt = None,
+    predictions: options.Predictions = None,
+    plugin: options.Plugins = None,
     dataset: options.Dataset = None,
     split: options.Split = None,
     streaming: options.Streaming = None,
@@ -70,6 +93,9 @@ def submit_baselines(
     engine: options.Engine = "ray",
     address: options.Address = None,
     no_wait: options.NoWait = False,
+    name: options.Name = None,
+    note: options.Note = None,
+    log_to: options.LogTo = None,
     store: StoreUrl = DEFAULT_STORE,
     resume: options.Resume = False,
     no_reuse: options.NoReuse = False,
@@ -77,15 +103,30 @@ def submit_baselines(
     as_json: Json = False,
 ) -> None:
     """Run other ways to summarise at the same lengths: lead, TextRank, oracles, and generators such as BART."""
+    from core.summarizers.predictions import parse_predictions
+
     given = {
         **_articles(dataset, split, streaming, limit, text_field, reference_field, key_field),
         **{"pipeline": pipeline, "n": parse_lengths(n), "seed": seed, "accelerator": accelerator, "actors": actors},
         **{"bertscore_model": bertscore_model, "bertscore_layer": bertscore_layer},
         "wait_for_machines": wait_for_machines,
-        **{"encoder": encoder, "systems": system or None},
+        **{"encoder": encoder, "systems": system or None, "prompt": prompt},
+        "plugins": _plugins(plugin),
+        "predictions": [parse_predictions(text) for text in predictions] if predictions else None,
     }
     _submit(
-        "baselines", recipe, given, choose_target(engine, address, no_wait), store, resume, no_reuse, dry_run, as_json
+        "baselines",
+        recipe,
+        given,
+        choose_target(engine, address, no_wait),
+        name,
+        note,
+        log_to or [],
+        store,
+        resume,
+        no_reuse,
+        dry_run,
+        as_json,
     )
 
 
@@ -93,6 +134,7 @@ def submit_phase2(
     recipe: options.Phase2Recipe = "sample",
     system: options.Rivals = None,
     decoding: options.Decodings = None,
+    plugin: options.Plugins = None,
     dataset: options.TrainDataset = None,
     test_dataset: options.TestDataset = None,
     split: options.TrainSplit = None,
@@ -108,6 +150,7 @@ def submit_phase2(
     bertscore_model: options.BertScoreModel = None,
     bertscore_layer: options.BertScoreLayer = None,
     n: options.Lengths = None,
+    passes: options.Passes = None,
     seed: options.Seeds = None,
     accelerator: options.Accelerator = None,
     actors: options.Actors = None,
@@ -115,6 +158,9 @@ def submit_phase2(
     engine: options.Engine = "ray",
     address: options.Address = None,
     no_wait: options.NoWait = False,
+    name: options.Name = None,
+    note: options.Note = None,
+    log_to: options.LogTo = None,
     store: StoreUrl = DEFAULT_STORE,
     resume: options.Resume = False,
     no_reuse: options.NoReuse = False,
@@ -132,11 +178,24 @@ def submit_phase2(
         **{"bertscore_model": bertscore_model, "bertscore_layer": bertscore_layer},
         **{"seeds": seed or None, "seed": seed[0] if seed else None},
         **{"wait_for_machines": wait_for_machines, "encoder": encoder, "systems": system or None},
-        "decodings": decoding or None,
+        **{"decodings": decoding or None, "passes": passes, "plugins": _plugins(plugin)},
     }
     if dataset and split is None:
         given["train_split"] = "train"
-    _submit("phase2", recipe, given, choose_target(engine, address, no_wait), store, resume, no_reuse, dry_run, as_json)
+    _submit(
+        "phase2",
+        recipe,
+        given,
+        choose_target(engine, address, no_wait),
+        name,
+        note,
+        log_to or [],
+        store,
+        resume,
+        no_reuse,
+        dry_run,
+        as_json,
+    )
 
 
 def test_datasets_of(datasets: list[str] | None) -> list[str] | None:
@@ -161,11 +220,20 @@ def _articles(dataset: list[str] | None, *fields: object) -> dict[str, Any]:
     }
 
 
+def _plugins(names: list[str] | None) -> "list[PluginSpec] | None":
+    from core.plugins import PluginSpec
+
+    return [PluginSpec(name) for name in names] if names else None
+
+
 def _submit(
     job: str,
     recipe: str,
     given: dict[str, Any],
     target: Target,
+    name: str | None,
+    note: str | None,
+    log_to: list[str],
     store: str,
     resume: bool,
     no_reuse: bool,
@@ -173,6 +241,7 @@ def _submit(
     as_json: bool,
 ) -> None:
     shown(store)  # refuses a store URL that cannot be used, before the heavy imports
+    require_here(log_to, target)
     err.print("Loading libraries …")
 
     from jobs.drive import driver
@@ -183,8 +252,12 @@ def _submit(
 
     err.print("Looking up models, and reading articles …")
     pinned = find_job(job).plan(recipe, {key: value for key, value in given.items() if value is not None})
-    learnt_from = pinned.training.corpora if pinned.training else ()
-    warn_of_corpora((*learnt_from, *pinned.corpora), pinned.language, err)
+    trained_on = pinned.training.corpora if pinned.training else ()
+    warn_of_corpora((*trained_on, *pinned.corpora), pinned.language, err)
+    if pinned.recipe.predictions:
+        from jobs.terminal.coverage_warning import warn_of_coverages
+
+        warn_of_coverages(pinned, err)
     if dry_run:
         plan = describe(pinned)
         print(json.dumps(plan)) if as_json else print_description(plan, out)
@@ -192,11 +265,21 @@ def _submit(
     with open_store(store) as opened:
         known = opened.find_run(pinned.recipe.hash) if resume else None
         if known is not None:
-            outcome = go_on(opened, store, known, target, given["accelerator"], given["actors"], take_over=False)
+            outcome = go_on(opened, store, known, target, given["accelerator"], given["actors"], False, log_to)
         elif target.address:
-            outcome = start_there(opened, store, pinned, target, not no_reuse)
+            outcome = start_there(opened, store, pinned, target, not no_reuse, name, note)
         else:
             run_id = new_run_id(job)
             with telling(opened, run_id, store):
-                outcome = driver.start(opened, pinned, target.engine, err, run_id=run_id, reuse=not no_reuse)
+                outcome = driver.start(
+                    opened,
+                    pinned,
+                    target.engine,
+                    err,
+                    run_id=run_id,
+                    reuse=not no_reuse,
+                    name=name,
+                    note=note,
+                    log_to=log_to,
+                )
     finish(outcome, store, as_json)

@@ -1,6 +1,7 @@
 """Where a run is driven: on this machine, or on a Ray cluster to which it is submitted and where it is followed."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast, get_args
 
 import typer
@@ -43,13 +44,39 @@ def choose_target(engine: str, address: str | None, no_wait: bool) -> Target:
     return Target(cast(EngineName, engine), address, no_wait)
 
 
-def start_there(opened: "Store", store: str, pinned: "Pinned", target: Target, reuse: bool) -> "Outcome":
+def require_here(log_to: Sequence[str], target: Target) -> None:
+    """Refuse trackers that cannot be logged to, and any of a run that is driven elsewhere.
+
+    Raises:
+        RecipeError: there is no such tracker, it is not installed, or the run is driven on a cluster.
+    """
+    if not log_to:
+        return
+    from jobs.track.trackers import require_trackers
+
+    require_trackers(log_to)
+    if target.address:
+        raise RecipeError(
+            f"--log-to is for runs that this machine drives, and this one is driven at {target.address}. When it is "
+            "done, log it with: nws resume RUN --local --log-to …"
+        )
+
+
+def start_there(
+    opened: "Store",
+    store: str,
+    pinned: "Pinned",
+    target: Target,
+    reuse: bool,
+    name: str | None,
+    note: str | None,
+) -> "Outcome":
     """Submit a new run to a cluster and follow it; how it stands then."""
     from jobs.remote.follow import Place
     from jobs.remote.ship import ship_run
 
     _warn_of_a_file(store)
-    run_id = ship_run(opened, store, pinned, str(target.address), reuse)
+    run_id = ship_run(opened, store, pinned, str(target.address), reuse, name, note)
     return _follow(opened, store, run_id, run_id, Place(epoch=0, line=0), target)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, cast, get_args
+from typing import Any
 
 import numpy as np
 
@@ -21,13 +21,11 @@ from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA, TIE
 from core.errors import RecipeError, StoreError
 from core.types import SystemKind
+from jobs.compare.reasons import Sides
 from jobs.store import RunInfo, Store
+from jobs.terminal.metrics import NOT_RECORDED, find_metric, metric_signature
 
 RESAMPLES = 10_000
-_SIGNATURES = {"bertscore_f1": ("bertscore",), "efficiency": ("efficiency", "bertscore"), "density": ("density",)} | {
-    name: ("rouge",) for name in ("rouge1_f1", "rouge2_f1", "rougel_f1")
-}
-"""Which of a run's signatures tell how each metric was computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +33,9 @@ class RunComparison:
     """Comparisons of systems of run `a` with systems of run `b`, which may be the same run.
 
     `signatures` tell how the metric was computed in either run; two runs have equal ones. `seed`, that of run `a`, made
-    the tests; `kinds` says what each system is. `not_compared` are pairs that share no article at any
-    n, `only_a` and `only_b` systems that the other run lacks and that nobody named.
+    the tests; `kinds` says what each system is. `not_compared` are pairs that share no article at any n, and why.
+    `why_left_out` has, by dataset and pair, a sentence for each reason why some n take no part. `only_a` and `only_b`
+    are systems that the other run lacks and that nobody named.
     """
 
     a: RunInfo
@@ -46,7 +45,8 @@ class RunComparison:
     seed: int
     comparisons: tuple[Comparison, ...]
     kinds: Mapping[str, SystemKind]
-    not_compared: tuple[tuple[str, str], ...]
+    not_compared: Mapping[tuple[str, str], str]
+    why_left_out: Mapping[tuple[str, str, str], tuple[str, ...]]
     only_a: tuple[str, ...] = ()
     only_b: tuple[str, ...] = ()
 
@@ -67,7 +67,7 @@ class RunComparison:
             "tie": TIE,
             "holm_family": "the n of one pair on one dataset",
             "comparisons": [_comparison_json(found, self.kinds) for found in self.comparisons],
-            "not_compared": [list(pair) for pair in self.not_compared],
+            "not_compared": [{"a": a, "b": b, "why": why} for (a, b), why in self.not_compared.items()],
             "only_a": list(self.only_a),
             "only_b": list(self.only_b),
         }
@@ -88,9 +88,9 @@ def compare_runs(
         RecipeError: the metric, a system or an n is not there, or the runs computed the metric differently.
         StoreError: there is no such run, or it has no summaries.
     """
-    checked = _metric(metric)
     a = store.run_info(run)
     b = store.run_info(other) if other else a
+    checked = find_metric(metric, "compare by", a, b)
     signatures = _signatures(a, b, checked)
     points_a = _points(store, a, checked)
     points_b = points_a
@@ -102,16 +102,24 @@ def compare_runs(
     _check_systems(systems, a, has_a, b if other else None, has_b)
     pairs = _pairs_of_two(list(has_a), list(has_b), systems) if other else _pairs_of_one(a, list(has_a), systems)
     if lengths is not None:
-        _check_lengths(lengths, set().union(*(has_a[one] & has_b[two] for one, two in pairs)))
+        of_a, of_b = (set().union(*(has[pair[i]] for pair in pairs)) for i, has in enumerate((has_a, has_b)))
+        shared = set().union(*(has_a[one] & has_b[two] for one, two in pairs))
+        _check_lengths(lengths, shared, {a.id: of_a, b.id: of_b} if other else {})
         points_a, points_b = (points.take(np.isin(points.n, lengths)) for points in (points_a, points_b))
     found = compare_systems(points_a, points_b, pairs, checked, seed=a.seed, confidence=CONFIDENCE, resamples=RESAMPLES)
-    if not found:
-        raise RecipeError(f"Nothing to compare: {_names(a, b)} have no article and n for which both have a summary.")
     compared = {(comparison.a, comparison.b) for comparison in found}
     not_compared = tuple(pair for pair in pairs if pair not in compared)
+    sides = Sides(store, a, b, points_a, points_b)
+    reasons = {pair: sides.why_not_compared(pair) for pair in not_compared}
+    if not found:
+        why = "; ".join(dict.fromkeys(reasons.values()))
+        raise RecipeError(
+            f"Nothing to compare: {_names(a, b)} have no article and n for which both have a summary: {why}."
+        )
+    why_left_out = {(of.dataset, of.a, of.b): sides.why_left_out((of.a, of.b), of.dataset, of.left_out) for of in found}
     only_a, only_b = ((), ()) if systems or not other else (_others(has_a, has_b), _others(has_b, has_a))
     kinds = kinds_of(Points.together([points_a, points_b]))
-    return RunComparison(a, b, checked, signatures, a.seed, found, kinds, not_compared, only_a, only_b)
+    return RunComparison(a, b, checked, signatures, a.seed, found, kinds, reasons, why_left_out, only_a, only_b)
 
 
 def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hashes_b: Mapping[str, str]) -> Points:
@@ -160,18 +168,10 @@ def _names(a: RunInfo, b: RunInfo) -> str:
     return f"the systems of run {a.id}" if a.id == b.id else f"run {a.id} and run {b.id}"
 
 
-def _metric(name: str) -> Metric:
-    known = get_args(Metric)
-    if name not in known:
-        raise RecipeError(f"There is no metric {name!r} to compare by. The metrics are {', '.join(known)}.")
-    return cast(Metric, name)
-
-
 def _signatures(a: RunInfo, b: RunInfo, metric: Metric) -> tuple[str, str]:
     """How either run computed the metric; refuses two runs of which nothing says that they did it alike."""
-    parts = [[run.signatures.get(name) for name in _SIGNATURES[metric]] for run in (a, b)]
-    one, two = ("|".join(filter(None, found)) if all(found) else "not recorded" for found in parts)
-    if a.id != b.id and (one != two or one == "not recorded"):
+    one, two = (metric_signature(run, metric) for run in (a, b))
+    if a.id != b.id and (one != two or one == NOT_RECORDED):
         raise RecipeError(
             f"{metric} of run {a.id} and of run {b.id} must not be compared, they are not known to be the same "
             f"metric. The first is {one}; the second is {two}. Choose another --metric, or run one of them again with "
@@ -237,12 +237,20 @@ def _pairs_of_two(known_a: list[str], known_b: list[str], systems: Sequence[str]
     return [(name, name) for name in shared]
 
 
-def _check_lengths(lengths: Sequence[int], shared: set[int]) -> None:
-    if missing := sorted(set(lengths) - shared):
-        raise RecipeError(
-            f"There are no summaries by both systems at n = {', '.join(map(str, missing))}. They share n = "
-            f"{', '.join(map(str, sorted(shared))) or 'none'}."
-        )
+def _check_lengths(lengths: Sequence[int], shared: set[int], by_run: Mapping[str, set[int]]) -> None:
+    missing = sorted(set(lengths) - shared)
+    if not missing:
+        return
+    lacks = {run: [n for n in missing if n not in has] for run, has in by_run.items()}
+    told = "".join(f" Run {run} has no n = {_listed(of)}." for run, of in lacks.items() if of)
+    raise RecipeError(
+        f"There are no summaries by both systems at n = {_listed(missing)}.{told} They share n = "
+        f"{_listed(sorted(shared)) or 'none'}."
+    )
+
+
+def _listed(lengths: Sequence[int]) -> str:
+    return ", ".join(map(str, lengths))
 
 
 def _run_json(run: RunInfo) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Comparisons in the terminal, a table for each dataset and pair. Made for 80 columns, with or without colour."""
+"""Comparisons in the terminal, a table for each dataset and pair. Made for any width, with or without colour."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -11,21 +11,24 @@ from core.types import SystemKind
 from jobs.compare.compute import RESAMPLES, RunComparison
 from jobs.store import RunInfo
 from jobs.terminal.caution import few
-from jobs.terminal.table_style import decimals, interval_text, make_table, print_line, print_title, role
+from jobs.terminal.numerals import counted, decimals, interval_text, signed
+from jobs.terminal.parted_table import Column, print_table
+from jobs.terminal.table_style import print_line, print_metric, print_title, role
 
 _PLACES = 4
 _WORTH_SAYING = 0.01
 """The least share of equal texts."""
-_HEADINGS = ("n", "articles", "A", "B", "A − B", "95 % interval", "p", "Holm p", "wins/ties/\nlosses")
+_HEADINGS = ("articles", "A", "B", "A − B", "95 % interval", "p", "Holm p", "wins/ties/\nlosses")
 
 
-def print_comparison(found: RunComparison, console: Console) -> None:
-    """Print what was compared, a table for each dataset and pair, and how to read them."""
+def print_comparison(found: RunComparison, console: Console, where: str = "") -> None:
+    """Print what was compared, a table for each dataset and pair, and how to read them.
+
+    `where` is what the commands that it names need to find the runs, such as ` --store URL`.
+    """
     for run in (found.a, found.b) if found.two_runs else (found.a,):
         print_line(console, f"Run {run.id}: {run.state}, {run.articles_done} articles, {run.failures} failed")
-    print_line(console, f"Metric: {found.metric}, {found.signatures[0]}", style="dim")
-    if found.two_runs:
-        print_line(console, f"The same in the second run: {found.signatures[1]}", style="dim")
+    print_metric(found.metric, found.signatures[0], found.a.id, console, where)  # two runs have the same
     for comparison in found.comparisons:
         _print_pair(found, comparison, console)
     _print_how_to_read(found, console)
@@ -35,13 +38,12 @@ def _print_pair(found: RunComparison, comparison: Comparison, console: Console) 
     print_title(console, f"{comparison.dataset}: A − B")
     for side, system, run in (("A", comparison.a, found.a), ("B", comparison.b, found.b)):
         print_line(console, f"{side}  {_told(system, found.kinds[system], run, two_runs=found.two_runs)}")
-    table = make_table(gap=1)
-    for heading in _HEADINGS:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for at in comparison.lengths:
-        table.add_row(*_row(at), style="bold" if at.significant else "")
-    console.print(table)
-    for note in _notes(comparison, found.kinds):
+    rows = [_row(at) for at in comparison.lengths]
+    columns = [Column(heading, cells) for heading, cells in zip(_HEADINGS, zip(*rows, strict=True), strict=True)]
+    lengths = [Text(str(at.n), style=_style(at)) for at in comparison.lengths]
+    print_table(Column("n", lengths), columns, console)
+    left_out = found.why_left_out[comparison.dataset, comparison.a, comparison.b]
+    for note in (*left_out, *_notes(comparison, found.kinds)):
         print_line(console, note, style="yellow")
 
 
@@ -51,18 +53,17 @@ def _told(system: str, kind: SystemKind, run: RunInfo, *, two_runs: bool) -> str
 
 def _row(at: PairedLength) -> list[Text]:
     cells = (
-        *(str(at.n), str(at.articles), decimals(at.mean_a, _PLACES), decimals(at.mean_b, _PLACES)),
-        *(_signed(at.difference.mean), interval_text(at.difference, _PLACES), decimals(at.p, _PLACES)),
+        *(str(at.articles), decimals(at.mean_a, _PLACES), decimals(at.mean_b, _PLACES)),
+        *(signed(at.difference.mean, _PLACES), interval_text(at.difference, _PLACES), decimals(at.p, _PLACES)),
         # The star is there without colour, too; a blank keeps the digits of other rows in line.
         decimals(at.p_holm, _PLACES) + ("*" if at.significant else "\N{NO-BREAK SPACE}"),
         f"{at.wins}/{at.ties}/{at.losses}",
     )
-    return [Text(cell) for cell in cells]
+    return [Text(cell, style=_style(at)) for cell in cells]
 
 
-def _signed(value: float) -> str:
-    text = decimals(value, _PLACES)
-    return text if text.startswith("-") or float(text) == 0 else f"+{text}"
+def _style(at: PairedLength) -> str:
+    return "bold" if at.significant else ""
 
 
 def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> Iterator[str]:
@@ -79,9 +80,7 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> Iterator[
     for (only_a, only_b), lengths in left_out.items():
         if only_a or only_b:
             where = "" if len(left_out) == 1 else f" at n = {_listed(lengths)}"
-            yield f"Left out{where}: {_count(only_a)} only A has, {_count(only_b)} only B has."
-    if comparison.left_out:
-        yield f"A and B share no article at n = {_listed(comparison.left_out)}."
+            yield f"Left out{where}: {counted(only_a, 'article')} only A has, {counted(only_b, 'article')} only B has."
     if comparison.short:
         counts = ", ".join(f"{many} at n = {n}" for n, many in comparison.short.items())
         yield f"Left out for having fewer than n words: {counts}."
@@ -113,8 +112,8 @@ def _print_how_to_read(found: RunComparison, console: Console) -> None:
         if systems:
             told = f"Only in the {which} run: {', '.join(systems)}. Name two to compare with --system."
             print_line(console, told, style="yellow")
-    for one, two in found.not_compared:
-        print_line(console, f"Not compared: {one} and {two} share no article at any n.", style="yellow")
+    for (one, two), why in found.not_compared.items():
+        print_line(console, f"Not compared: {one} and {two}: {why}.", style="yellow")
     lines = (
         f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A is better; below 0, B is.",
         "Holm p: corrected over the n of one pair on one dataset. Intervals are not.",
@@ -127,7 +126,3 @@ def _print_how_to_read(found: RunComparison, console: Console) -> None:
 
 def _listed(lengths: Iterable[int]) -> str:
     return ", ".join(map(str, lengths))
-
-
-def _count(articles: int) -> str:
-    return f"{articles} article" if articles == 1 else f"{articles} articles"

@@ -1,16 +1,18 @@
-"""Correlations in the terminal: a table a level, and one of the differences between metrics. Made for 80 columns."""
+"""Correlations in the terminal: a table a level, and one of the differences between metrics. Made for any width."""
 
 from collections.abc import Iterator
 
 from rich.console import Console
 from rich.text import Text
 
-from core.analysis.coefficients import COEFFICIENTS
+from core.analysis.coefficients import COEFFICIENTS, Coefficient
 from core.analysis.correlation import LEVELS, Correlation, Level
 from core.analysis.paired import ALPHA
 from core.analysis.perm_both import Difference
 from jobs.correlate.compute import RESAMPLES, FileCorrelation
-from jobs.terminal.table_style import decimals, make_table, print_line, print_title
+from jobs.terminal.numerals import decimals, signed
+from jobs.terminal.parted_table import Column, print_table
+from jobs.terminal.table_style import names_column, print_line, print_title
 
 _LEVELS = {"system": "System level: mean scores of systems", "summary": "Summary level: mean over documents"}
 _FEW_SYSTEMS = 30
@@ -36,14 +38,15 @@ def print_correlation(found: FileCorrelation, console: Console) -> None:
 
 
 def _print_values(found: FileCorrelation, level: Level, console: Console) -> None:
-    table = make_table(gap=2)
-    table.add_column("\nmetric", overflow="fold")
-    for coefficient in COEFFICIENTS:
-        table.add_column(f"{coefficient.capitalize()}\n95 % interval", justify="right", no_wrap=True)
-    for metric in dict.fromkeys(one.metric for one in found.correlations):
-        of_metric = {one.coefficient: one for one in found.correlations if (one.metric, one.level) == (metric, level)}
-        table.add_row(Text(metric), *(Text(_value(of_metric[coefficient])) for coefficient in COEFFICIENTS))
-    console.print(table)
+    by_metric: dict[str, dict[Coefficient, Correlation]] = {}
+    for one in found.correlations:
+        if one.level == level:
+            by_metric.setdefault(one.metric, {})[one.coefficient] = one
+    columns = [
+        Column(f"{name.capitalize()}\n95 % interval", [Text(_value(of[name])) for of in by_metric.values()])
+        for name in COEFFICIENTS
+    ]
+    print_table(names_column("\nmetric", list(map(Text, by_metric))), columns, console, gap=2)
 
 
 def _value(one: Correlation) -> str:
@@ -53,25 +56,23 @@ def _value(one: Correlation) -> str:
 
 
 def _print_differences(found: FileCorrelation, level: Level, console: Console) -> None:
-    table = make_table(gap=2)
-    table.add_column("A − B", overflow="fold")
-    for coefficient in COEFFICIENTS:
-        table.add_column(coefficient.capitalize(), justify="right", no_wrap=True)
-        table.add_column("Holm p", justify="right", no_wrap=True)
-    for pair in dict.fromkeys((one.a, one.b) for one in found.differences):
-        of_pair = {one.coefficient: one for one in found.differences if (one.a, one.b, one.level) == (*pair, level)}
-        cells = (cell for coefficient in COEFFICIENTS for cell in _difference_cells(of_pair[coefficient]))
-        table.add_row(Text(f"{pair[0]} − {pair[1]}"), *map(Text, cells))
-    console.print(table)
+    by_pair: dict[str, dict[Coefficient, Difference]] = {}
+    for one in found.differences:
+        if one.level == level:
+            by_pair.setdefault(f"{one.a} − {one.b}", {})[one.coefficient] = one
+    columns = []
+    for name in COEFFICIENTS:
+        cells = [_difference_cells(of[name]) for of in by_pair.values()]
+        columns.append(Column(name.capitalize(), [Text(difference) for difference, _ in cells]))
+        columns.append(Column("Holm p", [Text(p) for _, p in cells]))
+    print_table(names_column("A − B", list(map(Text, by_pair))), columns, console, gap=2)
 
 
 def _difference_cells(one: Difference) -> tuple[str, str]:
     if one.difference is None or one.p_holm is None:
         return "undefined", ""
-    value = decimals(one.difference)
-    sign = "" if value.startswith("-") or float(value) == 0 else "+"
     # The star is there without colour, too; a blank keeps the digits of other rows in line.
-    return sign + value, decimals(one.p_holm) + ("*" if one.p_holm < ALPHA else "\N{NO-BREAK SPACE}")
+    return signed(one.difference), decimals(one.p_holm) + ("*" if one.p_holm < ALPHA else "\N{NO-BREAK SPACE}")
 
 
 def _notes(found: FileCorrelation) -> Iterator[str]:
@@ -88,7 +89,7 @@ def _notes(found: FileCorrelation) -> Iterator[str]:
             "has the same score there. The summary level leaves them out."
         )
     if len(found.table.systems) < _FEW_SYSTEMS:
-        yield f"Few systems ({len(found.table.systems)}): the intervals of the system level are too narrow."
+        yield f"With {len(found.table.systems)} systems the intervals of the system level are too narrow."
 
 
 def _how_to_read(found: FileCorrelation) -> Iterator[str]:

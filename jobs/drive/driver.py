@@ -27,6 +27,8 @@ from jobs.plan.revisions import code_version, require_same_revisions
 from jobs.plan.work import works
 from jobs.store import PolicyInfo, Store, new_run_id
 from jobs.store.runs import SILENT_SECONDS
+from jobs.track.scalars import of_curves, of_updates
+from jobs.track.trackers import NO_TRACKERS, Trackers, open_trackers
 
 
 def start(
@@ -37,11 +39,15 @@ def start(
     makers: Makers = REAL,
     run_id: str | None = None,
     reuse: bool = False,
+    name: str | None = None,
+    note: str | None = None,
+    log_to: Sequence[str] = (),
 ) -> Outcome:
     """Create a run, called `run_id` or by a new name, and drive it to its end.
 
     There is no run before its models and machines are known to be there. With `reuse`, now and whenever the run is
-    resumed, summaries that other runs of the store have are copied.
+    resumed, summaries that other runs of the store have are copied. `name` and `note` are what people call it and say
+    of it, `log_to` the trackers that it is logged to (`jobs.track.trackers`).
 
     Raises:
         NwsError: a model or a machine is missing, or the store refuses. A run that exists by then can be resumed.
@@ -49,8 +55,8 @@ def start(
     fetch_models([*_of_training(pinned), *(planned.plan for planned in pinned.stages)])
     run_id = run_id or new_run_id(pinned.job)
     with open_pools(pinned.recipe, engine, run_id, console, makers) as pools:
-        store.create_run(pinned.run_spec(reuse=reuse), run_id)
-        return _drive(store, run_id, pinned, pools, console)
+        store.create_run(pinned.run_spec(None, reuse, name, note), run_id)
+        return _drive(store, run_id, pinned, pools, console, log_to=log_to)
 
 
 def resume(
@@ -63,12 +69,14 @@ def resume(
     take_over: bool = False,
     makers: Makers = REAL,
     epoch: int | None = None,
+    log_to: Sequence[str] = (),
 ) -> Outcome:
     """Go on with a run: only articles without summaries are computed, failed ones again.
 
     `accelerator` and `actors` replace the recipe's. They do not change the numbers, but for the last digits on another
     kind of device, and with these the draws of a training. `take_over` replaces a driver that seems to be alive.
-    With `epoch` the run is already the caller's, see `Store.claim_run`.
+    With `epoch` the run is already the caller's, see `Store.claim_run`. `log_to` are the trackers that it is logged to:
+    they get what earlier drivers have stored, too.
 
     Raises:
         NwsError: another driver works on it, there is no such run, or its models, articles or segmentation have
@@ -92,10 +100,10 @@ def resume(
         if any(unfinished_bundles(pinned, store.finished_article_ids(run_id, planned.stage), array("Q")))
     ]
     if not (to_train or unfinished):
-        return _drive(store, run_id, pinned, Pools(run.device, _no_pool, _no_pool), console, claim)
+        return _drive(store, run_id, pinned, Pools(run.device, _no_pool, _no_pool), console, claim, log_to)
     fetch_models([*(_of_training(pinned) if to_train else []), *unfinished])
     with open_pools(pinned.recipe, engine, run_id, console, makers) as pools:
-        return _drive(store, run_id, pinned, pools, console, claim)
+        return _drive(store, run_id, pinned, pools, console, claim, log_to)
 
 
 def _of_training(pinned: Pinned) -> list[EpisodePlan]:
@@ -112,14 +120,33 @@ def fetch_models(plans: Iterable[SweepPlan | EpisodePlan]) -> None:
         model_folder(ref)
 
 
-def _drive(store: Store, run_id: str, pinned: Pinned, pools: Pools, console: Console, claim: Claim = FREE) -> Outcome:
-    work = functools.partial(_run_all, pinned=pinned, pools=pools, console=console)
+def _drive(
+    store: Store,
+    run_id: str,
+    pinned: Pinned,
+    pools: Pools,
+    console: Console,
+    claim: Claim = FREE,
+    log_to: Sequence[str] = (),
+) -> Outcome:
+    work = functools.partial(_run_tracked, pinned=pinned, pools=pools, console=console, log_to=log_to)
     # A pool lets its driver move every few seconds, and a little later where actors die.
     stuck_after = max(pinned.recipe.stuck_after, SILENT_SECONDS)
     return take_run(store, run_id, console, work, claim, stuck_after)
 
 
-def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console) -> None:
+def _run_tracked(run: Run, pinned: Pinned, pools: Pools, console: Console, log_to: Sequence[str]) -> None:
+    """Do all there is to do, and tell the trackers what the store has: before, meanwhile, and of the finished run."""
+    if not log_to:
+        _run_all(run, pinned, pools, console, NO_TRACKERS)
+        return
+    with open_trackers(log_to, run.info(), run.say) as trackers:
+        trackers.log(of_updates(run.update_numbers()))
+        _run_all(run, pinned, pools, console, trackers)
+        trackers.log(of_curves(run.curve_means()))
+
+
+def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers: Trackers) -> None:
     """Train what is to be trained, then go through the stages."""
     run.say(f"Run {run.id} in {run.store.shown_url}")
     run.note_driver(pools.device)
@@ -130,7 +157,7 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console) -> None:
     if training and not _is_trained(run.policies(), training):
         from jobs.drive.training import train_policies  # and with it torch, which a sweep need not wait for
 
-        train_policies(run, training, pools, console)
+        train_policies(run, training, pools, console, trackers)
     announced = array("Q")
     for planned in pinned.stages:
         run_stage(run, pinned, planned, pools, console, announced)

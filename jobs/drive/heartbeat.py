@@ -3,14 +3,15 @@
 import math
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Self
+from typing import Any, Self
 
 from rich.console import Console
 
 from core.errors import CancelledError, StoreError, StoreUnavailableError
-from jobs.store import LogLine, Store
+from jobs.store import LogLine, Progress, Store
 
 BEAT_SECONDS = 5.0
 
@@ -31,6 +32,8 @@ class Heart:
         self._epoch = epoch
         self._console = console
         self._lines: list[LogLine] = []
+        self._at: Progress | None = None
+        self._told: Progress | None = None
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._reason: StoreError | CancelledError | None = None
@@ -48,6 +51,11 @@ class Heart:
         """Have a line stored that the console need not show."""
         with self._lock:
             self._lines.append(LogLine(datetime.now(UTC), text))
+
+    def show(self, changes: Mapping[str, Any]) -> None:
+        """Have what the driver is at stored with the next beat: fields of `jobs.store.Progress` that have changed."""
+        now = datetime.now(UTC)
+        self._at = replace(self._at or Progress(now, stage=""), noted_at=now, **changes)
 
     def check(self) -> None:
         """Called by the driver now and then, as a sign that it moves.
@@ -78,10 +86,12 @@ class Heart:
             self._paused = hangs
 
     def _beat(self) -> None:
-        lines = self._taken()
+        lines, at = self._taken(), self._at
         try:
-            if self._store.heartbeat(self._run_id, self._epoch, lines):
+            told = at if at is not self._told else None
+            if self._store.heartbeat(self._run_id, self._epoch, lines, told):
                 self._reason = CancelledError(f"run {self._run_id} was cancelled")
+            self._told = at
         except StoreUnavailableError:
             self._put_back(lines)
         except StoreError as error:  # fenced off, or a store that refuses

@@ -36,7 +36,10 @@ class Pools:
 
 def sweep_work(plan: SweepPlan, device: str, memory_fraction: float | None) -> Work:
     """The work of a stage, see `core.sweep_plan`."""
-    return Work(functools.partial(make_segmenter, plan), functools.partial(make_sweeper, plan, device, memory_fraction))
+    return Work(
+        functools.partial(make_segmenter, plan.to_segment),
+        functools.partial(make_sweeper, plan, device, memory_fraction),
+    )
 
 
 @dataclass(frozen=True, slots=True)

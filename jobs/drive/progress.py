@@ -4,20 +4,78 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+)
+from rich.text import Text
+
+from jobs.drive.time_left import Marks, duration
 
 _SECONDS_BETWEEN_LINES = 5.0
 _SECONDS_BETWEEN_NOTES = 60.0
+_BAR_WIDTH = 20
 
 # Called with the number of articles that have just been finished, and of those that have just failed.
 Advance = Callable[[int, int], None]
+# Called with what the fields of `jobs.store.Progress` of these names are now.
+Show = Callable[..., None]
+
+
+class _Tally:
+    """How many are finished, of how many, and since when."""
+
+    def __init__(self, total: int | None, already_done: int, unit: str) -> None:
+        self.total = total
+        self.finished = already_done
+        self.failed = 0
+        self.unit = unit
+        self._marks = Marks()
+        self._started = time.monotonic()
+
+    def add(self, done: int, failures: int) -> None:
+        self.finished += done + failures
+        self.failed += failures
+        if done + failures:
+            self._marks.add(time.monotonic(), self.finished)
+
+    def text(self) -> str:
+        text = f"{self.finished}/{'?' if self.total is None else self.total} {self.unit}"
+        return text + (f", {self.failed} failed" if self.failed else "")
+
+    def left(self) -> str:
+        """The time left, in words; empty where it is not known."""
+        if self.total is None:
+            return ""
+        remaining = self.total - self.finished
+        if remaining <= 0:
+            return "done"
+        seconds = self._marks.span(time.monotonic(), self.finished).seconds_left(remaining)
+        return "" if seconds is None else f"about {duration(seconds)} left"
+
+    def line(self) -> str:
+        return " · ".join(filter(None, (self.text(), duration(time.monotonic() - self._started), self.left())))
+
+    def fields(self) -> dict[str, Any]:
+        """Of `jobs.store.Progress`."""
+        span = self._marks.span(time.monotonic(), self.finished)
+        counts = {"finished": self.finished, "failed": self.failed, "total": self.total}
+        return counts | {"span_seconds": span.seconds, "span_finished": span.finished}
 
 
 @contextmanager
 def run_progress(
-    console: Console, total: int | None, already_done: int, note: Callable[[str], None], unit: str = "articles"
+    console: Console,
+    total: int | None,
+    already_done: int,
+    note: Callable[[str], None],
+    show: Show,
+    unit: str = "articles",
 ) -> Iterator[Advance]:
     """Show progress while the block runs.
 
@@ -26,78 +84,59 @@ def run_progress(
         total: articles of the run, or whatever is counted; None if unknown.
         already_done: those that an earlier driver finished.
         note: called with a line every minute, and at the end.
+        show: called at once and whenever something was finished.
         unit: what is counted.
     """
-    at, failed, noted = already_done, 0, time.monotonic()
-
-    def line() -> str:
-        return f"{at}/{'?' if total is None else total} {unit}" + (f", {failed} failed" if failed else "")
-
+    tally = _Tally(total, already_done, unit)
+    noted = time.monotonic()
+    show(unit=unit, actors=(), newest=None, **tally.fields())
     shown = _bar if sys.stderr.isatty() else _lines
-    with shown(console, total, already_done, unit) as advance:
-
-        def advance_and_note(done: int, failures: int) -> None:
-            nonlocal at, failed, noted
-            at, failed = at + done + failures, failed + failures
-            advance(done, failures)
-            if time.monotonic() - noted >= _SECONDS_BETWEEN_NOTES:
-                noted = time.monotonic()
-                note(line())
-
-        yield advance_and_note
-    note(line())
-
-
-@contextmanager
-def _bar(console: Console, total: int | None, already_done: int, unit: str) -> Iterator[Advance]:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=False) as progress:
-        task = progress.add_task(unit, total=total, completed=already_done)
-        failed = 0
+    with shown(console, tally) as look:
 
         def advance(done: int, failures: int) -> None:
-            nonlocal failed
-            failed += failures
-            description = f"{unit} ({failed} failed)" if failed else unit
-            progress.update(task, advance=done + failures, description=description)
+            nonlocal noted
+            tally.add(done, failures)
+            show(**tally.fields())
+            look()
+            if time.monotonic() - noted >= _SECONDS_BETWEEN_NOTES:
+                noted = time.monotonic()
+                note(tally.text())
 
         yield advance
+    note(tally.text())
+
+
+class _Line(ProgressColumn):
+    """What the plain lines say. Rich's own time left counts down while nothing lands, and then stays at a second."""
+
+    def __init__(self, tally: _Tally) -> None:
+        super().__init__()
+        self._tally = tally
+
+    def render(self, task: Task) -> Text:
+        """The line as it is now."""
+        return Text(self._tally.line())
 
 
 @contextmanager
-def _lines(console: Console, total: int | None, already_done: int, unit: str) -> Iterator[Advance]:
-    started = last = time.monotonic()
-    first: tuple[float, int] | None = None  # when the first articles landed, and how many: the models were loaded
+def _bar(console: Console, tally: _Tally) -> Iterator[Callable[[], None]]:
+    with Progress(BarColumn(bar_width=_BAR_WIDTH), _Line(tally), console=console, transient=False) as progress:
+        task = progress.add_task("", total=tally.total, completed=tally.finished)
+        yield lambda: progress.update(task, completed=tally.finished)
+
+
+@contextmanager
+def _lines(console: Console, tally: _Tally) -> Iterator[Callable[[], None]]:
+    last = time.monotonic()
     printed = ""
-    done = failed = 0
 
-    def line() -> str:
-        at = already_done + done + failed
-        text = f"{at}/{'?' if total is None else total} {unit}"
-        text += f", {failed} failed" if failed else ""
+    def look() -> None:
+        nonlocal last, printed
         now = time.monotonic()
-        text += f", {now - started:.0f} s"
-        if total is not None and at < total and first is not None and done + failed > first[1]:
-            text += f", about {(now - first[0]) / (done + failed - first[1]) * (total - at):.0f} s left"
-        return text
-
-    def advance(new_done: int, new_failures: int) -> None:
-        nonlocal done, failed, last, first, printed
-        done, failed = done + new_done, failed + new_failures
-        now = time.monotonic()
-        if first is None:
-            first = now, done + failed
         if now - last >= _SECONDS_BETWEEN_LINES:
-            last, printed = now, line()
+            last, printed = now, tally.line()
             console.print(printed, highlight=False)
 
-    yield advance
-    if line() != printed:
-        console.print(line(), highlight=False)
+    yield look
+    if tally.line() != printed:
+        console.print(tally.line(), highlight=False)

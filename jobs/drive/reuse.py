@@ -120,7 +120,7 @@ def _copy_whole(
 def _missing(plan: SweepPlan, known: set[tuple[str, int]]) -> Missing:
     """What of a plan's summaries is not known."""
     uncut = {system.signature for system in plan.systems if system.has_uncut}
-    uncut |= set() if plan.generator is None else {plan.generator.signature}
+    uncut |= {plan.generator.signature} if plan.generator is not None and plan.generator.has_uncut else set()
     missing = []
     for system in plan.signatures:
         lengths = tuple(n for n in plan.lengths if (system, n) not in known)

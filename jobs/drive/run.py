@@ -8,6 +8,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from rich.console import Console
 
@@ -20,6 +21,7 @@ from jobs.drive.pool_warnings import said
 from jobs.drive.witness import witness
 from jobs.plan.revisions import code_version
 from jobs.store import (
+    CurveMeans,
     FailureInfo,
     FinalState,
     PolicyCheckpoint,
@@ -30,6 +32,7 @@ from jobs.store import (
     Stage,
     StageWork,
     Store,
+    UpdateNumbers,
 )
 from jobs.store.runs import require_epoch
 
@@ -76,6 +79,10 @@ class Run:
     def note(self, text: str) -> None:
         """Keep a line in the run's log alone."""
         self.heart.note(text)
+
+    def show(self, **changes: Any) -> None:
+        """See `Heart.show`."""
+        self.heart.show(changes)
 
     def note_driver(self, device: str | None) -> None:
         """Keep in the run's log who drives it now."""
@@ -132,6 +139,14 @@ class Run:
     def checkpoints(self) -> list[PolicyCheckpoint]:
         """See `Store.checkpoints`."""
         return self._patiently(lambda: self.store.checkpoints(self.id))
+
+    def update_numbers(self) -> list[UpdateNumbers]:
+        """See `Store.update_numbers`."""
+        return self._patiently(lambda: self.store.update_numbers(self.id))
+
+    def curve_means(self) -> list[CurveMeans]:
+        """See `Store.curve_means`."""
+        return self._patiently(lambda: self.store.curve_means(self.id))
 
     def _patiently(self, call: Callable[[], Result]) -> Result:
         def attempt() -> Result:
@@ -227,7 +242,8 @@ def _work_to_the_end(
             try:
                 work(Run(run_id, epoch, store, heart))
             except _INTERRUPTIONS as interruption:
-                heart.note(f"Interrupted: {str(interruption) or type(interruption).__name__}")
+                by = "Ctrl-C" if isinstance(interruption, KeyboardInterrupt) else str(interruption)
+                heart.note(f"Interrupted by {by or type(interruption).__name__}")
                 raise
             heart.note("Done")
         state = "done"

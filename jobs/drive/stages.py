@@ -1,5 +1,6 @@
 """A stage of a run: bundles of articles go to a pool, and each is stored as it lands."""
 
+import functools
 import itertools
 from array import array
 from collections import deque
@@ -11,9 +12,11 @@ from rich.console import Console
 from core.article_ids import ArticleIds
 from core.errors import StoreError
 from core.partial_plan import part_of
+from core.summarizers.endpoint import Endpoint
 from core.sweep_plan import SweepPlan
 from core.types import Landed
 from jobs.drive.bundles import unfinished_bundles
+from jobs.drive.busy_shares import BusyShares
 from jobs.drive.pools import Pools
 from jobs.drive.progress import Advance, run_progress
 from jobs.drive.reuse import Part, copy_and_divide, find_reusable
@@ -42,7 +45,10 @@ def run_stage(
     reusable = find_reusable(run, pinned, planned, pools.arithmetic)
     parts: Iterable[Part]
     if reusable is None:
-        parts = [(None, unfinished_bundles(pinned, finished, announced))]
+        bundles = unfinished_bundles(pinned, finished, announced)
+        if isinstance(planned.plan.generator, Endpoint):  # what it has answered is paid for, and not asked again
+            bundles = (tuple(article for article in bundle if article.id not in finished) for bundle in bundles)
+        parts = [(None, bundles)]
     else:
         run.note_workers(pools.device or "", [reusable.arithmetic])
         finished, parts = copy_and_divide(run, pinned, planned, reusable, finished, announced)
@@ -54,15 +60,17 @@ def run_stage(
         if pinned.training or len(pinned.stages) > 1:
             run.say(f"Stage {planned.stage.name}:")
         run.say("Loading models; the first articles take the longest.")
+        show = functools.partial(run.show, stage=planned.stage.name)
         plan = planned.plan if pinned.training is None else _with_trained_policies(run, planned.plan)
         with (
             pools.open_sweep(plan if missing is None else part_of(plan, dict(missing))) as pool,
-            run_progress(console, pinned.articles, tried, run.note) as advance,
+            run_progress(console, pinned.articles, tried, run.note, show) as advance,
         ):
-            watch = WorkerWatch(run, pools.device)
+            watch, shares = WorkerWatch(run, pools.device), BusyShares(run)
             for landed in pool.map(itertools.chain([first], bundles)):
                 run.check()
                 watch.look(pool.workers)
+                shares.look(pool.busy)
                 if landed:
                     run.record(landed, planned.stage, reusable)
                     tried += _tell(run, landed, finished, advance)
@@ -91,6 +99,8 @@ def _tell(run: Run, landed: Sequence[Landed], finished: ArticleIds, advance: Adv
         run.note(note)
     for failure in failed:
         run.note(f"Article {failure.article_id} failed: {failure.error_class}: {failure.message}")
+    if done:
+        run.show(newest=max(done))
     advance(len(done), len(failed))
     return len(done) + len(failed)
 

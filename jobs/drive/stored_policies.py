@@ -25,7 +25,7 @@ def meaning_of(config: TrainingConfig, planned: PlannedTraining, articles: int) 
     Args:
         config: how it is trained.
         planned: where it belongs.
-        articles: how many it learns from.
+        articles: how many it is trained on.
     """
     plan = planned.plan
     return {

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from rich.console import Console
 
@@ -15,13 +16,16 @@ from core.learning.rounds import Updated, train
 from core.learning.training_config import TrainingConfig
 from core.summarizers.encoders import embedding_width
 from core.types import Article, BundleResult
+from jobs.drive.busy_shares import BusyShares
 from jobs.drive.pools import Pools
 from jobs.drive.progress import run_progress
 from jobs.drive.run import Run
 from jobs.drive.stored_policies import meaning_of
 from jobs.drive.worker_watch import WorkerWatch
 from jobs.plan.pinned import PlannedTraining
-from jobs.store import PolicyCheckpoint, RoundResult, Stage
+from jobs.store import PolicyCheckpoint, RoundResult, Stage, UpdateNumbers
+from jobs.track.scalars import of_updates
+from jobs.track.trackers import NO_TRACKERS, Trackers
 
 PREPARATION = Stage("preparation")
 """What the failures of training articles are stored under."""
@@ -31,32 +35,37 @@ _TOLD = 10
 """How often a training tells how it is getting on."""
 
 
-def train_policies(run: Run, training: PlannedTraining, pools: Pools, console: Console) -> None:
+def train_policies(
+    run: Run, training: PlannedTraining, pools: Pools, console: Console, trackers: Trackers = NO_TRACKERS
+) -> None:
     """Give all policies the updates they lack, from their newest checkpoints on.
 
     Updates after these that are in the store are computed again, and stay as they are.
 
     Raises:
-        NwsError: no article can be learnt from, a gradient is not finite, or workers cannot go on.
+        NwsError: no article can be trained on, a gradient is not finite, or workers cannot go on.
     """
     known = {found.name: found for found in run.checkpoints()}
     run.say("Stage training:")
     run.say("Loading models and preparing the training articles.")
     with pools.open_episodes(training.plan) as pool:
         articles = _prepared(run, training, pool, has_begun=bool(known), console=console)
-        watch = WorkerWatch(run, pools.device)
+        watch, shares = WorkerWatch(run, pools.device), BusyShares(run)
         watch.look(pool.workers)
         learners = [_learner(config, training, known.get(config.name), articles) for config in training.configs]
         total = sum(learner.training.updates(len(articles)) for learner in learners)
         done = sum(learner.update for learner in learners)
         learn = functools.partial(pool.learn, look_around=run.check)
-        with run_progress(console, total, done, run.note, unit="updates") as advance:
+        show = functools.partial(run.show, stage="training")
+        with run_progress(console, total, done, run.note, show, unit="updates") as advance:
             for updated in train(learners, learn, articles):
                 watch.look(pool.workers)
+                shares.look(pool.busy)
                 finished = [one.learner for one in updated if _is_done(one.learner, articles)]
                 decoded = _decoded(run, pool, finished, articles)
                 results = [_result(one, training, articles, decoded) for one in updated]
                 run.record_round(results)
+                trackers.log(of_updates(_numbers(one) for one in updated))
                 advance(len(updated), 0)
                 _tell(run, updated, articles)
 
@@ -64,7 +73,7 @@ def train_policies(run: Run, training: PlannedTraining, pools: Pools, console: C
 def _prepared(
     run: Run, training: PlannedTraining, pool: EpisodePool, has_begun: bool, console: Console
 ) -> list[Article]:
-    """The articles to learn from, in corpus order: those that can be prepared.
+    """The training articles, in corpus order: those that can be prepared.
 
     What an update is made of depends on which these are, so once a training has begun they stay the same.
     """
@@ -72,13 +81,14 @@ def _prepared(
     known = run.failures()
     failed = {failure.article_id for failure in known if failure.stage == PREPARATION.name} if has_begun else set()
     wanted = [article for article in articles if article.id not in failed]
-    with run_progress(console, len(wanted), 0, run.note) as advance:
+    show = functools.partial(run.show, stage=PREPARATION.name)
+    with run_progress(console, len(wanted), 0, run.note, show) as advance:
         for prepared in pool.prepare(wanted, run.check):
             lost = [failure for _, failure in prepared if failure]
             if has_begun and lost:
                 # Not recorded: it would be left out from then on.
                 raise TrainingError(
-                    f"Article {lost[0].article_id} could be learnt from before, and now cannot: {lost[0].message}. "
+                    f"Article {lost[0].article_id} could be trained on before, and now cannot: {lost[0].message}. "
                     "Without it the policies would become others. Resume the run where it can be, or submit a new one."
                 )
             landed = [((article,), BundleResult((), (failure,) if failure else ())) for article, failure in prepared]
@@ -90,9 +100,7 @@ def _prepared(
             advance(len(prepared) - len(lost), len(lost))
     usable = [article for article in wanted if article.id not in failed]
     if not usable:
-        raise TrainingError(
-            f"None of the {len(articles)} training articles can be learnt from. See: nws status {run.id}"
-        )
+        raise TrainingError(f"None of the {len(articles)} training articles can be used. See: nws status {run.id}")
     return usable
 
 
@@ -118,7 +126,7 @@ def _is_done(learner: Learner, articles: Sequence[Article]) -> bool:
 def _decoded(
     run: Run, pool: EpisodePool, finished: Sequence[Learner], articles: Sequence[Article]
 ) -> dict[str, list[Decoded]]:
-    """What finished policies write greedily for the articles they have learnt from, by name."""
+    """What finished policies write greedily for their training articles, by name."""
     if not finished:
         return {}
     asked = [
@@ -156,6 +164,11 @@ def _result(
         decoded=decoded.get(training.name, ()),
         checkpoint=checkpoint,
     )
+
+
+def _numbers(updated: Updated) -> UpdateNumbers:
+    numbers = asdict(updated.statistics)
+    return UpdateNumbers(updated.learner.training.name, numbers.pop("update"), numbers)
 
 
 def is_kept(learner: Learner, articles: int) -> bool:

@@ -13,10 +13,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
-_CHECKOUT = Path(__file__).parents[2]
-_START = f"import sys; sys.path.insert(0, {str(_CHECKOUT)!r}); from jobs.drive.witness import main; main()"
+from jobs.installation import ROOT
+
+_START = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from jobs.drive.witness import main; main()"
 
 
 @contextlib.contextmanager

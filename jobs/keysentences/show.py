@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from jobs.keysentences.compute import N_KEYSENTS, N_KEYWORDS, KeySentences, Method
+from jobs.terminal.numerals import counted
 from jobs.terminal.table_style import WIDTH
 
 _GAP = 3
@@ -78,5 +79,6 @@ def _print_recalls(found: KeySentences, console: Console) -> None:
         _line(console, f"{f'{n_keywords} kw':<9}{left}   {right}")
     numbers = (len(found.keywords), len(found.wordrank.sentences), len(found.textrank.sentences))
     if numbers[0] < N_KEYWORDS[-1] or min(numbers[1:]) < N_KEYSENTS[-1]:
-        _line(console, f"There are {numbers[0]} keywords, {numbers[1]} and {numbers[2]} sentences only:", "yellow")
-        _line(console, "where more are asked for, these count.", "yellow")
+        found_sentences = f"KR-WordRank found {counted(numbers[1], 'sentence')}, TextRank {numbers[2]}"
+        _line(console, f"{counted(numbers[0], 'keyword')}; {found_sentences}.", "yellow")
+        _line(console, "Where the table asks for more, its recall is over these.", "yellow")

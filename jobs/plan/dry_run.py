@@ -38,6 +38,8 @@ def describe(pinned: Pinned) -> dict[str, Any]:
         "rows": None if articles is None else articles * per_article,
         "encoders": pinned.revisions["encoders"],
         "generators": pinned.revisions.get("generators", {}),
+        "plugins": pinned.revisions.get("plugins", {}),
+        "predictions": pinned.revisions.get("predictions", {}),
         "bertscore": pinned.revisions["bertscore"],
         "segmentation": pinned.revisions["segmentation"],
         "metrics": pinned.metrics.signatures,
@@ -48,7 +50,7 @@ def describe(pinned: Pinned) -> dict[str, Any]:
 
 
 def _training(pinned: Pinned) -> dict[str, Any] | None:
-    """What is learnt from, and how many updates each policy has; None where nothing is trained."""
+    """What policies are trained on, and how many updates each policy has; None where nothing is trained."""
     training = pinned.training
     if training is None:
         return None
@@ -103,7 +105,7 @@ def print_description(plan: dict[str, Any], console: Console) -> None:
 
     if training := plan["training"]:
         names = ", ".join(f"{dataset['name']} ({dataset['split']})" for dataset in training["datasets"])
-        line("learns from", f"{names}: {training['articles']} articles")
+        line("trained on", f"{names}: {training['articles']} articles")
         for policy, updates in training["updates"].items():
             line("policy", f"{policy}: {updates} updates")
         line("reward", training["reward"])
@@ -115,6 +117,10 @@ def print_description(plan: dict[str, Any], console: Console) -> None:
         line("encoder", encoder)
     for generator in plan["generators"].values():
         line("generator", generator)
+    for plugin in plan["plugins"].values():
+        line("plugin", plugin)
+    for name, file in plan["predictions"].items():
+        line("predictions", f"{name}: {file}")
     line("bertscore", plan["bertscore"])
     for system in plan["systems"]:
         line("system", f"{system} (upper bound)" if plan["kinds"][system] == "upper bound" else system)

@@ -30,7 +30,7 @@ class Job(Generic[Recipe]):
         Raises:
             NwsError: the recipe is not usable, what it names cannot be found, or a model cannot read the articles.
         """
-        pinned = self.pin(load_recipe(self.recipe, name, overrides))
+        pinned = self._pin(load_recipe(self.recipe, name, overrides))
         require_readable(pinned)
         return pinned
 
@@ -40,7 +40,19 @@ class Job(Generic[Recipe]):
         Raises:
             NwsError: as for `plan`.
         """
-        return self.pin(parse_recipe(self.recipe, recipe, run_id))
+        return self._pin(parse_recipe(self.recipe, recipe, run_id))
+
+    def _pin(self, recipe: Recipe) -> Pinned:
+        pinned = self.pin(recipe)
+        if recipe.plugins:
+            from jobs.plan.plugins import with_plugins
+
+            pinned = with_plugins(pinned)
+        if recipe.predictions:
+            from jobs.plan.predictions import with_predictions
+
+            pinned = with_predictions(pinned)
+        return pinned
 
 
 JOBS = ("phase1", "baselines", "phase2")

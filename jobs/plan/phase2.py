@@ -18,6 +18,7 @@ from jobs.plan.pinned import (
     PinnedSetting,
     PlannedStage,
     PlannedTraining,
+    common_language,
     open_corpora,
     pin_setting,
     pinned_datasets,
@@ -34,12 +35,13 @@ def pin(recipe: Phase2Recipe) -> Pinned:
     """Look up every revision a recipe leaves open, and open its datasets. Loads no model.
 
     Raises:
-        NwsError: a model, dataset, pipeline or revision cannot be found, or a near copy of what is learnt from is
-            to be judged on.
+        NwsError: a model, dataset, pipeline or revision cannot be found, or a test article is a near copy
+            of a training article.
     """
     encoder = resolve_model(parse_model(recipe.encoder))
     setting = pin_setting(recipe)
-    corpora, language = open_corpora(recipe.train_datasets)
+    corpora = open_corpora(recipe.train_datasets)
+    language = common_language(corpora)
     if language != setting.language:
         raise RecipeError(
             f"The training articles are in {language!r} and the test articles in {setting.language!r}: take both from "
@@ -109,8 +111,8 @@ def require_disjoint(train: Sequence[Corpus], test: Sequence[Corpus]) -> None:
         raise RecipeError(
             f"Test article {worst.one.key!r} of {worst.one.dataset} is a near copy of training article "
             f"{worst.other.key!r} of {worst.other.dataset}: the smaller one shares {worst.shared:.0%} of its word "
-            f"{WORDS}-grams with the other, and {MOST_SHARED:.0%} is allowed.{others} A policy must not be judged on "
-            "what it has learnt from. Take another split, or leave the articles out (skip and limit in a recipe)."
+            f"{WORDS}-grams with the other, and {MOST_SHARED:.0%} is allowed.{others} A policy must not be evaluated "
+            "on what it was trained on. Take another split, or leave the articles out (skip and limit in a recipe)."
         )
 
 

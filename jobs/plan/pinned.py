@@ -32,6 +32,11 @@ class PlannedStage:
     plan: SweepPlan
 
 
+def name_systems(planned: PlannedStage) -> PlannedStage:
+    """A stage that is not alone in its run: it names its systems."""
+    return replace(planned, stage=Stage(planned.stage.name, planned.plan.signatures))
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedTraining:
     """What trains the policies of a run, before its stages.
@@ -39,7 +44,7 @@ class PlannedTraining:
     Attributes:
         systems: of each system of policies, by name, how its pair or the pair of each n is trained.
         plan: what workers hold.
-        corpora: what is learnt from.
+        corpora: what policies are trained on.
         datasets: the same, as policies tell it: name, revision, and what was left out.
         reward: signature of what policies are rewarded with.
     """
@@ -102,12 +107,16 @@ class Pinned:
         """Of every metric by its name, and of the reward where policies are trained."""
         return self.metrics.signatures | ({"reward": self.training.reward} if self.training else {})
 
-    def run_spec(self, address: str | None = None, reuse: bool = False) -> RunSpec:
+    def run_spec(
+        self, address: str | None = None, reuse: bool = False, name: str | None = None, note: str | None = None
+    ) -> RunSpec:
         """What the store keeps of a run before it begins.
 
         Args:
             address: the Ray dashboard it is submitted to.
             reuse: whether it copies summaries that other runs of the store have.
+            name: what people call it.
+            note: what they say of it.
         """
         return RunSpec(
             job=self.job,
@@ -120,6 +129,8 @@ class Pinned:
             systems=len(self.systems),
             address=address,
             reuse=reuse,
+            name=name,
+            note=note,
         )
 
 
@@ -155,14 +166,19 @@ class PinnedSetting:
         }
 
 
-def pin_setting(recipe: RunRecipe) -> PinnedSetting:
-    """Look up what a recipe leaves open of articles and metrics, and open its datasets. Loads no model.
+def pin_setting(recipe: RunRecipe, corpora: tuple[Corpus, ...] | None = None) -> PinnedSetting:
+    """Look up what a recipe leaves open of articles and metrics. Loads no model.
+
+    Args:
+        recipe: what is pinned.
+        corpora: its datasets, where they are at hand; they are opened unless given.
 
     Raises:
         NwsError: a model, dataset, pipeline or revision cannot be found, or the datasets are not in one language.
     """
     bertscore = pin_bertscore(recipe)
-    corpora, language = open_corpora(recipe.datasets)
+    corpora = open_corpora(recipe.datasets) if corpora is None else corpora
+    language = common_language(corpora)
     rouge = recipe.rouge
     tokenizer = DEFAULT_TOKENIZERS[language] if rouge.tokenizer == "auto" else rouge.tokenizer
     if language == "ko" and tokenizer == "rouge_score":
@@ -184,20 +200,29 @@ def pin_bertscore(recipe: RunRecipe) -> BertScoreConfig:
     return BertScoreConfig(backbone, layer, recipe.bertscore.rescale, recipe.precision)
 
 
-def open_corpora(datasets: Sequence[DatasetSpec]) -> tuple[tuple[Corpus, ...], Language]:
-    """Open datasets that are used together, and the language that they are in.
+def open_corpora(datasets: Sequence[DatasetSpec]) -> tuple[Corpus, ...]:
+    """Open datasets that are used together.
 
     Raises:
-        NwsError: a dataset or revision cannot be found, two have one name, or they are not in one language.
+        NwsError: a dataset or revision cannot be found, or two have one name.
     """
     corpora = tuple(open_corpus(dataset) for dataset in datasets)
     names = [corpus.name for corpus in corpora]
     if len(set(names)) < len(names):
         raise RecipeError(f"Two datasets have the same name ({', '.join(names)}), so their rows would be mixed up.")
+    return corpora
+
+
+def common_language(corpora: Sequence[Corpus]) -> Language:
+    """The language that datasets are in, as the first article of each says.
+
+    Raises:
+        RecipeError: they are not in one language.
+    """
     languages = {corpus.name: article_language(next(iter(corpus))) for corpus in corpora}
     if len(set(languages.values())) > 1:
         raise RecipeError(f"A run is in one language, and these datasets are in two: {languages}. Submit one for each.")
-    return corpora, languages[names[0]]
+    return languages[corpora[0].name]
 
 
 def pinned_datasets(datasets: Sequence[DatasetSpec], corpora: Sequence[Corpus]) -> tuple[DatasetSpec, ...]:

@@ -46,5 +46,5 @@ def _models(pinned: Pinned) -> Iterator[tuple[str, ModelRef]]:
     """Every model of a run once, with what it does there."""
     plans = [planned.plan for planned in pinned.stages]
     roles = [("encoder", model) for plan in plans for model in plan.encoders]
-    roles += [("generator", plan.generator.model) for plan in plans if plan.generator is not None]
+    roles += [("generator", model) for plan in plans if plan.generator is not None for model in plan.generator.models]
     yield from dict.fromkeys([*roles, ("BERTScore backbone", pinned.metrics.bertscore.model)])

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import RecipeError
+from jobs.installation import ROOT, is_installed
 
 if TYPE_CHECKING:  # `nws cancel` must not wait for spaCy
     from core.text.corpus import Corpus
 
 VERSION_FILE = ".nws_code_version"
-"""Beside the packages of a checkout that was shipped without its git: the version of its code."""
+"""Beside packages without their git, in a wheel or in a checkout that was shipped: the version of their code."""
 
 _LIBRARIES = (
     "torch",
@@ -51,8 +52,8 @@ def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], 
         was, is_now = _differing(recorded.get(kind), now[kind])
         if was != is_now:
             raise RecipeError(
-                f"Run {run_id} cannot go on: its {kind} was {was} and is now {is_now}. "
-                "Restore that, or submit a new run."
+                f"Run {run_id} cannot go on: its {kind} changed from {was} to {is_now}. "
+                "Restore what it had, or submit a new run."
             )
     old, new = recorded["libraries"], now["libraries"]
     return [f"{name} {old.get(name)} -> {new[name]}" for name in new if old.get(name) != new[name]]
@@ -67,17 +68,23 @@ def _differing(was: Any, is_now: Any) -> tuple[Any, Any]:
 
 
 def code_version() -> str:
-    """The commit of this checkout, with `-dirty` if files differ from it; the package version outside of git."""
-    root = Path(__file__).parents[2]
+    """The `described_commit` of this checkout or of what a wheel was built from; the package version outside of git."""
     with contextlib.suppress(FileNotFoundError):
-        return (root / VERSION_FILE).read_text(encoding="utf-8").strip()
+        return (ROOT / VERSION_FILE).read_text(encoding="utf-8").strip()
+    # Where a wheel is installed, a git would be that of another project.
+    commit = None if is_installed() else described_commit(ROOT)
+    return importlib.metadata.version("nws") if commit is None else commit
+
+
+def described_commit(checkout: Path) -> str | None:
+    """The commit of a checkout, with `-dirty` if files differ from it; None outside of git."""
     try:
         described = subprocess.run(
-            ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
+            ["git", "-C", str(checkout), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
             capture_output=True,
             text=True,
             check=True,
         )
     except (OSError, subprocess.CalledProcessError):
-        return importlib.metadata.version("nws")
+        return None
     return described.stdout.strip()

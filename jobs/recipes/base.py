@@ -8,7 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from core.errors import ModelError
 from core.models import parse_model
+from core.plugins import PluginSpec
 from core.precision import Precision
+from core.summarizers.predictions import PredictionsSpec
 from core.text.corpus import DatasetSpec
 
 # Up to what a column of whole numbers holds in every database.
@@ -33,6 +35,12 @@ class BertScoreRecipe(Strict):
     model: str = "bert-base-uncased"
     num_layers: PositiveInt | None = None
     rescale: bool = False
+
+    @field_validator("model")
+    @classmethod
+    def _is_a_model(cls, model: str) -> str:
+        model_name(model)
+        return model
 
 
 class RougeRecipe(Strict):
@@ -70,6 +78,8 @@ class RunRecipe(Strict):
         stuck_after: seconds that a bundle may take, or an actor's part of a round of training. One that takes longer
             than that, and than 20 times what is usual for its articles, is stuck: its actor is replaced and it is tried
             elsewhere. While none has come back, 6 times these seconds are the limit. Nothing replaces an inline pool.
+        plugins: systems and metrics from outside (docs/your-own.md).
+        predictions: files of summaries that were written elsewhere; each is one more system (docs/your-own.md).
     """
 
     job: ClassVar[str]
@@ -88,6 +98,9 @@ class RunRecipe(Strict):
     gpu_memory_fraction: Annotated[float, Field(gt=0, le=1)] | None = None
     wait_for_machines: Annotated[float, Field(ge=0)] = 0
     stuck_after: Annotated[float, Field(gt=0)] = 600
+    # Left out where there are none, so that such recipes keep the hash that they had before there were these fields.
+    plugins: Annotated[tuple[PluginSpec, ...], Field(exclude_if=lambda plugins: not plugins)] = ()
+    predictions: Annotated[tuple[PredictionsSpec, ...], Field(exclude_if=lambda files: not files)] = ()
 
     @field_validator("gpus_per_actor")
     @classmethod

@@ -1,16 +1,35 @@
 """What a run of baselines is told: which systems, extractive ones and generators."""
 
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator
 
+from core.did_you_mean import did_you_mean
 from core.errors import ModelError
+from core.summarizers.endpoint import PREFIX
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import parse_generator
-from jobs.recipes.base import RunRecipe, model_name, require_different
+from core.summarizers.prompt_template import PromptTemplate
+from jobs.recipes.base import PositiveInt, RunRecipe, Strict, model_name, require_different
 
 DEAR = frozenset({"window-oracle"})
 """Runs only where it is asked for: it takes several times as long as all other baselines together."""
+
+
+class EndpointRecipe(Strict):
+    """How systems `openai:MODEL` are asked.
+
+    Attributes:
+        base_url: what stands before `/chat/completions`; OPENAI_BASE_URL unless given. The key is in OPENAI_API_KEY,
+            and never in a recipe.
+        concurrency: how many requests each actor has under way at most.
+        input_price, output_price: of a million tokens read and written, in any currency, for what a run has cost.
+    """
+
+    base_url: str | None = None
+    concurrency: PositiveInt = 8
+    input_price: Annotated[float, Field(ge=0)] | None = None
+    output_price: Annotated[float, Field(ge=0)] | None = None
 
 
 class BaselinesRecipe(RunRecipe):
@@ -19,25 +38,53 @@ class BaselinesRecipe(RunRecipe):
     Attributes:
         encoder: embeds sentences and chunks for the systems that need it.
         systems: names of baselines (`core/summarizers/extractive_baselines.py`) and generators: known names, folders,
-            or Hub ids. All baselines but the `DEAR` unless given.
+            or Hub ids, or `openai:MODEL`. All baselines but the `DEAR` unless given.
+        prompt: what generators are asked for, with a place `{article}`: in `{n}` words, once for each n, or, where it
+            has no `{n}`, once. Not the generators that have a known name. Unless given, checkpoints of BART, GPT-2,
+            PEGASUS and T5 get what they were trained with, and others `core.summarizers.prompt_template`'s.
+        endpoint: how systems `openai:MODEL` are asked.
     """
 
     job: ClassVar[str] = "baselines"
 
     encoder: str = "all-MiniLM-L6-v2"
     systems: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(name for name in BASELINES if name not in DEAR)
+    # Left out where there is none, so that such recipes keep the hash that they had before there were these fields.
+    prompt: Annotated[str | None, Field(exclude_if=lambda prompt: prompt is None)] = None
 
-    @model_validator(mode="after")
-    def _systems_are_known_and_differ(self) -> Self:
-        model_name(self.encoder)
-        require_different([_signature(system) for system in self.systems], "systems")
-        return self
+    endpoint: Annotated[EndpointRecipe | None, Field(exclude_if=lambda endpoint: endpoint is None)] = None
+
+    @field_validator("encoder")
+    @classmethod
+    def _is_a_model(cls, encoder: str) -> str:
+        model_name(encoder)
+        return encoder
+
+    @field_validator("prompt")
+    @classmethod
+    def _has_its_places(cls, prompt: str | None) -> str | None:
+        if prompt is not None:
+            PromptTemplate(prompt)
+        return prompt
+
+    @field_validator("systems")
+    @classmethod
+    def _are_known_and_differ(cls, systems: tuple[str, ...]) -> tuple[str, ...]:
+        require_different([_signature(system) for system in systems], "systems")
+        return systems
 
 
 def _signature(system: str) -> str:
     if system in BASELINES:
         return system
+    if system.startswith(PREFIX):
+        if system == PREFIX:
+            raise ValueError(f"{PREFIX} needs the name of a model behind it")
+        return system
     try:
         return parse_generator(system).signature
     except ModelError as error:
-        raise ValueError(f"there is no system {system!r}: the baselines are {', '.join(BASELINES)}. {error}") from error
+        raise ValueError(
+            f"there is no system {system!r}: the baselines are {', '.join(BASELINES)}."
+            f"{did_you_mean(system, BASELINES)} Systems of a plugin, and predictions, are not named here. {error}"
+        ) from error

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args, get_type_hints
@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast, get_args, get_type_hints
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from core.did_you_mean import did_you_mean
 from core.errors import RecipeError
 from core.text.corpus import DatasetSpec
 from core.text.files import is_file
@@ -30,7 +31,11 @@ def _keys(part: type) -> tuple[str, ...]:
 
 _KEYS = frozenset(_keys(DatasetSpec)) - {"name"}
 _OF_BERTSCORE = {"bertscore_model": "model", "bertscore_layer": "num_layers"}
-_OF_EACH_DATASET = {"datasets": {key: key for key in _KEYS}, "train_datasets": {f"train_{key}": key for key in _KEYS}}
+_OF_EACH = {
+    "datasets": {key: key for key in _KEYS},
+    "train_datasets": {f"train_{key}": key for key in _KEYS},
+    "methods": {"passes": "passes"},
+}
 
 
 class _Loader(yaml.SafeLoader):
@@ -60,16 +65,21 @@ def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> 
         kind: the class of the job's recipes.
         name: `sample`, `paper`, or a path ending in .yaml.
         overrides: by field name. `datasets` replaces all datasets; `limit` and the like apply to each of them, and
-            `train_limit` and the like to each of `train_datasets`. `bertscore_model` and `bertscore_layer` apply to
-            `bertscore`; another model leaves the recipe's layer behind.
+            `train_limit` and the like to each of `train_datasets`, and `passes` to each of `methods`.
+            `bertscore_model` and `bertscore_layer` apply to `bertscore`; another model leaves the layer behind.
 
     Raises:
-        RecipeError: there is no such recipe, or a key or value is not usable (each named).
+        RecipeError: there is no such recipe, it names code, or a key or value is not usable (each named).
     """
-    of_parts = {key for keys in _OF_EACH_DATASET.values() for key in keys} | _OF_BERTSCORE.keys()
-    values = {**_read(kind.job, name), **{key: value for key, value in overrides.items() if key not in of_parts}}
-    for field, keys in _OF_EACH_DATASET.items():
+    read = _read(kind.job, name)
+    if "plugins" in read:
+        raise RecipeError(f"{name}: a recipe holds no code. Name the plugin on the command line.", settings=("plugin",))
+    of_parts = {key for keys in _OF_EACH.values() for key in keys} | _OF_BERTSCORE.keys()
+    values = {**read, **{key: value for key, value in overrides.items() if key not in of_parts}}
+    for field, keys in _OF_EACH.items():
         given = {own: overrides[key] for key, own in keys.items() if key in overrides}
+        if given and field not in values and field == "methods":
+            values[field] = [method.model_dump() for method in kind.model_fields[field].default]
         if given and isinstance(values.get(field), list):
             values[field] = [{**one, **given} if isinstance(one, Mapping) else one for one in values[field]]
     if backbone := {own: overrides[key] for key, own in _OF_BERTSCORE.items() if key in overrides}:
@@ -77,20 +87,35 @@ def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> 
         if isinstance(kept, Mapping):
             tuned = {"num_layers": None} if "model" in backbone else {}  # a layer belongs to its model
             values["bertscore"] = {**kept, **tuned, **backbone}
-    return parse_recipe(kind, values, name)
+    return parse_recipe(kind, values, name, overrides)
 
 
-def parse_recipe(kind: type[Recipe], values: Mapping[str, Any], name: str) -> Recipe:
-    """A job's recipe from plain values; `name` is what errors call it.
+def parse_recipe(kind: type[Recipe], values: Mapping[str, Any], name: str, overrides: Collection[str] = ()) -> Recipe:
+    """A job's recipe from plain values; `name` is what errors call it, `overrides` the keys that are not its own.
 
     Raises:
-        RecipeError: naming every key that is unknown or missing, and every key or part that is unusable.
+        RecipeError: naming every key that is unknown or missing, and every key or part that is unusable. Where nothing
+            is wrong but overrides, these are its settings.
     """
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        problems = [f"  {'.'.join(map(str, e['loc'])) or 'recipe'}: {_problem(kind, e)}" for e in _first(error)]
+        first = _first(error)
+        blamed = [_override(e["loc"], overrides) for e in first]
+        if all(blamed):
+            told = [f"{key}: {_problem(kind, e)}" for key, e in zip(blamed, first, strict=True)]
+            raise RecipeError("\n".join(told), settings=tuple(dict.fromkeys(filter(None, blamed)))) from error
+        problems = [f"  {'.'.join(map(str, e['loc'])) or 'recipe'}: {_problem(kind, e)}" for e in first]
         raise RecipeError("\n".join([f"The recipe {name!r} is not usable:", *problems])) from error
+
+
+def _override(place: Sequence[Any], overrides: Collection[str]) -> str | None:
+    """The override that stands at a place in a recipe, None where the recipe's own value does."""
+    part = place[0] if place else None
+    in_parts = {"bertscore": {own: key for key, own in _OF_BERTSCORE.items()}}
+    in_parts |= {field: {own: key for key, own in keys.items()} for field, keys in _OF_EACH.items()}
+    inner = {in_parts[part][key] for key in place[1:] if key in in_parts[part]} if part in in_parts else set[str]()
+    return next((key for key in (*sorted(inner), part) if key in overrides), None)
 
 
 def _first(error: ValidationError) -> list[Any]:
@@ -126,7 +151,11 @@ def _read(job: str, name: str) -> dict[str, Any]:
     bundled = sorted(path.stem for path in (BUNDLED / job).glob("*.yaml"))
     path = BUNDLED / job / f"{name}.yaml" if name in bundled else Path(name)
     if not is_file(path):
-        raise RecipeError(f"There is no recipe {name!r}: give one of {', '.join(bundled)}, or a YAML file.")
+        raise RecipeError(
+            f"There is no recipe {name!r}: give one of {', '.join(bundled)}, or a YAML file."
+            f"{did_you_mean(name, bundled)}",
+            settings=("recipe",),
+        )
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise RecipeError(f"it is larger than {_MOST_BYTES} bytes, which no recipe is.")

@@ -1,9 +1,10 @@
 """What a sweep over n is told: which encoders, and how sentences are weighed."""
 
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
+from core.did_you_mean import did_you_mean
 from core.summarizers.chunk_systems import IMPORTANCE
 from jobs.recipes.base import RunRecipe, model_name, require_different
 
@@ -26,10 +27,11 @@ class Phase1Recipe(RunRecipe):
     def _known(cls, importance: tuple[str, ...]) -> tuple[str, ...]:
         for name in importance:
             if name not in IMPORTANCE:
-                raise ValueError(f"{name!r} is not one of {', '.join(IMPORTANCE)}")
+                raise ValueError(f"{name!r} is not one of {', '.join(IMPORTANCE)}.{did_you_mean(name, IMPORTANCE)}")
         return tuple(dict.fromkeys(importance))
 
-    @model_validator(mode="after")
-    def _encoders_have_different_names(self) -> Self:
-        require_different([model_name(encoder) for encoder in self.encoders], "encoders")
-        return self
+    @field_validator("encoders")
+    @classmethod
+    def _have_different_names(cls, encoders: tuple[str, ...]) -> tuple[str, ...]:
+        require_different([model_name(encoder) for encoder in encoders], "encoders")
+        return encoders

@@ -1,10 +1,11 @@
-"""What a training run is told: which policies learn from which articles, and on which they are judged."""
+"""What a training run is told: which policies are trained on which articles, and on which they are evaluated."""
 
 import re
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from core.did_you_mean import did_you_mean
 from core.learning.decoding import Decoding
 from core.learning.policies import PolicyConfig
 from core.learning.reinforce import ReinforceConfig
@@ -34,7 +35,7 @@ class MethodRecipe(Strict):
     Attributes:
         name: of the method, e.g. `reinforce`.
         scope: `joint`, one pair of policies for all n, or `per-n`, a pair for each.
-        passes: how often each training article is learnt from at each n.
+        passes: how many times each training article is used at each n.
         articles_per_update: episodes are drawn for at most so many (article, n) in an update.
         policies: see `core.learning.policies.PolicyConfig`.
         reinforce: see `core.learning.reinforce.ReinforceConfig`.
@@ -101,7 +102,7 @@ class Phase2Recipe(RunRecipe):
     """Training of policies, and their comparison with others on test articles.
 
     Attributes:
-        train_datasets: what is learnt from.
+        train_datasets: what policies are trained on.
         datasets: what is summarised and scored, by policies and `systems`: the test articles.
         encoder: embeds sentences and chunks.
         methods: the ways to train.
@@ -109,7 +110,7 @@ class Phase2Recipe(RunRecipe):
         decodings: how every trained policy writes for the test articles, a system each. The first is what
             `nws summarize` and `nws export` take unless told otherwise.
         systems: what policies are compared with (`core/summarizers/extractive_baselines.py`).
-        reward: what is learnt.
+        reward: what policies are trained to get.
     """
 
     job: ClassVar[str] = "phase2"
@@ -138,12 +139,20 @@ class Phase2Recipe(RunRecipe):
     def _known(cls, systems: tuple[str, ...]) -> tuple[str, ...]:
         for name in systems:
             if name not in BASELINES:
-                raise ValueError(f"there is no system {name!r}: the baselines are {', '.join(BASELINES)}")
+                raise ValueError(
+                    f"there is no system {name!r}: the baselines are {', '.join(BASELINES)}."
+                    f"{did_you_mean(name, BASELINES)}"
+                )
         return tuple(dict.fromkeys(systems))
+
+    @field_validator("encoder")
+    @classmethod
+    def _is_a_model(cls, encoder: str) -> str:
+        model_name(encoder)
+        return encoder
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        model_name(self.encoder)
         require_different([method.name for method in self.methods], "methods")
         require_different([decoding.label for decoding in self.decodings], "decodings")
         return self

@@ -5,14 +5,13 @@ import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 
 from cluster.job_api import Head, Job
 from core.errors import ClusterError
 from jobs.drive.patience import patiently
+from jobs.drive.pulse import Pulse
 from jobs.remote.ship import give_up
 from jobs.store import LogLine, RunInfo, Store
-from jobs.store.runs import SILENT_SECONDS
 
 _PAUSE_SECONDS = 1.0
 _LAST_LINES = 20
@@ -51,8 +50,7 @@ def follow_run(
         ClusterError: the job ended without its driver taking the run, or the driver is gone.
     """
     line = since.line
-    beat: datetime | None = None
-    heard = time.monotonic()
+    pulse = Pulse()
     while True:
         # In this order: the job ends last.
         ended = _ended(job) if job else None
@@ -69,14 +67,7 @@ def follow_run(
                 )
             if run.state not in ("pending", "running"):
                 return run
-            # By changes, not by clocks: those of two machines may differ, and after an outage the last beat is old.
-            if run.heartbeat_at != beat:
-                beat, heard = run.heartbeat_at, time.monotonic()
-            if run.state == "running" and time.monotonic() - heard > SILENT_SECONDS:
-                raise ClusterError(
-                    f"The driver of run {run_id} (pid {run.driver_pid} on {run.driver_host}) is gone, and the run has "
-                    f"not ended. What it stored is there; go on with: nws resume {run_id}"
-                )
+            pulse.feel(run)
         elif job and ended:
             raise _never_driven(store, run_id, since.epoch, job[0], ended)
         time.sleep(_PAUSE_SECONDS)

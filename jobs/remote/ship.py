@@ -1,4 +1,4 @@
-"""Runs on a Ray cluster: ships this checkout to the head, where `nws drive` drives the run.
+"""Runs on a Ray cluster: ships this code to the head, where `nws drive` drives the run.
 
 The store's URL travels as a file of its own in the shipped checkout: the entrypoint, environment variables and metadata
 of a job can all be read in the dashboard.
@@ -13,13 +13,15 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cluster.job_api import Head
 from core.errors import FencedError, NwsError
 from jobs.drive.patience import patiently
+from jobs.installation import ROOT, is_installed
+from jobs.plan.own_files import SHIPPED, files_to_ship
 from jobs.plan.revisions import VERSION_FILE, code_version
 from jobs.store import Store, new_run_id
 from jobs.store.address import parse_address
@@ -27,11 +29,10 @@ from jobs.store.address import parse_address
 if TYPE_CHECKING:  # `nws cancel` must not wait for torch
     from jobs.plan.pinned import Pinned
 
-CHECKOUT = Path(__file__).parents[2]
 URL_FILE = ".nws_store_url"
 _SUBMISSION_FILE = ".nws_submission"
 
-_SHIPPED = ("core", "cluster", "jobs", "alembic")
+_PACKAGES = ("core", "cluster", "jobs")
 # What a checkout may hold without git being told to leave it out; names that begin with a dot stay here, too.
 _PRIVATE = re.compile(r"\.(db|sqlite3?)(-\w+)?$|\.(env|pem|key|p12|kdbx)$|^\.")
 
@@ -39,7 +40,9 @@ _PRIVATE = re.compile(r"\.(db|sqlite3?)(-\w+)?$|\.(env|pem|key|p12|kdbx)$|^\.")
 _STOP_SECONDS = 30
 
 
-def stage(target: Path, store_url: str, submission_id: str, checkout: Path = CHECKOUT) -> None:
+def stage(
+    target: Path, store_url: str, submission_id: str, checkout: Path = ROOT, own: Mapping[str, Path] | None = None
+) -> None:
     """Copy what a job needs of the checkout, and add the store's URL and the version of the code.
 
     Args:
@@ -48,10 +51,14 @@ def stage(target: Path, store_url: str, submission_id: str, checkout: Path = CHE
         submission_id: goes along, so that no two packages are the same: Ray would hand out its copy of the
             first again, from which the driver has deleted the URL.
         checkout: where our packages are.
+        own: files of the user's own that the run needs, by the names under which its driver finds them.
     """
     for name in _files(checkout):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(checkout / name, target / name)
+    for shipped, path in (own or {}).items():
+        (target / SHIPPED.name).mkdir(mode=0o700, exist_ok=True)
+        shutil.copyfile(path, target / SHIPPED.name / shipped)
     (target / VERSION_FILE).write_text(code_version(), encoding="utf-8")
     (target / _SUBMISSION_FILE).write_text(submission_id, encoding="utf-8")
     secret = target / URL_FILE
@@ -61,14 +68,11 @@ def stage(target: Path, store_url: str, submission_id: str, checkout: Path = CHE
 
 def _files(checkout: Path) -> list[Path]:
     """What git knows or would add; outside of a git checkout, all but caches. Relative to the checkout."""
-    command = ["git", "-C", str(checkout), "ls-files", "-z", "--cached", "--others", "--exclude-standard", *_SHIPPED]
-    try:
-        listed = subprocess.run(command, capture_output=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        listed = b""
-    names = [Path(os.fsdecode(name)) for name in listed.split(b"\0") if name]
+    # Beside an installed wheel, `alembic` is the library, and a git is that of another project.
+    folders = _PACKAGES if is_installed(checkout) else (*_PACKAGES, "alembic")
+    names = [] if is_installed(checkout) else _known_to_git(checkout, folders)
     if not names:
-        found = (path for folder in _SHIPPED for path in (checkout / folder).rglob("*"))
+        found = (path for folder in folders for path in (checkout / folder).rglob("*"))
         names = [path.relative_to(checkout) for path in found if "__pycache__" not in path.parts]
     return sorted(
         name
@@ -77,9 +81,19 @@ def _files(checkout: Path) -> list[Path]:
     )
 
 
+def _known_to_git(checkout: Path, folders: Sequence[str]) -> list[Path]:
+    """What it knows or would add; nothing outside of a git checkout."""
+    command = ["git", "-C", str(checkout), "ls-files", "-z", "--cached", "--others", "--exclude-standard", *folders]
+    try:
+        listed = subprocess.run(command, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        listed = b""
+    return [Path(os.fsdecode(name)) for name in listed.split(b"\0") if name]
+
+
 def take_store_url() -> str | None:
     """The URL that was shipped with this checkout, whose file is deleted; None if there is none."""
-    path = CHECKOUT / URL_FILE
+    path = ROOT / URL_FILE
     try:
         url = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -88,8 +102,16 @@ def take_store_url() -> str | None:
     return url
 
 
-def ship_run(store: Store, store_url: str, pinned: "Pinned", address: str, reuse: bool = False) -> str:
-    """Submit a new run; its id, which is also that of the job. `reuse` is as for `driver.start`.
+def ship_run(
+    store: Store,
+    store_url: str,
+    pinned: "Pinned",
+    address: str,
+    reuse: bool = False,
+    name: str | None = None,
+    note: str | None = None,
+) -> str:
+    """Submit a new run; its id, which is also that of the job. `reuse`, `name` and `note` are as for `driver.start`.
 
     Raises:
         RecipeError: the address is not that of a dashboard.
@@ -97,9 +119,10 @@ def ship_run(store: Store, store_url: str, pinned: "Pinned", address: str, reuse
     """
     head = Head(address)
     run_id = new_run_id(pinned.job)
-    store.create_run(pinned.run_spec(head.address, reuse), run_id)
+    store.create_run(pinned.run_spec(head.address, reuse, name, note), run_id)
     with _or_given_up(store, run_id, epoch=0):
-        _ship(store, store_url, head, run_id, pinned.job, run_id, 0, [])
+        own = files_to_ship(pinned.recipe.model_dump(mode="json"))
+        _ship(store, store_url, head, run_id, pinned.job, run_id, 0, [], own)
     return run_id
 
 
@@ -122,6 +145,7 @@ def ship_again(
         NwsError: a driver works on it, there is no such run, or the head does not answer or refuses.
     """
     run = store.require_free(run_id, socket.gethostname(), take_over)
+    own = files_to_ship(run.recipe)
     head = Head(address)
     # A cluster never takes the same name twice.
     numbers = [_number(job.submission_id, run_id) for job in head.jobs()]
@@ -129,7 +153,7 @@ def ship_again(
     options = [*_option("--accelerator", accelerator), *_option("--actors", actors)]
     epoch = store.submit_again(run_id, socket.gethostname(), address, take_over)
     with _or_given_up(store, run_id, epoch):
-        _ship(store, store_url, head, run_id, run.job, submission_id, epoch, options)
+        _ship(store, store_url, head, run_id, run.job, submission_id, epoch, options, own)
     return submission_id, epoch
 
 
@@ -138,11 +162,19 @@ def _option(name: str, value: object) -> list[str]:
 
 
 def _ship(
-    store: Store, store_url: str, head: Head, run_id: str, job: str, submission_id: str, epoch: int, options: list[str]
+    store: Store,
+    store_url: str,
+    head: Head,
+    run_id: str,
+    job: str,
+    submission_id: str,
+    epoch: int,
+    options: list[str],
+    own: Mapping[str, Path],
 ) -> None:
     entrypoint = shlex.join(["python", "-m", "jobs.cli", "drive", run_id, "--epoch", str(epoch), *options])
     with tempfile.TemporaryDirectory(prefix="nws-submit-") as folder:
-        stage(Path(folder), store_url, submission_id)
+        stage(Path(folder), store_url, submission_id, own=own)
         head.submit_job(
             submission_id,
             entrypoint,

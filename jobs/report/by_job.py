@@ -5,33 +5,34 @@ from pathlib import Path
 
 from rich.console import Console
 
+from core.analysis import Metric
 from jobs.report.run_facts import ReportFiles
 from jobs.store import RunInfo, Store
 
-# Reads a run from a store, prints its tables to a console, and writes its files into a folder.
-Report = Callable[[Store, RunInfo, Path, Console], ReportFiles]
+# Reads a run from a store, prints its tables in a metric to a console, and writes its files into a folder. The text is
+# what commands that it names need to find the run.
+Report = Callable[[Store, RunInfo, Metric, Path, Console, str], ReportFiles]
 
 
-def _of_sweep(store: Store, run: RunInfo, out_dir: Path, console: Console) -> ReportFiles:
-    from jobs.report.sweep.numbers import VS_LEAD
+def _of_sweep(store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, where: str) -> ReportFiles:
+    from jobs.report.asked import print_asked
+    from jobs.report.sweep.numbers import metrics_read
     from jobs.report.sweep.write import write_sweep_report
 
-    return write_sweep_report(run, store.points(run.id, VS_LEAD), out_dir, console)
+    files = write_sweep_report(run, store.points(run.id, metrics_read(metric)), out_dir, console, metric, where)
+    print_asked(store, run, console)
+    return files
 
 
-def _of_policies(store: Store, run: RunInfo, out_dir: Path, console: Console) -> ReportFiles:
-    from jobs.report.policies.numbers import PolicyResults
+def _of_policies(
+    store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, where: str
+) -> ReportFiles:
+    from jobs.report.policies.read import policy_results
     from jobs.report.policies.write import write_policy_report
+    from jobs.terminal.metrics import metrics_of
 
-    reward = run.signatures["reward"]
-    results = PolicyResults(
-        points=store.points(run.id, repeated_words=True),
-        curve=store.learning_curve(run.id),
-        greedy=store.greedy_rewards(run.id),
-        reward=reward,
-        reward_is_f1=reward == run.signatures["bertscore"],
-    )
-    return write_policy_report(run, results, out_dir, console)
+    results = policy_results(store, run, metrics_of([run]))
+    return write_policy_report(run, results, out_dir, console, metric, where)
 
 
 REPORTS: dict[str, Report] = {"phase1": _of_sweep, "baselines": _of_sweep, "phase2": _of_policies}

@@ -1,4 +1,4 @@
-"""What all figures have in common: their style, panels with a title, legend and footer, and files that repeat."""
+"""What all figures have in common: their style, panels with a title and footer, and files that repeat."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,16 +8,19 @@ from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.text import Text
 
+from jobs.report.fonts import FAMILY, give_glyphs
 from jobs.terminal.console import written_out
 
 PNG_DPI = 200
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "nws",  # without it the ids in an SVG are random
     "text.parse_math": False,  # a "$" in a name is a dollar sign
-    "font.family": "DejaVu Sans",
+    "font.family": FAMILY,
     "font.size": 9.0,
     "axes.titlesize": 10.0,
     "axes.titleweight": "bold",
@@ -36,69 +39,71 @@ STYLE: dict[Any, Any] = {
     "ytick.color": "#444444",
 }
 
-# Inches: a figure is laid out by hand, so that neither legend nor footer can run into a panel.
+# Inches.
 _NARROWEST = 7.0
-_LEFT, _RIGHT, _TOP, _BETWEEN = 0.85, 0.2, 0.8, 0.45
-_KEY_HEIGHT = 0.185
+_LINE, _TITLE, _KEY = 0.13, 0.4, 0.2
+_LETTERS_PER_INCH = 18
+_TITLE_FONT = FontProperties(family=FAMILY, size=12.0, weight="bold")
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The panels of a figure (`gap` inches between columns, each at least `panel` inches) and what is around them."""
+    """The panels of a figure, each with `panel` inches for itself and what is written around it; below all, a footer.
+
+    `keys` make a legend under the title, where a figure has no labels at its lines.
+    """
 
     rows: int
     columns: int
     panel: tuple[float, float]
     title: str
-    keys: Sequence[Artist]
     footer: str
-    gap: float = _LEFT
+    keys: Sequence[Artist] = ()
     share_y: bool = False
 
 
 def make_figure(frame: Frame) -> tuple[Figure, Any]:
     """A figure and its empty panels, an array of axes of shape (rows, columns). Columns share x."""
-    least_width, panel_height = frame.panel
-    margins = _LEFT + _RIGHT + (frame.columns - 1) * frame.gap
-    width = max(_NARROWEST, frame.columns * least_width + margins)
-    key_width = 0.8 + 0.062 * max(len(str(key.get_label())) for key in frame.keys)
-    key_columns = max(1, int((width - _LEFT) / key_width))
-    footer = wrap(frame.footer, int(width * 17))
-    legend_top = 0.12 + 0.15 * len(footer) + _KEY_HEIGHT * -(-len(frame.keys) // key_columns)
-    below = legend_top + 0.6
-    height = _TOP + frame.rows * panel_height + (frame.rows - 1) * _BETWEEN + below
+    width = max(_NARROWEST, frame.columns * frame.panel[0])
+    footer = wrap(frame.footer, int(width * _LETTERS_PER_INCH), break_on_hyphens=False)
+    key_columns = max(1, int(width / (0.8 + 0.062 * max((len(str(key.get_label())) for key in frame.keys), default=1))))
+    key_rows = -(-len(frame.keys) // key_columns)
+    height = frame.rows * frame.panel[1] + _TITLE + _KEY * key_rows + _LINE * len(footer)
 
-    figure = Figure(figsize=(width, height))
+    figure = Figure(figsize=(width, height), dpi=PNG_DPI, layout="constrained")
     FigureCanvasAgg(figure)
+    left = 0.1 / width
+    if frame.keys:  # the title is that of the legend: the layout would put one on the other
+        legend = figure.legend(
+            handles=frame.keys, ncols=key_columns, loc="outside upper left", frameon=False, alignment="left"
+        )
+        legend.set_title(frame.title, prop=_TITLE_FONT)
+    else:
+        figure.suptitle(frame.title, x=left, ha="left", fontproperties=_TITLE_FONT)
+    figure.supxlabel("\n".join(footer), x=left, ha="left", fontsize=7, color="#666666")
     panels = figure.subplots(
         frame.rows, frame.columns, squeeze=False, sharex="col", sharey="row" if frame.share_y else False
     )
-    figure.subplots_adjust(
-        left=_LEFT / width,
-        right=1 - _RIGHT / width,
-        top=1 - _TOP / height,
-        bottom=below / height,
-        wspace=frame.gap / ((width - margins) / frame.columns),
-        hspace=_BETWEEN / panel_height,
-    )
-    left = _LEFT / width
-    figure.text(left, 1 - 0.3 / height, frame.title, fontsize=12.5, fontweight="bold", va="center")
-    figure.legend(
-        handles=frame.keys,
-        ncols=key_columns,
-        loc="upper left",
-        bbox_to_anchor=(left, legend_top / height),
-        frameon=False,
-        borderaxespad=0,
-        borderpad=0,
-    )
-    figure.text(left, 0.12 / height, "\n".join(footer), fontsize=7, color="#666666", va="bottom")
     return figure, panels
+
+
+def prepare_text(figure: Figure) -> str | None:
+    """Let every text be drawn as it can be; returns a warning where one is written otherwise than it is.
+
+    What comes after it, such as a layout by the size of texts, sees them as they will be.
+    """
+    texts = figure.findobj(Text)
+    for text in texts:  # no font has control characters, and the warning would print them
+        text.set_text(written_out(text.get_text()))
+    return give_glyphs(texts)
 
 
 def save(figure: Figure, png: Path, svg: Path) -> None:
     """As PNG and SVG; an equal figure gives the same bytes."""
-    for text in figure.findobj(Text):  # no font has control characters, and the warning would print them
-        text.set_text(written_out(text.get_text()))
-    figure.savefig(png, dpi=PNG_DPI)
-    figure.savefig(svg, metadata={"Date": None})
+    # One layout for both files. Each `savefig` would draw twice and lay the figure out twice.
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    as_png: Any = FigureCanvasAgg(figure)
+    as_png.print_png(png)
+    as_svg: Any = FigureCanvasSVG(figure)
+    as_svg.print_svg(svg, metadata={"Date": None})

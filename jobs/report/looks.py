@@ -1,14 +1,11 @@
-"""How each system is drawn, the same in every panel of a figure: colour, marker and line, and its key in the legend."""
+"""How each system is drawn, the same in every panel of a figure: colour, marker and line."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from matplotlib.lines import Line2D
-
 from core.analysis import system_order
 from core.types import SystemKind
-from jobs.terminal.table_style import role
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
 """Okabe and Ito (2008) without black and yellow, and a wine red: told apart with any colour vision."""
@@ -51,19 +48,3 @@ def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
             line: Dashes = "-" if turn % 2 == 0 else (0, (4, 1))
             looks[system] = Look(COLOURS[colour], _MARKERS[(i + turn) % len(_MARKERS)], line)
     return looks
-
-
-def legend_keys(
-    looks: Mapping[str, Look], kinds: Mapping[str, SystemKind], *, has_gains: bool, has_apart: bool
-) -> list[Line2D]:
-    """A key per system, with `has_gains` two that tell solid from hollow markers, with `has_apart` that of a cross."""
-    keys = [
-        Line2D([], [], label=system + role(kinds[system]), color=look.colour, marker=look.marker, linestyle=look.dashes)
-        for system, look in looks.items()
-    ]
-    if has_gains:
-        for label, face in (("recommended n", "#333333"), ("other n (lower row)", "white")):
-            keys.append(Line2D([], [], label=label, color="#333333", marker="o", ls="", markerfacecolor=face))
-    if has_apart:
-        keys.append(Line2D([], [], label="lacks articles", color="#333333", marker=APART_MARKER, ls=""))
-    return keys

@@ -5,12 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from core.analysis import Metric, Point, Points, short_articles
+from core.analysis import Point, Points, short_articles
 from core.types import SystemKind
 from jobs.store import RunInfo
-
-METRIC: Metric = "bertscore_f1"
-
 
 Short: TypeAlias = Mapping[tuple[str, int], tuple[str, ...]]
 """By dataset and n the ids of the articles that have fewer words, which a report leaves out at that n."""
@@ -18,11 +15,15 @@ Short: TypeAlias = Mapping[tuple[str, int], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class ReportFiles:
-    """What was written: all numbers as JSON, and what there was to put into tables (CSV) and plots (PNG, SVG)."""
+    """What was written: all numbers as JSON, and what there was to put into tables (CSV, LaTeX) and plots (PNG, SVG).
+
+    `warnings` tell of what the plots do not show as it is.
+    """
 
     json: Path
     tables: tuple[Path, ...] = ()
     plots: tuple[Path, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def run_json(run: RunInfo) -> dict[str, Any]:
@@ -51,8 +52,3 @@ def short_note(dataset: str, short: Short) -> str:
     """What a reader must know where a dataset has such articles."""
     counts = ", ".join(f"{len(articles)} at n = {n}" for (of, n), articles in sorted(short.items()) if of == dataset)
     return f"Articles with fewer than n words are left out at that n (report.json names them): {counts}."
-
-
-def bertscore_signature(run: RunInfo) -> str:
-    """The signature of the metric every number of a report is in."""
-    return run.signatures.get("bertscore", "signature not recorded")

@@ -1,8 +1,8 @@
-"""`nws score`: the metrics of any file of predictions with their references."""
+"""`nws score`: the metrics of any predictions with their references."""
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from core.analysis.intervals import Interval, mean_intervals
 from core.errors import CorpusError, LanguageError, RecipeError, SegmentationError
 from core.metrics.metric import FloatArray, Metric, Row
 from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, Options, make_metric, text_tokenizer
-from core.text.files import read_rows
+from core.text.files import LocatedRow, read_rows
 from core.text.language import check_language
 from core.text.limits import require_summary_length
 from core.text.rows import cleaned, to_references
@@ -73,20 +73,48 @@ class FileScore:
         }
 
 
-def score_file(path: Path, names: Sequence[str], options: Options, seed: int) -> FileScore:
+def score_file(
+    path: Path, names: Sequence[str], options: Options, seed: int, others: Sequence[Metric] = ()
+) -> FileScore:
     """Score every row of a JSONL, CSV or Parquet file.
+
+    Args:
+        path: the file.
+        names: of metrics in the registry.
+        options: what these are told.
+        seed: of bootstrap intervals.
+        others: metrics from outside, computed after those.
 
     Raises:
         RecipeError: no such metric, or options that do not go together.
+        PluginError: a metric from outside gave no finite number.
         CorpusError: a row is malformed (named by its line), or there is none.
         LanguageError: the tokenizer would delete a text (named by its line).
         ModelError: BERTScore's backbone cannot be found.
     """
-    if not names:
-        raise RecipeError("--metrics names no metric.")
-    metrics = {name: make_metric(name, options) for name in names}
+    return score_rows(str(path), read_rows(path, lambda names: _FIELDS), names, options, seed, others)
+
+
+def score_rows(
+    place: str,
+    located: Iterable[LocatedRow],
+    names: Sequence[str],
+    options: Options,
+    seed: int,
+    others: Sequence[Metric] = (),
+) -> FileScore:
+    """Score rows that have the fields of a file of predictions; errors name `place` and where the row stands in it.
+
+    Raises:
+        NwsError: as for `score_file`.
+    """
+    if not (names or others):
+        raise RecipeError("There is no metric to compute: name one or more.", settings=("metrics",))
+    metrics = {name: make_metric(name, options) for name in names} | {metric.name: metric for metric in others}
+    if len(metrics) < len({*names}) + len(others):
+        raise RecipeError(f"Two metrics have one name: {', '.join((*names, *(metric.name for metric in others)))}.")
     needs_source = next((name for name in names if name in NEED_SOURCE), None)
-    predictions = read_predictions(path, text_tokenizer(options), needs_source)
+    predictions = to_predictions(place, located, text_tokenizer(options), needs_source)
     rows = [prediction.row for prediction in predictions]
     if any(name in NEED_BACKBONE for name in names):
         _require_readable(options, rows)
@@ -129,21 +157,24 @@ def _score(metric: Metric, rows: Sequence[Row], seed: int) -> MetricScore:
     )
 
 
-def read_predictions(path: Path, tokenizer: Tokenizer, needs_source: str | None = None) -> tuple[Prediction, ...]:
-    """The rows of a file with the fields `prediction`, `reference` or a list of `references`, `source`, `id`.
+def to_predictions(
+    place: str, located: Iterable[LocatedRow], tokenizer: Tokenizer, needs_source: str | None = None
+) -> tuple[Prediction, ...]:
+    """The rows with the fields `prediction`, `reference` or a list of `references`, `source`, `id`.
 
     Args:
-        path: JSONL, CSV or Parquet.
+        place: what they are rows of, for errors.
+        located: rows, each with where it stands.
         tokenizer: what must be able to read the texts.
         needs_source: the metric for which every row must have a source.
 
     Raises:
-        CorpusError: a row is malformed (named by its line), or there is none.
-        LanguageError: the tokenizer would delete a text (named by its line).
-        SegmentationError: a text is too long to be scored (named by its line).
+        CorpusError: a row is malformed (named by where it stands), or there is none.
+        LanguageError: the tokenizer would delete a text (named by where it stands).
+        SegmentationError: a text is too long to be scored (named by where it stands).
     """
     predictions = []
-    for where, row in read_rows(path, lambda names: _FIELDS):
+    for where, row in located:
         try:
             prediction = _prediction(row)
             if needs_source and prediction.row.source is None:
@@ -154,10 +185,10 @@ def read_predictions(path: Path, tokenizer: Tokenizer, needs_source: str | None 
                 require_summary_length(text)
             check_language((prediction.row.prediction, *prediction.row.references), tokenizer)
         except (CorpusError, LanguageError, SegmentationError) as error:
-            raise type(error)(f"{path}, {where}: {error}", settings=error.settings) from error
+            raise type(error)(f"{place}, {where}: {error}", settings=error.settings) from error
         predictions.append(prediction)
     if not predictions:
-        raise CorpusError(f"{path} holds no row.")
+        raise CorpusError(f"{place} holds no row.")
     return tuple(predictions)
 
 

@@ -1,11 +1,19 @@
 """The store of runs and results, in SQLite or Postgres."""
 
 from jobs.store.address import DEFAULT_STORE as DEFAULT_STORE
+from jobs.store.article_texts import SUMMARY_COLUMNS as SUMMARY_COLUMNS
+from jobs.store.article_texts import ArticleTexts as ArticleTexts
+from jobs.store.asked import AskedWords as AskedWords
+from jobs.store.asked import TokensUsed as TokensUsed
 from jobs.store.checkpoints import CurveRow as CurveRow
 from jobs.store.checkpoints import GreedyReward as GreedyReward
 from jobs.store.checkpoints import PolicyCheckpoint as PolicyCheckpoint
 from jobs.store.checkpoints import PolicyInfo as PolicyInfo
 from jobs.store.checkpoints import RoundResult as RoundResult
+from jobs.store.progress import ActorShare as ActorShare
+from jobs.store.progress import Progress as Progress
+from jobs.store.progress import Reason as Reason
+from jobs.store.progress import Written as Written
 from jobs.store.query import Answer as Answer
 from jobs.store.results import SWEEP as SWEEP
 from jobs.store.results import FailureInfo as FailureInfo
@@ -16,9 +24,13 @@ from jobs.store.runs import FinalState as FinalState
 from jobs.store.runs import LogLine as LogLine
 from jobs.store.runs import RunInfo as RunInfo
 from jobs.store.runs import RunSpec as RunSpec
+from jobs.store.runs import is_stale as is_stale
 from jobs.store.runs import new_run_id as new_run_id
+from jobs.store.runs import seconds_of_driver as seconds_of_driver
 from jobs.store.schema import HEAD_REVISION as HEAD_REVISION
 from jobs.store.schema import current_revision as current_revision
 from jobs.store.schema import upgrade_schema as upgrade_schema
 from jobs.store.store import Store as Store
 from jobs.store.store import open_store as open_store
+from jobs.store.tracked import CurveMeans as CurveMeans
+from jobs.store.tracked import UpdateNumbers as UpdateNumbers

@@ -2,12 +2,15 @@
 
 Facts about SQLite that shape this file: a plain BEGIN that reads and then writes fails at once with "database is
 locked" when somebody else has written in between, whatever the timeout, so the writer begins IMMEDIATE; and DDL
-belongs to a transaction only after an explicit BEGIN, as Python's sqlite3 begins one before INSERT and the like only.
+belongs to a transaction only after an explicit BEGIN, as Python's sqlite3 begins one before INSERT and the like only;
+and the switch of a new file to WAL fails at once while another connection switches it, too, or writes to it: the busy
+timeout does not cover the step from reading to writing.
 """
 
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -23,6 +26,7 @@ from jobs.store.address import Address
 from jobs.store.storable_text import escaped
 
 BUSY_SECONDS = 30
+_SWITCH_AGAIN_SECONDS = 0.05
 _LOCK_NOT_AVAILABLE = "55P03"
 _SQLITE_AWAY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL")
 # A machine that vanishes in the middle of a transaction must not hold its run for hours: the server ends such a
@@ -54,7 +58,8 @@ def writer_engine(address: Address) -> Engine:
     _refuse_folder(address)
     _create_private(address.path, address)
     engine = create_engine(address.url, json_serializer=_dump_json)
-    _listen(engine, "BEGIN IMMEDIATE", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON")
+    _listen(engine, "BEGIN IMMEDIATE", "synchronous=NORMAL", "foreign_keys=ON")
+    event.listen(engine, "connect", _switch_to_wal)
     return engine
 
 
@@ -161,7 +166,6 @@ def _listen(engine: Engine, begin: str, *pragmas: str) -> None:
     def on_connect(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
         connection.isolation_level = None  # sqlite3 shall begin nothing by itself: on_begin does.
         cursor = connection.cursor()
-        # The timeout first: setting the journal mode may itself have to wait.
         for pragma in (f"busy_timeout={BUSY_SECONDS * 1000}", *pragmas):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
@@ -171,6 +175,20 @@ def _listen(engine: Engine, begin: str, *pragmas: str) -> None:
 
     event.listen(engine, "connect", on_connect)
     event.listen(engine, "begin", on_begin)
+
+
+def _switch_to_wal(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+    cursor = connection.cursor()
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            break
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() >= deadline:
+                raise
+            time.sleep(_SWITCH_AGAIN_SECONDS)
+    cursor.close()
 
 
 def _postgres_engine(address: Address, **options: object) -> Engine:

@@ -8,28 +8,38 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import ColumnElement, Connection, Row, select
 
 from core.analysis import METRICS, Metric, Points
 from core.analysis.points import text_keys
 from core.metrics.repeated_words import repeated_word_share
+from core.types import PLUGIN_SCORES
 from jobs.store.tables import ArticleRow, SummaryRow, SystemRow
 
 ROWS_AT_ONCE = 2_000
 
 
-def read_points(connection: Connection, run_id: str, metrics: Sequence[Metric] | None, repeated_words: bool) -> Points:
+def read_points(
+    connection: Connection,
+    run_id: str,
+    metrics: Sequence[Metric] | None,
+    repeated_words: bool,
+    of_systems: Sequence[str] | None = None,
+) -> Points:
     metrics = METRICS if metrics is None else metrics
     systems: dict[str, int] = {}
     articles: dict[str, int] = {}
-    query = select(
+    columns: list[Any] = [
         SummaryRow.system,
         SummaryRow.article_id,
         SummaryRow.n,
         SummaryRow.words,
         SummaryRow.text,
-        *(SummaryRow.__table__.columns[metric] for metric in metrics),
-    ).where(SummaryRow.run_id == run_id)
+        *map(_score, metrics),
+    ]
+    query = select(*columns).where(SummaryRow.run_id == run_id)
+    if of_systems is not None:
+        query = query.where(SummaryRow.system.in_(of_systems))
     # In the order of the key, which is nearly that in which they lie: else SQLite goes by system and n, in leaps.
     query = query.order_by(SummaryRow.run_id, SummaryRow.article_id, SummaryRow.system, SummaryRow.n)
     found = connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE})
@@ -50,6 +60,14 @@ def read_points(connection: Connection, run_id: str, metrics: Sequence[Metric] |
         scores=dict(zip(metrics, scores, strict=True)),
         repeated_words=shares if repeated_words else None,
     )
+
+
+def _score(metric: Metric) -> ColumnElement[float]:
+    """Its column, or where metrics from outside are; null where a summary has no such score."""
+    if metric in METRICS:
+        return SummaryRow.__table__.columns[metric]
+    found: ColumnElement[float] = SummaryRow.extra[PLUGIN_SCORES][metric].as_float()
+    return found
 
 
 def _columns(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, bindparam, cast, delete, func, select, update
 
 from core.errors import StoreError
-from core.types import Article, BundleResult, Failure, Landed, Summary
+from core.types import PLUGIN_SCORES, Article, BundleResult, Failure, Landed, Summary
 from jobs.store.on_conflict import insert, insert_new
 from jobs.store.reuse import Reusable, copy, require_whole
 from jobs.store.runs import write_fenced
@@ -74,7 +74,8 @@ def check(articles: Sequence[Article], result: BundleResult) -> None:
                 )
     for summary in result.summaries:
         where = f"the summary of article {summary.article_id} by {summary.system!r} at n={summary.n}"
-        stored = {"seconds": summary.seconds} | summary.scores.columns() | dict(summary.extra)
+        scores = {**summary.scores.columns(), **summary.plugin_scores}
+        stored = {"seconds": summary.seconds} | scores | dict(summary.extra)
         texts = [summary.text, summary.system]
         for name, value in stored.items():
             if isinstance(value, str | tuple):
@@ -178,7 +179,7 @@ def finished_article_ids(connection: Connection, run_id: str, stage: Stage) -> "
     return ArticleIds.of(connection.execute(query).scalars())
 
 
-def failures(connection: Connection, run_id: str) -> list[FailureInfo]:
+def failures(connection: Connection, run_id: str, article_id: str | None = None) -> list[FailureInfo]:
     query = (
         select(
             ArticleRow.dataset,
@@ -188,6 +189,8 @@ def failures(connection: Connection, run_id: str) -> list[FailureInfo]:
         .join(ArticleRow, ArticleRow.id == FailureRow.article_id)
         .where(FailureRow.run_id == run_id)
     )
+    if article_id is not None:
+        query = query.where(FailureRow.article_id == article_id)
     found = [FailureInfo(**row._mapping) for row in connection.execute(query)]
     return sorted(found, key=lambda failure: (failure.dataset, failure.key, failure.article_id, failure.stage))
 
@@ -196,6 +199,12 @@ def content_hashes(connection: Connection, run_id: str) -> dict[str, str]:
     of_run = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
     query = select(ArticleRow.id, ArticleRow.content_hash).where(ArticleRow.id.in_(of_run))
     return {row.id: row.content_hash for row in connection.execute(query)}
+
+
+def article_keys(connection: Connection, run_id: str) -> dict[str, tuple[str, str]]:
+    of_run = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
+    query = select(ArticleRow.id, ArticleRow.dataset, ArticleRow.key).where(ArticleRow.id.in_(of_run))
+    return {row.id: (row.dataset, row.key) for row in connection.execute(query)}
 
 
 def _upsert_failures(connection: Connection, run_id: str, failed: Sequence[Failure], stage: Stage) -> None:
@@ -239,9 +248,15 @@ def _summary_row(run_id: str, summary: Summary) -> dict[str, Any]:
         "text": summary.text,
         "words": summary.words,
         "seconds": summary.seconds,
-        "extra": dict(summary.extra),
+        "extra": stored_extra(summary),
         **summary.scores.columns(),
     }
+
+
+def stored_extra(summary: Summary) -> dict[str, Any]:
+    """The column `extra` of a summary: its own, and its `plugin_scores` under `PLUGIN_SCORES` where it has any."""
+    scores = {PLUGIN_SCORES: dict(summary.plugin_scores)} if summary.plugin_scores else {}
+    return {**summary.extra, **scores}
 
 
 def _failure_row(run_id: str, stage: Stage, failure: Failure) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 from core.errors import FencedError, StoreError
 from core.types import SystemKind
 from jobs.store.on_conflict import insert_new
-from jobs.store.storable_text import escaped
+from jobs.store.storable_text import escaped, is_storable
 from jobs.store.tables import LogLineRow, RunRow, SystemRow
 
 SILENT_SECONDS = 60.0
@@ -30,7 +30,7 @@ class RunSpec:
     `revisions` names libraries, models, datasets and the segmentation; `signatures` gives each metric's options;
     `systems` says how many systems it has: an article is done when it has summaries by as many. `address` is that of
     the Ray dashboard it was submitted to, None for a run that its own machine drives. `reuse`: summaries that other
-    runs of the store have are copied.
+    runs of the store have are copied. `name` and `note` are what people call the run and say of it.
     """
 
     job: str
@@ -43,6 +43,8 @@ class RunSpec:
     systems: int
     address: str | None = None
     reuse: bool = False
+    name: str | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class LogLine:
 class RunInfo:
     """A run as it stands. Times are aware, in UTC; the last four fields are counts of what it has stored.
 
+    `claimed_at` is when its newest driver took it, `worked_seconds` how long those before worked on it.
     `arithmetic` tells the ways in which its workers have multiplied, see `core.arithmetic.describe_arithmetic`.
     `reuse` says whether it copies summaries that other runs have. `articles_done` counts articles with summaries by
     every system, `summaries` those of any article, `reused` those of them that were copied, `failures` articles that
@@ -86,6 +89,10 @@ class RunInfo:
     address: str | None
     cancel_requested_at: datetime | None
     arithmetic: list[str]
+    name: str | None
+    note: str | None
+    claimed_at: datetime | None
+    worked_seconds: float
     reuse: bool
     articles_done: int
     summaries: int
@@ -100,8 +107,12 @@ def check(spec: RunSpec) -> None:
     """Refuse what a store cannot hold.
 
     Raises:
-        StoreError: A part of the specification is not JSON, or the seed does not fit 64 bits.
+        StoreError: A part of the specification is not JSON, the seed does not fit 64 bits, or a database cannot keep
+            its name or note.
     """
+    for text in filter(None, (spec.name, spec.note)):
+        if not is_storable(text):
+            raise StoreError(f"{text!r} holds a NUL or half a surrogate pair, which a database cannot keep: use UTF-8")
     for name in ("recipe", "revisions", "signatures"):
         try:
             json.dumps(dict(getattr(spec, name)), ensure_ascii=False, allow_nan=False).encode()
@@ -139,6 +150,9 @@ def create(connection: Connection, spec: RunSpec, run_id: str) -> None:
             driver_epoch=0,
             created_at=datetime.now(UTC),
             address=spec.address,
+            name=spec.name,
+            note=spec.note,
+            worked_seconds=0.0,
         )
     )
 
@@ -176,6 +190,8 @@ def claim(connection: Connection, run_id: str, host: str, pid: int, take_over: b
             driver_pid=pid,
             heartbeat_at=now,
             started_at=func.coalesce(RunRow.started_at, now),
+            claimed_at=now,
+            worked_seconds=held.worked_seconds + seconds_of_driver(held),
             finished_at=None,
             error=None,
             # Who holds the run's epoch may have been asked to stop since.
@@ -187,6 +203,13 @@ def claim(connection: Connection, run_id: str, host: str, pid: int, take_over: b
     if claimed is None:
         raise _unknown(connection, run_id)
     return claimed
+
+
+def seconds_of_driver(run: RunInfo) -> float:
+    """How long the newest driver of a run has had it, up to when it was last heard of."""
+    if run.claimed_at is None or run.heartbeat_at is None:
+        return 0.0
+    return max(0.0, (run.heartbeat_at - run.claimed_at).total_seconds())
 
 
 def require_epoch(run: RunInfo, epoch: int) -> None:
@@ -230,6 +253,11 @@ def is_driven(run: RunInfo, host: str, now: datetime) -> bool:
     if abs((now - run.heartbeat_at).total_seconds()) > SILENT_SECONDS:
         return False
     return run.driver_host != host or _exists(run.driver_pid)
+
+
+def is_stale(run: RunInfo, host: str, now: datetime) -> bool:
+    """Whether the run is 'running' and has no driver that seems to be alive, as seen from `host`."""
+    return run.state == "running" and not is_driven(run, host, now)
 
 
 def _exists(pid: int) -> bool:

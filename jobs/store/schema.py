@@ -1,21 +1,21 @@
 """The schema's version: read it, bring it up to date, and refuse to work on another one."""
 
 import os
-from pathlib import Path
+import shlex
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, inspect, text
 
 from core.errors import StoreError
+from jobs.installation import migrations
 from jobs.store.address import Address, parse_address
 from jobs.store.engine import reader_engine, transaction, writer_engine
 
 if TYPE_CHECKING:  # only who migrates waits for Alembic
     from alembic.config import Config
 
-HEAD_REVISION = "0008"
+HEAD_REVISION = "0010"
 """The schema revision that this code works with: that of the newest migration."""
-_MIGRATIONS = Path(__file__).resolve().parents[2] / "alembic"
 
 
 def current_revision(url: str) -> str | None:
@@ -86,7 +86,7 @@ def _refusal(address: Address, current: str | None) -> StoreError:
     found = "no NWS schema" if current is None else f"schema revision {current}"
     return StoreError(
         f"the store {address.shown} has {found}, and this code needs revision {HEAD_REVISION}. "
-        f"Run: nws db upgrade --store {address.shown}"
+        f"Run: nws db upgrade --store {shlex.quote(address.shown) if address.path else address.shown}"
     )
 
 
@@ -128,8 +128,9 @@ def _migrate(connection: Connection) -> None:
 def _config() -> "Config":
     from alembic.config import Config
 
-    if not _MIGRATIONS.is_dir():
-        raise StoreError(f"the migrations are missing: {_MIGRATIONS} does not exist. Run NWS from its repository")
+    folder = migrations()
+    if not folder.is_dir():
+        raise StoreError(f"the migrations are missing: {folder} does not exist. Install NWS anew")
     config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("script_location", str(folder).replace("%", "%%"))
     return config

@@ -1,6 +1,6 @@
 """The store: runs, articles, summaries, failures and policies, in SQLite or Postgres."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Self
@@ -9,15 +9,22 @@ from sqlalchemy import Connection, Engine
 
 from core.errors import StoreError
 from core.types import Landed, SystemKind
-from jobs.store import checkpoints, results, reuse, run_means, runs
+from jobs.store import article_texts, asked, checkpoints, progress, removal, results, reuse, run_means, runs, tracked
 from jobs.store.address import Address, parse_address
+from jobs.store.article_texts import ArticleTexts
+from jobs.store.articles import RunArticles
+from jobs.store.asked import AskedWords, TokensUsed
 from jobs.store.checkpoints import CurveRow, GreedyReward, PolicyCheckpoint, PolicyInfo, RoundResult
 from jobs.store.engine import file_identity, reader_engine, transaction, writer_engine
+from jobs.store.extend import extend
+from jobs.store.progress import Progress, Reason, Written
 from jobs.store.query import Answer, run_query
+from jobs.store.removal import Removed
 from jobs.store.results import SWEEP, FailureInfo, Stage
 from jobs.store.reuse import Reusable, StageWork
 from jobs.store.runs import FinalState, LogLine, RunInfo, RunSpec
 from jobs.store.schema import check_schema, create_if_fresh
+from jobs.store.tracked import CurveMeans, UpdateNumbers
 
 if TYPE_CHECKING:  # `nws ls` must not wait for NumPy and SciPy
     from core.analysis import Metric, Points
@@ -114,6 +121,7 @@ class Store:
         """
         with self._write() as connection:
             claimed = runs.claim(connection, run_id, host, pid, take_over, epoch)
+            progress.forget(connection, run_id)
         if claimed > 1:
             # Counted anew: somebody may have deleted rows by hand, to have them computed again.
             with self._read() as connection:
@@ -135,6 +143,17 @@ class Store:
         with self._write() as connection:
             return runs.submit_again(connection, run_id, host, address, take_over)
 
+    def extend_run(self, run_id: str, host: str, spec: RunSpec) -> None:
+        """Give a run that has ended more systems: it is 'interrupted' until a driver has gone on with it.
+
+        Raises:
+            StoreError: A driver works on it as far as `host` can tell, it has not begun, there is no such run, or a
+                part of `spec` is not JSON.
+        """
+        runs.check(spec)
+        with self._write() as connection:
+            extend(connection, run_id, host, spec)
+
     def require_free(self, run_id: str, host: str, take_over: bool = False) -> RunInfo:
         """A run that no driver works on, as far as `host` can tell; with `take_over`, any run.
 
@@ -144,14 +163,17 @@ class Store:
         with self._read() as connection:
             return runs.info(connection, run_id) if take_over else runs.require_free(connection, run_id, host)
 
-    def heartbeat(self, run_id: str, epoch: int, lines: Sequence[LogLine] = ()) -> bool:
-        """Say that the driver is alive, and what it has to tell; whether it was asked to stop.
+    def heartbeat(self, run_id: str, epoch: int, lines: Sequence[LogLine] = (), at: Progress | None = None) -> bool:
+        """Say that the driver is alive, what it has to tell, and what it is at; whether it was asked to stop.
 
         Raises:
             FencedError: The run is no longer this driver's.
         """
         with self._write() as connection:
-            return runs.heartbeat(connection, run_id, epoch, lines)
+            is_to_stop = runs.heartbeat(connection, run_id, epoch, lines)
+            if at is not None:
+                progress.note(connection, run_id, at)
+            return is_to_stop
 
     def cancel_run(self, run_id: str, host: str) -> bool:
         """Ask a run's driver to stop. A run without one is 'interrupted' at once, unless it has ended already.
@@ -261,6 +283,15 @@ class Store:
             runs.finish(connection, run_id, epoch, state, error)
         self._keep_means(run_id)
 
+    def remove_run(self, run_id: str, host: str) -> Removed:
+        """Delete a run with all its rows, and the articles that are in no run any more; see `removal.remove`.
+
+        Raises:
+            StoreError: A driver works on it as far as `host` can tell, or is awaited; or there is no such run.
+        """
+        with self._write() as connection:
+            return removal.remove(connection, run_id, host)
+
     def finished_article_ids(self, run_id: str, stage: Stage = SWEEP) -> "ArticleIds":
         """The articles that have their summaries of a stage: those that a resumed run leaves out there."""
         with self._read() as connection:
@@ -295,24 +326,71 @@ class Store:
         with self._read() as connection:
             return runs.info(connection, run_id)
 
-    def failures(self, run_id: str) -> list[FailureInfo]:
-        """The articles that this run could not finish, by dataset and key."""
+    def failures(self, run_id: str, article_id: str | None = None) -> list[FailureInfo]:
+        """The articles that this run could not finish, by dataset and key; or that one, by stage."""
         with self._read() as connection:
-            return results.failures(connection, run_id)
+            return results.failures(connection, run_id, article_id)
+
+    def articles(self, run_id: str) -> RunArticles:
+        """What a run has of single articles, and which of them a reader may want to see."""
+        return RunArticles(run_id, self._read)
+
+    def newest_failures(self, run_id: str, count: int) -> list[Reason]:
+        """Why articles of this run failed, the newest first."""
+        with self._read() as connection:
+            return progress.reasons(connection, run_id, count)
+
+    def progress(self, run_id: str) -> Progress | None:
+        """What the run's driver is, or was, at; None if it has not told yet."""
+        with self._read() as connection:
+            return progress.read(connection, run_id)
+
+    def summaries_of(self, run_id: str, article_id: str) -> list[Written]:
+        """The summaries of an article in a run, in no order."""
+        with self._read() as connection:
+            return progress.written(connection, run_id, article_id)
 
     def points(
-        self, run_id: str, metrics: "Sequence[Metric] | None" = None, *, repeated_words: bool = False
+        self,
+        run_id: str,
+        metrics: "Sequence[Metric] | None" = None,
+        *,
+        repeated_words: bool = False,
+        systems: Sequence[str] | None = None,
     ) -> "Points":
-        """Every summary of a run with its scores in `metrics` (all), and how much of its text repeats if asked for."""
+        """Every summary of a run, or of these `systems`, with its scores in `metrics` (all).
+
+        With `repeated_words`, it says how much of each text repeats, too.
+        """
         from jobs.store.points import read_points
 
         with self._read() as connection:
-            return read_points(connection, run_id, metrics, repeated_words)
+            return read_points(connection, run_id, metrics, repeated_words, systems)
+
+    def asked_words(self, run_id: str, systems: Collection[str]) -> list[AskedWords]:
+        """How well those of some systems keep to n that were asked for n words, by system and n."""
+        with self._read() as connection:
+            return asked.asked_words(connection, run_id, systems)
+
+    def tokens_used(self, run_id: str, systems: Collection[str]) -> list[TokensUsed]:
+        """What the endpoints of some systems have counted, by system."""
+        with self._read() as connection:
+            return asked.tokens_used(connection, run_id, systems)
+
+    def article_texts(self, run_id: str, article_ids: Sequence[str]) -> list[ArticleTexts]:
+        """Articles with all that a run wrote of them, in the order of the ids; only those with a summary in the run."""
+        with self._read() as connection:
+            return article_texts.read(connection, run_id, article_ids)
 
     def content_hashes(self, run_id: str) -> dict[str, str]:
         """Of every article with a summary in a run, by its id: what names it in runs that read it from other files."""
         with self._read() as connection:
             return results.content_hashes(connection, run_id)
+
+    def article_keys(self, run_id: str) -> dict[str, tuple[str, str]]:
+        """Of every article with a summary in a run, by its id: the dataset and the key that it was read under."""
+        with self._read() as connection:
+            return results.article_keys(connection, run_id)
 
     def checkpoints(self, run_id: str) -> list[PolicyCheckpoint]:
         """The newest checkpoint of each policy of a run, by name."""
@@ -338,6 +416,16 @@ class Store:
         """What the finished policies of a run get on their training articles, by policy, article and n."""
         with self._read() as connection:
             return checkpoints.greedy_rewards(connection, run_id)
+
+    def update_numbers(self, run_id: str) -> list[UpdateNumbers]:
+        """The updates of a run's policies, by policy and update."""
+        with self._read() as connection:
+            return tracked.updates(connection, run_id)
+
+    def curve_means(self, run_id: str) -> list[CurveMeans]:
+        """The mean scores of a run's systems, by dataset, system and n."""
+        with self._read() as connection:
+            return tracked.curves(connection, run_id)
 
     def query(self, sql: str, timeout: float | None = None) -> AbstractContextManager[Answer]:
         """Run one SQL statement that reads: `with store.query("SELECT …") as answer: … answer.rows`.

@@ -52,6 +52,7 @@ class Base(DeclarativeBase):
         dict[str, Any]: JSON,
         list[str]: JSON,
         list[int]: JSON,
+        list[dict[str, Any]]: JSON,
     }
 
 
@@ -99,6 +100,10 @@ class RunRow(Base):
     means_kept: Mapped[bool]
     reuse: Mapped[bool]
     reused: Mapped[int]
+    name: Mapped[str | None]
+    note: Mapped[str | None]
+    claimed_at: Mapped[datetime | None]
+    worked_seconds: Mapped[float]
 
 
 class SystemRow(Base):
@@ -135,6 +140,7 @@ class ArticleRow(Base):
 class SummaryRow(Base):
     """What one system wrote for one article at one length. The metric columns are `core.types.Scores.columns()`.
 
+    `extra` is what the system has to tell; under `PLUGIN_SCORES` it has the values of metrics from outside, by name.
     `reused_from` is the run that computed it, where this one copied it from there, with what it cost there (`seconds`).
     """
 
@@ -234,6 +240,24 @@ class LogLineRow(Base):
     text: Mapped[str]
 
 
+class ProgressRow(Base):
+    """What the driver of a run is at, noted with its heartbeat, see `jobs.store.progress.Progress`."""
+
+    __tablename__ = "progress"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    noted_at: Mapped[datetime]
+    stage: Mapped[str]
+    unit: Mapped[str]
+    finished: Mapped[int]
+    failed: Mapped[int]
+    total: Mapped[int | None]
+    span_seconds: Mapped[float]
+    span_finished: Mapped[int]
+    actors: Mapped[list[dict[str, Any]]]
+    newest: Mapped[str | None]
+
+
 class PolicyRow(Base):
     """The newest checkpoint of one pair of policies, after `updates` of `total_updates`; `state` is its learner."""
 
@@ -276,8 +300,8 @@ class UpdateRow(Base):
 class EpisodeRow(Base):
     """One summary that a policy wrote for one of its training articles, and its reward.
 
-    Sampled ones are those an update learnt from. Greedy ones are of the finished policy, so their `update_number` is
-    the number of its updates; they have no advantage, and `sample` is 0.
+    Sampled ones are those an update was computed from. Greedy ones are of the finished policy, so their `update_number`
+    is the number of its updates; they have no advantage, and `sample` is 0.
     """
 
     __tablename__ = "episodes"

@@ -1,10 +1,32 @@
 """What every table says when its numbers are over few articles."""
 
+from collections.abc import Iterator, Sequence
+
+from core.analysis import Metric
 from core.analysis.intervals import FEW_ARTICLES
+from jobs.terminal.metrics import metric_name
+from jobs.terminal.numerals import counted
 
 
 def few(count: int, what: str = "articles") -> str | None:
     """The caution for `count` of `what`; None where there are enough."""
     if count >= FEW_ARTICLES or count < 2:  # one has no interval
         return None
-    return f"Few {what} ({count}): the intervals may be too narrow. Take them as a hint."
+    return f"With {count} {what} the intervals understate the uncertainty: take them as indicative."
+
+
+def basis(points: Sequence[tuple[int, int]], what: str, metric: Metric) -> Iterator[str]:
+    """What an answer in a metric rests on: how many of `what` at which n, and the caution where they are few.
+
+    Args:
+        points: each n, with how many there are.
+        what: a noun whose plural ends in s.
+        metric: of the answer.
+    """
+    counts, lengths = [count for _, count in points], sorted({n for n, _ in points})
+    fewest, most = min(counts), max(counts)
+    told = counted(most, what) if fewest == most else f"{fewest} to {counted(most, what)}"
+    span = f"n = {lengths[0]}" if len(lengths) == 1 else f"{len(lengths)} lengths from {lengths[0]} to {lengths[-1]}"
+    yield f"It rests on {told} at {span}, in {metric_name(metric)}."
+    if caution := few(fewest):
+        yield caution

@@ -7,18 +7,19 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-# C0 but tab and new line, DEL, C1; and halves of surrogate pairs, which stand for bytes that are no UTF-8.
-_NOT_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+# C0 but tab and new line, DEL, C1; embeddings, overrides and isolates of Unicode's bidirectional algorithm, which
+# reorder a line where it is shown; and halves of surrogate pairs, which stand for bytes that are no UTF-8.
+_NOT_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class PrintableConsole(Console):
-    """A console that prints text as it is, but for control characters, which it writes out.
+    """A console that prints text as it is, `[bold]` and `:cat:` too, but for control characters, which it writes out.
 
     Its own, for colours and bars, stay. `options` are those of rich's `Console`.
     """
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(highlight=False, markup=False, **options)
+        super().__init__(highlight=False, markup=False, emoji=False, **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """The segments of a renderable, each without control characters."""

@@ -1,12 +1,17 @@
-"""Rows of a query as a table in the terminal."""
+"""Rows of a query as a table: for a terminal, for a pipe, and as objects."""
 
 import math
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
+from rich.text import Text
 
 from core.errors import StoreError
 from jobs.terminal.console import printable
+from jobs.terminal.parted_table import Column, print_table
+
+_WIDEST = 60
+"""Columns of the terminal for a text: what is longer folds."""
 
 
 def print_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], console: Console) -> None:
@@ -15,13 +20,32 @@ def print_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], console
     cells = [[_text(value) for value in row] for row in values]
     lines = [list(columns), ["-" * len(name) for name in columns], *cells]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    numeric = [all(isinstance(row[i], int | float | None) for row in values) for i in range(len(columns))]
+    numeric = [_is_number(values, i) for i in range(len(columns))]
     for line in lines:
         padded = [
             cell.rjust(width) if is_number else cell.ljust(width)
             for cell, width, is_number in zip(line, widths, numeric, strict=True)
         ]
         console.print("  ".join(padded).rstrip(), markup=False, highlight=False, soft_wrap=True)
+
+
+def print_for_people(columns: Sequence[str], rows: Iterable[Sequence[object]], console: Console) -> None:
+    """Print rows for a terminal: long texts fold, and what is too wide for it goes on in a further part."""
+    values = list(rows)
+    first, *others = [
+        Column(
+            name,
+            cells := [Text(_text(row[i])) for row in values],
+            width=min(_WIDEST, Column(name, cells).wide),
+            justify="right" if _is_number(values, i) else "left",
+        )
+        for i, name in enumerate(columns)
+    ]
+    print_table(first, others, console, gap=2)
+
+
+def _is_number(rows: Sequence[Sequence[object]], column: int) -> bool:
+    return all(isinstance(row[column], int | float | None) for row in rows)
 
 
 def as_objects(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[dict[str, object]]:

@@ -1,5 +1,6 @@
 """Runs for people (`nws ls`, `nws status`) and for programs (`--json`)."""
 
+import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -7,15 +8,19 @@ from typing import Any
 
 from rich.console import Console
 
-from jobs.store import FailureInfo, PolicyInfo, RunInfo
+from jobs.store import FailureInfo, PolicyInfo, RunInfo, is_stale, seconds_of_driver
 from jobs.terminal.console import printable
+from jobs.terminal.numerals import counted
 
 
 def as_dict(
     run: RunInfo, failures: Sequence[FailureInfo] | None = None, policies: Sequence[PolicyInfo] = ()
 ) -> dict[str, Any]:
-    """A run as plain values with times in ISO 8601; with its failures where they are given, and its policies if any."""
-    values = {key: _plain(value) for key, value in asdict(run).items()}
+    """A run as plain values with times in ISO 8601; with its failures where they are given, and its policies if any.
+
+    `stale` says whether it is 'running' with a driver that is dead.
+    """
+    values = {key: _plain(value) for key, value in asdict(run).items()} | {"stale": _is_stale(run)}
     if failures is not None:
         values["failed_articles"] = [
             {key: _plain(value) for key, value in asdict(failure).items()} for failure in failures
@@ -29,7 +34,7 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
-COLUMNS = ("RUN", "STATE", "ARTICLES", "SUMMARIES", "FAILED", "SUBMITTED (UTC)", "TIME")
+COLUMNS = ("RUN", "STATE", "ARTICLES", "SUMMARIES", "FAILED", "SUBMITTED (UTC)", "TIME", "NAME", "NOTE")
 
 
 def updates_as_dict(updates: tuple[int, int] | None) -> dict[str, int]:
@@ -42,15 +47,21 @@ def rows(runs: Sequence[RunInfo], updates: Mapping[str, tuple[int, int]]) -> lis
     return [
         (
             run.id,
-            run.state,
+            "stale" if _is_stale(run) else run.state,
             _progress(run) + _training(updates.get(run.id, (0, 0))),
             run.summaries,
             run.failures,
             f"{run.created_at.astimezone(UTC):%Y-%m-%d %H:%M}",
-            _duration(run),
+            duration(run),
+            run.name or "",
+            run.note or "",
         )
         for run in runs
     ]
+
+
+def _is_stale(run: RunInfo) -> bool:
+    return is_stale(run, socket.gethostname(), datetime.now(UTC))
 
 
 def _progress(run: RunInfo) -> str:
@@ -63,7 +74,7 @@ def _training(updates: tuple[int, int]) -> str:
     return f" (training: {done}/{total} updates)" if done < total else ""
 
 
-def _part(dataset: Mapping[str, Any]) -> str:
+def dataset_part(dataset: Mapping[str, Any]) -> str:
     """Which of a dataset's articles a recipe asks for, unless it is all."""
     skip, limit = dataset.get("skip") or 0, dataset.get("limit")
     if not skip and limit is None:
@@ -71,30 +82,39 @@ def _part(dataset: Mapping[str, Any]) -> str:
     return f", articles {skip + 1} to {'the last' if limit is None else skip + limit}"
 
 
-def _duration(run: RunInfo) -> str:
-    if run.started_at is None:
+def duration(run: RunInfo) -> str:
+    """How long its drivers have worked on it, without the pauses between them: hours, minutes, seconds."""
+    if run.claimed_at is None:
         return "-"
-    end = run.finished_at or (datetime.now(UTC) if run.state == "running" else run.heartbeat_at or run.started_at)
-    seconds = int((end - run.started_at).total_seconds())
+    now = datetime.now(UTC)
+    is_alive = run.state == "running" and not _is_stale(run)
+    newest = (now - run.claimed_at).total_seconds() if is_alive else seconds_of_driver(run)
+    seconds = int(run.worked_seconds + newest)
     return f"{seconds // 3600}:{seconds % 3600 // 60:02}:{seconds % 60:02}"
 
 
 def print_status(
-    run: RunInfo, failures: Sequence[FailureInfo], policies: Sequence[PolicyInfo], console: Console
+    run: RunInfo, failures: Sequence[FailureInfo], policies: Sequence[PolicyInfo], console: Console, where: str = ""
 ) -> None:
-    """A run, one fact a line, its policies and its failures."""
+    """A run, one fact a line, its policies and its failures; `where` makes commands find its store."""
 
     def line(name: str, value: object) -> None:
         console.print(f"{name:<12} {printable(str(value))}", markup=False)
 
     line("run", run.id)
-    line("state", run.state + (f" ({run.error})" if run.error else ""))
+    for name, told in (("name", run.name), ("note", run.note)):
+        if told:
+            line(name, told)
+    if _is_stale(run):
+        line("state", f"stale: its driver is dead, or out of reach. Go on with: nws resume {run.id}{where}")
+    else:
+        line("state", run.state + (f" ({run.error})" if run.error else ""))
     if run.state == "pending":
         whom = f"its Ray job at {run.address} to begin" if run.address else "a driver"
-        line("waits for", f"{whom}. If that is gone: nws resume {run.id}")
+        line("waits for", f"{whom}. If that is gone: nws resume {run.id}{where}")
     line("articles", f"{_progress(run)} done, {run.failures} failed")
     line("summaries", f"{run.summaries}, {run.reused} of them reused" if run.reused else run.summaries)
-    line("time", f"{_duration(run)} since {_plain(run.started_at)}" if run.started_at else "not started")
+    line("time", f"{duration(run)} of work since {_plain(run.started_at)}" if run.started_at else "not started")
     if run.state == "running":
         line("driver", f"pid {run.driver_pid} on {run.driver_host}, last heard of {_plain(run.heartbeat_at)}")
     if run.address:
@@ -106,15 +126,19 @@ def print_status(
     line("seed", ", ".join(map(str, run.recipe.get("seeds", [run.seed]))))
     for policy in policies:
         line("policy", f"{policy.name}: {policy.updates}/{policy.total_updates} updates")
-    for name, kind in (("learns from", "train_datasets"), ("dataset", "datasets")):
+    for name, kind in (("trained on", "train_datasets"), ("dataset", "datasets")):
         revisions = run.revisions.get(kind, {})
         for (dataset, revision), asked in zip(revisions.items(), run.recipe.get(kind, ()), strict=False):
-            line(name, f"{dataset} {revision}{_part(asked)}")
+            line(name, f"{dataset} {revision}{dataset_part(asked)}")
     line("segmentation", run.revisions["segmentation"])
     for encoder in run.revisions["encoders"].values():
         line("encoder", encoder)
     for generator in run.revisions.get("generators", {}).values():
         line("generator", generator)
+    for plugin in run.revisions.get("plugins", {}).values():
+        line("plugin", plugin)
+    for name, file in run.revisions.get("predictions", {}).items():
+        line("predictions", f"{name}: {file}")
     line("bertscore", run.revisions["bertscore"])
     line("libraries", ", ".join(f"{name} {version}" for name, version in run.revisions["libraries"].items()))
     for name, signature in run.signatures.items():
@@ -123,5 +147,5 @@ def print_status(
         line(
             "failed",
             f"{failure.stage}, {failure.dataset} {failure.key}: {failure.error_class}: {failure.message} "
-            f"({failure.attempts} attempts, {failure.node})",
+            f"({counted(failure.attempts, 'attempt')}, on {failure.node})",
         )

@@ -1,13 +1,15 @@
-"""How tables of results look in a terminal: titles, names of systems and numbers."""
+"""How tables of results look in a terminal: titles, lines and names of systems."""
 
 import re
+from collections.abc import Sequence
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from core.analysis import Interval
+from core.analysis import Metric
 from core.types import SystemKind
+from jobs.terminal.metrics import metric_name, short_signature
+from jobs.terminal.parted_table import Column
 
 WIDTH = 80
 """Columns of a terminal that every table is made for."""
@@ -20,29 +22,26 @@ def print_line(console: Console, text: str, style: str = "") -> None:
     console.print(Text(text, style=style))
 
 
+def print_sentence(console: Console, name: str, sentence: str) -> None:
+    """What there is to say of a system."""
+    console.print(Text(name, style="bold").append(f": {sentence}", style="not bold"))
+
+
+def print_metric(metric: Metric, signature: str, run: str, console: Console, where: str) -> None:
+    """What the numbers of a report are in, its signature shortened. `where` is what `nws` needs to find the run."""
+    name = metric_name(metric)
+    print_line(console, f"Metric: {name}, {short_signature(signature)}. In full: nws status {run}{where}", style="dim")
+
+
 def print_title(console: Console, text: str) -> None:
     console.print()
     print_line(console, text, style="bold underline")
 
 
-def make_table(gap: int = 0) -> Table:
-    """A table without lines, `gap` blanks between its columns."""
-    return Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
-
-
-def decimals(value: float, places: int = 3) -> str:
-    """Without the leading zero: ".432"; no "-.000"."""
-    text = f"{value:.{places}f}"
-    if float(text) == 0:
-        text = text.removeprefix("-")
-    return text.replace("0.", ".", 1) if abs(float(text)) < 1 else text
-
-
-def interval_text(interval: Interval, places: int = 3) -> str:
-    """Its ends: ".012 to .345"; "no interval" where there is none."""
-    if interval.low is None or interval.high is None:
-        return "no interval"
-    return f"{decimals(interval.low, places)} to {decimals(interval.high, places)}"
+def names_column(heading: str, names: Sequence[Text]) -> Column:
+    """Names to the left, folded at `NAME_WIDTH`."""
+    column = Column(heading, names)
+    return Column(heading, names, min(NAME_WIDTH, column.wide), "left")
 
 
 def role(kind: SystemKind) -> str:

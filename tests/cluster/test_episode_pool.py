@@ -42,7 +42,9 @@ def test_every_article_is_prepared_once_and_the_guilty_one_fails(tmp_path: Path)
 
     pool = InlineEpisodePool(partial(FakeEpisodeRunner, tmp_path / "log"))
     assert [str(worker) for worker in pool.workers] == [str(this_worker())]
+    assert [busy.seconds for busy in pool.busy] == [0.0]
     groups = list(pool.prepare(articles, look_around))
+    assert pool.busy[0].seconds > 0
     assert [[(article, failure is None) for article, failure in group] for group in groups] == [
         [(articles[0], True)], [(articles[1], False)], [(articles[2], True)],
     ]  # fmt: skip

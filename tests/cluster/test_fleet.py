@@ -68,9 +68,12 @@ def test_a_fleet_can_be_closed_and_started_again() -> None:
             for _ in range(2):
                 fleet.start()
             become_ready(fleet)
+            assert [(actor.number, actor.seconds) for actor in fleet.busy] == [(0, 0.0), (1, 0.0)]
             fleet.send(1, "prepare", fakes.article(ticket), 1)
             assert fleet.loads == {0: 0, 1: 1}
             assert wait_for(fleet, [ticket]) == {ticket: None}
+            idle, used = fleet.busy
+            assert idle.seconds == 0 < used.seconds
             for _ in range(2):
                 fleet.close()
 
@@ -86,7 +89,8 @@ def test_the_caller_is_not_left_alone(caplog: pytest.LogCaptureFixture) -> None:
             assert fleet.wait() == []
             told.append(len(caplog.records))
     assert len(told) > 15
-    assert told[-1] == 2, "a warning for each second of silence"
+    # A machine that is starved may wait longer than it was told to.
+    assert 2 <= told[-1] <= time.monotonic() - started, "a warning for each second of silence"
     assert "1 of 1 actors wait for 1 none-such GPU each" in caplog.text
 
 

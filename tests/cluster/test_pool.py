@@ -133,6 +133,20 @@ def test_inline_pool_is_one_worker() -> None:
     assert node == socket.gethostname()
 
 
+def test_the_time_in_which_an_inline_pool_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("cluster.worker.time.monotonic", lambda: now[0])
+
+    def sweep(articles: Sequence[SegmentedArticle]) -> list[Summary]:
+        now[0] += 3
+        return []
+
+    pool = InlinePool(Work(fakes.make_segmenter, lambda: sweep))
+    for count, _ in enumerate(pool.map(fakes.bundles(3, 1)), start=1):
+        now[0] += 10  # of the caller
+        assert [(busy.number, busy.seconds) for busy in pool.busy] == [(0, 3 * count)]
+
+
 def test_a_worker_with_a_model_on_a_gpu_is_told_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert this_worker().device != "Tesla T4"
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)

@@ -199,7 +199,7 @@ def test_real_models_give_the_same_parameters_with_one_worker_or_three() -> None
 
 
 @pytest.mark.parametrize("wrong", [Article("d", "s", "k", "Snow fell.", ()), Article("d", "s", "k", "...", ("Snow.",))])
-def test_an_article_that_cannot_be_learnt_from_is_refused(wrong: Article) -> None:
+def test_an_article_that_cannot_be_trained_on_is_refused(wrong: Article) -> None:
     model = resolve_model(parse_model("all-MiniLM-L6-v2"))
     made = make_episode_runner(EpisodePlan("en", "blank", model, RewardConfig(BertScoreConfig(model, 6))), "cpu")
     with pytest.raises(EmptyArticleError, match="'k' of d"):

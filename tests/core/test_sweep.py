@@ -20,8 +20,9 @@ from core.summarizers.chunk_systems import ChunkSystem, Random
 from core.summarizers.encoders import Encoder
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generation import Generated, LoadedGenerator
-from core.summarizers.generators import parse_generator
+from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
 from core.summarizers.lead import Lead
+from core.summarizers.prompt_template import DEFAULT_PROMPT
 from core.summarizers.systems import Document
 from core.sweep import Sweeper, generated
 from core.sweep_plan import SweepPlan, make_segmenter, make_sweeper
@@ -168,12 +169,12 @@ def test_a_renamed_article_is_generated_with_the_same_draws() -> None:
     article = segmented("Some text.").article
     seen: list[Sequence[int]] = []
 
-    def generate(texts: Sequence[str], keys: Sequence[int]) -> list[Generated]:
+    def generate(texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[Generated]:
         seen.append(keys)
         return [Generated("Text.", 1, 0, "float32") for _ in texts]
 
     for of in (article, replace(article, dataset="other"), replace(article, text="Some other text.")):
-        generated([unsegmented(of)], generate, "gpt2", [1])
+        generated([unsegmented(of)], generate, KNOWN_GENERATORS["gpt2-xl"], [1])
     assert seen[0] == seen[1] != seen[2]
 
 
@@ -195,9 +196,11 @@ def test_a_generator_writes_once_and_its_text_is_cut_to_every_length(
     calls: list[int] = []
     generate = LoadedGenerator.__call__
 
-    def counted(self: LoadedGenerator, texts: Sequence[str], keys: Sequence[int]) -> list[Generated]:
+    def counted(
+        self: LoadedGenerator, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]
+    ) -> list[Generated]:
         calls.append(len(texts))
-        return generate(self, texts, keys)
+        return generate(self, texts, keys, asked)
 
     monkeypatch.setattr(LoadedGenerator, "__call__", counted)
     generative = baselines(generator=str(tiny_models["bart"]))
@@ -230,3 +233,22 @@ def test_a_korean_sweep() -> None:
         assert summary.scores.rouge1.f1 == expected.fmeasure
     with pytest.raises(LanguageError, match="not in Korean"):
         segment(Article("d", "all", "k", "English text.", ("English.",)))
+
+
+def test_a_generator_that_is_asked_for_n_words_says_how_many_it_wrote() -> None:
+    generator = replace(KNOWN_GENERATORS["gpt2-xl"], prompt=DEFAULT_PROMPT)
+    articles = [segmented("Some text."), segmented("Another text.")]
+    seen: list[tuple[Sequence[str], Sequence[int]]] = []
+
+    def generate(texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[Generated]:
+        seen.append((texts, asked))
+        return [Generated("One two, three – four.", 9, 1, "float32") for _ in texts]
+
+    written = generated(articles, generate, generator, [2, 7])
+    assert seen == [(["Some text."] * 2 + ["Another text."] * 2, [2, 7, 2, 7])]
+    assert [(article, draft.n, draft.text) for article, _, draft in written] == [
+        (found.article, n, text) for found in articles for n, text in ((2, "One two,"), (7, "One two, three – four."))
+    ]
+    read = {"input_tokens": 9, "truncated_tokens": 1, "dtype": "float32"}
+    assert written[0][2].extra == read | {"words_asked": 2, "words_written": 4}
+    assert {system for _, system, _ in written} == {f"gpt2-xl|prompt={DEFAULT_PROMPT.short_sha256}"}

@@ -140,6 +140,29 @@ def test_a_submitted_run_is_found_by_its_name_everywhere(head: Head, folder: Pat
     assert f"Ray job {run_id}-a2" in nws(folder, "logs", run_id, "--job", "--follow")[1]
 
 
+def test_files_of_ones_own_travel_with_the_run(folder: Path, store: str, sample_rows: list[dict[str, str]]) -> None:
+    rows = [{"id": row["id"], "prediction": f"What {row['id']} is about."} for row in sample_rows[:2]]
+    (folder / "mine.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    source = "def tail(text, n):\n    return ' '.join(text.split()[-n:])\n\nSYSTEMS = {'tail': tail}\n"
+    source += "METRICS = {'short': lambda summary, references: -len(summary.split())}\n"
+    (folder / "mine.py").write_text(source)
+    own = ("--predictions", "mine.jsonl", "--plugin", "mine.py", "--system", "lead")
+    submitted = nws(folder, "submit", "baselines", *SMALL[2:], *own, "--no-wait", "--json")[0]
+    run_id = json.loads(submitted.splitlines()[-1])["run_id"]
+    for name in ("mine.jsonl", "mine.py"):  # the head begins seconds later, and has its own
+        (folder / name).rename(folder / f"{name}.away")
+    nws(folder, "logs", run_id, "--follow")
+    with open_store(store, read_only=True) as opened:
+        run = opened.run_info(run_id)
+        assert (run.state, run.error, run.articles_done, run.failures) == ("done", None, 2, 0)
+        with opened.query(
+            f"select system, count(*) from summaries where run_id = '{run_id}' group by 1 order by 1"
+        ) as answer:
+            assert list(answer.rows) == [("lead", 4), ("mine", 6), ("tail", 4)]
+        scores = opened.points(run_id, ["short"])
+        assert scores.scores["short"].tolist() == (-scores.words).tolist()
+
+
 def test_without_the_token_nothing_is_told_and_nothing_is_submitted(
     head: Head, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

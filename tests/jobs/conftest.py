@@ -30,3 +30,9 @@ def nws(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
         return Result(int(stopped.value.code or 0), captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture
+def nws_command(nws):
+    """`nws`, for tests that import the module of that name."""
+    return nws

@@ -14,7 +14,7 @@ SUBMIT = ("submit", "phase1", "--engine", "inline", "--limit", "3", "--n", "1,7"
 
 
 def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
-    submitted = nws(*SUBMIT, "--json")
+    submitted = nws(*SUBMIT, "--name", "first", "--note", "three articles", "--json")
     assert submitted.code == 0
     outcome = submitted.json
     assert outcome == {
@@ -31,6 +31,7 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
     listed = nws("ls")
     assert outcome["run_id"] in listed.out
     assert "3/3" in listed.out
+    assert listed.out.splitlines()[-1].endswith("  first  three articles")
     assert nws("ls", "--json").json[0]["id"] == outcome["run_id"]
 
     status = nws("status")
@@ -49,6 +50,16 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
     assert (tmp_path / "reports" / outcome["run_id"] / "curves.png").stat().st_size > 10_000
     assert nws("report", "--json", "--out", "elsewhere").json
     assert (tmp_path / "elsewhere" / "curves.svg").exists()
+
+    rouge = nws("report", "--metric", "rouge1_f1")
+    assert "Metric: ROUGE-1 F1, rouge, tok:rouge_score, refs:best-f1." in " ".join(rouge.out.split())
+    folder = tmp_path / "reports" / outcome["run_id"] / "rouge1_f1"
+    written = json.loads((folder / "report.json").read_text("utf-8"))
+    assert (written["metric"], written["signature"].split("|")[:2]) == ("rouge1_f1", ["rouge", "stem:no"])
+    assert ",rouge1_f1,rouge|stem:no|" in (folder / "curves.csv").read_text("utf-8").splitlines()[1]
+    wrong = nws("report", "--metric", "rouge")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "no metric 'rouge' to report. The metrics are bertscore_f1, rouge1_f1" in " ".join(wrong.err.split())
 
     again = nws(*SUBMIT, "--resume", "--json")
     assert again.json == outcome
@@ -299,7 +310,7 @@ def test_score_writes_nothing_for_a_malformed_file(nws, predictions: Path, tmp_p
     ("arguments", "code", "message"),
     [
         (("--metrics", "rouge1,bluе"), 2, "There is no metric 'bluе'. The metrics are rouge1"),
-        (("--metrics", ","), 2, "names no metric"),
+        (("--metrics", ","), 2, "no metric to compute: name one or more. (--metrics)"),
         (("--references", "worst"), 2, "'worst' is not one of 'best', 'mean'"),
         (("--lang", "fr"), 2, "no language 'fr'"),
         (("--per-row", "absent/rows.jsonl"), 2, "no folder absent"),

@@ -94,7 +94,7 @@ def test_command_line(nws, tmp_path: Path) -> None:
             (
                 (bad,),
                 (draw.choice(("ls", "status", "report", "submit", "db")), f"--{bad}"),
-                (draw.choice(("status", "logs", "report", "cancel", "resume", "compare", "export")), bad),
+                (draw.choice(("status", "logs", "report", "cancel", "resume", "compare", "export", "show")), bad),
                 ("query", bad),
                 ("query", "select 1", "--timeout", draw.choice(("0", "nan", "inf", "-1", "x" + number))),
                 ("ls", "--store", bad),

@@ -16,8 +16,9 @@ SLOW = {"torch", "spacy", "transformers", "sentence_transformers", "bert_score",
         ("core.sweep_plan, core.episode_plan", SLOW),
         ("core.sweep_plan, core.text.spacy_segmentation", SLOW - {"spacy", "torch"}),  # spaCy imports torch itself
         ("core.sweep", {"spacy", "bert_score", "nltk"}),
+        ("nws", {*SLOW, "ray", "matplotlib", "datasets"} - {"pandas"}),  # its frames are pandas'
     ],
-    ids=["drive", "plan", "segment", "summarise"],
+    ids=["drive", "plan", "segment", "summarise", "python"],
 )
 def test_nothing_is_imported_that_is_not_needed(modules: str, slow: set[str]) -> None:
     program = f"import sys, {modules}; print(*sorted({slow!r} & sys.modules.keys()))"

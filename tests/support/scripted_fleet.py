@@ -34,6 +34,7 @@ class ScriptedFleet:
         self.actors = actors
         self.resources = ActorResources(num_gpus=0, num_cpus=1, accelerator_type=None)
         self.workers = ()
+        self.busy = ()
         self.ready = set(range(actors))
         self.missing: list[int] = []  # those of whom nobody hears again
         self.sent: list[tuple[int, Any]] = []  # to whom, and what

@@ -19,6 +19,8 @@ from transformers import (
     GPT2LMHeadModel,
     GPT2Model,
     GPT2Tokenizer,
+    LlamaConfig,
+    LlamaForCausalLM,
     PegasusConfig,
     PegasusForConditionalGeneration,
     PegasusTokenizer,
@@ -99,6 +101,30 @@ def make_gpt2_lm(folder: Path) -> Path:
         eos_token_id=tokenizer.eos_token_id,
     )
     return _save(folder, GPT2LMHeadModel(_seeded(config)), tokenizer)
+
+
+CHAT_TEMPLATE = (
+    "<|endoftext|>{% for message in messages %}<{{ message['role'] }}>{{ message['content'] }}<s>{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}"
+)
+
+
+def make_llama(folder: Path, chat_template: str | None = CHAT_TEMPLATE) -> Path:
+    """Follows instructions as they do: a chat template, rotary positions, and settings that draw at random."""
+    tokenizer = _byte_level(GPT2Tokenizer)
+    tokenizer.chat_template = chat_template
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        max_position_embeddings=512,
+        num_key_value_heads=1,
+        initializer_range=0.5,
+        bos_token_id=tokenizer.eos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        **_SIZE,
+    )
+    model = LlamaForCausalLM(_seeded(config))
+    model.generation_config.update(do_sample=True, temperature=0.7, top_p=0.8, repetition_penalty=1.05)
+    return _save(folder, model, tokenizer)
 
 
 def make_bart(folder: Path) -> Path:

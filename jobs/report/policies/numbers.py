@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import inf
 from typing import Any
 
-from core.analysis import POLICY, Point, Points, SystemScore, policy_scores, split_seed
+from core.analysis import POLICY, Metric, Point, Points, SystemScore, policy_scores, split_seed
 from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA
 from core.errors import StoreError
 from jobs.report.policies.learning_curves import LearningLine, learning_lines
-from jobs.report.run_facts import METRIC, Short, kind_flags, run_json, short_by_length, short_json
+from jobs.report.run_facts import Short, kind_flags, run_json, short_by_length, short_json
 from jobs.store import CurveRow, GreedyReward, RunInfo
+from jobs.terminal.metrics import metric_signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class PolicyResults:
         curve: its learning curves.
         greedy: rewards of the finished policies' greedy summaries of their training articles.
         reward: the signature of the reward.
-        reward_is_f1: whether that is the BERTScore F1 of the report: only then training and test articles compare.
+        reward_is_f1: whether that is the run's BERTScore F1: only then training and test articles compare, in it.
     """
 
     points: Points | Sequence[Point]
@@ -35,9 +37,10 @@ class PolicyResults:
 
 @dataclass(frozen=True, slots=True)
 class PolicyNumbers:
-    """A run's scores on test articles, and how its policies learned. Either may be empty, not both."""
+    """A run's scores on test articles, in `metric`, and how its policies learned. Either may be empty, not both."""
 
     run: RunInfo
+    metric: Metric
     reward: str
     reward_is_f1: bool
     scores: tuple[SystemScore, ...]
@@ -69,8 +72,18 @@ class PolicyNumbers:
         return found
 
 
-def analyse_policies(run: RunInfo, results: PolicyResults) -> PolicyNumbers:
-    """The numbers of a report; the run's seed also seeds every test.
+def highest_means(scores: Mapping[str, Mapping[int, SystemScore]], places: int) -> dict[int, float]:
+    """The highest mean at each n, to the decimals that are shown. Upper bounds take no part: they saw the reference."""
+    best: dict[int, float] = {}
+    for at in scores.values():
+        for n, score in at.items():
+            if score.kind != "upper bound" and score.comparable:
+                best[n] = max(best.get(n, -inf), round(score.score.mean, places))
+    return best
+
+
+def analyse_policies(run: RunInfo, results: PolicyResults, metric: Metric = "bertscore_f1") -> PolicyNumbers:
+    """The numbers of a report about `metric`; the run's seed also seeds every test.
 
     Raises:
         StoreError: the run has neither learning curve nor summaries yet, or the points are not those of one run.
@@ -80,12 +93,14 @@ def analyse_policies(run: RunInfo, results: PolicyResults) -> PolicyNumbers:
             f"Run {run.id!r} ({run.state}) has neither updates nor summaries to report. "
             f"See `nws status {run.id}`; continue it with `nws resume {run.id}`."
         )
-    training_f1 = _training_means(results.greedy) if results.reward_is_f1 else {}
+    is_reward = results.reward_is_f1 and metric == "bertscore_f1"
+    training_f1 = _training_means(results.greedy) if is_reward else {}
     return PolicyNumbers(
         run=run,
+        metric=metric,
         reward=results.reward,
         reward_is_f1=results.reward_is_f1,
-        scores=policy_scores(results.points, training_f1, seed=run.seed),
+        scores=policy_scores(results.points, training_f1, metric, seed=run.seed),
         short=short_by_length(results.points),
         learning=learning_lines(results.curve),
     )
@@ -103,7 +118,8 @@ def policies_json(numbers: PolicyNumbers) -> dict[str, Any]:
     """The report as plain JSON values. Intervals are 95 % Student's t intervals over articles."""
     return {
         "run": run_json(numbers.run),
-        "metric": METRIC,
+        "metric": numbers.metric,
+        "signature": metric_signature(numbers.run, numbers.metric),
         "confidence": CONFIDENCE,
         "alpha": ALPHA,
         "reward": numbers.reward,

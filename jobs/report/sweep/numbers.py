@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from math import inf
 from typing import Any
 
 from core.analysis import (
@@ -24,8 +25,9 @@ from core.analysis import (
 from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA
 from core.errors import StoreError
-from jobs.report.run_facts import METRIC, Short, kind_flags, run_json, short_by_length, short_json
+from jobs.report.run_facts import Short, kind_flags, run_json, short_by_length, short_json
 from jobs.store import RunInfo
+from jobs.terminal.metrics import metric_signature
 
 VS_LEAD: tuple[Metric, ...] = ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1")
 """The metrics in which systems are compared with `lead`."""
@@ -33,15 +35,17 @@ VS_LEAD: tuple[Metric, ...] = ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """A run's curves, magic numbers and uncut scores in BERTScore F1, and what else tells its systems apart.
+    """A run's curves, magic numbers and uncut scores in `metric`, and what else tells its systems apart.
 
     Attributes:
-        vs_lead: what `nws compare RUN` finds, by metric: every system minus `lead`; empty in a run without `lead`.
+        vs_lead: what `nws compare RUN` finds, by metric, `metric` among them: every system minus `lead`; empty in a run
+            without `lead`.
         same_texts: how often two systems wrote the same text.
         short: by dataset and n the ids of the articles that have fewer words, which are left out at that n.
     """
 
     run: RunInfo
+    metric: Metric
     curves: tuple[Curve, ...]
     magic_numbers: tuple[MagicNumber, ...]
     uncut: tuple[Uncut, ...]
@@ -72,35 +76,66 @@ class Numbers:
         return tuple(number for number in self.magic_numbers if number.dataset == dataset)
 
 
-def analyse(run: RunInfo, points: Points | Iterable[Point]) -> Numbers:
+def highest_means(curves: tuple[Curve, ...], places: int) -> dict[int, float]:
+    """The highest mean at each n, to the decimals that are shown. Upper bounds take no part: they saw the reference."""
+    best: dict[int, float] = {}
+    for curve in curves:
+        for point in curve.lengths if curve.kind != "upper bound" else ():
+            if point.comparable:
+                best[point.n] = max(best.get(point.n, -inf), round(point.mean, places))
+    return best
+
+
+def metrics_read(metric: Metric) -> tuple[Metric, ...]:
+    """The metrics that the report about `metric` needs of every point."""
+    return VS_LEAD if metric in VS_LEAD else (metric, *VS_LEAD)
+
+
+def analyse(run: RunInfo, points: Points | Iterable[Point], metric: Metric = "bertscore_f1") -> Numbers:
     """The numbers of a report; the run's seed also seeds every test.
+
+    Args:
+        run: what made the numbers.
+        points: its summaries, with the scores of `metrics_read`.
+        metric: what the report is about.
 
     Raises:
         StoreError: the run has no summaries yet, or the points are not those of one run.
     """
     points = Points.of(points)
+    require_summaries(run, points)
+    pairs = [(system, LEAD) for system, kind in kinds_of(points).items() if kind == "system"]
+    return Numbers(
+        run=run,
+        metric=metric,
+        curves=sweep_curves(points, metric),
+        magic_numbers=magic_numbers(points, metric, seed=run.seed),
+        uncut=uncut_scores(points, metric),
+        vs_lead=compare_by_metric(points, points, pairs, metrics_read(metric), seed=run.seed),
+        same_texts=same_texts(points),
+        short=short_by_length(points),
+    )
+
+
+def require_summaries(run: RunInfo, points: Points) -> None:
+    """Refuse a run without any.
+
+    Raises:
+        StoreError: there are no points.
+    """
     if not len(points):
         raise StoreError(
             f"Run {run.id!r} ({run.state}) has no summaries to report: {run.articles_done} articles finished, "
             f"{run.failures} failed. See `nws status {run.id}`; continue it with `nws resume {run.id}`."
         )
-    pairs = [(system, LEAD) for system, kind in kinds_of(points).items() if kind == "system"]
-    return Numbers(
-        run=run,
-        curves=sweep_curves(points, METRIC),
-        magic_numbers=magic_numbers(points, METRIC, seed=run.seed),
-        uncut=uncut_scores(points, METRIC),
-        vs_lead=compare_by_metric(points, points, pairs, VS_LEAD, seed=run.seed),
-        same_texts=same_texts(points),
-        short=short_by_length(points),
-    )
 
 
 def report_json(numbers: Numbers) -> dict[str, Any]:
     """The report as plain JSON values. Intervals are 95 % Student's t intervals over articles."""
     return {
         "run": run_json(numbers.run),
-        "metric": METRIC,
+        "metric": numbers.metric,
+        "signature": metric_signature(numbers.run, numbers.metric),
         "confidence": CONFIDENCE,
         "alpha": ALPHA,
         "curves": [_with_flags(curve) for curve in numbers.curves],

@@ -1,22 +1,24 @@
-"""A sweep in the terminal: F1 by n, and which n to choose. Made for 80 columns, with or without colour."""
+"""A sweep in the terminal: which n to choose, then scores by n. Made for any width, with or without colour."""
 
-from collections.abc import Iterator, Mapping
-from math import inf
+from collections.abc import Iterator
 
 from rich.console import Console
 from rich.text import Text
 
-from core.analysis import LEAD, RANDOM, Comparison, Curve, CurvePoint, MagicNumber, Metric, Uncut, lengths_text
-from jobs.report.run_facts import bertscore_signature, short_note
-from jobs.report.sweep.numbers import Numbers
-from jobs.terminal.caution import few
+from core.analysis import LEAD, Comparison, CurvePoint, MagicNumber, Uncut, lengths_text
+from jobs.report.run_facts import short_note
+from jobs.report.sweep.answer import headline, sentences, what_is_known
+from jobs.report.sweep.numbers import Numbers, highest_means
+from jobs.terminal.metrics import metric_name, metric_places, metric_signature
+from jobs.terminal.numerals import counted, decimals, interval_text, signed
+from jobs.terminal.parted_table import Column, print_table
 from jobs.terminal.table_style import (
     NAME_WIDTH,
     UPPER_BOUND_NOTE,
-    decimals,
-    interval_text,
-    make_table,
+    names_column,
     print_line,
+    print_metric,
+    print_sentence,
     print_title,
     role,
     system_name,
@@ -26,56 +28,64 @@ _APART = "°"
 _NEARLY_ONE = 0.5
 """Two systems that write the same text in as large a share of summaries are said to."""
 _MOST_PAIRS = 4
-_METRIC_NAMES: Mapping[Metric, str] = {
-    "bertscore_f1": "BERTScore F1",
-    "rouge1_f1": "ROUGE-1 F1",
-    "rouge2_f1": "ROUGE-2 F1",
-    "rougel_f1": "ROUGE-L F1",
-}
+_VERDICT_WIDTH = 13
+_STRETCHED = {3: "thousandths", 4: "ten-thousandths"}
 
 
-def print_tables(numbers: Numbers, console: Console) -> None:
-    """Print every dataset's tables to `console`."""
+def print_tables(numbers: Numbers, console: Console, where: str = "") -> None:
+    """Print the answer for every dataset, then every dataset's tables, to `console`.
+
+    `where` is what the commands that it names need to find the run, such as ` --store URL`.
+    """
     run = numbers.run
     print_line(
         console, f"Run {run.id}: {run.state}, {run.articles_done} articles, {run.failures} failed, seed {run.seed}"
     )
-    print_line(console, f"Metric: BERTScore F1, {bertscore_signature(run)}", style="dim")
+    print_metric(numbers.metric, metric_signature(run, numbers.metric), run.id, console, where)
     for dataset in numbers.datasets:
-        curves, magic = numbers.curves_of(dataset), numbers.magic_numbers_of(dataset)
+        if numbers.curves_of(dataset):
+            _print_answer(dataset, numbers, console)
+    for dataset in numbers.datasets:
+        curves = numbers.curves_of(dataset)
         if curves:
-            _print_curves(dataset, curves, console)
-            _print_magic_numbers(dataset, magic, console)
-            _print_how_to_read(magic, console)
-            _print_vs_lead(dataset, numbers, console)
-        for note in _cautions(dataset, numbers):
+            _print_curves(dataset, numbers, console)
+            _print_best_n(dataset, numbers, console)
+            _print_vs_lead(dataset, numbers, console, where)
+        notes = tuple(_cautions(dataset, numbers))
+        if notes:
+            print_title(console, f"{dataset}: to keep in mind")
+        for note in notes:
             print_line(console, note, style="yellow")
         uncut = [found for found in numbers.uncut if found.dataset == dataset]
         if uncut:
-            _print_uncut(dataset, uncut, console)
+            _print_uncut(dataset, uncut, numbers, console)
 
 
-def _print_curves(dataset: str, curves: tuple[Curve, ...], console: Console) -> None:
+def _print_answer(dataset: str, numbers: Numbers, console: Console) -> None:
+    print_title(console, f"{dataset}: which n?")
+    print_line(console, headline(numbers, dataset), style="bold")
+    for system, sentence in sentences(numbers, dataset):
+        print_sentence(console, system, sentence)
+    for sentence in what_is_known(numbers, dataset):
+        print_line(console, sentence, style="dim")
+
+
+def _print_curves(dataset: str, numbers: Numbers, console: Console) -> None:
+    curves, places = numbers.curves_of(dataset), metric_places(numbers.metric)
     points = [point for curve in curves for point in curve.lengths]
-    lengths = sorted({point.n for point in points})
-    best = _best(curves)
-    width = 1 + max(len(decimals(point.mean)) for point in points)
-    per_table = max(1, (console.width - NAME_WIDTH) // width)
-    print_title(console, f"{dataset}: mean F1 by n")
-    for start in range(0, len(lengths), per_table):
-        block = lengths[start : start + per_table]
-        table = make_table()
-        table.add_column("n", width=NAME_WIDTH, overflow="fold")
-        for n in block:
-            table.add_column(f"{n:>{width - 1}}", width=width)
+    best = highest_means(curves, places)
+    width = max(len(decimals(point.mean, places)) for point in points)
+    print_title(console, f"{dataset}: mean {metric_name(numbers.metric)} by n")
+    columns = []
+    for n in sorted({point.n for point in points}):
+        cells = []
         for curve in curves:
-            at = {point.n: point for point in curve.lengths}
-            stars = {} if curve.kind == "upper bound" else best
-            table.add_row(
-                system_name(curve.system, curve.kind), *(_cell(at.get(n), stars.get(n), width - 1) for n in block)
-            )
-        console.print(table)
-    print_line(console, "* highest at that n    ± half of the 95 % interval, in thousandths", style="dim")
+            at = next((point for point in curve.lengths if point.n == n), None)
+            cells.append(_cell(at, None if curve.kind == "upper bound" else best.get(n), width, places))
+        columns.append(Column(f"{n:>{width}}", cells, width + 1, "left"))
+    names = [system_name(curve.system, curve.kind) for curve in curves]
+    print_table(Column("n", names, NAME_WIDTH, "left"), columns, console, gap=0)
+    print_line(console, f"* highest at that n    ± half of the 95 % interval, in {_STRETCHED[places]}", style="dim")
     if any(not point.comparable for point in points):
         print_line(
             console, f"{_APART} lacks articles that others have: this mean is not held against theirs", style="dim"
@@ -84,52 +94,37 @@ def _print_curves(dataset: str, curves: tuple[Curve, ...], console: Console) -> 
         print_line(console, UPPER_BOUND_NOTE, style="dim")
 
 
-def _best(curves: tuple[Curve, ...]) -> dict[int, float]:
-    """The highest mean at each n, as it is shown. Upper bounds take no part: they saw the reference."""
-    best: dict[int, float] = {}
-    for curve in curves:
-        for point in curve.lengths if curve.kind != "upper bound" else ():
-            if point.comparable:
-                best[point.n] = max(best.get(point.n, -inf), round(point.mean, 3))
-    return best
-
-
-def _cell(point: CurvePoint | None, best: float | None, width: int) -> Text:
+def _cell(point: CurvePoint | None, best: float | None, width: int, places: int) -> Text:
     # Padded here: rich would strip the blank that stands where others have a star.
     if point is None:
         return Text("–".rjust(width))
-    is_best = point.comparable and round(point.mean, 3) == best
+    is_best = point.comparable and round(point.mean, places) == best
     mark = "*" if is_best else "" if point.comparable else _APART
-    cell = Text(f"{decimals(point.mean):>{width}}{mark}", style="bold" if is_best else "")
-    half = "–" if point.half_width is None else f"±{1000 * point.half_width:.0f}"
+    cell = Text(f"{decimals(point.mean, places):>{width}}{mark}", style="bold" if is_best else "")
+    half = "–" if point.half_width is None else f"±{10**places * point.half_width:.0f}"
     return cell.append("\n" + half.rjust(width), style="not bold dim")
 
 
-def _print_magic_numbers(dataset: str, magic: tuple[MagicNumber, ...], console: Console) -> None:
-    systems = [number for number in magic if number.kind != "control"]
+def _print_best_n(dataset: str, numbers: Numbers, console: Console) -> None:
+    systems = [number for number in numbers.magic_numbers_of(dataset) if number.kind != "control"]
     if not systems:
         return
-    print_title(console, f"{dataset}: which n?")
-    print_line(console, "Best n of each article (median, most frequent), then by mean F1", style="dim")
-    table = make_table(gap=1)
-    table.add_column("system", width=NAME_WIDTH, overflow="fold")
-    table.add_column("median\nbest n", justify="right", width=6)
-    table.add_column("most often\nbest", justify="right", width=10)
-    table.add_column("best by\nmean F1", justify="right", width=7)
-    table.add_column("largest gain\nover random", justify="right", width=13)
-    table.add_column("recommended\nn", overflow="fold", min_width=11)
-    for number in systems:
-        table.add_row(system_name(number.system, number.kind), *_answers(number), Text(number.verdict, "bold"))
-    console.print(table)
+    print_title(console, f"{dataset}: the best n")
+    print_line(console, "Of each article (median, most frequent), by mean, and by gain over random", style="dim")
+    places = metric_places(numbers.metric)
+    cells = [_best_cells(number, places) for number in systems]
+    headings = ("median\nbest n", "most often\nbest", "best by\nmean", "largest gain\nover random")
+    columns = [Column(heading, column) for heading, column in zip(headings, zip(*cells, strict=True), strict=True)]
+    names = [system_name(number.system, number.kind) for number in systems]
+    print_table(Column("system", names, NAME_WIDTH, "left"), columns, console)
 
 
-def _answers(number: MagicNumber) -> list[Text]:
+def _best_cells(number: MagicNumber, places: int) -> list[Text]:
     often, largest = number.most_frequent, number.largest_gain
     gain = Text("–")
     if largest:
-        sign = "+" if largest.gain.mean >= 0 else ""
-        gain = Text(f"{sign}{decimals(largest.gain.mean)} at {largest.n}")
-        gain.append(f"\n{interval_text(largest.gain)}", style="dim")
+        gain = Text(f"{signed(largest.gain.mean, places)} at {largest.n}")
+        gain.append(f"\n{interval_text(largest.gain, places)}", style="dim")
     return [
         Text("–" if number.median is None else f"{number.median:g}"),
         Text("–" if often is None else f"{often} ({number.best_per_article[often]:.0%})"),
@@ -138,35 +133,22 @@ def _answers(number: MagicNumber) -> list[Text]:
     ]
 
 
-def _print_how_to_read(magic: tuple[MagicNumber, ...], console: Console) -> None:
-    if all(number.kind == "control" for number in magic):
-        return
-    random = next((number for number in magic if number.system == RANDOM), None)
-    if random and random.best_by_mean is not None:
-        told = f"{RANDOM} alone does best at n = {random.best_by_mean}."
-    else:
-        told = f"no {RANDOM} here to tell how much."
-    print_line(console, f"Best n by F1 is partly an effect of length: {told}")
-    if random:
-        print_line(console, "Recommended: one of these n has the largest gain over random (95 % confidence).")
-        print_line(console, f"None, if the system is not shown to beat {RANDOM} (5 % error over its n).")
-
-
-def _print_vs_lead(dataset: str, numbers: Numbers, console: Console) -> None:
+def _print_vs_lead(dataset: str, numbers: Numbers, console: Console, where: str) -> None:
     """Where each system is better or worse than `lead`, which a system has to beat to be worth running."""
     found = numbers.vs_lead_of(dataset)
     if not found:
         return
     print_title(console, f"{dataset}: vs. {LEAD} at equal n")
-    table = make_table(gap=1)
-    table.add_column("system", width=NAME_WIDTH - 1, overflow="fold")
-    for heading in _METRIC_NAMES.values():
-        table.add_column(heading, width=13, overflow="fold")
-    for system, by_metric in found.items():
-        table.add_row(system_name(system, "system"), *(_verdicts(by_metric.get(metric)) for metric in _METRIC_NAMES))
-    console.print(table)
-    print_line(console, "–: no difference shown. Sign-flip test, corrected over the n (Holm): 5 % error", style="dim")
-    print_line(console, "in each column of each system. The numbers: nws compare.", style="dim")
+    columns = [
+        Column(metric_name(metric), [_verdicts(of.get(metric)) for of in found.values()], _VERDICT_WIDTH, "left")
+        for metric in numbers.vs_lead
+    ]
+    names = [system_name(system, "system") for system in found]
+    print_table(Column("system", names, NAME_WIDTH - 1, "left"), columns, console)
+    told = (
+        "–: no difference shown. Sign-flip test, corrected over the n (Holm): 5 % error in each column of each system."
+    )
+    print_line(console, f"{told} The numbers: nws compare {numbers.run.id}{where}", style="dim")
 
 
 def _verdicts(found: Comparison | None) -> Text:
@@ -183,19 +165,19 @@ def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
     """What the reader must know about these articles and systems."""
     magic, curves = numbers.magic_numbers_of(dataset), numbers.curves_of(dataset)
     points = [point for curve in curves for point in curve.lengths]
-    if points and (caution := few(min(point.articles for point in points))):
-        yield caution
     for curve in curves:
         apart = [point for point in curve.lengths if not point.comparable]
         if apart:
             fewest = min(apart, key=lambda point: point.articles / point.of_articles)
-            yield f"{curve.system} has {fewest.articles} of {_count(fewest.of_articles)} at n = {fewest.n}."
+            yield f"{curve.system} has {fewest.articles} of {counted(fewest.of_articles, 'article')} at n = {fewest.n}."
     left_out = max((point.of_articles - point.articles for point in points if point.comparable), default=0)
     if left_out:
-        yield f"{_count(left_out)} left out of the means for lacking a summary by some system (the most at any n)."
+        told = counted(left_out, "article")
+        yield f"{told} left out of the means for lacking a summary by some system (the most at any n)."
     dropped = max((number.dropped for number in magic), default=0)
     if dropped:
-        yield f"{_count(dropped)} left out of the best n of each article for lacking some n (the most of any system)."
+        told = counted(dropped, "article")
+        yield f"{told} left out of the best n of each article for lacking some n (the most of any system)."
     if any(of == dataset for of, _ in numbers.short):
         yield short_note(dataset, numbers.short)
     same = [pair for pair in numbers.same_texts if pair.dataset == dataset and pair.share >= _NEARLY_ONE]
@@ -205,22 +187,15 @@ def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
         yield f"{len(same) - _MOST_PAIRS} more pairs wrote the same in half of them or more (report.json)."
 
 
-def _count(articles: int) -> str:
-    return f"{articles} article" if articles == 1 else f"{articles} articles"
-
-
-def _print_uncut(dataset: str, uncut: list[Uncut], console: Console) -> None:
+def _print_uncut(dataset: str, uncut: list[Uncut], numbers: Numbers, console: Console) -> None:
     print_title(console, f"{dataset}: summaries of their own length")
-    table = make_table(gap=2)
-    table.add_column("system", max_width=40, overflow="fold")
-    for heading in ("articles", "mean words", "mean F1", "95 % interval"):
-        table.add_column(heading, justify="right")
-    for found in uncut:
-        table.add_row(
-            Text(found.system + role(found.kind)),
-            str(found.articles),
-            f"{found.words:.1f}",
-            decimals(found.score.mean),
-            interval_text(found.score),
-        )
-    console.print(table)
+    places = metric_places(numbers.metric)
+    by_heading = {
+        "articles": [str(found.articles) for found in uncut],
+        "mean\nwords": [f"{found.words:.1f}" for found in uncut],
+        f"mean\n{metric_name(numbers.metric)}": [decimals(found.score.mean, places) for found in uncut],
+        "95 % interval": [interval_text(found.score, places) for found in uncut],
+    }
+    columns = [Column(heading, list(map(Text, cells))) for heading, cells in by_heading.items()]
+    names = [Text(found.system + role(found.kind)) for found in uncut]
+    print_table(names_column("system", names), columns, console)

@@ -1,40 +1,43 @@
 """The report of a sweep: a run's summaries become tables in the terminal and files beside each other in one folder."""
 
-import csv
 import json
 from pathlib import Path
 
 from rich.console import Console
 
-from core.analysis import Points
+from core.analysis import Metric, Points
 from core.errors import NwsError
-from jobs.report.run_facts import ReportFiles, kind_flags
+from jobs.report.csv_file import write_csv
+from jobs.report.run_facts import ReportFiles
+from jobs.report.sweep.curve_rows import CURVE_COLUMNS, curve_rows
 from jobs.report.sweep.figure import plot_sweep
+from jobs.report.sweep.latex_curves import write_latex
 from jobs.report.sweep.numbers import Numbers, analyse, report_json
 from jobs.report.sweep.printed_tables import print_tables
 from jobs.store import RunInfo
-
-_COLUMNS = (
-    *("run", "dataset", "system", "is_control", "is_upper_bound", "n", "articles", "of_articles", "comparable"),
-    *("mean", "low", "high", "gain_mean", "gain_low", "gain_high"),
-)
+from jobs.terminal.table_style import print_line
 
 
-def write_sweep_report(run: RunInfo, points: Points, out_dir: Path, console: Console) -> ReportFiles:
-    """Print a run's tables to `console` and write `report.json`, `curves.csv`, `curves.png` and `curves.svg`.
+def write_sweep_report(
+    run: RunInfo, points: Points, out_dir: Path, console: Console, metric: Metric = "bertscore_f1", where: str = ""
+) -> ReportFiles:
+    """Print a run's tables to `console`, and write `report.json`, and `curves` as CSV, LaTeX, PNG and SVG.
 
-    `out_dir` is made where it does not exist; files of an earlier report in it are replaced.
+    `out_dir` is made where it does not exist; files of an earlier report in it are replaced. `where` is what
+    the commands that are named need to find the run, such as ` --store URL`.
 
     Raises:
         StoreError: the run has no summaries yet, or the points are not those of one run.
         NwsError: `out_dir` cannot be written.
     """
-    numbers = analyse(run, points)
+    numbers = analyse(run, points, metric)
     try:
         files = _write_files(numbers, out_dir)
     except OSError as error:
         raise NwsError(f"The report cannot be written to {out_dir}: {error}. Choose another folder.") from error
-    print_tables(numbers, console)
+    print_tables(numbers, console, where)
+    for warning in files.warnings:
+        print_line(console, warning, style="yellow")
     return files
 
 
@@ -45,22 +48,8 @@ def _write_files(numbers: Numbers, out_dir: Path) -> ReportFiles:
     report.write_text(text + "\n", encoding="utf-8")
     if not numbers.curves:
         return ReportFiles(report)
-    table, png, svg = (out_dir / f"curves.{kind}" for kind in ("csv", "png", "svg"))
-    _write_curves(numbers, table)
-    plot_sweep(numbers, png, svg)
-    return ReportFiles(report, (table,), (png, svg))
-
-
-def _write_curves(numbers: Numbers, path: Path) -> None:
-    """One row per dataset, system and n; the gain columns are empty where there is no `random` to compare with."""
-    gains = {(m.dataset, m.system, gain.n): gain.gain for m in numbers.magic_numbers for gain in m.gains}
-    with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(_COLUMNS)
-        for curve in numbers.curves:
-            for at in curve.lengths:
-                gain = gains.get((curve.dataset, curve.system, at.n))
-                row = [numbers.run.id, curve.dataset, curve.system, *map(int, kind_flags(curve.kind).values())]
-                row += [at.n, at.articles, at.of_articles, int(at.comparable), at.mean, at.low, at.high]
-                row += [gain.mean, gain.low, gain.high] if gain else ["", "", ""]
-                table.writerow(row)
+    table, latex, png, svg = (out_dir / f"curves.{kind}" for kind in ("csv", "tex", "png", "svg"))
+    write_csv(table, CURVE_COLUMNS, curve_rows(numbers))
+    write_latex(latex, numbers)
+    warning = plot_sweep(numbers, png, svg)
+    return ReportFiles(report, (table, latex), (png, svg), (warning,) if warning else ())

@@ -1,3 +1,4 @@
+import dataclasses
 import random
 
 import numpy as np
@@ -54,6 +55,16 @@ def test_seeds_are_averaged_article_by_article(make_points):
     assert found.bertscore_f1 == pytest.approx(by_seed.mean())
     assert found.rouge1_f1 == pytest.approx(by_seed.mean() / 2)
     assert found.density == 1
+
+
+def test_they_may_be_about_a_metric_from_outside(make_points):
+    points = make_points(f1, SYSTEMS, (7, 9))
+    with_more = [dataclasses.replace(point, plugin_scores={"coverage": -point.bertscore_f1}) for point in points]
+    found = policy_scores(with_more, {}, "coverage", seed=3)
+    for ours, usual in zip(found, all_scores(points), strict=True):
+        assert (ours.system, ours.n, ours.bertscore_f1) == (usual.system, usual.n, usual.bertscore_f1)
+        assert (ours.density, ours.repeated_words) == (usual.density, usual.repeated_words)
+        assert ours.score.mean == pytest.approx(-usual.score.mean)
 
 
 def test_differences_are_paired_with_the_mean_over_seeds(make_points):
@@ -204,3 +215,22 @@ def test_two_runs_are_refused_and_nothing_gives_nothing(make_points):
     with pytest.raises(StoreError, match=r"two summaries by 'policy\|reinforce\|seed=0'"):
         all_scores(points + points[:1])
     assert all_scores([]) == ()
+
+
+def test_another_metric(make_points):
+    points = [dataclasses.replace(p, rouge1_f1=p.bertscore_f1**2) for p in make_points(f1, SYSTEMS, (7, 9))]
+    of_f1, of_rouge = (policy_scores(points, {}, metric, seed=3) for metric in ("bertscore_f1", "rouge1_f1"))
+    for one, other in zip(of_f1, of_rouge, strict=True):
+        assert (one.score.mean, other.score.mean) == pytest.approx((one.bertscore_f1, one.rouge1_f1))
+        assert (one.rouge1_f1, one.articles) == (other.rouge1_f1, other.articles)
+    policy = score_of(of_rouge, "policy|reinforce")
+    assert sum(policy.seeds.values()) / len(policy.seeds) == pytest.approx(policy.rouge1_f1)
+    textrank = score_of(of_rouge, "textrank")
+    assert policy.versus["textrank"].difference.mean == pytest.approx(policy.rouge1_f1 - textrank.rouge1_f1)
+
+
+def test_the_interval_is_over_articles(make_points):
+    points = make_points(f1, SYSTEMS, (7,))
+    textrank = score_of(all_scores(points), "textrank")
+    values = [p.bertscore_f1 for p in points if (p.system, p.n) == ("textrank", 7)]
+    assert textrank.score == mean_interval(values)

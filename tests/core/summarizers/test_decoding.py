@@ -56,6 +56,7 @@ def test_only_pegasus_marks_new_lines() -> None:
     text = "the cat said .<n>news of the city .\n  <n>"
     assert clean(text, for_architecture(MODEL, "pegasus")) == "the cat said . news of the city ."
     assert clean(text, for_architecture(MODEL, "bart")) == "the cat said .<n>news of the city . <n>"
+    assert clean("the\0 cat \ud800", for_architecture(MODEL, "bart")) == "the\ufffd cat \ufffd"
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, T5EncoderModel
+from tiny_checkpoints import make_llama
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer, T5EncoderModel
 
 from core.errors import ModelError
 from core.models import resolve_model
 from core.summarizers.generation import LoadedGenerator, choose_dtype, load_generator
 from core.summarizers.generators import Generator, Settings, parse_generator
+from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate
+from core.text.rows import cleaned
 
 CPU = torch.device("cpu")
 ARCHITECTURES = ["bart", "gpt2-lm", "pegasus", "t5"]
@@ -139,7 +142,7 @@ def test_the_parts_of_a_prompt_are_the_tokens_of_the_whole(
 
 
 def test_what_the_checkpoint_states_comes_first(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    bart, pegasus, t5 = (load(tiny_models[name])._config for name in ("bart", "pegasus", "t5"))
+    bart, pegasus, t5 = (load(tiny_models[name]).config() for name in ("bart", "pegasus", "t5"))
     assert (bart.num_beams, bart.min_length, bart.max_length, bart.no_repeat_ngram_size) == (3, 8, 24, 3)
     # The tiny PEGASUS states none. Its settings are those for PEGASUS, inside its window.
     assert (pegasus.num_beams, pegasus.min_length, pegasus.max_length, pegasus.length_penalty) == (8, 32, 96, 0.8)
@@ -150,7 +153,7 @@ def test_what_the_checkpoint_states_comes_first(tiny_models: dict[str, Path], tm
     stated = json.loads((folder / "generation_config.json").read_text())
     stated |= {"max_length": None, "max_new_tokens": 5, "min_new_tokens": 9, "do_sample": True, "top_k": 7}
     (folder / "generation_config.json").write_text(json.dumps(stated))
-    config = load(folder)._config
+    config = load(folder).config()
     assert (config.max_length, config.max_new_tokens, config.min_length, config.min_new_tokens) == (6, None, 6, None)
     assert (config.num_beams, config.do_sample, config.top_k) == (3, False, None)
     load(folder)(TEXTS, KEYS)
@@ -163,7 +166,7 @@ def test_settings_in_an_old_checkpoints_configuration_hold(tiny_models: dict[str
     config = json.loads((folder / "config.json").read_text()) | {"num_beams": 2, "max_length": 9, "length_penalty": 0.5}
     (folder / "config.json").write_text(json.dumps(config))
     loaded = load(folder)
-    assert (loaded._config.num_beams, loaded._config.max_length, loaded._config.length_penalty) == (2, 9, 0.5)
+    assert (loaded.config().num_beams, loaded.config().max_length, loaded.config().length_penalty) == (2, 9, 0.5)
     assert loaded(TEXTS, KEYS) != load(tiny_models["pegasus"])(TEXTS, KEYS)
 
 
@@ -172,7 +175,7 @@ def test_the_window_limits_the_summary(tiny_models: dict[str, Path]) -> None:
         resolved(tiny_models["bart"]), settings=Settings(2, 5_000, 10_000), checkpoint_first=False, suffix=""
     )
     loaded = load_generator(generator, CPU, 0)
-    assert (loaded._config.min_length, loaded._config.max_length) == (128, 128)
+    assert (loaded.config().min_length, loaded.config().max_length) == (128, 128)
     assert loaded(["the cat"], [0])[0].text
 
 
@@ -277,3 +280,70 @@ def test_code_that_comes_with_a_model_is_not_run(tiny_models: dict[str, Path], t
         (folder / path).write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
     load(folder)(TEXTS[:1], KEYS[:1])
     assert not (tmp_path / "ran").exists()
+
+
+def prompted(folder: Path, text: str = DEFAULT_PROMPT.text) -> Generator:
+    generator = parse_generator(str(folder), PromptTemplate(text))
+    return replace(generator, model=resolve_model(generator.model))
+
+
+# Their characters are tokens.
+SHORT = "Say it in {n} words: {article}"
+
+
+@pytest.mark.parametrize(("name", "prompt"), [("llama", SHORT), ("llama", "Say it: {article}"), ("t5", SHORT)])
+def test_a_prompt_is_answered_as_by_transformers_own_greedy_search(
+    tiny_models: dict[str, Path], name: str, prompt: str
+) -> None:
+    loaded = load_generator(prompted(tiny_models[name], prompt), CPU, 0)
+    tokenizer = AutoTokenizer.from_pretrained(tiny_models[name])
+    kind = AutoModelForCausalLM if name == "llama" else AutoModelForSeq2SeqLM
+    model = kind.from_pretrained(tiny_models[name])
+    texts, asked = [TEXTS[0], TEXTS[2][:200], TEXTS[5]], [2, 5, 2] if "{n}" in prompt else [0, 0, 0]
+    written = loaded(texts, KEYS[:3], asked)
+    for text, n, output in zip(texts, asked, written, strict=True):
+        message = prompt.replace("{n}", str(n)).replace("{article}", text.strip())
+        if name == "llama":
+            inputs = tokenizer.apply_chat_template(
+                [{"role": "user", "content": message}],
+                add_generation_prompt=True,
+                return_tensors="pt",
+                return_dict=True,
+            )
+        else:
+            inputs = tokenizer(message, return_tensors="pt")
+        expected = model.generate(**inputs, do_sample=False, num_beams=1, max_new_tokens={0: 256, 2: 48, 5: 72}[n])
+        start = inputs["input_ids"].shape[1] if name == "llama" else 0
+        decoded = tokenizer.decode(expected[0, start:], skip_special_tokens=True)
+        assert output.text == " ".join(cleaned(decoded).split())  # random models write NULs, too
+        assert output.input_tokens == inputs["input_ids"].shape[1]
+    assert written == [loaded([t], [k], [n])[0] for t, k, n in zip(texts, KEYS, asked, strict=False)]
+    assert len({output.text for output in written}) == 3
+
+
+def test_a_prompt_that_is_too_long_loses_the_end_of_its_article(tiny_models: dict[str, Path]) -> None:
+    loaded = load_generator(prompted(tiny_models["llama"], SHORT), CPU, 0)
+    whole = len(loaded.prompt("", 2).ids)
+    room = 512 - 48 - whole
+    assert loaded.prompt("a b " * (room // 4), 2).truncated == 0
+    cut = loaded.prompt("one two " * 400, 2)
+    assert len(cut.ids) + cut.truncated == whole + 400 * 8 - 1
+    assert whole + room - len("two ") <= len(cut.ids) <= whole + room
+    text = str(loaded._tokenizer.decode(cut.ids))
+    assert text.startswith("<|endoftext|><user>Say it in 2 words: one two one")
+    assert text.endswith(("one<s><assistant>", "two<s><assistant>"))
+    with pytest.raises(ModelError, match=r"tiny-llama.*512 tokens, has no room for an article beside the prompt"):
+        load_generator(prompted(tiny_models["llama"], "x" * 300 + SHORT), CPU, 0)
+
+
+def test_a_checkpoint_without_a_chat_template_gets_the_prompt_as_it_is(tmp_path: Path) -> None:
+    folder = make_llama(tmp_path / "plain", chat_template=None)
+    loaded = load_generator(prompted(folder, SHORT), CPU, 0)
+    assert prompt_text(loaded, "the cat") == "Say it in 0 words: the cat"
+    assert "no chat template" in loaded.generator.revision
+
+
+def test_a_chat_template_that_refuses_is_told(tmp_path: Path) -> None:
+    folder = make_llama(tmp_path / "picky", chat_template="{{ raise_exception('no user, please') }}")
+    with pytest.raises(ModelError, match="chat template takes no message of a user alone: no user, please"):
+        load_generator(prompted(folder), CPU, 0)

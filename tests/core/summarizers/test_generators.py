@@ -1,12 +1,14 @@
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core.errors import ModelError
-from core.models import ModelRef, parse_model
+from core.models import ModelRef, parse_model, resolve_model
 from core.summarizers.generators import ARCHITECTURES, KNOWN_GENERATORS, Settings, for_architecture, parse_generator
+from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate
 
 
 def test_known_names_hub_ids_and_revisions_are_the_same_generator() -> None:
@@ -92,10 +94,50 @@ def test_every_architecture_says_how_long_a_summary_may_be(architecture: str) ->
 
 
 def test_a_folder_with_something_else(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"tiny-bert has the architecture 'bert'.* checkpoint of bart, gpt2, pegasus"):
+    with pytest.raises(ModelError, match=r"tiny-bert is no generator: its config.json names BertModel, and a model"):
         parse_generator(str(tiny_models["bert"]))
+    with pytest.raises(ModelError, match=r"tiny-gpt2 is no generator: its config.json names GPT2Model"):
+        parse_generator(str(tiny_models["gpt2"]), DEFAULT_PROMPT)
     with pytest.raises(ModelError, match="states no model_type"):
         parse_generator(str(tmp_path))
     (tmp_path / "config.json").write_text(json.dumps(["bart"]))
     with pytest.raises(ModelError, match=f"{tmp_path} holds no generator"):
         parse_generator(str(tmp_path))
+
+
+def test_a_checkpoint_of_another_architecture_is_asked_with_a_prompt(tiny_models: dict[str, Path]) -> None:
+    folder = str(tiny_models["llama"])
+    generator = parse_generator(folder)
+    assert (generator.architecture, generator.prompt, generator.chat) == ("llama", DEFAULT_PROMPT, True)
+    assert not generator.has_uncut
+    assert generator.signature == f"tiny-llama|prompt={DEFAULT_PROMPT.short_sha256}"
+    assert generator.options == (
+        f"llama|chat template of the checkpoint|prompt={DEFAULT_PROMPT.text!r}|num_beams=1, max_new_tokens=8n+32|"
+        "bfloat16 where the device has it"
+    )
+    uncut = parse_generator(folder, PromptTemplate("Sum up: {article}"))
+    assert uncut.has_uncut
+    assert uncut.signature != generator.signature
+    assert "max_new_tokens=256" in uncut.options
+
+
+def test_a_prompt_is_for_every_checkpoint_but_those_with_a_known_name(tiny_models: dict[str, Path]) -> None:
+    prompt = PromptTemplate("Sum up in {n} words: {article}")
+    assert parse_generator("t5-large", prompt) == KNOWN_GENERATORS["t5-large"]
+    asked = parse_generator(str(tiny_models["t5"]), prompt)
+    assert (asked.prompt, asked.prefix, asked.chat, asked.architecture) == (prompt, "", False, "t5")
+    assert parse_generator("org/model", prompt).signature == f"model|prompt={prompt.short_sha256}"
+
+
+def test_a_chat_template_is_found_in_either_of_its_files(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "older"
+    shutil.copytree(tiny_models["llama"], folder)
+    pinned = resolve_model(parse_model(str(folder)))
+    template = (folder / "chat_template.jinja").read_text()
+    (folder / "chat_template.jinja").write_text(template + " ")
+    assert resolve_model(parse_model(str(folder))) != pinned, "another template is another model"
+    (folder / "chat_template.jinja").unlink()
+    assert not parse_generator(str(folder)).chat
+    stated = json.loads((folder / "tokenizer_config.json").read_text())
+    (folder / "tokenizer_config.json").write_text(json.dumps(stated | {"chat_template": template}))
+    assert parse_generator(str(folder)).chat

@@ -1,5 +1,8 @@
 """Rows that are not wanted are passed over, and a line is parsed as the json module parses its bytes."""
 
+import csv
+import gzip
+import io
 import json
 import tempfile
 from pathlib import Path
@@ -11,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.errors import CorpusError
-from core.text.files import LocatedRow, read_rows
+from core.text.files import LocatedRow, is_data_file, read_rows
 
 VALUES = st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), min_size=1, max_size=5)
 
@@ -63,3 +66,67 @@ def test_what_is_no_json_as_bytes_is_none_as_text(line: bytes) -> None:
     with pytest.raises(ValueError):  # noqa: PT011  (UnicodeDecodeError and JSONDecodeError)
         json.loads(line)
     assert _rows(line) is None
+
+
+ROWS = [{"text": 'a; "b", c\nd', "summary": "하나"}, {"text": "[x]", "summary": ""}, {"text": "e\tf", "summary": "g"}]
+
+
+def _written(path: Path, rows: list[dict[str, str]], kind: str) -> None:
+    """The rows in a file of a kind, packed if its name ends so."""
+    if kind in ("list", "pretty"):
+        text = json.dumps(rows, ensure_ascii=False, indent=2 if kind == "pretty" else None)
+    elif kind == "lines":
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+    else:
+        file = io.StringIO(newline="")
+        table = csv.DictWriter(file, ["text", "summary"], delimiter=kind)
+        table.writeheader()
+        table.writerows(rows)
+        text = file.getvalue()
+    content = text.encode("utf-8-sig" if kind == ";" else "utf-8")
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize(
+    ("suffix", "kind"),
+    [
+        *((".json", "list"), (".json", "pretty"), (".json", "lines"), (".jsonl", "lines")),
+        *((".csv", ","), (".csv", ";"), (".tsv", "\t")),
+    ],
+)
+def test_files_as_people_have_them(tmp_path: Path, suffix: str, kind: str, packed: str) -> None:
+    path = tmp_path / f"d{suffix}{packed}"
+    _written(path, ROWS, kind)
+    assert [row for _, row in read_rows(path, lambda names: names)] == ROWS
+    assert [row for _, row in read_rows(path, lambda names: names, [False, True])] == ROWS[1:]
+    assert is_data_file(path.name)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("d.json", b'[{"text": "a"}, 3]', "row 2: a row must be a JSON object, not int"),
+        ("d.json", b'[{"text": "a"},', "not valid JSON"),
+        ("d.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 99)[:-12], "cannot be read"),
+        ("d.jsonl.gz", b"no gzip", "cannot be read"),
+        ("d.csv.gz", gzip.compress(b"text,summary\na,b,c\n"), "line 2: the row has 3 cells"),
+        ("d.parquet.gz", b"", "ends in .jsonl, .json, .csv, .tsv"),
+        ("d.gz", b"", "ends in"),
+    ],
+    # A packed file holds the second at which it was made: a name that showed it would differ between test processes.
+    ids=["no-object", "cut-json", "cut-gzip", "no-gzip", "csv-row", "parquet-gz", "no-type"],
+)
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(CorpusError, match=said) as refused:
+        list(read_rows(tmp_path / name, lambda names: names))
+    assert name in str(refused.value)
+
+
+def test_what_unpacks_to_far_more_than_it_is_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.text.files.ALWAYS_ALLOWED", 1_000)
+    for name, content in (("one.jsonl.gz", b"[" * 10**6), ("many.jsonl.gz", b'{"text": "a"}\n' * 10**5)):
+        (tmp_path / name).write_bytes(gzip.compress(content))
+        with pytest.raises(CorpusError, match="unpacks from"):
+            list(read_rows(tmp_path / name, lambda names: names))

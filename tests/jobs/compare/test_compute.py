@@ -1,5 +1,6 @@
 """`nws compare` on small stores: which systems meet, what is refused, and what is printed."""
 
+import dataclasses
 import io
 import json
 from collections.abc import Callable, Iterator
@@ -92,9 +93,9 @@ def pairs(found) -> list[tuple[str, str]]:
     return [(comparison.a, comparison.b) for comparison in found.comparisons]
 
 
-def shown(found, color: bool = False) -> str:
+def shown(found, color: bool = False, width: int = 80) -> str:
     out = io.StringIO()
-    console = Console(file=out, width=80, force_terminal=color, color_system="standard" if color else None)
+    console = Console(file=out, width=width, force_terminal=color, color_system="standard" if color else None)
     print_comparison(found, console)
     return out.getvalue()
 
@@ -177,7 +178,8 @@ def test_lengths_that_are_not_shared_are_left_out_and_said(store, add_run):
     first, second = add_run(lengths=(0, 5, 7)), add_run(lengths=(0, 7, 9))
     found = compare(store, first, second, "lead")
     assert [at.n for at in found.comparisons[0].lengths] == [7]
-    assert "A and B share no article at n = 5, 9." in shown(found)
+    said = " ".join(shown(found).split())
+    assert f"Run {second} has no n = 5. Run {first} has no n = 9." in said
     chosen = compare(store, first, second, "lead", n=[7])
     assert chosen.comparisons[0].left_out == ()
 
@@ -196,8 +198,10 @@ def test_a_pair_without_a_common_article_is_named(store, add_run):
     late = article(90)
     store.record(first, second_epoch, [([late], BundleResult((summary(late, "good|chunks", 7, 0.4),), ()))])
     found = compare(store, first)
-    assert found.not_compared == (("good|chunks", "lead"),)
-    assert "Not compared: good|chunks and lead share no article at any n." in shown(found)
+    assert list(found.not_compared) == [("good|chunks", "lead")]
+    why = "no article has a summary by both systems: good|chunks has 1 article of news, lead has 5 articles of news"
+    assert f"Not compared: good|chunks and lead: {why}." in " ".join(shown(found).split())
+    assert found.as_dict()["not_compared"] == [{"a": "good|chunks", "b": "lead", "why": why}]
 
 
 def test_json_holds_every_number_and_what_made_it(store, add_run):
@@ -256,6 +260,91 @@ def test_the_table_fits_and_marks_what_is_significant(store, add_run):
     assert "Holm p: corrected over the n of one pair on one dataset" in text
 
 
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_every_part_of_a_table_has_its_n_and_nothing_is_cropped(store, add_run, width):
+    found = compare(store, add_run(lengths=(7, 9, 21)), None, "good|chunks", "lead")
+    text = shown(found, width=width)
+    assert max(len(line) for line in text.splitlines()) <= width
+    assert "…" not in text
+    headers = [line.split() for line in text.splitlines() if line.split()[:1] == ["n"]]
+    parts = {40: 3, 60: 2, 80: 1, 120: 1}
+    assert len(headers) == parts[width]
+    rows = [line.split() for line in text.splitlines() if line.split()[:1] == ["21"]]
+    at = found.comparisons[0].lengths[2]
+    assert len(rows) == parts[width]
+    assert [cell for row in rows for cell in row].count("40") == 1
+    assert f"{at.wins}/{at.ties}/{at.losses}" in rows[-1]
+
+
+def test_why_two_runs_share_nothing_is_said(store, add_run):
+    first = add_run(("lead", "random"))
+    for other, why in (
+        ({"lengths": (3, 11)}, "run {second} has no n = 7, 9, only n = 3, 11"),
+        (
+            {"articles": range(50, 55)},
+            "no article is in both: run {first} has 40 articles of news, run ",
+        ),
+        ({"articles": range(50, 55), "dataset": "xsum"}, "run {second} has 5 articles of xsum."),
+    ):
+        second = add_run(("lead", "random"), **other)
+        with pytest.raises(RecipeError) as refused:
+            compare(store, first, second, "lead")
+        assert why.format(first=first, second=second) in str(refused.value)
+
+
+def test_articles_whose_content_differs_are_told_from_others(store, add_run, monkeypatch):
+    first = add_run(("lead",), articles=range(5))
+    monkeypatch.setitem(globals(), "article", changed_article)
+    second = add_run(("lead",), articles=range(3, 9))
+    with pytest.raises(RecipeError, match=r"articles' content differs: 2 articles of equal keys, such as 'a3' of news"):
+        compare(store, first, second)
+
+
+def changed_article(i: int, dataset: str = "news") -> Article:
+    return Article(dataset, "test", f"a{i}", f"The council put off plan {i}.", (f"Plan {i} is late.",))
+
+
+def test_systems_that_wrote_other_articles_of_two_runs_are_told(store, add_run):
+    first = add_run(("lead",), articles=range(5))
+    epoch = store.claim_run(first, "host", 2)
+    late = article(90)
+    store.record(first, epoch, [([late], BundleResult((summary(late, "good|chunks", 7, 0.4),), ()))])
+    second = add_run(("lead", "good|chunks"), articles=range(5))
+    found = compare(store, first, second)
+    assert found.not_compared["good|chunks", "good|chunks"] == (
+        f"no article has a summary by both systems: run {first} has 1 article of news, "
+        f"run {second} has 5 articles of news"
+    )
+
+
+def test_no_n_of_an_article_that_both_have_is_said(store, add_run):
+    run = add_run(("lead",), lengths=(7, 9), articles=range(2))
+    epoch = store.claim_run(run, "host", 2)
+    one, two = article(0), article(1)
+    rows = (summary(one, "random", 11, 0.4), summary(two, "random", 7, 0.4))
+    store.record(run, epoch, [([one, two], BundleResult(rows, ()))])
+    assert "Random has no n = 9. Lead has no n = 11." in " ".join(shown(compare(store, run)).split())
+    assert compare(store, run).comparisons[0].left_out == (9, 11)
+
+
+def test_articles_that_are_all_too_short_are_said(store, add_run):
+    run = add_run(("lead",), lengths=(), articles=range(3))
+    epoch = store.claim_run(run, "host", 2)
+    texts = [article(i) for i in range(3)]
+    rows = tuple(
+        dataclasses.replace(summary(text, system, 9, 0.4), words=5) for text in texts for system in ("lead", "random")
+    )
+    store.record(run, epoch, [(texts, BundleResult(rows, ()))])
+    with pytest.raises(RecipeError, match=r"every article of both has fewer words than n = 9\."):
+        compare(store, run)
+
+
+def test_an_n_that_one_of_two_runs_lacks_is_said_where_it_is_asked_for(store, add_run):
+    first, second = add_run(lengths=(5, 7)), add_run(lengths=(7, 9))
+    with pytest.raises(RecipeError, match=rf"at n = 5\. Run {second} has no n = 5\. They share n = 7\."):
+        compare(store, first, second, n=[5])
+
+
 def test_a_system_with_itself_is_even_everywhere(store, add_run):
     run = add_run(lengths=(7,))
     found = compare(store, run, run, "good|chunks")
@@ -270,7 +359,7 @@ def test_a_system_with_itself_is_even_everywhere(store, add_run):
         (1, "One article: no test is possible"),
         (4, "4 articles, 2 n: Holm p cannot fall below .2500, nothing can be significant"),
         (6, "6 articles, 2 n: Holm p cannot fall below .0625, nothing can be significant"),
-        (9, "Few articles (9): the intervals may be too narrow"),
+        (9, "With 9 articles the intervals understate the uncertainty"),
     ],
 )
 def test_few_articles_are_said(store, add_run, articles, told):

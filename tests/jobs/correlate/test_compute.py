@@ -61,7 +61,7 @@ def test_the_page(nws, scores: Path) -> None:
     assert "Correlation with human: 6 systems, 7 documents, seed 0" in page.out
     assert "Left out: document d7, which s5 lacks." in page.out
     assert "near: 1 of 7 documents have no correlation" in page.out
-    assert "Few systems (6)" in page.out
+    assert "With 6 systems the intervals" in page.out
     assert "near − far" in page.out
     assert "undefined" in page.out
     assert max(map(len, page.out.splitlines())) <= 80

@@ -49,6 +49,40 @@ def is_stopped(heart: Heart) -> bool:
     return False
 
 
+def test_what_a_driver_is_at_is_stored_with_a_beat_when_it_has_changed(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted: list[object] = []
+    real = Store.heartbeat
+    monkeypatch.setattr(Store, "heartbeat", lambda *args: (noted.append(args[4]), real(*args))[1])
+    run_id, heart = heart_of(store)
+    with heart:
+        heart.show({"stage": "sweep", "finished": 2})
+        heart.show({"finished": 3, "total": 9})
+        wait_until(lambda: store.progress(run_id) is not None)
+        wait_until(lambda: len(noted) > 5)
+        heart.show({"finished": 9})
+    at = store.progress(run_id)  # the last beat has the last change
+    assert (at.stage, at.finished, at.total, at.unit) == ("sweep", 9, 9, "articles")
+    assert len([one for one in noted if one]) <= 3
+
+
+def test_a_beat_that_fails_tells_it_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, fails = Store.heartbeat, [True]
+
+    def heartbeat(*args: object) -> bool:
+        if fails and fails.pop():
+            raise StoreUnavailableError("away")
+        return real(*args)
+
+    monkeypatch.setattr(Store, "heartbeat", heartbeat)
+    run_id, heart = heart_of(store)
+    heart.show({"stage": "sweep", "finished": 2})
+    with heart:
+        wait_until(lambda: store.progress(run_id) is not None)
+    assert fails == []
+
+
 def test_a_living_driver_is_heard_of_and_what_it_says_is_stored(store: Store) -> None:
     stream = io.StringIO()
     run_id, heart = heart_of(store, stream)

@@ -1,5 +1,4 @@
 import io
-import itertools
 
 import pytest
 from rich.console import Console
@@ -7,42 +6,75 @@ from rich.console import Console
 from jobs.drive import progress
 
 
-def ignored(text: str) -> None:
+def ignored(*args: object, **fields: object) -> None:
     pass
 
 
-def test_plain_lines_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = itertools.chain([0.0, 0.0, 10.0, 20.0, 20.0, 20.0, 30.0, 30.0], itertools.repeat(30.0))
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Its only element is the time."""
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_plain_lines_where_there_is_no_terminal(clock: list[float]) -> None:
     stream = io.StringIO()
-    with progress.run_progress(Console(file=stream), 12, already_done=2, note=ignored) as advance:
+    with progress.run_progress(Console(file=stream), 12, already_done=2, note=ignored, show=ignored) as advance:
+        clock[0] = 20.0
         advance(2, 0)
+        clock[0] = 30.0
         advance(3, 1)
     lines = stream.getvalue().splitlines()
-    assert lines[0].startswith("4/12 articles, 20 s")
-    assert "8/12 articles, 1 failed" in lines[1]
-    assert lines[-1].startswith("8/12 articles, 1 failed, 30 s, about")
+    assert lines == ["4/12 articles · 20 s", "8/12 articles, 1 failed · 30 s · about 10 s left"]
+
+
+def test_the_bar_of_a_terminal_has_the_estimate_of_the_lines(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True)
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=80, color_system=None)
+    with progress.run_progress(console, 24, already_done=0, note=ignored, show=ignored) as advance:
+        for second in (12.0, 20.0):
+            clock[0] = second
+            advance(8, 0)
+        clock[0] = 60.0  # eight articles in eight seconds, then nothing: what is left has not melted away
+    assert "16/24 articles · 60 s · about 48 s left\n" in stream.getvalue()
+
+
+def test_what_is_shown_is_what_the_lines_say(clock: list[float]) -> None:
+    shown: list[dict[str, object]] = []
+
+    def show(**fields: object) -> None:
+        shown.append(fields)
+
+    with progress.run_progress(Console(file=io.StringIO()), 9, 2, ignored, show, unit="updates") as advance:
+        for second in (5.0, 7.0):
+            clock[0] = second
+            advance(1, 1)
+    counts = {"finished": 2, "failed": 0, "total": 9, "span_seconds": 0.0, "span_finished": 0}
+    assert shown[0] == counts | {"unit": "updates", "actors": (), "newest": None}
+    assert shown[-1] == {"finished": 6, "failed": 2, "total": 9, "span_seconds": 2.0, "span_finished": 2}
 
 
 def test_an_unknown_total() -> None:
     stream = io.StringIO()
-    with progress.run_progress(Console(file=stream), None, already_done=0, note=ignored) as advance:
+    with progress.run_progress(Console(file=stream), None, already_done=0, note=ignored, show=ignored) as advance:
         advance(2, 0)
     assert stream.getvalue().splitlines()[-1].startswith("2/? articles")
 
 
 def test_nothing_to_do() -> None:
     stream = io.StringIO()
-    with progress.run_progress(Console(file=stream), 0, already_done=0, note=ignored):
+    with progress.run_progress(Console(file=stream), 0, already_done=0, note=ignored, show=ignored):
         pass
-    assert stream.getvalue() == "0/0 articles, 0 s\n"
+    assert stream.getvalue() == "0/0 articles · 0 s · done\n"
 
 
-def test_a_line_is_noted_now_and_then_and_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+def test_a_line_is_noted_now_and_then_and_at_the_end(clock: list[float]) -> None:
     notes: list[str] = []
-    with progress.run_progress(Console(file=io.StringIO()), 9, already_done=2, note=notes.append) as advance:
+    with progress.run_progress(Console(file=io.StringIO()), 9, 2, note=notes.append, show=ignored) as advance:
         for second in (30.0, 61.0, 90.0):
             clock[0] = second
             advance(1, second == 61.0)

@@ -82,11 +82,16 @@ def test_policies_are_looked_at_used_and_exported(
     assert "policy|each|seed=4 was trained for n = 3, 5, not for 4" in other.err
 
     exported = nws("export", run, "--policy", "mine")
-    assert exported.out.split()[-3:] == ["mine/decoding.json", "mine/policy.json", "mine/policy.safetensors"]
+    assert exported.out.split()[-5:] == [
+        *("mine/README.md", "mine/decoding.json", "mine/policy.json", "mine/policy.safetensors", "mine/recipe.yaml")
+    ]
+    again = load_recipe(Phase2Recipe, "mine/recipe.yaml", {})
+    assert again.hash == nws("status", run, "--json").json["recipe_hash"]
     assert load_writer("mine").write(TEXT, [5]) == [one.out.strip()]
     assert nws("export", run, "--policy", "each", "--system", "each|seed=4", "--json").json["files"] == [
-        "each/decoding.json",
+        *("each/README.md", "each/decoding.json"),
         *(f"each/n={n}/policy.{kind}" for n in (3, 5) for kind in ("json", "safetensors")),
+        "each/recipe.yaml",
     ]
     assert load_writer("each").write(TEXT, [4]) == [other.out.strip()]
     assert json.loads(Path("mine/policy.json").read_text())["made_by"]["training"]["seed"] == 4
@@ -119,7 +124,7 @@ def test_what_would_be_trained(nws, tmp_path: Path) -> None:
     assert (plan["training"]["articles"], plan["articles"], plan["seed"]) == (6, 8, 1)
     assert plan["training"]["updates"] == {"reinforce|seed=1": 15, "reinforce|seed=2": 15}
     shown = nws("submit", "phase2", "--dry-run").out
-    assert "learns from   sample (all): 16 articles" in shown
+    assert "trained on    sample (all): 16 articles" in shown
     assert "oracle (upper bound)" in shown
 
 

@@ -100,6 +100,24 @@ def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
     }
 
 
+def test_every_part_of_a_run_is_shown(store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, show = [], Heart.show
+
+    def noted(self: Heart, changes: dict[str, object]) -> None:
+        show(self, changes)
+        shown.append(self._at)
+
+    monkeypatch.setattr(Heart, "show", noted)
+    outcome = driver.start(store, pinned, "inline", QUIET)
+    assert {(at.stage, at.unit): (at.finished, at.failed, at.total) for at in shown} == {
+        ("preparation", "articles"): (3, 0, 3),
+        ("training", "updates"): (24, 0, 24),
+        ("evaluation", "articles"): (2, 0, 2),
+    }
+    assert store.progress(outcome.run_id) == shown[-1]
+    assert len(store.summaries_of(outcome.run_id, shown[-1].newest)) == 10 * 2
+
+
 def test_a_second_run_gives_the_same_to_the_last_bit_and_resuming_a_finished_one_does_nothing(
     store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,7 +208,7 @@ def news(path: Path, texts: Sequence[str]) -> list[dict[str, str]]:
     return [{"name": str(path)}]
 
 
-def test_an_article_that_cannot_be_learnt_from_is_a_failure_and_the_others_are_learnt(
+def test_an_article_that_cannot_be_trained_on_is_a_failure_and_the_others_are_learnt(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     datasets = news(tmp_path / "a.jsonl", ["The mayor opened a bridge.", "...", "Snow fell on Dover and on Alder."])
@@ -214,7 +232,7 @@ def test_an_article_that_cannot_be_learnt_from_is_a_failure_and_the_others_are_l
     assert {p.total_updates for p in store.policy_infos(outcome.run_id)} == {6}  # 3 passes over 2 articles at 2 n
 
 
-def test_an_article_that_can_be_learnt_from_after_all_is_no_failure_any_more_and_stays(
+def test_an_article_that_can_be_trained_on_after_all_is_no_failure_any_more_and_stays(
     store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pinned = pinned_with(tiny_models, methods=METHODS[:1])
@@ -242,7 +260,7 @@ def test_an_article_that_can_be_learnt_from_after_all_is_no_failure_any_more_and
     assert (outcome.state, outcome.failures) == ("interrupted", 0)
     ill.append("third driver")  # and after it
     for _ in range(2):
-        with pytest.raises(TrainingError, match=f"{first.id} could be learnt from before"):
+        with pytest.raises(TrainingError, match=f"{first.id} could be trained on before"):
             driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
         assert store.failures(outcome.run_id) == []
     ill.clear()

@@ -132,5 +132,41 @@ def test_changed_weights_are_refused_on_resume(store: Store, tiny_models: dict[s
         store, pin(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, str(folder)))), "inline", QUIET
     )
     (folder / "generation_config.json").write_text('{"num_beams": 1}')
-    with pytest.raises(RecipeError, match=r"its generators was .*mine@sha256"):
+    with pytest.raises(RecipeError, match=r"its generators changed from .*mine@sha256"):
         driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+
+
+def test_an_instruct_checkpoint_is_asked_once_for_each_n(store: Store, tiny_models: dict[str, Path]) -> None:
+    folder = str(tiny_models["llama"])
+    prompt = "In {n} words: {article}"
+    pinned = pin(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, folder, "lead", prompt=prompt)))
+    (system,) = (name for name in pinned.systems if name != "lead")
+    assert system.startswith("tiny-llama|prompt=")
+    assert f"|prompt={prompt!r}|" in pinned.revisions["generators"][system]
+    again = pin(parse_recipe(BaselinesRecipe, pinned.recipe.model_dump(mode="json"), "stored"))
+    assert (again.recipe, again.stages, again.revisions) == (pinned.recipe, pinned.stages, pinned.revisions)
+    outcome = driver.start(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.failures, counts(store)) == ("done", 0, {"lead": 6, system: 6})
+    with store.query(
+        f"select n, words, extra ->> 'words_asked', extra ->> 'words_written' from summaries where system = '{system}'"
+    ) as answer:
+        for n, words, asked, written in answer.rows:
+            assert n == int(asked)
+            assert words == min(n, int(written))
+
+
+def test_a_checkpoint_of_the_hub_is_known_from_its_configuration(
+    tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No weights are downloaded for it."""
+    asked: list[bool] = []
+
+    def download(repository: str, commit: str, with_weights: bool = True) -> Path:
+        asked.append(with_weights)
+        return tiny_models["llama"]
+
+    monkeypatch.setattr("core.models.download_model", download)
+    pinned = pin(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, f"org/model@{'a' * 40}")))
+    generator = pinned.stages[0].plan.generator
+    assert generator is not None
+    assert (generator.architecture, generator.chat, generator.has_uncut, asked) == ("llama", True, False, [False])

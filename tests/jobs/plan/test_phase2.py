@@ -47,7 +47,7 @@ def test_the_reward_is_the_run_s_bertscore_unless_it_is_told_otherwise() -> None
     assert mixed.signatures["reward"].startswith(f"3 * {plain.signatures['bertscore']} + 1 * rouge1")
 
 
-def test_an_article_may_not_be_both_learnt_from_and_judged_on(tmp_path: Path) -> None:
+def test_an_article_may_not_be_both_trained_on_and_judged_on(tmp_path: Path) -> None:
     rows = [{"id": str(i), "article": f"Snow fell on  town {i}.", "summary": "Snow."} for i in range(4)]
     for name, part in (("train", rows[:3]), ("test", rows[2:])):
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, part)))

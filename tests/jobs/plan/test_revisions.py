@@ -39,7 +39,7 @@ def test_a_file_and_a_folder_are_pinned_by_their_content(
     assert pinned.revisions["encoders"]["tiny-bert"].startswith(f"{tiny_models['bert']}@sha256:")
     file.write_text('{"article": "Another text.", "summary": "T."}\n')
     changed = pin(pinned.recipe)
-    with pytest.raises(RecipeError, match=r"Run r1 cannot go on: its datasets was .*news\.jsonl"):
+    with pytest.raises(RecipeError, match=r"Run r1 cannot go on: its datasets changed from .*news\.jsonl"):
         require_same_revisions(pinned.revisions, changed.revisions, "r1")
 
 
@@ -53,7 +53,7 @@ def test_an_encoder_and_a_backbone_of_the_same_name_are_both_recorded(
     (tmp_path / "a/m/config.json").write_text((tiny_models["bert"] / "config.json").read_text() + " ")
     now = pin(load_recipe(Phase1Recipe, "sample", recipe)).revisions
     assert before["bertscore"] == now["bertscore"]
-    with pytest.raises(RecipeError, match="its encoders was"):
+    with pytest.raises(RecipeError, match="its encoders changed from"):
         require_same_revisions(before, now, "r1")
 
 

@@ -20,6 +20,12 @@ def test_bundled_recipes_are_valid_and_differ(kind: type[RunRecipe]) -> None:
     assert len({recipe.hash for recipe in recipes.values()}) == len(recipes)
 
 
+def test_a_recipe_of_somebody_else_names_no_code(tmp_path: Path) -> None:
+    (tmp_path / "r.yaml").write_text("datasets: [{name: sample}]\nplugins: [{plugin: mine.py}]\n")
+    with pytest.raises(RecipeError, match=r"r\.yaml: a recipe holds no code\. Name the plugin on the command line"):
+        load_recipe(BaselinesRecipe, str(tmp_path / "r.yaml"), {})
+
+
 def test_the_paper_recipe_is_the_study() -> None:
     paper = load_recipe(Phase1Recipe, "paper", {})
     assert [(d.name, d.split, d.limit) for d in paper.datasets] == [
@@ -87,8 +93,8 @@ def test_another_backbone_leaves_the_layer_of_the_recipe_behind(tmp_path: Path) 
 
     assert chosen() == ("org/own", 5, True)
     assert chosen(bertscore_layer=3) == ("org/own", 3, True)
-    assert chosen(bertscore_model="roberta-base") == ("roberta-base", None, True)
-    assert chosen(bertscore_model="roberta-base", bertscore_layer=3) == ("roberta-base", 3, True)
+    assert chosen(bertscore_model="FacebookAI/roberta-base") == ("FacebookAI/roberta-base", None, True)
+    assert chosen(bertscore_model="FacebookAI/roberta-base", bertscore_layer=3) == ("FacebookAI/roberta-base", 3, True)
 
 
 @pytest.mark.parametrize(

@@ -98,3 +98,21 @@ def test_unusable_recipes_are_refused_by_name(wrong: dict[str, object], said: st
     (tmp_path / "x.yaml").write_text(yaml.safe_dump(recipe | wrong))
     with pytest.raises(RecipeError, match=said):
         load_recipe(Phase2Recipe, str(tmp_path / "x.yaml"), {})
+
+
+@pytest.mark.parametrize("recipe", ["sample", "paper"])
+def test_passes_are_those_of_every_method(recipe: str) -> None:
+    asked = load_recipe(Phase2Recipe, recipe, {"passes": 3})
+    assert {method.passes for method in asked.methods} == {3}
+    others = [method.model_copy(update={"passes": 1}) for method in load_recipe(Phase2Recipe, recipe, {}).methods]
+    assert [method.model_copy(update={"passes": 1}) for method in asked.methods] == others
+
+
+def test_passes_of_a_recipe_that_names_no_method(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("train_datasets: [{name: sample, limit: 4}]\ndatasets: [{name: sample, skip: 4}]\n")
+    plain, asked = (load_recipe(Phase2Recipe, str(mine), given) for given in ({}, {"passes": 2}))
+    assert asked == plain.model_copy(update={"methods": (plain.methods[0].model_copy(update={"passes": 2}),)})
+    with pytest.raises(RecipeError, match="passes: Input should be greater") as refused:
+        load_recipe(Phase2Recipe, str(mine), {"passes": 0})
+    assert refused.value.settings == ("passes",)

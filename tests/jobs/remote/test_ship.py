@@ -12,11 +12,13 @@ import pytest
 
 from bench import stub_work
 from cluster.job_api import Job
-from core.errors import ClusterError, StoreError
+from core.errors import ClusterError, RecipeError, StoreError
+from core.fingerprint import file_sha256
 from jobs import cli
 from jobs.drive import driver, pools
 from jobs.drive.pools import Makers
 from jobs.plan import phase1
+from jobs.plan.job import find_job
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import VERSION_FILE, code_version
 from jobs.recipes.load import load_recipe
@@ -121,6 +123,18 @@ def test_code_is_shipped_and_neither_databases_nor_data_nor_secrets(tmp_path: Pa
     assert found == [*ADDED, *SHIPPED[:3], *([] if in_git else ["jobs/ignored.py"]), "jobs/new.py"]
 
 
+def test_of_an_installed_wheel_our_packages_are_shipped_and_no_library(tmp_path: Path) -> None:
+    packages, target = make_checkout(tmp_path / "site-packages"), tmp_path / "target"
+    (packages / "jobs/store/migrations").mkdir(parents=True)
+    (packages / "jobs/store/migrations/env.py").write_text("")
+    target.mkdir()
+    subprocess.run(["git", "init", "-q", str(packages)], check=True)  # of a project that has its environment inside
+    subprocess.run(["git", "-C", str(packages), "add", "alembic"], check=True)
+    ship.stage(target, URL, "r1", packages)
+    found = {str(path.relative_to(target)) for path in files(target)}
+    assert found == {*ADDED, *SHIPPED[1:], "jobs/ignored.py", "jobs/store/migrations/env.py"}
+
+
 def test_a_file_that_git_knows_and_that_is_gone_is_left_out(tmp_path: Path) -> None:
     checkout, target = make_checkout(tmp_path / "checkout"), tmp_path / "target"
     target.mkdir()
@@ -176,6 +190,22 @@ def test_the_job_has_the_name_of_the_run_and_tells_no_password(store: Store, hea
     assert not Path(str(call[2])).exists()
     run = store.run_info(run_id)
     assert (run.state, run.address) == ("pending", "http://head:8265")
+
+
+def test_predictions_go_along_with_every_submission_of_their_run(store: Store, head: FakeHead, tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text('{"id": "a", "prediction": "a text"}')
+    named = {"systems": ["lead"], "predictions": [{"name": "mine", "file": str(file)}]}
+    run_id = ship.ship_run(store, URL, find_job("baselines").plan("sample", named), "http://head:8265")
+    shipped = f".nws_files/{file_sha256(file)}.jsonl"
+    assert head.shipped[shipped] == file.read_text()
+
+    head.shipped = {}
+    ship.ship_again(store, URL, run_id, "http://head:8265", None, None, True)
+    assert head.shipped[shipped] == file.read_text()
+    file.write_text('{"id": "a", "prediction": "another"}')
+    with pytest.raises(RecipeError, match="was changed"):
+        ship.ship_again(store, URL, run_id, "http://head:8265", None, None, True)
 
 
 def test_a_refused_submission_leaves_no_pending_run(store: Store, head: FakeHead, pinned: Pinned) -> None:
@@ -260,7 +290,7 @@ def test_a_driver_that_is_gone_is_told(
     ended = subprocess.Popen(["true"])
     ended.wait()
     store.claim_run(run_id, socket.gethostname(), ended.pid)
-    monkeypatch.setattr("jobs.remote.follow.SILENT_SECONDS", 0.5)
+    monkeypatch.setattr("jobs.drive.pulse.SILENT_SECONDS", 0.5)
     with pytest.raises(ClusterError, match=f"is gone.*nws resume {run_id}"):
         follow_run(store, run_id, Place(0, 0), lambda line: None)
 
@@ -465,7 +495,7 @@ def test_a_job_that_is_killed_before_it_drives_leaves_no_pending_run(
     )
     job = subprocess.Popen(
         [sys.executable, "-c", script, *shlex.split(str(head.calls[0][1]))[3:]],
-        env={**os.environ, "PYTHONPATH": str(ship.CHECKOUT), "NWS_STORE": f"sqlite:///{tmp_path / 'store.db'}"},
+        env={**os.environ, "PYTHONPATH": str(ship.ROOT), "NWS_STORE": f"sqlite:///{tmp_path / 'store.db'}"},
         stdout=subprocess.PIPE,
     )
     assert job.stdout is not None

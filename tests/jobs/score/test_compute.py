@@ -12,8 +12,9 @@ from rouge_score.rouge_scorer import RougeScorer
 from core.errors import CorpusError, LanguageError, NwsError, RecipeError
 from core.metrics.metric import Row
 from core.metrics.registry import Options
+from core.text.files import read_rows
 from core.text.tokenizers import EnglishTokenizer
-from jobs.score.compute import FileScore, check_output, read_predictions, score_file, write_rows
+from jobs.score.compute import FileScore, check_output, score_file, to_predictions, write_rows
 from jobs.score.show import print_score
 
 ENGLISH = EnglishTokenizer()
@@ -31,7 +32,7 @@ def test_reads_jsonl(tmp_path: Path) -> None:
         {"prediction": "", "references": ["one", " ", "two"]},
         {"prediction": "x\u0000\ud800", "summaries": ["three"], "source": None},
     )
-    found = read_predictions(file, ENGLISH)
+    found = to_predictions("p", read_rows(file, list), ENGLISH)
     assert [prediction.id for prediction in found] == [7, None, None]
     assert [prediction.row for prediction in found] == [
         Row("a cat", ("a cat sat",), "A cat sat down."),
@@ -43,7 +44,7 @@ def test_reads_jsonl(tmp_path: Path) -> None:
 def test_reads_csv(tmp_path: Path) -> None:
     file = tmp_path / "p.csv"
     file.write_text('id,prediction,references,source\na,"a, cat","[""x"", ""y""]",\nb,dog,z,article\n')
-    found = read_predictions(file, ENGLISH)
+    found = to_predictions("p", read_rows(file, list), ENGLISH)
     assert [(p.id, p.row) for p in found] == [("a", Row("a, cat", ("x", "y"))), ("b", Row("dog", ("z",), "article"))]
 
 
@@ -120,7 +121,7 @@ def test_few_rows_are_said_and_so_is_how_intervals_were_found(tmp_path: Path) ->
         score = score_file(written(tmp_path / "p.jsonl", *rows[:count]), ["rouge1", "bleu1"], Options(), seed=0)
         out = io.StringIO()
         print_score(score, Console(file=out, width=200))
-        assert ("Few rows (8): the intervals may be too narrow." in out.getvalue()) == (count == 8)
+        assert ("With 8 rows the intervals understate the uncertainty" in out.getvalue()) == (count == 8)
         assert "Intervals of means over rows: Student's t." in out.getvalue()
         assert "Intervals of bleu1: percentile bootstrap over rows." in out.getvalue()
 

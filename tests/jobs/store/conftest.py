@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -61,11 +61,17 @@ def postgres_template(postgres_server: str) -> Iterator[tuple[str, str]]:
         yield postgres_server, name
 
 
-@pytest.fixture
-def postgres_url(postgres_template: tuple[str, str]) -> Iterator[str]:
-    """A Postgres database with the schema and nothing in it."""
+@pytest.fixture(scope="session")
+def new_postgres(postgres_template: tuple[str, str]) -> Callable[[str], AbstractContextManager[str]]:
+    """Makes, under a name, a Postgres database with the schema and nothing in it."""
     server, template = postgres_template
-    with _database(server, f"nws_test_{os.getpid()}", template) as url:
+    return lambda name: _database(server, f"{name}_{os.getpid()}", template)
+
+
+@pytest.fixture
+def postgres_url(new_postgres: Callable[[str], AbstractContextManager[str]]) -> Iterator[str]:
+    """A Postgres database with the schema and nothing in it."""
+    with new_postgres("nws_test") as url:
         yield url
 
 

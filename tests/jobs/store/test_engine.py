@@ -182,6 +182,17 @@ def test_fresh_stores_can_be_opened_by_many_at_once(tmp_path):
     assert errors == []
 
 
+def test_a_new_file_that_another_process_is_writing_is_waited_for(tmp_path):
+    path = tmp_path / "fresh.db"
+    holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    holder.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.3, holder.rollback)
+    release.start()
+    open_store(f"sqlite:///{path}").close()
+    release.join()
+    holder.close()
+
+
 def test_odd_file_names_work(tmp_path, spec):
     folder = tmp_path / "뉴스 100% #1"
     folder.mkdir()

@@ -10,7 +10,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 
 from core.errors import StoreError
-from jobs.store import HEAD_REVISION, current_revision, open_store, upgrade_schema
+from jobs.store import HEAD_REVISION, current_revision, open_store, seconds_of_driver, upgrade_schema
 from jobs.store.address import parse_address
 from jobs.store.engine import transaction, writer_engine
 
@@ -205,6 +205,24 @@ def test_revision_4_keeps_the_runs_of_revision_3(migrate, empty_postgres_url, tm
             assert store.run_info("r").arithmetic == []
             assert [line.text for _, line in store.log("r")] == ["said"]
             assert store.policy_infos("r") == []
+
+
+def test_revision_10_counts_older_runs_as_those_of_one_driver(migrate, empty_postgres_url, tmp_path):
+    run = "'r', 'phase1', 'done', '{}', 'cafe', 0, 'v', '{}', '{}', 2, 1, '2026-01-01 10:00:00', 1"
+    names = "id, job, state, recipe, recipe_hash, seed, code_version, revisions, signatures, driver_epoch, "
+    for url in (f"sqlite:///{tmp_path / 'old.db'}", empty_postgres_url):
+        migrate(url, "upgrade", "0009")
+        execute(
+            url,
+            f"INSERT INTO runs ({names} total_articles, created_at, systems) VALUES ({run})",
+            "UPDATE runs SET started_at = '2026-01-01 10:01:00', heartbeat_at = '2026-01-01 10:03:00'",
+        )
+        assert upgrade_schema(url) == ("0009", HEAD_REVISION)
+        with open_store(url) as store:
+            info = store.run_info("r")
+            assert (info.name, info.note, info.worked_seconds, seconds_of_driver(info)) == (None, None, 0.0, 120.0)
+        migrate(url, "downgrade", "0009")
+        assert upgrade_schema(url) == ("0009", HEAD_REVISION)
 
 
 def test_downgrade_removes_everything(migrate, empty_postgres_url, tmp_path):

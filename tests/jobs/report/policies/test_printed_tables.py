@@ -8,7 +8,7 @@ from rich.console import Console
 
 from jobs.report.policies.numbers import analyse_policies
 from jobs.report.policies.printed_tables import print_policies
-from jobs.terminal.table_style import decimals
+from jobs.terminal.numerals import decimals
 
 PAD = "\N{NO-BREAK SPACE}"
 
@@ -59,14 +59,36 @@ def test_what_the_numbers_are_of(show):
     assert "Run p1-0421: done, 40 articles, 2 failed, policies of seed 0, 1" in text
     assert "Metric: BERTScore F1, bert-base-uncased_L9_no-idf" in text
     assert "Reward: the same" in text
-    assert "Reward: bertscore_f1|tiny_L2" in show(make_results(reward_is_f1=False))
+    assert "Reward: bertscore_f1, tiny_L2" in show(make_results(reward_is_f1=False))
+
+
+@pytest.mark.parametrize("width", [40, 60, 120])
+@pytest.mark.parametrize("metric", ["bertscore_f1", "rouge1_f1"])
+def test_nothing_is_cropped_at_other_widths(run, width, metric):
+    results = make_results(lengths=tuple(range(1, 22, 2)), methods={"a-method-with-a-name-that-is-long|and-more": 2})
+    out = io.StringIO()
+    numbers = analyse_policies(run, results, metric)
+    print_policies(numbers, Console(file=out, width=width))
+    text = out.getvalue()
+    assert "…" not in text
+    assert max(len(line) for line in text.splitlines()) <= width
+    for score in numbers.scores:
+        assert decimals(score.score.mean) in text
+        for value in (score.rouge1_f1, score.rouge2_f1, score.efficiency):
+            assert decimals(value, 4 if value is score.efficiency else 3) in text
+
+
+def test_the_answer_comes_first(show):
+    text = show(make_results(seeds=(0,)))
+    said = " ".join(text[: text.index("Mean reward while learning")].split())
+    assert "news: are the policies better? policy|reinforce: shown to be better than lead2+chunks" in said
 
 
 def test_f1_by_n_with_seeds_below_and_a_star_for_the_highest(run, show):
     results = make_results()
     scores = analyse_policies(run, results).of("news")
     text = show(results)
-    title = "news: mean F1 by n on 40 test articles"
+    title = "news: mean BERTScore F1 by n on 40 test articles"
     assert lines_of(text, "n ", title)[0].split() == ["n", "7", "9", "11", "13"]
     (row,) = lines_of(text, "policy|reinforce", title)
     of_policy = scores["policy|reinforce"]
@@ -86,7 +108,7 @@ def test_f1_by_n_with_seeds_below_and_a_star_for_the_highest(run, show):
 
 def test_one_seed_has_no_spread(show):
     text = show(make_results(seeds=(0,)))
-    assert "–" not in text
+    assert "–" not in text[text.index("Mean reward while learning") :]
     assert "mean of its seeds" not in text
 
 
@@ -147,7 +169,7 @@ def test_how_it_learned(run, show):
 def test_a_run_that_stopped_before_evaluation_says_how_to_go_on(show):
     text = show(make_results(points=[], greedy=[]), state="interrupted")
     assert "Mean reward while learning" in text
-    assert "mean F1 by n" not in text
+    assert "mean BERTScore F1 by n" not in text
     assert "No policy is evaluated yet: the run is interrupted." in text
     assert "go on with `nws resume p1-0421`" in text
 
@@ -156,9 +178,9 @@ def test_what_the_reader_must_know(show):
     text = show(make_results())
     for told in ("do not include the luck of the seed", "F1 does not measure fluency", "Vs. training F1 below 0"):
         assert told in text
-    assert "Few articles" not in text
+    assert "understate the uncertainty" not in text
     assert "No policy is evaluated" not in text
-    assert "Few articles (3): the intervals may be too narrow" in show(make_results(articles=3))
+    assert "With 3 articles the intervals understate the uncertainty" in show(make_results(articles=3))
     other = show(make_results(reward_is_f1=False))
     assert "training and test articles cannot be compared" in other
     assert "training F1" not in other
@@ -168,11 +190,11 @@ def test_articles_shorter_than_n_are_left_out_and_said(show):
     results = make_results(articles=6)
     short = [dataclasses.replace(p, words=5) if p.article_id < "0002" else p for p in results.points]
     text = show(dataclasses.replace(results, points=short), width=200)
-    assert "news: mean F1 by n on 4 test articles" in text
+    assert "news: mean BERTScore F1 by n on 4 test articles" in text
     assert "2 at n = 7, 2 at n = 9, 2 at n = 11, 2 at n = 13." in text
     everywhere = show(dataclasses.replace(results, points=[dataclasses.replace(p, words=5) for p in results.points]))
     assert "No policy is evaluated" not in everywhere
 
 
 def test_names_are_not_markup(show):
-    assert "news[red]: mean F1 by n" in show(make_results(dataset="news[red]"))
+    assert "news[red]: mean BERTScore F1 by n" in show(make_results(dataset="news[red]"))

@@ -26,12 +26,13 @@ def test_writes_everything_and_prints_the_tables(run, console, tmp_path):
     results = make_results()
     files = write_policy_report(run, results, tmp_path / "new" / "folder", console)
     assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == [
-        *("learning.csv", "learning.png", "learning.svg", "policies.csv", "report.json")
+        *("learning.csv", "learning.png", "learning.svg"),
+        *("policies.csv", "policies.png", "policies.svg", "policies.tex", "report.json"),
     ]
     assert files.plots[0].stat().st_size > 5_000
     expected = policies_json(analyse_policies(run, results))
     assert json.loads(files.json.read_text("utf-8")) == json.loads(json.dumps(expected))
-    assert "news: mean F1 by n" in console.file.getvalue()
+    assert "news: mean BERTScore F1 by n" in console.file.getvalue()
 
 
 def test_the_csv_holds_every_number(run, console, tmp_path):
@@ -41,6 +42,10 @@ def test_the_csv_holds_every_number(run, console, tmp_path):
     assert len(rows) == len(scores) == 5 * 4
     for row, score in zip(rows, scores, strict=True):
         assert (row["run"], row["dataset"], row["system"], int(row["n"])) == ("p1-0421", "news", score.system, score.n)
+        assert [float(row[name]) for name in ("mean", "low", "high")] == [
+            *(score.score.mean, score.score.low, score.score.high),
+        ]
+        assert (row["metric"], row["signature"]) == ("bertscore_f1", "bert-base-uncased_L9_no-idf")
         for name in ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density", "repeated_words"):
             assert float(row[name]) == getattr(score, name)
         for other, versus in score.versus.items():
@@ -59,10 +64,17 @@ def test_the_csv_holds_every_number(run, console, tmp_path):
     )
 
 
+def test_no_spreadsheet_takes_a_name_for_a_formula(run, console, tmp_path):
+    files = write_policy_report(run, make_results(dataset="@SUM(1)", articles=8), tmp_path, console)
+    rows = read(files.tables[0])
+    assert {row["dataset"] for row in rows} == {"'@SUM(1)"}
+    assert any(row["vs_textrank_low"].startswith("-") for row in rows)  # a number stays one
+
+
 def test_the_learning_curves_can_be_read_again(run, console, tmp_path):
     results = make_results(methods={"reinforce": 3})
     one = [dataclasses.replace(results.curve[0], reward_sd=None), *results.curve[1:]]
-    rows = read(write_policy_report(run, dataclasses.replace(results, curve=one), tmp_path, console).tables[1])
+    rows = read(write_policy_report(run, dataclasses.replace(results, curve=one), tmp_path, console).tables[2])
     assert {row.pop("run") for row in rows} == {"p1-0421"}
     types = {"policy": str, "seed": int, "n": int, "update_number": int, "episodes": int}
     again = [
@@ -90,7 +102,7 @@ def test_before_evaluation_there_is_a_learning_curve(run, console, tmp_path):
 
 def test_without_updates_there_are_no_learning_files(run, console, tmp_path):
     files = write_policy_report(run, make_results(curve=[]), tmp_path, console)
-    assert files.plots == ()
+    assert [path.name for path in files.plots] == ["policies.png", "policies.svg"]
     assert len(read(files.tables[0])) == 20
 
 

@@ -3,10 +3,9 @@ import json
 
 import pytest
 
-from core.analysis import compare_systems, magic_numbers, sweep_curves, uncut_scores
+from core.analysis import METRICS, Points, compare_systems, magic_numbers, sweep_curves, uncut_scores
 from core.errors import StoreError
-from jobs.report.run_facts import bertscore_signature
-from jobs.report.sweep.numbers import analyse, report_json
+from jobs.report.sweep.numbers import analyse, metrics_read, report_json
 
 
 def test_the_numbers_are_those_of_the_analysis_with_the_seed_of_the_run(run, make_points):
@@ -19,8 +18,6 @@ def test_the_numbers_are_those_of_the_analysis_with_the_seed_of_the_run(run, mak
     for metric, found in numbers.vs_lead.items():
         assert found == compare_systems(points, points, pairs, metric, seed=7)
     assert list(numbers.vs_lead) == ["bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1"]
-    assert bertscore_signature(run) == "bert-base-uncased_L9_no-idf"
-    assert "not recorded" in bertscore_signature(dataclasses.replace(run, signatures={}))
 
 
 def test_datasets(run, make_points):
@@ -65,3 +62,28 @@ def test_json_holds_the_same_numbers(run, make_points):
     ]
     assert report["magic_numbers"][-1]["largest_gain_at"] is None
     assert report["uncut"][0]["words"] == 25
+
+
+@pytest.mark.parametrize("metric", ["rouge1_f1", "efficiency"])
+def test_another_metric(run, make_points, metric):
+    points = [dataclasses.replace(p, rouge1_f1=p.bertscore_f1 / 2, efficiency=1 / p.n) for p in make_points()]
+    numbers = analyse(run, points, metric)
+    assert numbers.metric == metric
+    assert numbers.curves == sweep_curves(points, metric) != sweep_curves(points)
+    assert numbers.magic_numbers == magic_numbers(points, metric, seed=7)
+    assert metric in numbers.vs_lead
+    assert {"bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1"} <= set(numbers.vs_lead)
+    signed = dataclasses.replace(run, signatures={"rouge": "rouge|a", "bertscore": "b|c", "efficiency": "f1/words"})
+    report = report_json(analyse(signed, points, metric))
+    assert (report["metric"], report["signature"]) == (
+        metric,
+        {"rouge1_f1": "rouge|a", "efficiency": "f1/words|b|c"}[metric],
+    )
+    assert report_json(numbers)["signature"] == "not recorded"
+
+
+def test_the_scores_that_a_report_needs_are_those_it_asks_for(run, make_points):
+    points = Points.of(make_points(articles=12))
+    for metric in METRICS:
+        read = dataclasses.replace(points, scores={name: points.scores[name] for name in metrics_read(metric)})
+        assert analyse(run, read, metric) == analyse(run, points, metric)

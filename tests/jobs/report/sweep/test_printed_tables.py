@@ -6,8 +6,10 @@ import pytest
 from rich.console import Console
 
 from core.analysis import compare_systems, lengths_text
+from jobs.report.sweep.answer import headline, sentences, what_is_known
 from jobs.report.sweep.numbers import analyse
 from jobs.report.sweep.printed_tables import print_tables
+from jobs.terminal.numerals import decimals
 
 LONG = "google/electra-base-discriminator-with-a-very-long-name|textrank|chunks"
 
@@ -23,6 +25,11 @@ def show(run):
     return show
 
 
+def section(text, title):
+    """What stands under a title, up to the next one."""
+    return text[text.index(f"{title}\n") :].split("\n\n")[0]
+
+
 def test_eleven_n_fit_in_80_columns_without_colour(show, make_points):
     text = show(make_points())
     assert "\x1b" not in text
@@ -36,7 +43,8 @@ def test_eleven_n_fit_in_80_columns_without_colour(show, make_points):
 def test_cells_are_means_over_half_widths(run, show, make_points):
     text = show(make_points())
     curve = analyse(run, make_points()).curves[0]
-    row = text[text.index("m|textrank|chunks") :].splitlines()
+    table = section(text, "mean BERTScore F1 by n")
+    row = table[table.index("m|textrank|chunks") :].splitlines()
     shown = [float(cell) for cell in re.findall(r"\.\d{3}", row[0])]
     assert shown == [round(at.mean, 3) for at in curve.lengths]
     assert row[1].split() == [f"±{1000 * at.half_width:.0f}" for at in curve.lengths]
@@ -44,9 +52,10 @@ def test_cells_are_means_over_half_widths(run, show, make_points):
 
 def test_the_best_at_each_n_is_starred_and_bold(show, make_points):
     points = make_points(("good|x", "random"), (9,))
-    line = next(line for line in show(points).splitlines() if line.startswith("good|x"))
+    table = section(show(points), "mean BERTScore F1 by n").splitlines()
+    line = next(line for line in table if line.startswith("good|x"))
     assert re.search(r"\.4\d\d\*$", line)
-    assert not re.search(r"\*", next(line for line in show(points).splitlines() if line.startswith("random")))
+    assert not re.search(r"\*", next(line for line in table if line.startswith("random")))
     assert re.search(r"\x1b\[1m\.4\d\d\*", show(points, color=True))
 
 
@@ -55,14 +64,15 @@ def test_controls_are_marked(show, make_points):
     assert "lead (control)" in text
     assert "random (control)" in text
     # They stand in the first table only: nobody chooses n for a control.
-    assert "(control)" not in text[text.index("which n?") :]
+    for title in ("which n?", "the best n", "vs. lead at equal n"):
+        assert "(control)" not in section(text, title)
 
 
 def test_upper_bounds_are_marked_get_no_star_and_are_not_recommended(show, make_points):
     points = make_points(("good|x", "oracle", "window-oracle", "lead", "random"))
     text = show(points)
     assert max(len(line) for line in text.splitlines()) <= 80
-    first, second = text[text.index("mean F1 by n") :].split("which n?")
+    first = section(text, "mean BERTScore F1 by n")
     rows = first.splitlines()
     oracle = next(i for i, line in enumerate(rows) if line.startswith("oracle (upper bound)"))
     assert "*" not in rows[oracle] + rows[oracle + 2]
@@ -71,9 +81,10 @@ def test_upper_bounds_are_marked_get_no_star_and_are_not_recommended(show, make_
     assert len(re.findall(r"\d\*", first)) >= 11  # others have one at every n
     said = " ".join(first.split())
     assert "An upper bound saw the reference: no choice. What writes in another way may be above it." in said
-    said = " ".join(line[64:].strip() for line in second.splitlines())
-    assert said.count("is an upper bound: it saw the reference") == 2
-    third = second[second.index("vs. lead") :]
+    answer = " ".join(section(text, "which n?").split())
+    for name in ("oracle", "window-oracle"):
+        assert f" {name}: no n is recommended: it is an upper bound, which saw the reference." in answer
+    third = section(text, "vs. lead at equal n")
     assert "good|x" in third
     assert "oracle" not in third
     assert "upper bound" not in show(make_points()).lower()
@@ -99,7 +110,7 @@ def test_an_uncut_upper_bound_is_marked(show, make_points):
 def test_which_n(run, show, make_points):
     text = show(make_points())
     number = analyse(run, make_points()).magic_numbers[0]
-    table = text[text.index("which n?") :]
+    table = section(text, "the best n")
     line = next(line for line in table.splitlines() if line.startswith("m|textrank|chunks"))
     share = number.best_per_article[number.most_frequent]
     gain = number.largest_gain
@@ -111,24 +122,31 @@ def test_which_n(run, show, make_points):
         f"+{gain.gain.mean:.3f}".replace("0.", "."),
         "at",
         str(gain.n),
-        number.verdict,
     ]
-    assert "random alone does best at n = 21" in text
-    assert "Recommended: one of these n has the largest gain over random (95 % confidence)." in text
+
+
+def test_the_answer_comes_first(run, show, make_points):
+    text = show(make_points() + make_points(dataset="xsum"))
+    assert text.index("xsum: which n?") < text.index("news: mean BERTScore F1 by n")
+    said = " ".join(section(text, "news: which n?").split())
+    numbers = analyse(run, make_points())
+    assert headline(numbers, "news") in said
+    for system, sentence in sentences(numbers, "news"):
+        assert f"{system}: {sentence}" in said
+    for sentence in what_is_known(numbers, "news"):
+        assert sentence in said
 
 
 def test_no_recommendation_is_said(show, make_points):
     points = [dataclasses.replace(p, bertscore_f1=p.n / 100) for p in make_points()]
-    assert "none: not shown to beat random at any n" in show(points, width=160)
-    # In 80 columns it takes lines of its own column.
-    verdict = [line[64:].strip() for line in show(points).splitlines()]
-    assert "none: not shown to beat random at any n" in " ".join(verdict)
+    said = " ".join(section(show(points), "which n?").split())
+    assert "m|textrank|chunks: no n can be recommended: not shown to beat random at any n (" in said
 
 
 def test_long_names_fold_inside_their_column(show, make_points):
     text = show(make_points((LONG, "random")))
     assert max(len(line) for line in text.splitlines()) <= 80
-    first_table = text[text.index("mean F1 by n") : text.index("which n?")]
+    first_table = section(text, "mean BERTScore F1 by n")
     names = "".join(line[:24].strip() for line in first_table.splitlines()[2:])
     assert names.startswith(LONG)
 
@@ -137,8 +155,8 @@ def test_long_names_fold_inside_their_column(show, make_points):
 def test_few_and_many_systems(show, make_points, systems):
     names = [f"encoder-{i}|textrank|chunks" for i in range(systems)]
     text = show(make_points((*names, "oracle", "window-oracle", "lead", "random"), articles=5))
-    # In both tables and beside lead.
-    assert all(text.count(f"encoder-{i}|") == 3 for i in range(systems))
+    # In the answer, in both tables and beside lead.
+    assert all(text.count(f"encoder-{i}|") == 4 for i in range(systems))
     header = next(line for line in text.splitlines() if line.startswith("n "))
     assert len(header.split()) == 1 + 11
     assert max(len(line) for line in text.splitlines()) <= 80
@@ -154,13 +172,13 @@ def test_more_n_than_fit_go_on_in_a_second_block(show, make_points):
 def test_names_are_not_markup(show, make_points):
     text = show(make_points(("a[bold]b[/]", "random"), (7,), articles=3, dataset="news[red]"))
     assert "a[bold]b[/]" in text
-    assert "news[red]: mean F1 by n" in text
+    assert "news[red]: mean BERTScore F1 by n" in text
 
 
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        ({"articles": 3}, "Few articles (3)"),
+        ({"articles": 3}, "With 3 articles the intervals understate"),
         ({"short": (4,)}, "left out at that n (report.json names them): 1 at n = 1, 1 at n = 3"),
         ({"systems": ("a", "lead")}, "no random here to tell how much"),
     ],
@@ -184,9 +202,8 @@ def test_a_system_with_a_third_of_the_articles_is_not_the_highest(show, make_poi
         for p in make_points(("few", "all", "lead", "random"), (7,), 30)
         if p.system != "few" or p.article_id < "0010"
     ]
-    few, everything = (
-        next(line for line in show(points).splitlines() if line.startswith(name)) for name in ("few", "all")
-    )
+    table = section(show(points), "mean BERTScore F1 by n").splitlines()
+    few, everything = (next(line for line in table if line.startswith(name)) for name in ("few", "all"))
     assert few.endswith("°")
     assert everything.endswith("*")
     assert "° lacks articles that others have: this mean is not held against theirs" in show(points)
@@ -196,7 +213,7 @@ def test_a_system_with_a_third_of_the_articles_is_not_the_highest(show, make_poi
 def test_a_dataset_of_short_articles_alone_is_named(show, make_points):
     tiny = make_points(dataset="tiny", articles=4, short=range(4))
     text = show(make_points() + tiny, width=200)
-    assert "tiny: mean F1" not in text
+    assert "tiny: mean BERTScore F1" not in text
     assert "Articles with fewer than n words are left out at that n (report.json names them): 4 at n = 1" in text
 
 
@@ -239,3 +256,36 @@ def test_scores_outside_the_usual_range_keep_the_layout(show, make_points):
     assert "*1.000" in text
     assert "-.250" in text
     assert max(len(line) for line in text.splitlines()) <= 80
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("metric", ["bertscore_f1", "efficiency"])
+def test_nothing_is_cropped_at_any_width(run, make_points, width, metric):
+    points = make_points((LONG, "good|x", "oracle", "lead", "random"), articles=20) + make_points((LONG,), (0,))
+    out = io.StringIO()
+    numbers = analyse(run, points, metric)
+    print_tables(numbers, Console(file=out, width=width))
+    text = out.getvalue()
+    assert "…" not in text
+    assert max(len(line) for line in text.splitlines()) <= width
+    places = 4 if metric == "efficiency" else 3
+    for curve in numbers.curves:
+        for at in curve.lengths:
+            assert decimals(at.mean, places) in text
+    for heading in ("BERTScore F1", "ROUGE-1 F1", "ROUGE-2 F1", "ROUGE-L F1", "largest gain"):
+        assert heading in text
+    # Every part of a table begins with names.
+    headers = [line.split()[1:] for line in text.splitlines() if re.match(r"n +\d", line)]
+    assert [n for header in headers for n in header] == [str(n) for n in range(1, 22, 2)]
+
+
+def test_a_report_of_another_metric_says_which(run, make_points):
+    points = [dataclasses.replace(p, rouge2_f1=p.bertscore_f1 / 2) for p in make_points()]
+    out = io.StringIO()
+    signed = dataclasses.replace(run, signatures={"rouge": "rouge|stem:no|tok:rouge_score|version:rouge_score-0.1.2"})
+    print_tables(analyse(signed, points, "rouge2_f1"), Console(file=out, width=120))
+    text = out.getvalue()
+    assert "Metric: ROUGE-2 F1, rouge, tok:rouge_score. In full: nws status p1-0421" in text
+    assert "news: mean ROUGE-2 F1 by n" in text
+    assert "in ROUGE-2 F1." in text
+    assert "mean BERTScore" not in text

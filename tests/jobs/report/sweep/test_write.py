@@ -21,6 +21,7 @@ def test_writes_everything_and_prints_the_tables(run, make_points, console, tmp_
         "curves.csv",
         "curves.png",
         "curves.svg",
+        "curves.tex",
         "report.json",
     ]
     assert files.plots[0].stat().st_size > 5_000
@@ -42,6 +43,16 @@ def test_the_csv_holds_curves_and_gains(run, make_points, console, tmp_path):
     control = next(row for row in rows if row["system"] == "random")
     assert (control["is_control"], control["gain_mean"]) == ("1", "")
     assert {row["is_upper_bound"] for row in rows} == {"0"}
+
+
+def test_no_spreadsheet_takes_a_name_for_a_formula(run, make_points, console, tmp_path):
+    formula = '=HYPERLINK("https://x.example")'
+    files = write_sweep_report(run, make_points((formula, "random"), articles=8, dataset="-1+1"), tmp_path, console)
+    with files.tables[0].open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["system"] for row in rows} == {f"'{formula}", "random"}
+    assert {row["dataset"] for row in rows} == {"'-1+1"}
+    assert any(row["gain_low"].startswith("-") for row in rows)  # a number stays one
 
 
 def test_the_files_say_what_an_upper_bound_is(run, make_points, console, tmp_path):

@@ -13,13 +13,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from jobs.report.figure_frame import STYLE, Frame, make_figure, save
+from jobs.report.figure_frame import STYLE, Frame, make_figure, prepare_text, save
 from jobs.report.looks import COLOURS
 from jobs.report.policies.learning_curves import WINDOWS, Band, LearningLine
 from jobs.report.policies.numbers import PolicyNumbers
 
 # Inches.
-_PANEL, _GAP = (2.9, 2.3), 0.3
+_PANEL = (3.2, 2.7)
 _GREY = "#555555"
 _DASHED = (0, (2.5, 3.5))
 _FAR_APART = 1.5
@@ -44,13 +44,19 @@ def choose_axis(lines: Sequence[LearningLine]) -> Axis:
     return Axis(is_share=max(updates) > _FAR_APART * min(updates))
 
 
-def plot_learning(numbers: PolicyNumbers, png: Path, svg: Path) -> None:
-    """Draw the learning curves into a PNG (200 dpi) and an SVG; the same numbers give the same bytes.
+def plot_learning(numbers: PolicyNumbers, png: Path, svg: Path) -> str | None:
+    """Draw the learning curves into a PNG (200 dpi) and an SVG; the same numbers and fonts give the same bytes.
 
     There must be at least one line.
+
+    Returns:
+        What the reader must be told of the letters in it, if anything.
     """
     with mpl.rc_context(STYLE):
-        save(_draw(numbers), png, svg)
+        figure = _draw(numbers)
+        warning = prepare_text(figure)
+        save(figure, png, svg)
+    return warning
 
 
 def _draw(numbers: PolicyNumbers) -> Figure:
@@ -67,7 +73,6 @@ def _draw(numbers: PolicyNumbers) -> Figure:
         title=f"How the policies learned: run {numbers.run.id}",
         keys=_keys(lines, colours),
         footer=_footer(numbers, axis),
-        gap=_GAP,
         share_y=True,
     )
     figure, panels = make_figure(frame)
@@ -93,10 +98,10 @@ def _draw(numbers: PolicyNumbers) -> Figure:
 
 def _draw_line(panel: Axes, x: Sequence[float], band: Band, colour: str) -> None:
     if len(x) > 1:
-        panel.fill_between(x, band.low, band.high, color=colour, alpha=0.18, linewidth=0)
+        panel.fill_between(x, band.low, band.high, color=colour, alpha=0.14, linewidth=0)
     else:
         panel.vlines(x, band.low, band.high, color=colour, alpha=0.4)
-    panel.plot(x, band.mean, color=colour, linewidth=2.0, marker="o" if len(x) == 1 else "")
+    panel.plot(x, band.mean, color=colour, linewidth=1.6, marker="o" if len(x) == 1 else "")
 
 
 def _darker(colour: str) -> tuple[float, float, float]:
@@ -109,7 +114,7 @@ def _keys(lines: Sequence[LearningLine], colours: dict[str, str]) -> list[Artist
     for system, colour in colours.items():
         seeds = len({seed for line in lines if line.system == system for seed in line.seeds})
         told = f" (mean of {seeds} seeds)" if seeds > 1 else ""
-        keys.append(Line2D([], [], label=system + told, color=colour, linewidth=2.0))
+        keys.append(Line2D([], [], label=system + told, color=colour, linewidth=1.6))
     for system in dict.fromkeys(line.system for line in lines if line.has_baseline):
         label = "advantage baseline" + (f" of {system}" if len(colours) > 1 else "")
         keys.append(Line2D([], [], label=label, color=_darker(colours[system]), linestyle=_DASHED, linewidth=1.0))

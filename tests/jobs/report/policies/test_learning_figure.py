@@ -6,8 +6,8 @@ import pytest
 from matplotlib.image import imread
 from policy_results import make_results
 
-from jobs.report.policies.figure import choose_axis, plot_learning
 from jobs.report.policies.learning_curves import learning_lines
+from jobs.report.policies.learning_figure import choose_axis, plot_learning
 from jobs.report.policies.numbers import analyse_policies
 
 

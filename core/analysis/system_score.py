@@ -1,0 +1,66 @@
+"""The score of a system on test articles at n words, and what it has over others and over its training."""
+
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.analysis.intervals import Interval
+from core.analysis.paired import PairedLength
+from core.analysis.points import LEAD
+from core.types import SystemKind
+
+TEXTRANK = "textrank"
+ORACLE = "oracle"
+COMPARED = ("lead2+chunks", "lead3-search", TEXTRANK, LEAD)
+"""The systems that others are compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScore:
+    """A system on the `articles` test articles of a dataset at n words: means over articles.
+
+    Attributes:
+        score: the mean of the metric that `policy_scores` was asked for, with its 95 % interval over articles.
+        seeds: of a policy: that mean of each of its seeds. Empty for any other system. Only articles that all seeds
+            have a summary of count, here and in every other number.
+        repeated_words: share of words that occurred earlier in the summary (`repeated_word_share`).
+        comparable: whether it may be held against the others at this n: all that may are judged on the same articles
+            (`comparable_articles`), any other on all that it has.
+        versus: this system minus others of `COMPARED`, by name, paired over the articles that both have; an upper bound
+            is compared with none.
+        gap_closed: share of the way from `textrank` to `oracle`, (score - textrank's) / (oracle's - textrank's), over
+            the articles that all three have. None for these two, without one of them, where the oracle is not above.
+        training_f1: mean F1 on the articles the policy learned from, where it is known.
+    """
+
+    dataset: str
+    system: str
+    kind: SystemKind
+    n: int
+    articles: int
+    score: Interval
+    seeds: Mapping[int, float]
+    bertscore_f1: float
+    rouge1_f1: float
+    rouge2_f1: float
+    rougel_f1: float
+    efficiency: float
+    density: float
+    repeated_words: float
+    comparable: bool
+    versus: Mapping[str, PairedLength]
+    gap_closed: float | None
+    training_f1: float | None
+
+    @property
+    def is_policy(self) -> bool:
+        return bool(self.seeds)
+
+    @property
+    def seed_sd(self) -> float | None:
+        """Standard deviation of the seeds' means (n - 1); None for fewer than two seeds."""
+        return statistics.stdev(self.seeds.values()) if len(self.seeds) > 1 else None
+
+    @property
+    def test_vs_training(self) -> float | None:
+        return None if self.training_f1 is None else self.bertscore_f1 - self.training_f1

@@ -1,0 +1,167 @@
+"""Metrics from outside: a function of a summary and its references, from a plugin (`core.plugins`) or at hand.
+
+The higher its value, the better the summary.
+"""
+
+import functools
+import hashlib
+import inspect
+import math
+import numbers
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from core.errors import PluginError
+from core.metrics.metric import FloatArray, Row, mean_score
+from core.plugins import METRIC_OF_PLUGIN, Judge, Plugin, told
+from core.types import Article, Scores, Summary
+
+# A column of tables and files, and a name in SQL.
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
+# What else is a column where summaries are rows, or a signature of a run.
+_TAKEN = frozenset(
+    ("run_id", "dataset", "split", "key", "kind", "article", "references", "reused_from", "rouge", "reward")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PluginMetric:
+    """A metric of a plugin. What it returns is checked; what is wrong with it is a failure of that article."""
+
+    name: str
+    plugin: Plugin
+
+    @property
+    def signature(self) -> str:
+        """Its name and what code it is: another source is another metric."""
+        version = f"|version:{self.plugin.version.replace(' ', '-')}" if self.plugin.version else ""
+        return f"{self.name}|{METRIC_OF_PLUGIN}{self.plugin.name}|sha256:{self.plugin.sha256[:12]}{version}"
+
+    def score(self, article: Article, summary: str) -> float:
+        """Its value of a summary.
+
+        Raises:
+            PluginError: it raised, or returned no finite number; names the metric, the article and the line.
+        """
+        return self.judge(summary, article.references, f"article {article.key!r}")
+
+    def judge(self, summary: str, references: Sequence[str], of: str) -> float:
+        """Its value of a summary of `of`, which errors name; else as `score`."""
+        name = f"{self.name} of {self.plugin.name}"
+        return _judged(
+            self.plugin.metrics()[self.name], summary, references, f"{name} failed on {of}", self.plugin.name
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RowMetric:
+    """A metric from outside as a `core.metrics.metric.Metric`: over rows the mean of its values."""
+
+    mean_over_rows: ClassVar[bool] = True
+
+    name: str
+    signature: str
+    # From a summary, its references and what errors call the row to a finite number.
+    judge: Callable[[str, Sequence[str], str], float]
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """One value."""
+        return ("score",)
+
+    def statistics(self, rows: Sequence[Row]) -> FloatArray:
+        """The value of each row, (rows, 1).
+
+        Raises:
+            PluginError: it raised, or returned no finite number, for a row, which is named by its number from 1.
+        """
+        values = [self.judge(row.prediction, row.references, f"row {i}") for i, row in enumerate(rows, 1)]
+        return np.array(values, dtype=np.float64).reshape(len(rows), 1)
+
+    def score(self, statistics: FloatArray) -> FloatArray:
+        """Mean over rows."""
+        return mean_score(statistics)
+
+
+def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:
+    """Every metric of a plugin.
+
+    Raises:
+        PluginError: the plugin cannot be imported, or a metric cannot be called or has a name that none can have.
+    """
+    for name, judge in plugin.metrics().items():
+        _require_name(name, plugin.name)
+        if inspect.isclass(judge) or not callable(judge):
+            raise PluginError(
+                f"{name} of {plugin.name} is no metric: give a function of a summary and its references "
+                "(docs/your-own.md)."
+            )
+    return tuple(PluginMetric(name, plugin) for name in plugin.metrics())
+
+
+def row_metric(metric: PluginMetric | Judge) -> RowMetric:
+    """A metric of a plugin, or a function that is at hand, for `nws score`.
+
+    The signature of a function has the SHA-256 of its source, where that can be found: not of one typed into a plain
+    Python prompt.
+
+    Raises:
+        PluginError: the function has a name that no metric can have.
+    """
+    if isinstance(metric, PluginMetric):
+        return RowMetric(metric.name, metric.signature, metric.judge)
+    name = getattr(metric, "__name__", type(metric).__name__)
+    _require_name(name, "this session")
+    try:
+        sha256 = hashlib.sha256(inspect.getsource(metric).encode()).hexdigest()[:12]
+    except (OSError, TypeError):
+        sha256 = "unknown"
+    file = getattr(getattr(metric, "__code__", None), "co_filename", "")
+    return RowMetric(name, f"{name}|function|sha256:{sha256}", functools.partial(_of_function, metric, name, file))
+
+
+def _of_function(judge: Judge, name: str, file: str, summary: str, references: Sequence[str], of: str) -> float:
+    return _judged(judge, summary, references, f"{name} failed on {of}", file)
+
+
+def _judged(judge: Judge, summary: str, references: Sequence[str], failed: str, file: str) -> float:
+    """What `judge` returns, if that is a finite number.
+
+    Raises:
+        PluginError: it is not, or `judge` raised; it begins with `failed`.
+    """
+    try:
+        value: Any = judge(summary, list(references))
+    except Exception as error:
+        raise PluginError(f"{failed}: {told(error, file)}") from error
+    if not isinstance(value, numbers.Real) or not math.isfinite(value):
+        raise PluginError(f"{failed}: it returned {value!r}, not a finite number")
+    return float(value)
+
+
+def _require_name(name: str, of: str) -> None:
+    """Refuse a name that is no column or has another meaning.
+
+    Raises:
+        PluginError: no metric from outside can have it.
+    """
+    if not _NAME.fullmatch(name):
+        raise PluginError(
+            f"The metric {name!r} of {of} cannot be called so: its name has letters A to Z, digits and _ alone, begins "
+            "with a letter, and is 61 characters long at most."
+        )
+    from core.metrics.registry import is_metric  # and with it the libraries of the others
+
+    if name in _TAKEN | _columns() or is_metric(name):
+        raise PluginError(f"The metric {name!r} of {of} has the name of another metric or column: call it otherwise.")
+
+
+def _columns() -> set[str]:
+    """Those of a stored summary, by `core.types`."""
+    values = {"scores", *(field.name for field in fields(Summary)), *(field.name for field in fields(Scores))}
+    parts = {f"{field.name}_{part}" for field in fields(Scores) for part in ("precision", "recall", "f1")}
+    return values | parts

@@ -1,0 +1,177 @@
+"""Code from outside: of a Python file, whose source travels with the work, or of an installed package.
+
+What it may hold: systems (`core.summarizers.plugins`) and metrics (`core.metrics.plugins`).
+"""
+
+import functools
+import hashlib
+import importlib.metadata
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from core.errors import PluginError
+from core.text.files import is_file
+
+if TYPE_CHECKING:
+    from core.summarizers.systems import System
+
+SYSTEMS = "nws.systems"
+METRICS = "nws.metrics"
+"""Groups of entry points: the name of one is that of its system, or of its metric."""
+METRIC_OF_PLUGIN = "plugin:"
+"""What follows the name in the signature of a plugin's metric, and of no other."""
+# From an article's text and n to a summary of n words.
+Write: TypeAlias = Callable[[str, int], str]
+# From a summary and its references to a number, the higher the better.
+Judge: TypeAlias = Callable[[str, Sequence[str]], float]
+
+
+@dataclass(frozen=True, slots=True)
+class PluginSpec:
+    """Which code from outside.
+
+    Attributes:
+        plugin: a Python file, or the name of an installed entry point of the group `nws.systems` or `nws.metrics`.
+        sha256: 64 hex digits, of the file's bytes or of those of the module that the entry point is in; "" while it has
+            not been read.
+    """
+
+    plugin: str
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """Code from outside, pinned.
+
+    Attributes:
+        name: of the file, or of the entry point.
+        version: of the distribution that has the entry point, "" for a file.
+        sha256: see `PluginSpec`.
+        group: of the entry point, "" for a file.
+        source: of the file; None for an entry point, which must be installed wherever it runs.
+    """
+
+    name: str
+    version: str
+    sha256: str
+    group: str
+    source: str | None = field(repr=False)
+
+    def systems(self) -> "Mapping[str, Write | System]":
+        """Its systems by name, which may be none; the code runs once in a process.
+
+        Raises:
+            PluginError: it cannot be imported, has neither systems nor metrics, or another version is installed here.
+        """
+        return self._named("SYSTEMS", SYSTEMS)
+
+    def metrics(self) -> Mapping[str, Judge]:
+        """Its metrics by name, which may be none; else as `systems`."""
+        return self._named("METRICS", METRICS)
+
+    def _named(self, kind: str, group: str) -> Mapping[str, Any]:
+        if self.source is None:
+            return {self.name: _verified(self)} if self.group == group else {}
+        named: Mapping[str, Any] = getattr(_imported(self.name, self.source, self.sha256), kind, {})
+        return named
+
+
+def read_plugin(spec: PluginSpec, path: Path) -> Plugin:
+    """The plugin that is meant: the file at `path` if its name ends in .py, else an installed one.
+
+    Raises:
+        PluginError: there is none of this name.
+    """
+    if not spec.plugin.endswith(".py"):
+        entry = _entry_point(spec.plugin)
+        _, sha256 = _installed(entry)
+        return Plugin(spec.plugin, _version(entry), sha256, entry.group, None)
+    if not is_file(path):
+        raise PluginError(f"There is no plugin {spec.plugin}: give a Python file.")
+    try:
+        content = path.read_bytes()
+        return Plugin(Path(spec.plugin).name, "", hashlib.sha256(content).hexdigest(), "", content.decode())
+    except (OSError, UnicodeDecodeError) as error:
+        raise PluginError(f"The plugin {spec.plugin} cannot be read: {error}.") from error
+
+
+def told(error: BaseException, file: str) -> str:
+    """Class and message of an error, with the line of the plugin where it arose."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    where = f" (line {lines[-1]})" if lines else ""
+    return f"{type(error).__name__}: {error}{where}"
+
+
+@functools.lru_cache(maxsize=64)
+def _imported(name: str, source: str, sha256: str) -> ModuleType:
+    """The module of a source, which is in `sys.modules` while it runs and after: dataclasses look there."""
+    module = ModuleType(f"nws_plugin_{sha256[:16]}")
+    module.__file__ = name
+    sys.modules[module.__name__] = module
+    try:
+        exec(compile(source, name, "exec"), module.__dict__)
+    except (Exception, SystemExit) as error:
+        del sys.modules[module.__name__]
+        raise PluginError(f"The plugin {name} cannot be imported: {told(error, name)}") from error
+    _require_names(module, name)
+    return module
+
+
+def _require_names(module: ModuleType, name: str) -> None:
+    found = {kind: getattr(module, kind) for kind in ("SYSTEMS", "METRICS") if hasattr(module, kind)}
+    for kind, named in found.items():
+        if not isinstance(named, Mapping) or not named or not all(isinstance(key, str) for key in named):
+            raise PluginError(f'{kind} of the plugin {name} must be {{"name": function_or_object}}.')
+    if not found:
+        raise PluginError(
+            f"The plugin {name} names neither systems nor metrics: end it with "
+            'SYSTEMS = {"name": function_or_object} or METRICS = {"name": function}.'
+        )
+
+
+@functools.lru_cache(maxsize=64)
+def _verified(plugin: Plugin) -> Any:
+    """What an entry point names, once in a process, if it is the one that was pinned."""
+    found, sha256 = _installed(_entry_point(plugin.name))
+    if sha256 != plugin.sha256:
+        raise PluginError(
+            f"The installed plugin {plugin.name} is another one here: its SHA-256 was {plugin.sha256[:12]}… and is "
+            f"{sha256[:12]}…. Install {plugin.version} on every machine of the run."
+        )
+    return found
+
+
+def _entry_point(name: str) -> importlib.metadata.EntryPoint:
+    offered = [entry for group in (SYSTEMS, METRICS) for entry in importlib.metadata.entry_points(group=group)]
+    found = [entry for entry in offered if entry.name == name]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        owners = ", ".join(sorted(f"{entry.dist.name} ({entry.group})" for entry in found if entry.dist))
+        raise PluginError(f"Several installed plugins are called {name!r}: {owners}. Only one may be.")
+    names = ", ".join(sorted(entry.name for entry in offered))
+    raise PluginError(
+        f"There is no plugin {name!r}: give a file ending in .py, or one that is installed ({names or 'none is'})."
+    )
+
+
+def _version(entry: importlib.metadata.EntryPoint) -> str:
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else ""
+
+
+def _installed(entry: importlib.metadata.EntryPoint) -> tuple[Any, str]:
+    """What an entry point names, and the SHA-256 of the file that it is in."""
+    try:
+        found = entry.load()
+        source = Path(str(sys.modules[entry.module].__file__)).read_bytes()
+    except Exception as error:
+        raise PluginError(
+            f"The installed plugin {entry.name} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+    return found, hashlib.sha256(source).hexdigest()

@@ -1,0 +1,70 @@
+"""A model that others run, behind an endpoint that speaks as OpenAI's does: which one, and what it is asked.
+
+How it is asked is in `core/summarizers/endpoint_requests.py`.
+"""
+
+import os
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from core.errors import RecipeError
+from core.models import ModelRef
+from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate, most_new_tokens
+from core.summarizers.systems import UNCUT
+
+PREFIX = "openai:"
+_URL_VARIABLE, _OPENAI = "OPENAI_BASE_URL", "https://api.openai.com/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A system whose summaries come from an endpoint. The key is no part of it: it would travel and be stored.
+
+    Attributes:
+        model: as the endpoint calls it.
+        url: what stands before `/chat/completions`.
+        prompt: what the model is asked for.
+        concurrency: how many requests a process has under way at most. It changes no summary.
+
+    Raises:
+        RecipeError: the URL is none, or holds a user name or a password.
+    """
+
+    model: str
+    url: str
+    prompt: PromptTemplate = DEFAULT_PROMPT
+    concurrency: int = field(default=8, repr=False)
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise RecipeError("the base URL of an endpoint begins with http:// or https://.")
+        if "@" in parts.netloc or parts.query:
+            raise RecipeError("the base URL of an endpoint is stored: it may hold no user, password or query.")
+
+    @property
+    def signature(self) -> str:
+        """The name under which its summaries are stored."""
+        return f"{PREFIX}{self.model}|prompt={self.prompt.short_sha256}"
+
+    @property
+    def has_uncut(self) -> bool:
+        """Whether it is asked once, for no number of words, and not once for each n."""
+        return not self.prompt.asks_for_n
+
+    @property
+    def models(self) -> tuple[ModelRef, ...]:
+        """None has to be on the machine that asks."""
+        return ()
+
+    @property
+    def revision(self) -> str:
+        """What a run records: all that is sent but the articles. Which weights answer, only the endpoint knows."""
+        tokens = str(most_new_tokens(UNCUT)) if self.has_uncut else "8n+32"
+        settings = f"temperature=0, seed of the run, max_tokens={tokens}"
+        return f"{self.model} at {self.url}|prompt={self.prompt.text!r}|{settings}"
+
+
+def default_url() -> str:
+    """What the environment says, or OpenAI's own."""
+    return os.environ.get(_URL_VARIABLE, "").strip() or _OPENAI

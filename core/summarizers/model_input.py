@@ -1,0 +1,106 @@
+"""From an article to what a model reads: tokens of prompt and article, cut to the model's window."""
+
+import bisect
+import re
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from jinja2 import TemplateError
+
+from core.errors import ModelError
+from core.summarizers.generators import Generator
+from core.summarizers.prompt_template import PromptTemplate
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What the model reads for one article: `ids`, after `truncated` tokens of the article were cut away."""
+
+    ids: list[int]
+    truncated: int
+
+
+class Reader(Protocol):
+    """Makes what a model reads."""
+
+    def __call__(self, text: str, n: int, room: int) -> Prompt | None:
+        """What it reads for the article `text` if `n` words are asked for: `room` tokens at most, special ones too.
+
+        None if there is no room for an article beside the prompt.
+        """
+
+
+def make_reader(generator: Generator, tokenizer: Any) -> Reader:
+    """What reads for a generator."""
+    if generator.prompt is None:
+        return _Around(generator.prefix, generator.suffix, tokenizer)
+    return _Asking(generator.prompt, generator.chat, tokenizer)
+
+
+class _Around:
+    """Prefix, as many tokens of the article as fit, suffix."""
+
+    def __init__(self, prefix: str, suffix: str, tokenizer: Any) -> None:
+        self._prefix = prefix
+        self._tokenizer = tokenizer
+        self._head, special = _special_tokens(tokenizer)
+        self._tail = _ids(tokenizer, suffix) + special
+
+    def __call__(self, text: str, n: int, room: int) -> Prompt | None:
+        left = room - len(self._head + self._tail)
+        if left < 1:
+            return None
+        # Tokenised as one text: a prefix that ends in a space changes the article's first token.
+        ids = _ids(self._tokenizer, self._prefix + text.strip())
+        return Prompt(self._head + ids[:left] + self._tail, max(0, len(ids) - left))
+
+
+class _Asking:
+    """A prompt about as many words of the article as fit; in a chat template, if there is one, a user's message."""
+
+    def __init__(self, prompt: PromptTemplate, chat: bool, tokenizer: Any) -> None:
+        self._prompt = prompt
+        self._chat = chat
+        self._tokenizer = tokenizer
+
+    def __call__(self, text: str, n: int, room: int) -> Prompt | None:
+        ids = self._ids(text, n)
+        if len(ids) <= room:
+            return Prompt(ids, 0)
+        ends = [0, *(word.end() for word in re.finditer(r"\S+", text))]
+        # Always the whole prompt, since a token may reach over the end of the article.
+        fitting = bisect.bisect_right(ends, room, key=lambda end: len(self._ids(text[:end], n)))
+        if fitting < 2:  # not even with the first word
+            return None
+        kept = self._ids(text[: ends[fitting - 1]], n)
+        return Prompt(kept, len(ids) - len(kept))
+
+    def _ids(self, article: str, n: int) -> list[int]:
+        asked = self._prompt.about(article, n)
+        if not self._chat:
+            plain: list[int] = self._tokenizer(asked, verbose=False)["input_ids"]
+            return plain
+        messages = [{"role": "user", "content": asked}]
+        try:
+            # Templates of models that think aloud first can be told not to; others do not know the word.
+            text = self._tokenizer.apply_chat_template(
+                messages, tokenize=False, add_generation_prompt=True, enable_thinking=False
+            )
+        except TemplateError as error:
+            raise ModelError(f"The checkpoint's chat template takes no message of a user alone: {error}.") from error
+        return _ids(self._tokenizer, text)  # its special tokens are in the template
+
+
+def _ids(tokenizer: Any, text: str) -> list[int]:
+    # Not verbose: a text beyond the window is cut by the caller.
+    ids: list[int] = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+    return ids
+
+
+def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """The ids that the tokenizer puts before and after a text."""
+    encoded = tokenizer("a", return_special_tokens_mask=True)
+    ids, special = encoded["input_ids"], encoded["special_tokens_mask"]
+    first = special.index(0)
+    last = len(ids) - special[::-1].index(0)
+    return ids[:first], ids[last:]

@@ -1,0 +1,118 @@
+"""Systems from outside: what a plugin (`core.plugins`) writes, checked."""
+
+import inspect
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast, get_args
+
+from core.errors import PluginError
+from core.plugins import Plugin, Write, told
+from core.summarizers.systems import UNCUT, Document, Draft, System, require_name
+from core.text.rows import cleaned
+from core.text.words import count_words
+from core.types import PLUGIN_SCORES, SystemKind
+
+
+@dataclass(frozen=True, slots=True)
+class PluginSystem:
+    """A system of a plugin. What it writes is checked; what is wrong with it is a failure of that article.
+
+    `encoders` are the names of those whose vectors it may ask for: of every encoder of the run, for an object, and of
+    none for a function.
+    """
+
+    name: str
+    plugin: Plugin
+    kind: SystemKind
+    has_uncut: bool
+    encoders: tuple[str, ...]
+
+    @property
+    def signature(self) -> str:
+        return self.name
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        """See `System`.
+
+        Raises:
+            PluginError: it raised, or wrote what no system may.
+        """
+        found = self.plugin.systems()[self.name]
+        try:
+            drafts = _written(found, document, lengths)
+        except Exception as error:
+            raise PluginError(f"{self.name} of {self.plugin.name} failed: {told(error, self.plugin.name)}") from error
+        try:
+            require_drafts(drafts, lengths, self.has_uncut)
+        except PluginError as error:
+            raise PluginError(f"{self.name} of {self.plugin.name} {error}") from error
+        return drafts
+
+
+def _written(system: Write | System, document: Document, lengths: Sequence[int]) -> list[Draft]:
+    if is_system(system):
+        return cast(System, system).summarize(document, lengths)
+    write = cast(Write, system)
+    return [Draft(n, _one_line(write(document.segmented.article.text, n))) for n in lengths]
+
+
+def _one_line(text: object) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"it returned {type(text).__name__}, not text")
+    return " ".join(cleaned(text).split())
+
+
+def require_drafts(drafts: Any, lengths: Sequence[int], has_uncut: bool) -> None:
+    """Refuse what no system may write.
+
+    Raises:
+        PluginError: there is not one draft of each length, in order, after the uncut one of a system that has one; or a
+            draft is empty, has more than n words, or holds what cannot be stored.
+    """
+    expected = [UNCUT, *lengths] if has_uncut else [*lengths]
+    if not isinstance(drafts, list) or not all(isinstance(draft, Draft) for draft in drafts):
+        raise PluginError("returned no list of Drafts")
+    if [draft.n for draft in drafts] != expected:
+        raise PluginError(f"returned drafts of n = {[draft.n for draft in drafts]}, not {expected}")
+    for draft in drafts:
+        for text in draft.texts:
+            if not isinstance(text, str) or not text.strip():
+                raise PluginError(f"wrote nothing at n = {draft.n}")
+            if draft.n != UNCUT and count_words(text) > draft.n:
+                raise PluginError(f"wrote {count_words(text)} words at n = {draft.n}")
+            if cleaned(text) != text:
+                raise PluginError(f"wrote a NUL or half a surrogate pair at n = {draft.n}, which no database can keep")
+        if PLUGIN_SCORES in draft.extra:
+            raise PluginError(f"gave {PLUGIN_SCORES!r} in extra, where scores are kept: call it otherwise")
+        for name, value in draft.extra.items():
+            if not isinstance(value, str | float | int) or (isinstance(value, float) and not math.isfinite(value)):
+                raise PluginError(f"gave {name} = {value!r} at n = {draft.n}: extra holds texts and finite numbers")
+
+
+def is_system(value: object) -> bool:
+    """Whether it is an object as `core.summarizers.systems.System`; else it is taken for a function."""
+    return hasattr(value, "summarize")
+
+
+def plugin_systems(plugin: Plugin, encoders: Sequence[str]) -> tuple[PluginSystem, ...]:
+    """Every system of a plugin; `encoders` are the names of the run's.
+
+    Raises:
+        PluginError: the plugin cannot be imported, or one of its systems is none.
+        RecipeError: no system can have the name that one of them has.
+    """
+    found = []
+    for name, system in plugin.systems().items():
+        require_name(name)
+        kind: Any = getattr(system, "kind", "system")
+        has_uncut = bool(getattr(system, "has_uncut", False))
+        if not (is_system(system) or inspect.isfunction(system)) or inspect.isclass(system):
+            raise PluginError(
+                f"{name} of {plugin.name} is no system: give a function of an article's text and n, or an object with "
+                "`kind`, `has_uncut` and `summarize` (docs/your-own.md)."
+            )
+        if kind not in get_args(SystemKind):
+            raise PluginError(f"{name} of {plugin.name} is of the kind {kind!r}: give one of {get_args(SystemKind)}.")
+        found.append(PluginSystem(name, plugin, kind, has_uncut, tuple(encoders) if is_system(system) else ()))
+    return tuple(found)

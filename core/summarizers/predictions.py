@@ -1,0 +1,136 @@
+"""Summaries that were written elsewhere: a file of predictions, one for each article, as a system."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from core.errors import CorpusError, PredictionError, RecipeError, SegmentationError
+from core.fingerprint import file_sha256
+from core.summarizers.systems import Document, Draft, require_name, uncut_and_cut
+from core.text.files import is_file, read_rows
+from core.text.limits import require_summary_length
+from core.text.rows import cleaned
+from core.types import SystemKind
+
+KEY_FIELD, TEXT_FIELD = "id", "prediction"
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionsSpec:
+    """Which file of predictions, and what its system is called.
+
+    Attributes:
+        name: of the system.
+        file: JSONL, CSV or Parquet, see `read_predictions`.
+        sha256: 64 hex digits of the file's bytes; "" while the file has not been read.
+
+    Raises:
+        RecipeError: no system can have this name.
+    """
+
+    name: str
+    file: str
+    sha256: str = ""
+
+    def __post_init__(self) -> None:
+        try:
+            require_name(self.name)
+        except RecipeError as error:
+            raise RecipeError(f"{error} Name it before the file: name=file.") from error
+
+
+def parse_predictions(text: str) -> PredictionsSpec:
+    """What `--predictions` names: `file`, whose system is called after it without its ending, or `name=file`.
+
+    Raises:
+        RecipeError: no system can have this name.
+    """
+    name, equals, file = text.partition("=")
+    if equals and not is_file(Path(text)):
+        return PredictionsSpec(name, file)
+    return PredictionsSpec(Path(text).stem, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """A system whose texts are there already: uncut, and cut to n as those of a generator are.
+
+    Attributes:
+        name: of the system.
+        sha256: of the file: another file is another system to whatever compares `repr`s.
+        texts: the predictions, on one line each, by the article's key. They travel with the system.
+    """
+
+    kind: ClassVar[SystemKind] = "system"
+    has_uncut: ClassVar[bool] = True
+
+    name: str
+    sha256: str
+    texts: Mapping[str, str] = field(repr=False)
+
+    @property
+    def signature(self) -> str:
+        return self.name
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        """See `System`.
+
+        Raises:
+            PredictionError: there is none for this article.
+        """
+        article = document.segmented.article
+        if article.key not in self.texts:
+            raise PredictionError(f"The predictions {self.name} have none for article {article.key!r}.")
+        return uncut_and_cut(self.texts[article.key], lengths)
+
+
+def read_predictions(path: Path, name: str) -> Predictions:
+    """The predictions in a file whose rows have an article's key as `id`, and a `prediction`.
+
+    Raises:
+        CorpusError: there is no such file or no row in it, or a row (named by its line) is malformed, lacks a field,
+            has an empty or too long prediction, or repeats an id.
+    """
+    texts: dict[str, str] = {}
+    places: dict[str, str] = {}
+    sha256 = _sha256(path)
+    for place, row in read_rows(path, lambda names: [one for one in (KEY_FIELD, TEXT_FIELD) if one in names]):
+        try:
+            key, text = _prediction(row)
+        except (CorpusError, SegmentationError) as error:
+            raise CorpusError(f"{path}, {place}: {error}") from error
+        if key in texts:
+            raise CorpusError(f"{path}, {place}: the id {key!r} is that of {places[key]}, too. Keep one of the rows.")
+        texts[key], places[key] = text, place
+    if not texts:
+        raise CorpusError(f"{path} holds no prediction.")
+    if _sha256(path) != sha256:
+        raise CorpusError(f"{path} was written to while it was read. Try again when it is complete.")
+    return Predictions(name, sha256, texts)
+
+
+def _prediction(row: Mapping[str, object]) -> tuple[str, str]:
+    """Key and text of a row."""
+    for name in (KEY_FIELD, TEXT_FIELD):
+        if name not in row:
+            raise CorpusError(f"Field {name!r} is missing; the fields are: {', '.join(row) or '(none)'}.")
+    key, text = row[KEY_FIELD], row[TEXT_FIELD]
+    if key is None or isinstance(key, list | dict):
+        raise CorpusError(f"Field {KEY_FIELD!r} holds no key.")
+    if text is not None and not isinstance(text, str):
+        raise CorpusError(f"Field {TEXT_FIELD!r} holds {type(text).__name__}, not text.")
+    one_line = " ".join(cleaned(text or "").split())
+    if not one_line:
+        raise CorpusError(f"The prediction of {key!r} is empty. Leave the row out if there is none.")
+    require_summary_length(one_line)
+    return cleaned(str(key)), one_line
+
+
+def _sha256(path: Path) -> str:
+    if not is_file(path):
+        raise CorpusError(f"There is no file {path}.")
+    try:
+        return file_sha256(path)
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read: {error}.") from error

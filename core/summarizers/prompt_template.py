@@ -1,0 +1,67 @@
+"""What a model that follows instructions is asked for: a prompt with places for the article and the number of words."""
+
+import hashlib
+import string
+from dataclasses import dataclass
+
+from core.errors import RecipeError
+from core.summarizers.systems import UNCUT
+
+# No word of a language that NWS reads is longer on average, and a model that writes too much is to be seen doing so.
+_TOKENS_PER_WORD, _MORE_TOKENS = 8, 32
+_UNCUT_TOKENS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTemplate:
+    """A prompt in which `{article}` and, if a number of words is asked for, `{n}` stand for what they name.
+
+    A brace that is part of the prompt is written twice, as in `str.format`.
+
+    Raises:
+        RecipeError: it does not name the article once, or names anything else.
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        try:
+            names = self._names()
+        except ValueError as error:
+            raise RecipeError(f"the prompt cannot be read: {error}. Write {{{{ and }}}} for braces.") from error
+        if unknown := [name for name in names if name not in ("n", "article")]:
+            raise RecipeError(
+                f"the prompt has a place {{{unknown[0]}}}: there are {{n}} and {{article}} alone. "
+                "Write {{ and }} for braces."
+            )
+        if names.count("article") != 1:
+            raise RecipeError(f"the prompt has to name {{article}} once, where the article stands: {self.text!r}")
+
+    def _names(self) -> list[str]:
+        found = [field for field in string.Formatter().parse(self.text) if field[1] is not None]
+        return [str(name) + (f"!{how}" if how else "") + (f":{spec}" if spec else "") for _, name, spec, how in found]
+
+    @property
+    def asks_for_n(self) -> bool:
+        """Whether a model is asked once for each n, and not once for a summary of its own length."""
+        return "n" in self._names()
+
+    @property
+    def short_sha256(self) -> str:
+        """8 hex digits that tell it from others."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:8]
+
+    def about(self, article: str, n: int) -> str:
+        """The prompt for an article and a number of words."""
+        return self.text.format(article=article.strip(), n=n)
+
+
+DEFAULT_PROMPT = PromptTemplate(
+    "Summarize the news article below in exactly {n} words, in the language of the article. "
+    "Write nothing but the summary.\n\n{article}"
+)
+
+
+def most_new_tokens(n: int) -> int:
+    """How many tokens a model may write that was asked for `n` words, or (`UNCUT`) for no number of them."""
+    return _UNCUT_TOKENS if n == UNCUT else _MORE_TOKENS + _TOKENS_PER_WORD * n

@@ -1,0 +1,34 @@
+"""`nws push`: exported policies to the Hugging Face Hub."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from core.errors import ModelError
+from jobs.commands.shared import Json, err, out
+
+_FILES = ("README.md", "recipe.yaml", "decoding.json", "policy.*", "n=*/policy.*", "LICENSE*")
+"""What `nws export --policy` writes, and a licence that was put beside it. Nothing else leaves this machine."""
+
+
+def push(
+    folder: Annotated[Path, typer.Argument(help="Folder that `nws export RUN --policy FOLDER` wrote.")],
+    repository: Annotated[str, typer.Argument(help="Where to: organisation/name on the Hub. Made if need be.")],
+    private: Annotated[bool, typer.Option("--private", help="Only you may see it, if it is made now.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Upload exported policies with their model card to the Hugging Face Hub. Needs a token (`hf auth login`)."""
+    from core.hub import upload_model
+    from core.learning.policy_system import load_policies
+
+    system = load_policies(folder)
+    if not (folder / "README.md").is_file():
+        raise ModelError(f"{folder} has no model card (README.md): export the policies again, into a new folder.")
+    err.print(f"Uploading {system.signature} …", markup=False)
+    url = upload_model(folder, _FILES, repository, private)
+    if as_json:
+        print(json.dumps({"system": system.signature, "url": url}))
+    else:
+        out.print(url, markup=False)

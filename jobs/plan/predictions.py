@@ -1,0 +1,146 @@
+"""Files of predictions in a run: a stage and a system each, and how they fit the articles."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from core.errors import RecipeError
+from core.summarizers.extractive_baselines import BASELINES
+from core.summarizers.generators import KNOWN_GENERATORS
+from core.summarizers.predictions import Predictions, PredictionsSpec, read_predictions
+from core.sweep_plan import NO_SEGMENTS
+from jobs.plan.own_files import find_file, require_unchanged
+from jobs.plan.pinned import Pinned, PlannedStage, name_systems
+from jobs.plan.revisions import require_same_revisions
+from jobs.store import RunInfo, Stage
+
+_NAMED = 5
+"""How many keys are named."""
+
+
+def with_predictions(pinned: Pinned) -> Pinned:
+    """A run with a stage more for each file of predictions that its recipe names.
+
+    Raises:
+        CorpusError: a file cannot be read, see `read_predictions`.
+        RecipeError: a system has the name of another one, or a file is not what it was.
+    """
+    taken = {*pinned.systems, *BASELINES, *KNOWN_GENERATORS}
+    read: dict[str, tuple[PredictionsSpec, Predictions]] = {}
+    for spec in pinned.recipe.predictions:
+        if spec.name in taken or spec.name in read:
+            raise RecipeError(
+                f"The predictions of {spec.file} cannot be called {spec.name!r}: there is another system of that "
+                "name. Name them before the file: name=file."
+            )
+        path = find_file(spec.file, spec.sha256)
+        predictions = read_predictions(path, spec.name)
+        require_unchanged(spec.file, spec.sha256, predictions.sha256)
+        file = spec.file if spec.sha256 else str(Path(spec.file).resolve())
+        read[spec.name] = PredictionsSpec(spec.name, file, predictions.sha256), predictions
+    specs = tuple(spec for spec, _ in read.values())
+    revisions = {
+        spec.name: f"{Path(spec.file).name}@sha256:{spec.sha256}|{len(predictions.texts)} predictions"
+        for spec, predictions in read.values()
+    }
+    return replace(
+        pinned,
+        recipe=pinned.recipe.model_copy(update={"predictions": specs}),
+        stages=(
+            *map(name_systems, pinned.stages),
+            *(_stage(pinned, predictions) for _, predictions in read.values()),
+        ),
+        revisions=pinned.revisions | {"predictions": revisions},
+    )
+
+
+def plan_with(run: RunInfo, files: Sequence[PredictionsSpec]) -> Pinned:
+    """A run that exists, with more files of predictions.
+
+    Raises:
+        NwsError: as for `with_predictions`, or what else made the run's numbers has changed since it began.
+    """
+    from jobs.plan.job import find_job
+
+    added = [*run.recipe.get("predictions", ()), *map(asdict, files)]
+    pinned = find_job(run.job).plan_again({**run.recipe, "predictions": added}, run.id)
+    # What the run has was made with the libraries that it began with.
+    revisions = {**run.revisions, "predictions": pinned.revisions["predictions"]}
+    require_same_revisions(revisions, pinned.revisions, run.id)
+    return replace(pinned, revisions=revisions)
+
+
+def _stage(pinned: Pinned, predictions: Predictions) -> PlannedStage:
+    # Of its own, so that what is wrong with a file costs no other system anything, and a file can be added to a run.
+    plan = replace(pinned.stages[0].plan, pipeline=NO_SEGMENTS, encoders=(), systems=(predictions,), generator=None)
+    return PlannedStage(Stage(f"predictions {predictions.name}", plan.signatures), plan)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How a file of predictions fits the articles of its run.
+
+    Attributes:
+        system: its name.
+        predictions: how many it has.
+        articles: how many the run has.
+        strangers: ids in the file that are no article's key.
+        missing: keys of articles that have no prediction.
+    """
+
+    system: str
+    predictions: int
+    articles: int
+    strangers: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def lines(self) -> list[str]:
+        """What does not fit, in sentences; none where all does."""
+        said = []
+        if self.strangers:
+            said.append(
+                f"Of the {self.predictions} predictions of {self.system}, {len(self.strangers)} fit no article of the "
+                f"run and are left out, by id: {_named(self.strangers)}."
+            )
+        if self.missing:
+            said.append(
+                f"{self.system} has no prediction for {len(self.missing)} of the run's {self.articles} articles, "
+                f"which will fail, by key: {_named(self.missing)}."
+            )
+        return said
+
+
+def coverages(pinned: Pinned) -> tuple[Coverage, ...]:
+    """How each file of predictions fits the articles; none where there is no file, or articles are streamed.
+
+    Raises:
+        RecipeError: no prediction of a file is of an article of this run, or one may be of several.
+    """
+    systems = [s for planned in pinned.stages for s in planned.plan.systems if isinstance(s, Predictions)]
+    if not systems or any(corpus.known is None for corpus in pinned.corpora):
+        return ()
+    keys = Counter(article.key for corpus in pinned.corpora for article in corpus)
+    return tuple(_coverage(system, keys) for system in systems)
+
+
+def _coverage(system: Predictions, keys: Mapping[str, int]) -> Coverage:
+    strangers = tuple(key for key in system.texts if key not in keys)
+    if len(strangers) == len(system.texts):
+        raise RecipeError(
+            f"No prediction of {system.name} is of an article of this run. Its ids are such as {_named(strangers)}; "
+            f"the articles' keys are such as {_named(tuple(keys))}.",
+            settings=("key_field",),
+        )
+    if several := tuple(key for key in system.texts if keys.get(key, 0) > 1):
+        raise RecipeError(
+            f"Of the ids in the predictions of {system.name}, {len(several)} may stand for several articles: "
+            f"{_named(several)}. Give each article a key of its own, or submit one run for each dataset."
+        )
+    missing = tuple(key for key in keys if key not in system.texts)
+    return Coverage(system.name, len(system.texts), sum(keys.values()), strangers, missing)
+
+
+def _named(keys: tuple[str, ...]) -> str:
+    return ", ".join(map(repr, keys[:_NAMED])) + (", …" if len(keys) > _NAMED else "")

@@ -1,0 +1,65 @@
+"""Runs, summaries, curves and comparisons as pandas frames."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from jobs.compare.compute import RunComparison
+from jobs.report.sweep.curve_rows import CURVE_COLUMNS, curve_rows
+from jobs.report.sweep.numbers import Numbers
+from jobs.store import RunInfo
+from jobs.store.tables import SummaryRow
+from jobs.terminal.metrics import plugin_metrics_of
+
+RUN_COLUMNS = (
+    *("id", "job", "state", "articles_done", "total_articles", "summaries", "failures"),
+    *("seed", "code_version", "device", "created_at", "started_at", "finished_at", "error"),
+)
+SUMMARY_COLUMNS = ("dataset", "key", *(column.name for column in SummaryRow.__table__.columns))
+_FLAGS = ("is_control", "is_upper_bound", "comparable")
+
+
+def runs_frame(runs: Iterable[RunInfo]) -> pd.DataFrame:
+    """A row a run, in the order given."""
+    return pd.DataFrame([[getattr(run, name) for name in RUN_COLUMNS] for run in runs], columns=RUN_COLUMNS)
+
+
+def summary_frame(run: RunInfo, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """A row a summary, by dataset, key, system and n. `attrs` holds what made the numbers: see `made_by`."""
+    frame = pd.DataFrame(rows, columns=(*SUMMARY_COLUMNS, *plugin_metrics_of(run)))
+    frame = frame.sort_values(["dataset", "key", "system", "n"], ignore_index=True)
+    frame.attrs = made_by(run)
+    return frame
+
+
+def made_by(run: RunInfo) -> dict[str, Any]:
+    """What made the numbers of a run: its id, seed and code, and of models, data and metrics what they were."""
+    return {
+        "run": run.id,
+        "seed": run.seed,
+        "code_version": run.code_version,
+        "revisions": run.revisions,
+        "signatures": run.signatures,
+    }
+
+
+def curve_frame(numbers: Numbers) -> pd.DataFrame:
+    """A row for each dataset, system and n: the columns of the report's `curves.csv`."""
+    frame = pd.DataFrame(curve_rows(numbers), columns=CURVE_COLUMNS)
+    return frame.astype(dict.fromkeys(_FLAGS, bool))
+
+
+def comparison_frame(found: RunComparison) -> pd.DataFrame:
+    """A row for each dataset and n: system A minus system B, paired by article."""
+    made = {"run": found.a.id, "metric": found.metric, "signature": found.signatures[0], "seed": found.seed}
+    rows = [
+        made
+        | {"dataset": pair.dataset, "a": pair.a, "b": pair.b, "n": at.n, "articles": at.articles}
+        | {"mean_a": at.mean_a, "mean_b": at.mean_b, "difference": at.difference.mean}
+        | {"low": at.difference.low, "high": at.difference.high, "p": at.p, "p_holm": at.p_holm}
+        | {"significant": at.significant, "wins": at.wins, "ties": at.ties, "losses": at.losses}
+        for pair in found.comparisons
+        for at in pair.lengths
+    ]
+    return pd.DataFrame(rows)

@@ -1,0 +1,36 @@
+"""A figure that a notebook shows by itself."""
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # `import nws` must not wait for matplotlib
+    from matplotlib.figure import Figure
+
+_SHOWN_DPI = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plot:
+    """A matplotlib `figure`, and what its reader must be told of the letters in it, if anything (`warning`).
+
+    A notebook shows it where it is the value of a cell, with and without `%matplotlib`.
+    """
+
+    figure: "Figure"
+    warning: str | None = None
+
+    def save(self, path: str | Path) -> None:
+        """Write it as PNG, SVG or PDF, as `path` ends.
+
+        Raises:
+            OSError: it cannot be written.
+            ValueError: the ending is of no format that matplotlib writes.
+        """
+        self.figure.savefig(Path(path), dpi=200)
+
+    def _repr_png_(self) -> bytes:
+        picture = io.BytesIO()
+        self.figure.savefig(picture, format="png", dpi=_SHOWN_DPI)
+        return picture.getvalue()

@@ -1,0 +1,141 @@
+"""The metrics of predictions that are at hand in Python, with intervals and signatures."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from core.errors import CorpusError
+
+if TYPE_CHECKING:  # `import nws` must not wait for what metrics need
+    from core.plugins import Judge
+    from core.text.files import LocatedRow
+    from jobs.score.compute import FileScore
+
+_COLUMNS = ("metric", "part", "score", "low", "high", "interval", "signature")
+
+
+def score(
+    predictions: Sequence[str],
+    references: Sequence[str | Sequence[str]],
+    metrics: "str | Judge | Sequence[str | Judge]" = ("rouge1", "rouge2", "rougeL"),
+    *,
+    sources: Sequence[str] | None = None,
+    lang: str = "en",
+    stemmer: bool = False,
+    bertscore_model: str | None = None,
+    seed: int = 0,
+) -> "ScoreResult":
+    """Score predictions against their references, as `nws score` does with the rows of a file.
+
+    Args:
+        predictions: a text each; a column of a frame will do, too.
+        references: of each prediction one text, or a list of several, of which the best one counts.
+        metrics: names in docs/metrics.md, such as rouge1, rougeL, bleu, chrf, meteor, bertscore; or functions of your
+            own, from a summary and the list of its references to a number.
+        sources: of each prediction the text that it summarises, which `density` needs.
+        lang: `en` or `ko`.
+        stemmer: ROUGE compares Porter stems (English only).
+        bertscore_model: the backbone of BERTScore: a known name, a folder, or a Hub id; all-MiniLM-L6-v2 unless given.
+        seed: of bootstrap intervals, which BLEU, SacreBLEU and chrF have.
+
+    Raises:
+        CorpusError: there are no predictions, not as many references or sources, or one is no text (named by its row,
+            from 1).
+        RecipeError: there is no such metric, or options do not go together.
+        LanguageError: the tokenizer would delete a text.
+        ModelError: the backbone of BERTScore cannot be found.
+        PluginError: a function of your own raised, or returned no finite number, for a row, which is named.
+
+    >>> import nws
+    >>> found = nws.score(
+    ...     ["Snow closed the schools.", "The mayor opened a bridge.", "Trams will run all night."],
+    ...     ["Snow has closed all schools.", "A new bridge was opened.", ["Night trams run.", "Trams run all night."]],
+    ...     metrics=["rouge1", "bleu"],
+    ... )
+    >>> found.to_pandas()[["metric", "part", "score", "low", "high"]].round(3)
+       metric       part  score    low   high
+    0  rouge1  precision  0.717  0.458  0.975
+    1  rouge1     recall  0.733  0.160  1.307
+    2  rouge1         f1  0.719  0.343  1.094
+    3    bleu      score  0.260  0.000  0.537
+    >>> found.signatures["rouge1"]
+    'rouge1|tok:rouge_score-0.1.2|stem:no|version:rouge_score-0.1.2|refs:best-f1'
+    >>> found.rows().round(3)
+       rouge1_precision  rouge1_recall  rouge1_f1  bleu_score
+    0              0.75            0.6      0.667       0.000
+    1              0.60            0.6      0.600       0.000
+    2              0.80            1.0      0.889       0.537
+
+    With a metric of one's own:
+
+    >>> def brevity(summary, references):
+    ...     return min(len(summary) / len(reference) for reference in references)
+    >>> nws.score(["Snow closed the schools."], ["Snow has closed all schools."], metrics=["rouge1", brevity])
+    Scores of 1 rows: rouge1 0.6667, brevity 0.8571 (F1, where there is one).
+    """
+    from core.metrics.plugins import row_metric
+    from core.metrics.registry import MINILM, Options
+    from jobs.score.compute import score_rows
+
+    chosen = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+    names = [metric for metric in chosen if isinstance(metric, str)]
+    own = [row_metric(metric) for metric in chosen if not isinstance(metric, str)]
+    options = Options(stemmer=stemmer, lang=lang, bertscore_model=bertscore_model or MINILM)
+    for name, given in (("predictions", predictions), ("references", references), ("sources", sources)):
+        if isinstance(given, str):
+            raise CorpusError(f"`{name}` is one text, and must be a list of them.")
+    rows = _rows(list(predictions), list(references), None if sources is None else list(sources))
+    return ScoreResult(score_rows("predictions", rows, names, options, seed, own))
+
+
+def _rows(predictions: list[Any], references: list[Any], sources: list[Any] | None) -> "Iterator[LocatedRow]":
+    """The rows of a file of predictions, as they are asked for."""
+    for name, given in (("references", references), ("sources", sources)):
+        if given is not None and len(given) != len(predictions):
+            raise CorpusError(f"There are {len(predictions)} predictions and {len(given)} {name}: give one for each.")
+    for i, prediction in enumerate(predictions):
+        row = {"prediction": prediction, "references": references[i]}
+        yield f"row {i + 1}", row if sources is None else row | {"source": sources[i]}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ScoreResult:
+    """The scores of predictions with their 95 % intervals, over all rows (`to_pandas`) and of each row (`rows`)."""
+
+    found: "FileScore"
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """Of each metric, every option that changes its numbers. Scores of other signatures must not be compared."""
+        return {name: metric.signature for name, metric in self.found.metrics.items()}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each metric and part: its score, the ends of its interval, how that was found, and the signature.
+
+        The interval is missing where nothing shows the spread: of one row, or of equal scores.
+        """
+        rows = [
+            (name, part, at.mean, at.low, at.high, metric.method, metric.signature)
+            for name, metric in self.found.metrics.items()
+            for part, at in metric.intervals.items()
+        ]
+        return pd.DataFrame(rows, columns=_COLUMNS)
+
+    def rows(self) -> pd.DataFrame:
+        """A row for each prediction, with a column for each metric and part, such as `rouge1_f1`."""
+        columns = {
+            f"{name}_{part}": metric.rows[:, i]
+            for name, metric in self.found.metrics.items()
+            for i, part in enumerate(metric.intervals)
+        }
+        return pd.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        told = [f"{name} {[*metric.intervals.values()][-1].mean:.4f}" for name, metric in self.found.metrics.items()]
+        return f"Scores of {len(self.found.predictions)} rows: {', '.join(told)} (F1, where there is one)."
+
+    def _repr_html_(self) -> str:
+        table: str = self.to_pandas().to_html(index=False, float_format="{:.4f}".format)
+        return table

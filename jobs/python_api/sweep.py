@@ -1,0 +1,170 @@
+"""A sweep over n in this process: the work of `nws submit baselines`, without Ray and without a store."""
+
+import contextlib
+from array import array
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from core.article_ids import ArticleIds
+from core.errors import NwsError, RecipeError
+from core.text.corpus import DatasetSpec
+from core.types import Landed
+from jobs.python_api.articles import NAME, corpus_of
+from jobs.python_api.collect_sweep import collect_sweep
+from jobs.python_api.sweep_result import SweepResult
+from jobs.terminal.console import PrintableConsole
+
+if TYPE_CHECKING:
+    from jobs.drive.pools import Pools
+    from jobs.plan.pinned import Pinned, PlannedStage
+
+SYSTEMS = ("textrank", "lexrank", "position")
+CONTROLS = ("lead", "random")
+"""What every sweep has: without them nobody can tell what length alone gains."""
+_NOTHING = ArticleIds.of(())
+
+
+def sweep(
+    articles: object,
+    n: int | Sequence[int] | None = None,
+    systems: str | Sequence[str] = SYSTEMS,
+    encoder: str | None = None,
+    *,
+    prompt: str | None = None,
+    bertscore_model: str | None = None,
+    seed: int = 0,
+    text_field: str | None = None,
+    reference_field: str | None = None,
+    key_field: str | None = None,
+) -> SweepResult:
+    """Let every system summarise every article at every n, and score each summary against the article's references.
+
+    The numbers are those of `nws submit baselines` with the same articles and options: texts byte for byte, scores to
+    1e-6. It runs in this process, on a GPU where there is one, else on one CPU thread.
+
+    Args:
+        articles: a list of dicts, a frame of pandas, polars or Arrow, or a `datasets.Dataset`. A row is an article. Its
+            fields are recognised by their usual names (text: article, document, dialogue, text; references, a text or
+            a list of texts: highlights, summary, summaries, references, reference; key: id, key, fname).
+        n: the summary lengths in words; 1, 3, … 21 unless given.
+        systems: names of baselines and generators, as `--system` takes them (docs/baselines.md). The controls `lead`
+            and `random` are in every sweep.
+        encoder: embeds sentences and chunks for the systems that need it: a known name, a folder, or a Hub id; the
+            bundled all-MiniLM-L6-v2 unless given.
+        prompt: what generators of no known name are asked for, with places `{article}` and `{n}` (docs/generators.md).
+        bertscore_model: the backbone of BERTScore, named in the same way; all-MiniLM-L6-v2 unless given.
+        seed: of what is drawn, as by `random`, and of tests.
+        text_field: name of the field with the text, where the usual ones do not fit.
+        reference_field: that of the references.
+        key_field: that of the keys.
+
+    Raises:
+        CorpusError: the articles are none, or a row holds none (named by its number from 1).
+        RecipeError: an n or a system is not usable; an unknown system is named, with those that are known.
+        NwsError: a model cannot be found or cannot read the articles, or no article could be summarised.
+
+    Six of the bundled articles, for example:
+
+    >>> import nws, pandas
+    >>> from core.text.corpus import BUNDLED
+    >>> articles = pandas.read_json(BUNDLED["sample"], lines=True).head(6)
+    >>> found = nws.sweep(articles, n=[7, 9, 11], systems=["textrank"])
+    >>> found
+    A sweep of 6 articles: lead, random, textrank at n = 7, 9, 11. No article failed.
+    >>> found.curve().pivot(index="system", columns="n", values="mean").round(2)
+    n           7     9     11
+    system
+    lead      0.32  0.35  0.37
+    random    0.29  0.32  0.34
+    textrank  0.32  0.33  0.33
+    >>> found.to_pandas().query("system == 'lead' and n == 7").text.iloc[0]
+    'Trams will run through the night in'
+    >>> print(found.recommended().answer[0])
+    no n can be recommended yet: 6 articles cannot tell 3 n apart (largest gain over random, +.030 at 7, 95 % interval
+    -.102 to .163).
+    >>> len(found.failures())
+    0
+    >>> found.plot().save("curve.png")
+    """
+    names = [systems] if isinstance(systems, str) else systems
+    given: dict[str, Any] = {
+        "n": (n,) if n is None or isinstance(n, int) else tuple(n),
+        "systems": tuple(dict.fromkeys((*names, *CONTROLS))),
+        "encoder": encoder,
+        "prompt": prompt,
+        "bertscore_model": bertscore_model,
+        "seed": seed,
+    }
+    spec = DatasetSpec(NAME, "all", text_field=text_field, reference_field=reference_field, key_field=key_field)
+    try:
+        pinned = _plan(articles, spec, {key: value for key, value in given.items() if value not in (None, (None,))})
+    except NwsError as error:
+        if error.settings:
+            error.add_note(f"Arguments that help: {', '.join(error.settings)}.")
+        raise
+    return _run(pinned)
+
+
+def _plan(articles: object, spec: DatasetSpec, given: dict[str, Any]) -> "Pinned":
+    """What `nws submit baselines` would run, with articles that are at hand."""
+    from jobs.plan.baselines import pin
+    from jobs.plan.readable import require_readable
+    from jobs.recipes.baselines import BaselinesRecipe
+    from jobs.recipes.load import load_recipe
+
+    try:
+        recipe = load_recipe(BaselinesRecipe, "sample", given | {"datasets": [{"name": NAME, "split": "all"}]})
+    except RecipeError as error:
+        if error.settings:
+            raise
+        _, _, problems = str(error).partition("\n")  # the first line is about a file that nobody has named
+        raise RecipeError(f"The sweep cannot be made as it was asked for:\n{problems}") from None
+    pinned = pin(recipe, (corpus_of(articles, spec),))
+    require_readable(pinned)
+    return pinned
+
+
+def _run(pinned: "Pinned") -> SweepResult:
+    """As the driver of a run goes through its stages, but for the store."""
+    from jobs.drive.pools import open_pools
+    from jobs.terminal.language_warning import warn_of_corpora
+
+    console = PrintableConsole(stderr=True, soft_wrap=True, force_jupyter=False)
+    warn_of_corpora(pinned.corpora, pinned.language, console)
+    started = datetime.now(UTC)
+    with _threads_kept(), open_pools(pinned.recipe, "inline", NAME, console) as pools:
+        stages = {one.stage.name: _run_stage(pinned, one, pools, console) for one in pinned.stages}
+        return collect_sweep(pinned, stages, pools.device, pools.arithmetic(), started)
+
+
+def _run_stage(pinned: "Pinned", planned: "PlannedStage", pools: "Pools", console: PrintableConsole) -> list[Landed]:
+    from jobs.drive.bundles import unfinished_bundles
+    from jobs.drive.progress import run_progress
+
+    landed: list[Landed] = []
+    with (
+        pools.open_sweep(planned.plan) as pool,
+        run_progress(console, pinned.articles, 0, _unheard, _unheard) as advance,
+    ):
+        for group in pool.map(unfinished_bundles(pinned, _NOTHING, array("Q"))):
+            failed = sum(len(result.failures) for _, result in group)
+            advance(sum(len(bundle) for bundle, _ in group) - failed, failed)
+            landed += group
+    return landed
+
+
+def _unheard(*told: object, **fields: object) -> None:
+    """Progress is noted in a store otherwise."""
+
+
+@contextlib.contextmanager
+def _threads_kept() -> Iterator[None]:
+    """A worker computes on one thread (`core.sweep.take_share`); the caller's process gets its own number back."""
+    import torch
+
+    threads = torch.get_num_threads()
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

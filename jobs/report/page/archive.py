@@ -1,0 +1,202 @@
+"""What the page's viewer reads: articles with all their summaries and scores, compressed into the page in parts.
+
+Each part is JSON, gzipped and in base64. A browser unpacks the part of the article that it shows
+(`DecompressionStream`), so that opening the page takes no longer for 4,000 articles than for 24.
+"""
+
+import base64
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from core.text.words import count_words
+from core.types import SystemKind
+from jobs.report.page.charts import looks, short_names
+from jobs.store import ArticleTexts, Store
+
+MOST_BYTES = 22_000_000
+"""Of all parts, so that the file stays below 25 MB."""
+_ARTICLES_OF_A_PART = 16
+_TITLE = 90  # characters of an article in the list
+_NO_SCORE = -32768
+COLUMNS = (
+    *("bertscore_f1", "bertscore_precision", "bertscore_recall"),
+    *("rouge1_f1", "rouge1_precision", "rouge1_recall"),
+    *("rouge2_f1", "rouge2_precision", "rouge2_recall"),
+    *("rougel_f1", "rougel_precision", "rougel_recall"),
+    *("efficiency", "density"),
+)
+"""Scores, in the order in which a part has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewedSystem:
+    """A system as the viewer offers it: `name` as in the page's tables, `label` short, `look` its CSS classes."""
+
+    name: str
+    label: str
+    kind: SystemKind
+    run: str
+    look: str
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """What the page embeds, in base64: `index` and `parts` are gzipped JSON, `f1` gzipped int16 (little-endian).
+
+    `f1` has the shape (articles, systems, lengths): BERTScore F1 in ten-thousandths, -32768 where there is none.
+    """
+
+    index: str
+    f1: str
+    parts: tuple[str, ...]
+    articles: int
+    of_articles: int
+    systems: tuple[ViewedSystem, ...]
+    lengths: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A run whose summaries the viewer shows: `names` gives each of its systems its name on the page."""
+
+    run_id: str
+    names: Mapping[str, str]
+
+
+def viewed_systems(sources: Sequence[Source], kinds: Mapping[str, SystemKind]) -> tuple[ViewedSystem, ...]:
+    """The systems of all runs, in the order of `kinds`, which is by their names on the page."""
+    run_of: dict[str, str] = {}
+    for source in sources:
+        for name in source.names.values():
+            run_of.setdefault(name, source.run_id)
+    look, labels = looks(kinds), short_names(tuple(kinds))
+    return tuple(ViewedSystem(name, labels[name], kind, run_of[name], look[name]) for name, kind in kinds.items())
+
+
+def build_archive(
+    store: Store,
+    sources: Sequence[Source],
+    systems: Sequence[ViewedSystem],
+    article_ids: Sequence[str],
+    lengths: Sequence[int],
+    limit: int | None = None,
+) -> Archive:
+    """As many articles as `limit` says and `MOST_BYTES` hold, in the order of their ids.
+
+    An id is a hash, so the first ones are a random sample of all.
+
+    Args:
+        store: where the runs are.
+        sources: the runs.
+        systems: as `viewed_systems` gives them.
+        article_ids: of all articles with summaries in these runs.
+        lengths: every n, with 0 for uncut summaries.
+        limit: the most articles; None for no limit.
+    """
+    place = {system.name: i for i, system in enumerate(systems)}
+    row = {n: i for i, n in enumerate(lengths)}
+    chosen = sorted(article_ids)[:limit]
+    parts: list[str] = []
+    listed: list[dict[str, Any]] = []
+    scores: list[np.ndarray[Any, np.dtype[np.int16]]] = []
+    size = 0
+    for ids in _batches(chosen, _ARTICLES_OF_A_PART):
+        texts = _of_all_runs(store, sources, ids)
+        part = _packed_json([_article(of, place, row) for of in texts])
+        size += len(part)
+        if parts and size > MOST_BYTES:
+            break
+        listed += [_entry(of, len(parts), i) for i, of in enumerate(texts)]
+        scores += [_f1(of, place, row) for of in texts]
+        parts.append(part)
+    index = {
+        "columns": COLUMNS,
+        "scales": [scale(column) for column in COLUMNS],
+        "systems": [asdict(system) for system in systems],
+        "lengths": list(lengths),
+        "articles": listed,
+    }
+    return Archive(
+        index=_packed_json(index),
+        f1=_packed(np.array(scores, dtype="<i2").tobytes()),
+        parts=tuple(parts),
+        articles=len(listed),
+        of_articles=len(article_ids),
+        systems=tuple(systems),
+        lengths=tuple(lengths),
+    )
+
+
+def _of_all_runs(store: Store, sources: Sequence[Source], ids: Sequence[str]) -> list[ArticleTexts]:
+    """The articles with the summaries of all runs, under the names that systems have on the page."""
+    found: dict[str, ArticleTexts] = {}
+    for source in sources:
+        for texts in store.article_texts(source.run_id, ids):
+            renamed = tuple(
+                {**summary, "system": source.names[summary["system"]]}
+                for summary in texts.summaries
+                if summary["system"] in source.names
+            )
+            before = found[texts.id].summaries if texts.id in found else ()
+            had = {(summary["system"], summary["n"]) for summary in before}
+            more = tuple(summary for summary in renamed if (summary["system"], summary["n"]) not in had)
+            found[texts.id] = texts.with_summaries((*before, *more))
+    return [found[article_id] for article_id in ids if article_id in found]
+
+
+def _article(of: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int]) -> dict[str, Any]:
+    """Scores as columns: numbers of one kind beside each other compress better."""
+    summaries = sorted(of.summaries, key=lambda summary: (place[summary["system"]], row[summary["n"]]))
+    return {
+        "text": of.text,
+        "references": of.references,
+        "at": [[place[summary["system"]], row[summary["n"]]] for summary in summaries],
+        "texts": [summary["text"] for summary in summaries],
+        "words": [summary["words"] for summary in summaries],
+        "draws": [len(summary["extra"].get("draws", ())) for summary in summaries],
+        "scores": [[round(summary[column] * scale(column)) for summary in summaries] for column in COLUMNS],
+    }
+
+
+def scale(column: str) -> int:
+    """What a score is multiplied by to be embedded as a whole number: more digits would be most of the page."""
+    return 10_000 if column == "efficiency" else 1000
+
+
+def _entry(of: ArticleTexts, part: int, at: int) -> dict[str, Any]:
+    return {
+        "id": of.id,
+        "key": of.key,
+        "dataset": of.dataset,
+        "words": count_words(of.text),
+        "title": " ".join(of.text[: 2 * _TITLE].split())[:_TITLE],
+        "part": part,
+        "at": at,
+    }
+
+
+def _f1(of: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int]) -> np.ndarray[Any, np.dtype[np.int16]]:
+    found = np.full((len(place), len(row)), _NO_SCORE, dtype=np.int16)
+    for summary in of.summaries:
+        found[place[summary["system"]], row[summary["n"]]] = round(summary["bertscore_f1"] * 10_000)
+    return found
+
+
+def _packed_json(value: Any) -> str:
+    return _packed(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8"))
+
+
+def _packed(data: bytes) -> str:
+    return base64.b64encode(gzip.compress(data, mtime=0)).decode("ascii")
+
+
+def _batches(ids: Iterable[str], size: int) -> Iterator[list[str]]:
+    rest = iter(ids)
+    while batch := list(islice(rest, size)):
+        yield batch

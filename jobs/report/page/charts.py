@@ -1,0 +1,252 @@
+"""Where everything in a chart lies, in the units of its viewBox: templates/charts.html.j2 draws it as SVG.
+
+The numbers are those of the tables. Colours and dashes are classes, so that the style sheet serves light and dark.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.analysis import POLICY
+from core.types import SystemKind
+
+WIDTH, LEAST_HEIGHT = 760.0, 340.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 168.0, 14.0, 46.0
+_LABEL_HEIGHT = 15.0
+_CHARACTERS = 22  # of a label at the end of a line
+LENGTH = "summary length n (words)"
+"""Label of an x axis."""
+COLOURS = 7
+"""Classes `c0` to `c6` of the style sheet."""
+DASHES = 3
+"""Classes `turn0` to `turn2` of the style sheet."""
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """A point of a line: `y` at `x`, with the ends of its interval if it has one.
+
+    `told` is what a reader sees on hover. A hollow point is one that is drawn without filling.
+    """
+
+    x: float
+    y: float
+    told: str
+    low: float | None = None
+    high: float | None = None
+    hollow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What one system has in a chart. `look` are its CSS classes."""
+
+    name: str
+    look: str
+    points: tuple[At, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A label of an axis, and where it stands."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A point as it is drawn."""
+
+    x: float
+    y: float
+    told: str
+    hollow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line as it is drawn, with its band (empty without intervals) and the label at its end."""
+
+    name: str
+    label: str
+    look: str
+    path: str
+    band: str
+    marks: tuple[Mark, ...]
+    end: tuple[float, float]
+    label_y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A line chart. `zero` is the height of y = 0 where that is a line of its own."""
+
+    id: str
+    title: str
+    description: str
+    x_label: str
+    y_label: str
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    lines: tuple[Line, ...]
+    zero: float | None
+    height: float
+    width: float = WIDTH
+    left: float = _LEFT
+    right: float = WIDTH - _RIGHT
+    top: float = _TOP
+
+    @property
+    def bottom(self) -> float:
+        return self.height - _BOTTOM
+
+
+def looks(kinds: Mapping[str, SystemKind]) -> dict[str, str]:
+    """The CSS classes of each system: controls grey and dashed, upper bounds dotted, others in colour.
+
+    After the seventh system the colours return with another dash.
+    """
+    place: dict[SystemKind, int] = {"system": 0, "control": 0, "upper bound": 0}
+    found = {}
+    for system, kind in kinds.items():
+        i, place[kind] = place[kind], place[kind] + 1
+        if kind == "system":
+            found[system] = f"c{i % COLOURS} turn{i // COLOURS % DASHES}"
+        else:
+            found[system] = f"{'control' if kind == 'control' else 'upper'} turn{i % DASHES}"
+    return found
+
+
+def short_names(systems: Sequence[str]) -> dict[str, str]:
+    """Each name without the parts between "|" that all names of several parts have in common, if they stay distinct."""
+    parts = {system: [system] if system.startswith(POLICY) else system.split("|") for system in systems}
+    long = [set(names) for names in parts.values() if len(names) > 1]
+    common = set.intersection(*long) if len(long) > 1 else set()
+    short = {
+        system: "|".join(part for part in names if part not in common) or system for system, names in parts.items()
+    }
+    return short if len(set(short.values())) == len(short) else {system: system for system in systems}
+
+
+def line_chart(
+    chart_id: str,
+    title: str,
+    description: str,
+    series: Sequence[Series],
+    *,
+    x_label: str,
+    y_label: str,
+    labels: Mapping[str, str],
+    zero: bool = False,
+) -> Chart:
+    """A chart of at least one series with at least one point; with `zero`, y = 0 is in it and has a line."""
+    xs = sorted({at.x for line in series for at in line.points})
+    heights = [value for line in series for at in line.points for value in (at.y, at.low, at.high) if value is not None]
+    heights += [0.0] * zero
+    y_ticks = _ticks(min(heights), max(heights))
+    x = _scale(min(xs), max(xs), _LEFT + 8, WIDTH - _RIGHT)
+    height = max(LEAST_HEIGHT, _TOP + _LABEL_HEIGHT * len(series))
+    y = _scale(y_ticks[0], y_ticks[-1], height - _BOTTOM, _TOP)
+    ends = [(y(line.points[-1].y), i) for i, line in enumerate(series)]
+    label_heights = _apart(ends, height)
+    shown = end_labels([labels.get(line.name, line.name) for line in series])
+    step = -(-len(xs) // 12)
+    are_lengths = all(value == int(value) for value in xs) and len(xs) <= 40
+    x_marks = xs[::step] if are_lengths else _ticks(xs[0], xs[-1])
+    return Chart(
+        id=chart_id,
+        title=title,
+        description=description,
+        x_label=x_label,
+        y_label=y_label,
+        x_ticks=tuple(Tick(x(value), f"{value:g}") for value in x_marks if xs[0] <= value <= xs[-1]),
+        y_ticks=tuple(Tick(y(value), _tick_label(value, y_ticks)) for value in y_ticks),
+        lines=tuple(_line(line, x, y, label_heights[i], shown[i]) for i, line in enumerate(series)),
+        zero=y(0) if zero else None,
+        height=height,
+    )
+
+
+def _line(
+    series: Series,
+    x: Callable[[float], float],
+    y: Callable[[float], float],
+    label_y: float,
+    label: str,
+) -> Line:
+    places = [(x(at.x), y(at.y)) for at in series.points]
+    return Line(
+        name=series.name,
+        label=label,
+        look=series.look,
+        path=_path(places),
+        band=_band(series.points, x, y),
+        marks=tuple(Mark(*place, at.told, at.hollow) for place, at in zip(places, series.points, strict=True)),
+        end=places[-1],
+        label_y=label_y,
+    )
+
+
+def _band(points: Sequence[At], x: Callable[[float], float], y: Callable[[float], float]) -> str:
+    ends = [(x(at.x), y(at.low), y(at.high)) for at in points if at.low is not None and at.high is not None]
+    if len(ends) == 1:  # a bar, where there is nothing to fill between
+        ((place, low, high),) = ends
+        ends = [(place - 2, low, high), (place + 2, low, high)]
+    there, back = [(place, high) for place, _, high in ends], [(place, low) for place, low, _ in reversed(ends)]
+    return _path([*there, *back]) + "Z" if ends else ""
+
+
+def _path(places: Sequence[tuple[float, float]]) -> str:
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+
+
+def _scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    if low == high:
+        return lambda value: (start + end) / 2
+    return lambda value: start + (value - low) / (high - low) * (end - start)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """About five round values from at most `low` to at least `high`: multiples of 1, 2 or 5 times a power of ten."""
+    span = high - low or abs(high) or 1.0
+    power = 10.0 ** math.floor(math.log10(span / 5))
+    step = next(power * factor for factor in (1, 2, 5, 10) if span / (power * factor) <= 6)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [i * step for i in range(first, max(last, first + 1) + 1)]
+
+
+def _tick_label(value: float, ticks: Sequence[float]) -> str:
+    places = max(0, -math.floor(math.log10(ticks[1] - ticks[0]) + 1e-9))
+    return f"{value + 0.0:.{places}f}"  # + 0.0: no "-0.0"
+
+
+def end_labels(names: Sequence[str]) -> list[str]:
+    """Names cut to what fits beside a chart: in the middle, at the beginning or at the end, so that they stay distinct.
+
+    Where no cut does that, they are numbered.
+    """
+    half = (_CHARACTERS - 1) // 2
+    cuts: tuple[Callable[[str], str], ...] = (
+        lambda name: f"{name[:half]}…{name[-half:]}",
+        lambda name: f"…{name[1 - _CHARACTERS :]}",
+        lambda name: f"{name[: _CHARACTERS - 1]}…",
+    )
+    for cut in cuts:
+        found = [name if len(name) <= _CHARACTERS else cut(name) for name in names]
+        if len(set(found)) == len(set(names)):
+            return found
+    return [f"{i + 1}: {name[: _CHARACTERS - 6]}…" for i, name in enumerate(names)]
+
+
+def _apart(ends: Sequence[tuple[float, int]], chart_height: float) -> dict[int, float]:
+    """Of each line the height of its label: that of its end, or as near as no two labels overlap."""
+    order = sorted(ends)
+    heights = [height for height, _ in order]
+    for k in range(1, len(heights)):
+        heights[k] = max(heights[k], heights[k - 1] + _LABEL_HEIGHT)
+    bottom = chart_height - 6
+    for k in range(len(heights) - 1, -1, -1):
+        below = heights[k + 1] - _LABEL_HEIGHT if k + 1 < len(heights) else bottom
+        heights[k] = min(heights[k], below)
+    return {i: height for (_, i), height in zip(order, heights, strict=True)}

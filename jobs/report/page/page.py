@@ -1,0 +1,205 @@
+"""A report as one HTML file: no network, no other files; everything but the viewer reads without JavaScript."""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from core.analysis import LEAD, METRICS, RANDOM, Comparison, CurvePoint, Metric, Points, kinds_of, lengths_text
+from core.analysis.system_score import TEXTRANK
+from core.errors import NwsError, StoreError
+from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
+from jobs.report.page.combine_runs import combine
+from jobs.report.page.policy_section import EXAMPLES, PolicySection, policy_section
+from jobs.report.page.sweep_sections import SweepSection, sweep_sections
+from jobs.report.policies import answer as policy_answer
+from jobs.report.policies.numbers import analyse_policies
+from jobs.report.policies.read import policy_results
+from jobs.report.sweep import answer
+from jobs.report.sweep.numbers import Numbers, analyse, require_summaries
+from jobs.store import FailureInfo, RunInfo, Store
+from jobs.terminal.console import written_out
+from jobs.terminal.metrics import NOT_RECORDED, find_metric, metric_name, metric_places, metric_signature, metrics_of
+from jobs.terminal.numerals import counted, decimals, interval_text, signed
+from jobs.terminal.run_status import dataset_part, duration
+from jobs.terminal.table_style import role
+
+_MOST_FAILURES = 500
+_MOST_ANSWERS = 8
+"""Systems whose sentences are not folded."""
+_WORTH_TELLING = 0.25
+"""The share of equal texts from which two systems are listed."""
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Everything the page shows."""
+
+    runs: tuple[RunInfo, ...]
+    metric: Metric
+    numbers: Numbers
+    sections: tuple[SweepSection, ...]
+    policies: tuple[PolicySection, ...]
+    failures: tuple[tuple[str, FailureInfo], ...]
+    archive: Archive
+
+
+def write_page(
+    store: Store, run_ids: Sequence[str], path: Path, metric: Metric = "bertscore_f1", limit: int | None = None
+) -> Page:
+    """Write the report of runs, at least one, to an HTML file; the same runs give the same bytes.
+
+    Args:
+        store: where the runs are.
+        run_ids: which. Where two of them have a system of the same name that wrote other texts, the later one's is
+            called `SYSTEM @RUN`.
+        path: of the file; its folder is made where it does not exist.
+        metric: what the answer, the gains and the comparisons are in.
+        limit: the most articles that the viewer holds; it never holds more than fit.
+
+    Raises:
+        RecipeError: not all of them have the metric.
+        StoreError: there is no such run, one has no summaries, or a metric is not the same in all of them.
+        NwsError: the file cannot be written.
+    """
+    page = collect(store, run_ids, metric, limit)
+    html = render(page)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(html, encoding="utf-8")
+    except OSError as error:
+        raise NwsError(f"The page cannot be written to {path}: {error}. Choose another file.") from error
+    return page
+
+
+def collect(store: Store, run_ids: Sequence[str], metric: Metric, limit: int | None) -> Page:
+    """What the page shows, read from the store."""
+    runs = tuple(store.run_info(run_id) for run_id in dict.fromkeys(run_ids))
+    metric = find_metric(metric, "report", *runs)
+    _require_same_metrics(runs, (*METRICS, metric))
+    metrics = [name for name in metrics_of(runs) if len({metric_signature(run, name) for run in runs}) == 1]
+    found = [store.points(run.id, metrics) for run in runs]
+    for run, points in zip(runs, found, strict=True):
+        require_summaries(run, points)
+    points, sources = combine([(run.id, points) for run, points in zip(runs, found, strict=True)])
+    numbers = analyse(runs[0], points, metric)
+    article_ids = sorted({article_id for _, article_id in points.articles})
+    lengths = sorted(set(points.n.tolist()) - {0}) + [0] * bool((points.n == 0).any())
+    archive = build_archive(store, sources, viewed_systems(sources, kinds_of(points)), article_ids, lengths, limit)
+    trained = [run for run in runs if run.job == "phase2"]
+    return Page(
+        runs=runs,
+        metric=metric,
+        numbers=numbers,
+        sections=sweep_sections(numbers, points, _in_two_runs(sources)),
+        policies=tuple(_policies(store, run, i) for i, run in enumerate(trained)),
+        failures=tuple((run.id, failure) for run in runs for failure in store.failures(run.id)),
+        archive=archive,
+    )
+
+
+def _require_same_metrics(runs: Sequence[RunInfo], metrics: Sequence[Metric]) -> None:
+    """Refuse runs whose numbers cannot stand on one axis.
+
+    Raises:
+        StoreError: a metric was computed in another way.
+    """
+    for run in runs[1:]:
+        for metric in metrics:
+            one, other = metric_signature(runs[0], metric), metric_signature(run, metric)
+            if one != other or one == NOT_RECORDED:
+                raise StoreError(
+                    f"{metric_name(metric)} is not known to be the same metric in run {runs[0].id!r} ({one}) and in "
+                    f"run {run.id!r} ({other}), so they cannot be on one page. Write a page of each."
+                )
+
+
+def _in_two_runs(sources: Sequence[Source]) -> list[tuple[str, str]]:
+    """The names that systems of the same name have, of another run and of the first that has them."""
+    return [(name, system) for source in sources for system, name in source.names.items() if name != system]
+
+
+def _policies(store: Store, run: RunInfo, i: int) -> PolicySection:
+    results = policy_results(store, run, METRICS)
+    article_ids = sorted(article_id for _, article_id in Points.of(results.points).articles)
+    texts = store.article_texts(run.id, article_ids[:EXAMPLES])
+    return policy_section(f"p{i}", analyse_policies(run, results), results.curve, texts)
+
+
+def render(page: Page) -> str:
+    """The page as HTML. Every text from outside is escaped; a policy in its head lets only its own script run."""
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "decimals": decimals,
+        "signed": signed,
+        "interval": interval_text,
+        "role": role,
+    }
+    environment.globals |= {
+        "answer": answer,
+        "policy_answer": policy_answer,
+        "by_n": _by_n,
+        "most_answers": _MOST_ANSWERS,
+        "worth_telling": _WORTH_TELLING,
+        "counted": counted,
+        "duration": duration,
+        "lengths_text": lengths_text,
+        "metric_signature": metric_signature,
+        "parts": _parts,
+        "recipe_yaml": _recipe_yaml,
+        "metric_name": metric_name,
+        "LEAD": LEAD,
+        "RANDOM": RANDOM,
+        "TEXTRANK": TEXTRANK,
+        "most_failures": _MOST_FAILURES,
+        "verdict": _verdict,
+    }
+    script = (_TEMPLATES / "viewer.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    html = environment.get_template("page.html.j2").render(
+        page=page,
+        places=metric_places(page.metric),
+        style=Markup((_TEMPLATES / "page.css").read_text(encoding="utf-8")),
+        script=Markup(script),
+        script_hash=digest,
+    )
+    return written_out(html)  # control characters, which a name may hold, mean nothing in HTML
+
+
+def _by_n(points: Sequence[CurvePoint]) -> dict[int, CurvePoint]:
+    return {point.n: point for point in points}
+
+
+def _verdict(found: Comparison | None) -> str:
+    """At which n the first system of a comparison is better or worse; no more than its tests say."""
+    if found is None:
+        return "–"
+    tested = tuple(at.n for at in found.lengths)
+    better = lengths_text(tested, tuple(at.n for at in found.lengths if at.better))
+    worse = lengths_text(tested, tuple(at.n for at in found.lengths if at.worse))
+    told = [f"better at n = {better}"] * bool(better) + [f"worse at n = {worse}"] * bool(worse)
+    return ", ".join(told) or "no difference shown"
+
+
+def _parts(run: RunInfo, kind: str) -> str:
+    """The datasets of a kind (`datasets`, `train_datasets`) of a run, and which of their articles."""
+    asked = zip(run.revisions.get(kind, {}), run.recipe.get(kind, ()), strict=False)
+    return ", ".join(f"{name}{dataset_part(dataset)}" for name, dataset in asked) or "articles that are not recorded"
+
+
+def _recipe_yaml(run: RunInfo) -> str:
+    """The run's recipe as a file for `nws submit JOB --recipe FILE`."""
+    text: str = yaml.safe_dump(run.recipe, sort_keys=False, allow_unicode=True, width=100)
+    return text

@@ -1,0 +1,118 @@
+"""What the page says of policies: how they learned, and what they write on articles they were not trained on."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from core.analysis import POLICY, SystemScore
+from jobs.report.page.charts import COLOURS, DASHES, At, Chart, Series, line_chart
+from jobs.report.policies.learning_curves import Band, LearningLine, learning_lines
+from jobs.report.policies.numbers import PolicyNumbers
+from jobs.store import ArticleTexts, CurveRow
+from jobs.terminal.numerals import decimals
+
+EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What systems wrote of one test article at n words: (system, text, BERTScore F1), the best first."""
+
+    key: str
+    n: int
+    reference: str
+    summaries: tuple[tuple[str, str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySection:
+    """A training: a chart of the reward and one of the entropy for each n, the test scores, and examples."""
+
+    id: str
+    numbers: PolicyNumbers
+    learning: tuple[Chart, ...]
+    scores: tuple[SystemScore, ...]
+    examples: tuple[Example, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _SeedLine:
+    """How one seed of a method learned to write n words, under the name and in the look it has in all charts."""
+
+    name: str
+    look: str
+    line: LearningLine
+
+
+def policy_section(
+    section: str, numbers: PolicyNumbers, curve: Sequence[CurveRow], texts: Sequence[ArticleTexts]
+) -> PolicySection:
+    """The section of one run.
+
+    Args:
+        section: what ids of the page begin with here.
+        numbers: of the run.
+        curve: its learning curves, from which each seed gets a line.
+        texts: test articles to show.
+    """
+    lines = _seed_lines(curve)
+    charts = [
+        _learning_chart(f"{section}-{what}-{n}", what, n, [found for found in lines if found.line.n == n])
+        for n in sorted({found.line.n for found in lines})
+        for what in ("reward", "entropy")
+    ]
+    return PolicySection(section, numbers, tuple(charts), numbers.scores, tuple(_examples(numbers, texts)))
+
+
+def _seed_lines(curve: Sequence[CurveRow]) -> list[_SeedLine]:
+    """Methods by colour, seeds by dashes."""
+    seeds = sorted({row.seed for row in curve})
+    lines = {seed: learning_lines([row for row in curve if row.seed == seed]) for seed in seeds}
+    systems = sorted({line.system for of_seed in lines.values() for line in of_seed})
+    return [
+        _SeedLine(
+            f"{line.system}, seed {seed}" if len(seeds) > 1 else line.system,
+            f"c{systems.index(line.system) % COLOURS} turn{turn % DASHES}",
+            line,
+        )
+        for turn, (seed, of_seed) in enumerate(lines.items())
+        for line in of_seed
+    ]
+
+
+def _learning_chart(chart_id: str, what: str, n: int, lines: Sequence[_SeedLine]) -> Chart:
+    name = "reward" if what == "reward" else "entropy (nats)"
+    told = "; ".join(
+        f"{found.name}: {decimals(found.line.first_reward)} in the first tenth of the updates, "
+        f"{decimals(found.line.last_reward)} in the last"
+        for found in lines
+    )
+    return line_chart(
+        chart_id,
+        f"Mean {name} at n = {n}",
+        f"Mean {name} of sampled summaries of {n} words, by update. Reward: {told}.",
+        [Series(found.name, found.look, _points(found, what, name)) for found in lines],
+        x_label="update",
+        y_label=f"mean {name}",
+        labels={found.name: found.name.removeprefix(POLICY) for found in lines},
+    )
+
+
+def _points(found: _SeedLine, what: str, name: str) -> tuple[At, ...]:
+    band: Band = getattr(found.line, what)
+    return tuple(
+        At(x, mean, f"{found.name}, update {x:g}: {name} {decimals(mean)}")
+        for x, mean in zip(found.line.x, band.mean, strict=True)
+    )
+
+
+def _examples(numbers: PolicyNumbers, texts: Sequence[ArticleTexts]) -> Iterable[Example]:
+    """At the middle of the lengths that the policies write."""
+    lengths = sorted({score.n for score in numbers.scores if score.is_policy})
+    if not lengths:
+        return
+    n = lengths[len(lengths) // 2]
+    for of in texts[:EXAMPLES]:
+        found = [(row["system"], row["text"], row["bertscore_f1"]) for row in of.summaries if row["n"] == n]
+        found.sort(key=lambda summary: (-summary[2], summary[0]))
+        if found:
+            yield Example(of.key, n, of.references[0], tuple(found))

@@ -1,0 +1,115 @@
+"""What the page says of each dataset's articles: curves, gains, best n, comparisons, as charts and tables."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.analysis import Comparison, Curve, Metric, Points, SameText, Uncut, compare_systems, sweep_curves
+from jobs.report.page.best_n import Histogram, Strip, histogram, strip, strip_key
+from jobs.report.page.charts import Chart, looks, short_names
+from jobs.report.page.curve_charts import MetricCurves, metric_curves, tradeoffs
+from jobs.report.page.gain_charts import GainTable, gain_tables
+from jobs.report.run_facts import short_note
+from jobs.report.sweep.answer import sentences
+from jobs.report.sweep.numbers import Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class SweepSection:
+    """Everything about one dataset.
+
+    Attributes:
+        labels: short names of systems, and `looks` their CSS classes.
+        answers: each system and the sentence about it, those with a recommended n first.
+        notes: what a reader must know of short articles, and of systems that wrote the same everywhere.
+    """
+
+    dataset: str
+    id: str
+    articles: int
+    lengths: tuple[int, ...]
+    labels: Mapping[str, str]
+    looks: Mapping[str, str]
+    has_random: bool
+    answers: tuple[tuple[str, str], ...]
+    strips: tuple[Strip, ...]
+    strip_key: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    metrics: tuple[MetricCurves, ...]
+    tradeoffs: tuple[Chart, ...]
+    gains: tuple[GainTable, ...]
+    histograms: tuple[Histogram, ...]
+    vs_lead: Mapping[str, Mapping[Metric, Comparison]]
+    between_runs: tuple[Comparison, ...]
+    same_texts: tuple[SameText, ...]
+    uncut: tuple[Uncut, ...]
+
+
+def sweep_sections(
+    numbers: Numbers, points: Points, in_two_runs: Sequence[tuple[str, str]] = ()
+) -> tuple[SweepSection, ...]:
+    """A section for each dataset.
+
+    Args:
+        numbers: of `points`.
+        points: of the page's runs, with the scores of all metrics that have a chart.
+        in_two_runs: names of systems that are one system in two runs, to be compared.
+    """
+    curves = {metric: sweep_curves(points, metric) for metric in points.scores}
+    between = compare_systems(points, points, in_two_runs, numbers.metric, seed=numbers.run.seed)
+    return tuple(_section(i, dataset, numbers, curves, between) for i, dataset in enumerate(numbers.datasets))
+
+
+def _section(
+    i: int,
+    dataset: str,
+    numbers: Numbers,
+    curves: Mapping[Metric, tuple[Curve, ...]],
+    between: Sequence[Comparison],
+) -> SweepSection:
+    here = {metric: [curve for curve in found if curve.dataset == dataset] for metric, found in curves.items()}
+    chosen = here[numbers.metric]
+    kinds = {curve.system: curve.kind for curve in chosen}
+    look, labels = looks(kinds), short_names(tuple(kinds))
+    magic = numbers.magic_numbers_of(dataset)
+    points = [point for curve in chosen for point in curve.lengths]
+    lengths = tuple(sorted({point.n for point in points}))
+    first = [numbers.metric, *(metric for metric in curves if metric != numbers.metric)]
+    strips = tuple(strip(number, lengths, look) for number in magic if number.kind == "system" and number.gains)
+    return SweepSection(
+        dataset=dataset,
+        id=f"d{i}",
+        articles=max((point.of_articles for point in points), default=0),
+        lengths=lengths,
+        labels=labels,
+        looks=look,
+        has_random=any(number.gains for number in magic),
+        answers=_answers(numbers, dataset),
+        strips=strips,
+        strip_key=strip_key(strips),
+        notes=tuple(_notes(numbers, dataset)),
+        metrics=tuple(metric_curves(f"d{i}-{metric}", metric, here[metric], look, labels) for metric in first)
+        if lengths
+        else (),
+        tradeoffs=tradeoffs(f"d{i}", here, look, labels) if lengths else (),
+        gains=tuple(gain_tables(f"d{i}", numbers, dataset, look, labels)),
+        histograms=tuple(
+            histogram(number, look) for number in magic if number.best_per_article and number.kind == "system"
+        ),
+        vs_lead=numbers.vs_lead_of(dataset),
+        between_runs=tuple(found for found in between if found.dataset == dataset),
+        same_texts=tuple(pair for pair in numbers.same_texts if pair.dataset == dataset and pair.equal),
+        uncut=tuple(found for found in numbers.uncut if found.dataset == dataset),
+    )
+
+
+def _answers(numbers: Numbers, dataset: str) -> tuple[tuple[str, str], ...]:
+    conclusive = {number.system for number in numbers.magic_numbers_of(dataset) if number.is_conclusive}
+    return tuple(sorted(sentences(numbers, dataset), key=lambda found: found[0] not in conclusive))
+
+
+def _notes(numbers: Numbers, dataset: str) -> Iterator[str]:
+    if any(of == dataset for of, _ in numbers.short):
+        yield short_note(dataset, numbers.short)
+    for pair in numbers.same_texts:
+        if pair.dataset == dataset and pair.equal == pair.summaries:
+            yield f"{pair.a} and {pair.b} wrote the same text everywhere: they count twice here."

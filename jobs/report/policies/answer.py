@@ -1,0 +1,56 @@
+"""Did the policies learn to write better than others at equal n? The answer in plain sentences."""
+
+from collections.abc import Iterator, Mapping
+
+from core.analysis import COMPARED, SystemScore, lengths_text
+from jobs.report.policies.numbers import PolicyNumbers
+from jobs.terminal.caution import basis
+from jobs.terminal.numerals import listed, percent
+
+
+def sentences(numbers: PolicyNumbers, dataset: str) -> tuple[tuple[str, str], ...]:
+    """Each policy that was evaluated on a dataset, and what it is shown to be beside other systems at equal n."""
+    return tuple(
+        (system, f"{_beside_others(at)}{_gap(at)}.")
+        for system, at in numbers.of(dataset).items()
+        if any(score.is_policy for score in at.values())
+    )
+
+
+def what_is_known(numbers: PolicyNumbers, dataset: str) -> tuple[str, ...]:
+    """How much the answer for a dataset rests on, a sentence each."""
+    return tuple(_known(numbers, dataset))
+
+
+def _beside_others(at: Mapping[int, SystemScore]) -> str:
+    better, worse, alike = [], [], []
+    for other in COMPARED:
+        versus = {n: score.versus[other] for n, score in at.items() if other in score.versus}
+        tested = tuple(versus)
+        above = tuple(n for n in tested if versus[n].better)
+        below = tuple(n for n in tested if versus[n].worse)
+        if above:
+            better.append(f"{other} at n = {lengths_text(tested, above)}")
+        if below:
+            worse.append(f"{other} at n = {lengths_text(tested, below)}")
+        if tested and not above and not below:
+            alike.append(other)
+    told = [f"{word} than {listed(others)}" for word, others in (("better", better), ("worse", worse)) if others]
+    shown = [f"shown to be {' and '.join(told)}"] if told else []
+    if alike:
+        shown.append(f"not shown to differ from {listed(alike)} at any n")
+    return "; ".join(shown) or "no other system here to hold it against"
+
+
+def _gap(at: Mapping[int, SystemScore]) -> str:
+    closed = [score.gap_closed for score in at.values() if score.gap_closed is not None]
+    if not closed:
+        return ""
+    least, most = (percent(of(closed)) for of in (min, max))
+    span = most if least == most else f"{least} to {most}"
+    return f"; it closes {span} of the gap between textrank and the oracle"
+
+
+def _known(numbers: PolicyNumbers, dataset: str) -> Iterator[str]:
+    scores = [score for at in numbers.of(dataset).values() for score in at.values()]
+    yield from basis([(score.n, score.articles) for score in scores], "test article", numbers.metric)

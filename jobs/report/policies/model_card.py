@@ -1,0 +1,201 @@
+"""The model card of policies that are shared: README.md in the Hub's form, and the recipe that makes them again."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from huggingface_hub import EvalResult, ModelCard, ModelCardData
+
+from core.analysis import COMPARED, POLICY, Metric, Points, SystemScore, split_seed
+from core.analysis.intervals import CONFIDENCE, Interval
+from core.learning.policy_system import PolicySystem
+from jobs.report.markdown_table import markdown_table
+from jobs.report.policies.answer import sentences, what_is_known
+from jobs.report.policies.numbers import PolicyNumbers, PolicyResults, analyse_policies
+from jobs.store import RunInfo
+from jobs.terminal.metrics import metric_name, metric_signature
+from jobs.terminal.numerals import decimals, interval_text, signed
+from jobs.terminal.run_status import dataset_part
+
+CARD, RECIPE = "README.md", "recipe.yaml"
+_TEMPLATE = Path(__file__).with_name("model_card.md.j2")
+# By its name in `evaluate`, which is what the Hub calls a metric.
+_HUB_METRICS: Mapping[Metric, str] = {
+    "bertscore_f1": "bertscore",
+    "rouge1_f1": "rouge",
+    "rouge2_f1": "rouge",
+    "rougel_f1": "rouge",
+}
+
+
+def write_model_card(run: RunInfo, results: PolicyResults, system: PolicySystem, folder: Path) -> None:
+    """Write `README.md` and `recipe.yaml` into the folder of exported policies.
+
+    The card's metadata are what the Hub reads: language, tags, datasets of the Hub, and every score on test articles
+    with its interval (`model-index`). It names no licence: that is for the owner of the policies to choose. Paths of
+    this machine are left out: files and folders have their names alone.
+
+    Args:
+        run: that trained them.
+        results: what it has in the store.
+        system: the policies, which write as the card says.
+        folder: which exists.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    recipe = yaml.safe_dump(_without_folders(run.recipe), sort_keys=False, allow_unicode=True)
+    (folder / RECIPE).write_text(recipe, encoding="utf-8")
+    _card(run, results, system).save(folder / CARD)
+
+
+def _card(run: RunInfo, results: PolicyResults, system: PolicySystem) -> ModelCard:
+    checkpoint = next(iter(system.checkpoints.values()))
+    by_metric = _judged(run, results, system)
+    numbers = by_metric.get("bertscore_f1")
+    trained_on = [dict(dataset) for dataset in checkpoint.made_by["train_datasets"]]
+    data = ModelCardData(
+        language=checkpoint.reading.language,
+        library_name="nws",
+        pipeline_tag="summarization",
+        tags=["nws", "summarization", "extractive-summarization", "reinforcement-learning"],
+        datasets=[dataset["name"] for dataset in trained_on if "/" in dataset["name"]] or None,
+        metrics=list(dict.fromkeys(_HUB_METRICS[metric] for metric in by_metric)) or None,
+        model_name=system.signature if numbers else None,
+        eval_results=[result for one in by_metric.values() for result in _eval_results(one)] or None,
+    )
+    card: ModelCard = ModelCard.from_template(
+        data,
+        str(_TEMPLATE),
+        run=run,
+        system=system.signature,
+        chosen=shlex.quote(system.signature.removeprefix(POLICY)),
+        decoding=system.decoding,
+        lengths=", ".join(map(str, sorted(system.checkpoints))),
+        checkpoint=checkpoint,
+        folders=[
+            ref for ref in (checkpoint.reading.encoder, checkpoint.reading.bertscore.model) if _is_path(ref.source)
+        ],
+        trained_on=[f"{one['name']} {one['split']}@{one['revision']}{dataset_part(one)}" for one in trained_on],
+        judged_on=list(_judged_on(run)),
+        updates=_updates(system),
+        datasets=[
+            _of_dataset(by_metric, dataset, results, system)
+            for dataset in (numbers.datasets if numbers else ())
+            if _policy_scores(by_metric["bertscore_f1"], dataset)
+        ],
+        signatures=dict.fromkeys(metric_signature(run, metric) for metric in by_metric),
+    )
+    return card
+
+
+def _judged(run: RunInfo, results: PolicyResults, system: PolicySystem) -> dict[Metric, PolicyNumbers]:
+    """The scores of these policies, beside other systems but not the run's other policies; none if not judged yet."""
+    points = Points.of(results.points)
+    if system.signature not in points.systems:
+        return {}
+    chosen = np.array([name == system.signature or not name.startswith(POLICY) for name in points.systems])
+    of_one = replace(results, points=points.take(chosen[points.system]), curve=(), greedy=())
+    return {metric: analyse_policies(run, of_one, metric) for metric in _HUB_METRICS}
+
+
+def _eval_results(numbers: PolicyNumbers) -> Iterator[EvalResult]:
+    revisions = numbers.run.revisions["datasets"]
+    for score in numbers.scores:
+        if score.is_policy:
+            split, _, revision = revisions[score.dataset].partition("@")
+            yield EvalResult(
+                task_type="summarization",
+                dataset_type=score.dataset,
+                dataset_name=score.dataset,
+                dataset_split=split,
+                dataset_revision=revision,
+                metric_type=_HUB_METRICS[numbers.metric],
+                metric_name=f"{metric_name(numbers.metric)}, n = {score.n}",
+                metric_value=score.score.mean,
+                metric_args={
+                    "n": score.n,
+                    "articles": score.articles,
+                    "low": score.score.low,
+                    "high": score.score.high,
+                    "confidence": CONFIDENCE,
+                    "signature": metric_signature(numbers.run, numbers.metric),
+                },
+            )
+
+
+def _of_dataset(
+    by_metric: Mapping[Metric, PolicyNumbers], dataset: str, results: PolicyResults, system: PolicySystem
+) -> dict[str, Any]:
+    """What the card says of the scores on one dataset of test articles."""
+    numbers = by_metric["bertscore_f1"]
+    ((_, answer),) = sentences(numbers, dataset)
+    policy = {metric: _policy_scores(one, dataset) for metric, one in by_metric.items()}
+    seeds = _other_seeds(numbers.run, results, system, dataset)
+    columns = ["n", "articles", *(metric_name(metric) for metric in by_metric), "BERTScore F1 of other seeds"]
+    rows = [
+        [n, score.articles, *(_with_interval(policy[metric][n].score) for metric in by_metric), seeds.get(n, "–")]
+        for n, score in policy["bertscore_f1"].items()
+    ]
+    compared = [
+        [n, other, at.articles, decimals(at.mean_b), f"{signed(at.difference.mean)} ({interval_text(at.difference)})",
+         "better" if at.better else "worse" if at.worse else "not shown to differ"]
+        for n, score in policy["bertscore_f1"].items()
+        for other in COMPARED
+        if (at := score.versus.get(other)) is not None
+    ]  # fmt: skip
+    return {
+        "name": dataset,
+        "answer": answer,
+        "known": what_is_known(numbers, dataset),
+        "scores": markdown_table(columns, rows),
+        "compared": markdown_table(["n", "system", "articles", "its F1", "policy − system", "test"], compared),
+    }
+
+
+def _policy_scores(numbers: PolicyNumbers, dataset: str) -> dict[int, SystemScore]:
+    return {score.n: score for score in numbers.scores if score.is_policy and score.dataset == dataset}
+
+
+def _other_seeds(run: RunInfo, results: PolicyResults, system: PolicySystem, dataset: str) -> dict[int, str]:
+    """Mean F1 by n of the policies that were trained alike, but for the seed."""
+    method, own = split_seed(system.signature)
+    scores = analyse_policies(run, replace(results, curve=(), greedy=())).of(dataset).get(method, {})
+    others = {n: [mean for seed, mean in at.seeds.items() if seed != own] for n, at in scores.items()}
+    return {n: ", ".join(map(decimals, means)) for n, means in others.items() if means}
+
+
+def _with_interval(interval: Interval) -> str:
+    return f"{decimals(interval.mean)} ({interval_text(interval)})"
+
+
+def _judged_on(run: RunInfo) -> Iterator[str]:
+    asked: Sequence[Mapping[str, Any]] = run.recipe["datasets"]
+    for (name, revision), dataset in zip(run.revisions["datasets"].items(), asked, strict=True):
+        yield f"{name} {revision}{dataset_part(dataset)}"
+
+
+def _updates(system: PolicySystem) -> str:
+    parts = {id(one): one for one in system.checkpoints.values()}.values()
+    return ", ".join(
+        f"{one.made_by['updates']} of {one.made_by['total_updates']}"
+        + (f" (n = {one.lengths[0]})" if len(parts) > 1 else "")
+        for one in parts
+    )
+
+
+def _without_folders(value: Any) -> Any:
+    """A recipe whose files and folders are in the current folder."""
+    if isinstance(value, Mapping):
+        return {key: _without_folders(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_folders(one) for one in value]
+    return Path(value).name if isinstance(value, str) and _is_path(value) else value
+
+
+def _is_path(text: str) -> bool:
+    return Path(text).is_absolute()

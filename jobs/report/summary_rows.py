@@ -1,0 +1,151 @@
+"""Every summary of a run as a row of a file, for pandas, polars, datasets and spreadsheets.
+
+Articles are read some at a time, so that memory does not grow with the run.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.errors import RecipeError
+from jobs.report.csv_file import Value, put_csv
+from jobs.report.run_facts import run_json
+from jobs.store import SUMMARY_COLUMNS, ArticleTexts, RunInfo, Store
+from jobs.terminal.metrics import plugin_metrics_of
+
+SUFFIXES = (".parquet", ".csv", ".jsonl")
+STDOUT = Path("-")
+MADE_BY = "nws"
+"""Key of the metadata of a Parquet file under which stands, as JSON, what made its numbers."""
+
+_OF_ARTICLE: Mapping[str, type] = dict.fromkeys(("dataset", "split", "key", "kind"), str)
+_TEXTS: Mapping[str, type] = {"article": str, "references": list}
+_ARTICLES_AT_ONCE = 200
+
+Row = dict[str, Any]
+
+
+def row_columns(run: RunInfo, with_articles: bool) -> dict[str, type]:
+    """The columns of a row, in order, with the type of their values; `extra` is an object.
+
+    They are those of the table `summaries`, then the metrics of plugins, where the article is from, what the system is,
+    and, if wanted, the article's text and its references.
+    """
+    of_plugins = dict.fromkeys(plugin_metrics_of(run), float)
+    return {**SUMMARY_COLUMNS, **of_plugins, **_OF_ARTICLE, **(_TEXTS if with_articles else {})}
+
+
+def check_target(target: Path) -> None:
+    """Refuse, before anything is read, a file that cannot be written.
+
+    Raises:
+        RecipeError: no such folder, or no such kind of file.
+    """
+    if target == STDOUT:
+        return
+    if target.suffix.lower() not in SUFFIXES:
+        raise RecipeError(f"--rows {target}: name a file that ends in {', '.join(SUFFIXES)}, or - for JSON lines here.")
+    if not os.path.isdir(target.resolve().parent):
+        raise RecipeError(f"--rows {target}: there is no folder {target.parent}.")
+    if os.path.isdir(target):
+        raise RecipeError(f"--rows {target}: this is a folder; name a file in it.")
+
+
+def write_summary_rows(store: Store, run: RunInfo, target: Path, with_articles: bool) -> tuple[int, tuple[Path, ...]]:
+    """Write every summary of a run to a file, new or replaced, all of them or none; or to stdout, as JSON lines.
+
+    What made the numbers is in the metadata of a Parquet file (`MADE_BY`), and in `TARGET.run.json` beside another one.
+
+    Returns:
+        How many rows there are, and the files that were written.
+
+    Raises:
+        RecipeError: it cannot be written; an older one is as it was.
+    """
+    check_target(target)
+    pieces = _Counted(_pieces(store, run, with_articles))
+    if target == STDOUT:
+        for rows in pieces:
+            sys.stdout.write("".join(json.dumps(row) + "\n" for row in rows))
+        return pieces.rows, ()
+    unfinished = target.resolve().with_name(f".{target.name}.{os.getpid()}")
+    made_by = json.dumps(run_json(run), ensure_ascii=False)
+    try:
+        _WRITERS[target.suffix.lower()](unfinished, pieces, row_columns(run, with_articles), made_by)
+        os.replace(unfinished, target.resolve())
+        if target.suffix.lower() == ".parquet":
+            return pieces.rows, (target,)
+        beside = target.with_name(f"{target.name}.run.json")
+        beside.write_text(made_by + "\n", encoding="utf-8")
+    except OSError as error:
+        raise RecipeError(f"--rows {target} cannot be written ({error}).") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return pieces.rows, (target, beside)
+
+
+class _Counted:
+    """Pieces to be read once, and how many rows they have had."""
+
+    def __init__(self, pieces: Iterator[list[Row]]) -> None:
+        self._pieces = pieces
+        self.rows = 0
+
+    def __iter__(self) -> Iterator[list[Row]]:
+        for piece in self._pieces:
+            self.rows += len(piece)
+            yield piece
+
+
+def _pieces(store: Store, run: RunInfo, with_articles: bool) -> Iterator[list[Row]]:
+    """The rows of some articles at a time: by article id, system and n, the same in every store."""
+    kinds = store.articles(run.id).systems()
+    ids = list(store.finished_article_ids(run.id))
+    for start in range(0, len(ids), _ARTICLES_AT_ONCE):
+        found = store.article_texts(run.id, ids[start : start + _ARTICLES_AT_ONCE])
+        yield [row for article in found for row in _rows(article, kinds, with_articles)]
+
+
+def _rows(article: ArticleTexts, kinds: Mapping[str, str], with_articles: bool) -> Iterator[Row]:
+    texts = {"article": article.text, "references": list(article.references)} if with_articles else {}
+    for summary in sorted(article.summaries, key=lambda one: (one["system"], one["n"])):
+        yield {
+            **summary,
+            **{"dataset": article.dataset, "split": article.split, "key": article.key},
+            **{"kind": kinds.get(summary["system"], "system"), **texts},
+        }
+
+
+def _write_jsonl(path: Path, pieces: _Counted, columns: Mapping[str, type], made_by: str) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for rows in pieces:
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def _write_csv(path: Path, pieces: _Counted, columns: Mapping[str, type], made_by: str) -> None:
+    def cells(row: Row) -> Sequence[Value]:
+        return [_json(row[name]) if kind in (dict, list) else row[name] for name, kind in columns.items()]
+
+    with path.open("w", encoding="utf-8", newline="") as file:
+        put_csv(file, list(columns), (cells(row) for rows in pieces for row in rows))
+
+
+def _write_parquet(path: Path, pieces: _Counted, columns: Mapping[str, type], made_by: str) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), dict: pa.string(), list: pa.list_(pa.string())}
+    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()], metadata={MADE_BY: made_by})
+    with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as file:
+        for rows in pieces:
+            file.write_table(pa.Table.from_pylist([row | {"extra": _json(row["extra"])} for row in rows], schema))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+_WRITERS = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}

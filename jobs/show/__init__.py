@@ -1,0 +1,1 @@
+"""`nws show`: articles of a run, with all that was written of them."""

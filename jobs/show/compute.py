@@ -1,0 +1,197 @@
+"""Articles of a run, the summaries of each at one n, and where the words of these stand in it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
+
+from core.analysis import system_order
+from core.errors import RecipeError, StoreError
+from core.text.alignment import align, bare_words
+from core.text.words import count_words
+from core.types import Article, Summary, SystemKind
+from jobs.show.length import Length, default_length
+from jobs.store import FailureInfo, RunInfo, Store
+
+_MOST_NAMED = 5
+"""Of several articles that somebody may mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """The articles where a system's BERTScore F1 is lowest (or highest)."""
+
+    count: int
+    highest: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Different:
+    """The articles where the BERTScore F1 of two systems differs most."""
+
+    a: str
+    b: str
+    count: int
+
+
+# Or a key, an id or its beginning, or a part of a text.
+Wanted: TypeAlias = str | Extreme | Different
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A summary, what its system is, and the position in the article of each of its words (see `align`)."""
+
+    summary: Summary
+    kind: SystemKind
+    positions: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownArticle:
+    """An article with its summaries at the n that was chosen, its uncut ones, and what failed."""
+
+    article: Article
+    at_n: tuple[Written, ...]
+    uncut: tuple[Written, ...]
+    failures: tuple[FailureInfo, ...]
+
+    def by(self, system: str) -> Written | None:
+        """What a system wrote at the n that was chosen."""
+        return next((written for written in self.at_n if written.summary.system == system), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What `nws show` shows; `system` is the one whose words are marked."""
+
+    run: RunInfo
+    wanted: Wanted
+    system: str
+    length: Length
+    articles: tuple[ShownArticle, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain JSON values; a position counts the words of the article from 0."""
+        run = self.run
+        return {
+            "run": {name: getattr(run, name) for name in ("id", "job", "state", "seed", "code_version", "signatures")},
+            "wanted": self.wanted if isinstance(self.wanted, str) else asdict(self.wanted),
+            "system": self.system,
+            "n": self.length.n,
+            "why_n": self.length.why or None,
+            "articles": [_article_json(shown) for shown in self.articles],
+        }
+
+
+def show(store: Store, run: RunInfo, wanted: Wanted, system: str | None = None, n: int | None = None) -> Shown:
+    """The articles that are wanted.
+
+    Args:
+        store: where `run` is.
+        run: which.
+        wanted: one article, or how several are found.
+        system: whose words are marked, and by whose F1 extremes are found: a name or a part of it that no other has.
+            Default: the first to choose from.
+        n: at which the summaries are shown; default: see `default_length`.
+
+    Raises:
+        StoreError: the run has no summaries.
+        RecipeError: there is no such system, no article that is wanted, or more than one where one is meant.
+    """
+    kinds = store.articles(run.id).systems()
+    if not kinds:
+        raise StoreError(
+            f"Run {run.id!r} ({run.state}) has no summaries to show: {run.articles_done} articles finished, "
+            f"{run.failures} failed. See `nws status {run.id}`."
+        )
+    if isinstance(wanted, Different):
+        wanted = Different(_full_name(wanted.a, kinds, run), _full_name(wanted.b, kinds, run), wanted.count)
+        system = system or wanted.a
+    chosen = _full_name(system, kinds, run) if system else min(kinds, key=lambda name: system_order(name, kinds[name]))
+    named = [_named(store, run, wanted)] if isinstance(wanted, str) else []
+    dataset = named[0].dataset if named else None
+    length = default_length(store, run, chosen, dataset) if n is None else Length(n, "")
+    articles = named if isinstance(wanted, str) else _found(store, run, wanted, chosen, length.n)
+    return Shown(run, wanted, chosen, length, tuple(_shown(store, run, one, length.n, kinds) for one in articles))
+
+
+def _full_name(name: str, kinds: Mapping[str, SystemKind], run: RunInfo) -> str:
+    found = [name] if name in kinds else [known for known in kinds if name in known]
+    if len(found) == 1:
+        return found[0]
+    what = "has more than one system" if found else "has no system"
+    raise RecipeError(
+        f"Run {run.id} {what} with {name!r} in its name. Its systems are {', '.join(sorted(found or kinds))}."
+    )
+
+
+def _named(store: Store, run: RunInfo, name: str) -> Article:
+    found = store.articles(run.id).find(name, _MOST_NAMED + 1)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise RecipeError(
+            f"Run {run.id} has no article with the key or id {name!r}, nor one with that in its text. See some of its "
+            f"articles with: nws show {run.id} --worst 5"
+        )
+    told = "; ".join(f"{one.id} ({one.dataset}, {one.key})" for one in found[:_MOST_NAMED])
+    more = "; and more" if len(found) > _MOST_NAMED else ""
+    raise RecipeError(f"Run {run.id} has more than one article for {name!r}: {told}{more}. Name one by its id.")
+
+
+def _found(store: Store, run: RunInfo, wanted: Extreme | Different, system: str, n: int) -> list[Article]:
+    articles = store.articles(run.id)
+    if isinstance(wanted, Different):
+        ids = articles.most_different(wanted.a, wanted.b, n, wanted.count)
+        systems = [wanted.a, wanted.b]
+    else:
+        ids = articles.extremes(system, n, wanted.count, highest=wanted.highest)
+        systems = [system]
+    if not ids:
+        lengths = set.intersection(*(set(articles.lengths(one)) for one in systems))
+        raise RecipeError(
+            f"Run {run.id} has no article with a summary by {' and '.join(systems)} at n = {n}. There are some at n = "
+            f"{', '.join(map(str, sorted(lengths))) or 'none'}. (0: uncut)"
+        )
+    return [articles.article(article_id) for article_id in ids]
+
+
+def _shown(store: Store, run: RunInfo, article: Article, n: int, kinds: Mapping[str, SystemKind]) -> ShownArticle:
+    words = bare_words(article.text)
+    of_article = store.articles(run.id).summaries(article.id)
+    written = [
+        Written(summary, kinds[summary.system], tuple(align(bare_words(summary.text), words)))
+        for summary in sorted(of_article, key=lambda summary: system_order(summary.system, kinds[summary.system]))
+        if summary.n in (n, 0)
+    ]
+    return ShownArticle(
+        article,
+        tuple(one for one in written if one.summary.n),
+        tuple(one for one in written if not one.summary.n),
+        tuple(store.failures(run.id, article.id)),
+    )
+
+
+def _article_json(shown: ShownArticle) -> dict[str, Any]:
+    of = shown.article
+    failures = [
+        {"stage": failure.stage, "error_class": failure.error_class, "message": failure.message}
+        | {"attempts": failure.attempts, "node": failure.node, "failed_at": failure.failed_at.isoformat()}
+        for failure in shown.failures
+    ]
+    return {
+        **{"dataset": of.dataset, "split": of.split, "key": of.key, "id": of.id, "words": count_words(of.text)},
+        **{"text": of.text, "references": list(of.references)},
+        "summaries": [_written_json(written) for written in (*shown.at_n, *shown.uncut)],
+        "failures": failures,
+    }
+
+
+def _written_json(written: Written) -> dict[str, Any]:
+    of = written.summary
+    return {
+        **{"system": of.system, "kind": written.kind, "n": of.n, "words": of.words, "text": of.text},
+        "scores": {**of.scores.columns(), **of.plugin_scores},
+        "extra": dict(of.extra),
+        "positions": list(written.positions),
+    }

@@ -1,0 +1,145 @@
+"""Articles with their summaries in the terminal: as wide as it is, with colour or without."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from rich.console import Console
+from rich.text import Text
+
+from core.text.alignment import bare_spans
+from core.text.words import count_words
+from core.types import Article
+from jobs.show.compute import Different, Extreme, Shown, ShownArticle, Written
+from jobs.terminal.console import printable, written_out
+from jobs.terminal.numerals import decimals
+from jobs.terminal.table_style import print_line, print_title, role
+
+_INDENT = 2
+_MARK = "bold reverse"
+_METRICS = {"BERTScore": "bertscore", "ROUGE-1": "rouge1", "ROUGE-2": "rouge2", "ROUGE-L": "rougel"}
+
+
+def print_shown(shown: Shown, console: Console) -> None:
+    """Print every article. Where there is no colour, the words that a summary has stand in [brackets]."""
+    print_line(console, f"Run {shown.run.id}: {shown.run.state}, {shown.run.articles_done} articles")
+    for number, of in enumerate(shown.articles, start=1):
+        _print_article(shown, of, _why(shown, number), console)
+
+
+def _why(shown: Shown, number: int) -> str | None:
+    """Why it is this article, where nobody named it."""
+    wanted, of = shown.wanted, f"{number} of {len(shown.articles)}"
+    at = f"at n = {shown.length.n}" if shown.length.n else "uncut"
+    match wanted:
+        case Extreme():
+            return f"{of}: {'highest' if wanted.highest else 'lowest'} BERTScore F1 of {shown.system} {at}"
+        case Different():
+            return f"{of}: largest difference in BERTScore F1 between {wanted.a} and {wanted.b} {at}"
+        case _:
+            return None
+
+
+def _print_article(shown: Shown, of: ShownArticle, why: str | None, console: Console) -> None:
+    article = of.article
+    print_title(console, f"{printable(article.dataset)} / {printable(article.key)}")
+    if why:
+        print_line(console, written_out(why))
+    print_line(console, f"{count_words(article.text)} words, id {article.id}", style="dim")
+    _print_references(article.references, console)
+    _print_text(article, of.by(shown.system), console)
+    for failure in of.failures:
+        console.print()
+        told = f"{failure.stage}: {failure.error_class}: {failure.message} ({failure.attempts} attempts)"
+        print_line(console, f"Failed: {written_out(told)}", style="bold red")
+    if shown.length.n:
+        _print_heading(console, f"Summaries at n = {shown.length.n}, scores in F1", written_out(shown.length.why))
+        if not of.at_n:
+            _print_indented(Text("There is none."), console)
+        _print_all(of.at_n, console)
+    if of.uncut:
+        _print_heading(console, "Summaries of their own length (n = 0), scores in F1")
+        _print_all(of.uncut, console)
+
+
+def _print_heading(console: Console, text: str, note: str = "") -> None:
+    console.print()
+    console.print(Text(text, style="bold"))
+    if note:
+        console.print(Text(note, style="dim"))
+
+
+def _print_indented(text: Text, console: Console) -> None:
+    for line in text.wrap(console, max(1, console.width - _INDENT)):
+        line.rstrip()
+        console.print(Text(" " * _INDENT).append_text(line))
+
+
+def _print_references(references: Sequence[str], console: Console) -> None:
+    several = len(references) > 1
+    _print_heading(console, "References" if several else "Reference", "Each score is that of the best one." * several)
+    for number, reference in enumerate(references, start=1):
+        _print_indented(Text(f"{number}. " * several + written_out(reference)), console)
+
+
+def _print_text(article: Article, marked: Written | None, console: Console) -> None:
+    has_colour = console.color_system is not None
+    _print_heading(console, "Article", _legend(marked, has_colour))
+    positions = marked.positions if marked else ()
+    text = Text()
+    for piece, is_marked in pieces(article.text, positions):
+        shown = written_out(piece)
+        if is_marked:
+            text.append(shown if has_colour else f"[{shown}]", style=_MARK)
+        else:
+            text.append(shown)
+    _print_indented(text, console)
+
+
+def _legend(marked: Written | None, has_colour: bool) -> str:
+    if marked is None:
+        return ""
+    how = "Highlighted" if has_colour else "In [brackets]"
+    missing = marked.positions.count(None)
+    told = f"{how}: the words of {printable(marked.summary.system)} at n = {marked.summary.n}."
+    if missing:
+        told += f" {missing} of its {len(marked.positions)} words are not in the article, or in another order."
+    return told
+
+
+def pieces(text: str, positions: Sequence[int | None]) -> Iterator[tuple[str, bool]]:
+    """All of `text`, cut where words at `positions` begin and end, and whether each piece is of such words.
+
+    Neighbours among them are one piece, with what stands between them.
+    """
+    spans = bare_spans(text)
+    chosen = sorted(position for position in positions if position is not None)
+    end = 0
+    for _, group in groupby(enumerate(chosen), key=lambda place: place[1] - place[0]):
+        run = [position for _, position in group]
+        start, after = spans[run[0]][0], spans[run[-1]][1]
+        yield text[end:start], False
+        yield text[start:after], True
+        end = after
+    yield text[end:], False
+
+
+def _print_all(many: Sequence[Written], console: Console) -> None:
+    for written in many:
+        console.print()
+        _print_written(written, console)
+
+
+def _print_written(written: Written, console: Console) -> None:
+    summary = written.summary
+    name = Text(printable(summary.system), style="bold").append(role(written.kind), style="not bold dim")
+    if summary.words != summary.n:
+        name.append(f"  {summary.words} words", style="not bold dim")
+    console.print(name)
+    scores = "  ".join(f"{name} {decimals(getattr(summary.scores, metric).f1)}" for name, metric in _METRICS.items())
+    scores += "".join(f"  {name} {decimals(value)}" for name, value in summary.plugin_scores.items())
+    _print_indented(Text(scores), console)
+    draws = summary.extra.get("draws")
+    if draws is not None:
+        many = f"{draws:g}" if isinstance(draws, float | int) else str(len(draws))
+        _print_indented(Text(f"These are means of {many} draws. The first of them:", style="dim"), console)
+    _print_indented(Text(written_out(summary.text)), console)

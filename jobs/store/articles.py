@@ -1,0 +1,142 @@
+"""What a run has of single articles, and which of them a reader may want to see.
+
+Each query finds its rows by an index: a store may hold ten million summaries.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, exists, func, or_, select, union
+from sqlalchemy.orm import aliased
+
+from core.types import PLUGIN_SCORES, Article, Scores, Summary, SystemKind
+from jobs.store.tables import ArticleRow, FailureRow, SummaryRow, SystemRow
+
+_LEAST_OF_ID = 4
+"""Characters of an id that may stand for it: fewer are a part of many texts, too."""
+_HEX = frozenset("0123456789abcdef")
+_TEXTS_AT_ONCE = 200
+
+
+class RunArticles:
+    """The articles of one run. Each method is one transaction; none needs to know whether there is such a run.
+
+    Args:
+        run_id: which.
+        read: begins a transaction that reads.
+    """
+
+    def __init__(self, run_id: str, read: Callable[[], AbstractContextManager[Connection]]) -> None:
+        self._run_id = run_id
+        self._read = read
+
+    def systems(self) -> dict[str, SystemKind]:
+        """What each system is that has written anything."""
+        written = exists().where(SummaryRow.run_id == self._run_id, SummaryRow.system == SystemRow.system)
+        query = select(SystemRow.system, SystemRow.kind).where(SystemRow.run_id == self._run_id, written)
+        with self._read() as connection:
+            return {row.system: row.kind for row in connection.execute(query)}
+
+    def lengths(self, system: str) -> list[int]:
+        """Every n at which a system has summaries, rising."""
+        of_system = (SummaryRow.run_id == self._run_id, SummaryRow.system == system)
+        with self._read() as connection:
+            return sorted(connection.execute(select(SummaryRow.n).distinct().where(*of_system)).scalars())
+
+    def find(self, wanted: str, most: int) -> list[Article]:
+        """The articles, at most `most`, that somebody may mean: those whose key or id is `wanted`.
+
+        If there is none, those whose id begins with it (four characters or more), or else those whose text holds it,
+        whatever the case and the white space. For the last, all texts of the run are read.
+        """
+        of_run = select(ArticleRow).where(ArticleRow.id.in_(_article_ids(self._run_id))).order_by(ArticleRow.id)
+        queries = [of_run.where(or_(ArticleRow.key == wanted, ArticleRow.id == wanted))]
+        if len(wanted) >= _LEAST_OF_ID and _HEX.issuperset(wanted):
+            # No LIKE, which uses no index on Postgres. "g" comes after all hexadecimal digits.
+            queries.append(of_run.where(ArticleRow.id > wanted, ArticleRow.id < wanted + "g"))
+        with self._read() as connection:
+            for query in queries:
+                if rows := connection.execute(query.limit(most)).all():
+                    return [_article(row) for row in rows]
+            return list(_with_text(connection, of_run, wanted, most))
+
+    def article(self, article_id: str) -> Article:
+        """An article that is known to be there."""
+        with self._read() as connection:
+            return _article(connection.execute(select(ArticleRow).where(ArticleRow.id == article_id)).one())
+
+    def summaries(self, article_id: str) -> list[Summary]:
+        """All that was written of an article."""
+        of_article = (SummaryRow.run_id == self._run_id, SummaryRow.article_id == article_id)
+        query = select(SummaryRow).where(*of_article).order_by(SummaryRow.system, SummaryRow.n)
+        with self._read() as connection:
+            return [_summary(row) for row in connection.execute(query)]
+
+    def extremes(self, system: str, n: int, count: int, *, highest: bool) -> list[str]:
+        """The ids of the articles where a system's BERTScore F1 at n is lowest (or highest), from there."""
+        f1 = SummaryRow.bertscore_f1
+        query = (
+            select(SummaryRow.article_id)
+            .where(SummaryRow.run_id == self._run_id, SummaryRow.system == system, SummaryRow.n == n)
+            .order_by(f1.desc() if highest else f1, SummaryRow.article_id)
+            .limit(count)
+        )
+        with self._read() as connection:
+            return list(connection.execute(query).scalars())
+
+    def most_different(self, a: str, b: str, n: int, count: int) -> list[str]:
+        """The ids of the articles where the BERTScore F1 of two systems at n differs most, either way, from there."""
+        one, other = aliased(SummaryRow), aliased(SummaryRow)
+        query = (
+            select(one.article_id)
+            .join(other, (other.run_id == one.run_id) & (other.article_id == one.article_id) & (other.n == one.n))
+            .where(one.run_id == self._run_id, one.system == a, one.n == n, other.system == b)
+            .order_by(func.abs(one.bertscore_f1 - other.bertscore_f1).desc(), one.article_id)
+            .limit(count)
+        )
+        with self._read() as connection:
+            return list(connection.execute(query).scalars())
+
+
+def _article_ids(run_id: str) -> Select[Any]:
+    """The ids of a run's articles with summaries or failures.
+
+    Each is looked up from the one before: an index has an entry for every summary, a hundred times as many as articles.
+    """
+    first = select(func.min(SummaryRow.article_id).label("id")).where(SummaryRow.run_id == run_id)
+    ids = first.cte("ids", recursive=True)
+    behind = (SummaryRow.run_id == run_id, SummaryRow.article_id > ids.c.id)
+    following = select(func.min(SummaryRow.article_id)).where(*behind).scalar_subquery()
+    ids = ids.union_all(select(following).where(ids.c.id.is_not(None)))
+    failed = select(FailureRow.article_id).where(FailureRow.run_id == run_id)
+    either = union(select(ids.c.id).where(ids.c.id.is_not(None)), failed).subquery()
+    return select(either.c.id)
+
+
+def _with_text(connection: Connection, of_run: Select[Any], wanted: str, most: int) -> Iterator[Article]:
+    """Found here and not in SQL: SQLite folds the case of ASCII only, and blanks may be new lines."""
+    sought = _folded(wanted)
+    with closing(connection.execute(of_run, execution_options={"yield_per": _TEXTS_AT_ONCE})) as rows:
+        for row in rows:
+            if sought in _folded(row.text):
+                yield _article(row)
+                most -= 1
+            if not most:
+                return
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _article(row: Row[Any]) -> Article:
+    return Article(row.dataset, row.split, row.key, row.text, tuple(row.reference_summaries))
+
+
+def _summary(row: Row[Any]) -> Summary:
+    others = {name: value for name, value in row.extra.items() if name != PLUGIN_SCORES}
+    extra = {name: tuple(value) if isinstance(value, list) else value for name, value in others.items()}
+    of_plugins = row.extra.get(PLUGIN_SCORES, {})
+    scores = Scores.from_columns(row._mapping)  # type: ignore[arg-type]
+    return Summary(row.article_id, row.system, row.n, row.text, row.words, row.seconds, scores, extra, of_plugins)

@@ -1,0 +1,87 @@
+"""The stored metrics as people name and read them, and what of a run's signatures tells how each was computed."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from core.analysis import METRICS, Metric
+from core.did_you_mean import did_you_mean
+from core.errors import RecipeError
+from core.plugins import METRIC_OF_PLUGIN
+from jobs.store import RunInfo
+
+_NAMES: Mapping[Metric, str] = {
+    "bertscore_f1": "BERTScore F1",
+    "rouge1_f1": "ROUGE-1 F1",
+    "rouge2_f1": "ROUGE-2 F1",
+    "rougel_f1": "ROUGE-L F1",
+    "efficiency": "BERTScore F1 per word",
+    "density": "density",
+}
+NOT_RECORDED = "not recorded"
+
+_SIGNATURES: Mapping[Metric, tuple[str, ...]] = {
+    "bertscore_f1": ("bertscore",),
+    "rouge1_f1": ("rouge",),
+    "rouge2_f1": ("rouge",),
+    "rougel_f1": ("rouge",),
+    "efficiency": ("efficiency", "bertscore"),
+    "density": ("density",),
+}
+_SMALL: Metric = "efficiency"
+_REVISION = re.compile(r"@([0-9a-f]{7})[0-9a-f]{33,}")
+_OFF = re.compile(r".*:no")
+_VERSION = re.compile(r"(like|transformers|version):.*")
+
+
+def metrics_of(runs: Sequence[RunInfo]) -> tuple[Metric, ...]:
+    """The metrics that all of these runs have: `METRICS`, then those of plugins."""
+    shared = (name for name in plugin_metrics_of(runs[0]) if all(name in run.signatures for run in runs))
+    return (*METRICS, *shared)
+
+
+def plugin_metrics_of(run: RunInfo) -> tuple[Metric, ...]:
+    """Those that a run has besides `METRICS`."""
+    return tuple(
+        name for name, signature in run.signatures.items() if signature.startswith(f"{name}|{METRIC_OF_PLUGIN}")
+    )
+
+
+def find_metric(name: str, to: str, *runs: RunInfo) -> Metric:
+    """The metric of that name, which somebody wants `to` use in some way ("compare by", "report").
+
+    Raises:
+        RecipeError: not all of `runs` have it.
+    """
+    known = metrics_of(runs)
+    if name not in known:
+        raise RecipeError(
+            f"There is no metric {name!r} to {to}. The metrics are {', '.join(known)}.{did_you_mean(name, known)}"
+        )
+    return name
+
+
+def metric_name(metric: Metric) -> str:
+    """As tables, plots and sentences call it; a plugin's metric goes by its own name."""
+    return _NAMES.get(metric, metric)
+
+
+def metric_signature(run: RunInfo, metric: Metric) -> str:
+    """Every option that made the numbers of `metric` in a run; `NOT_RECORDED` where a part of them is missing."""
+    parts = [run.signatures.get(name) for name in _SIGNATURES.get(metric, (metric,))]
+    return "|".join(filter(None, parts)) if all(parts) else NOT_RECORDED
+
+
+def spaced_signature(signature: str) -> str:
+    """The whole of it, so that lines can end between its options."""
+    return signature.replace("|", " | ")
+
+
+def short_signature(signature: str) -> str:
+    """For a line of text: without library versions and options that are off, revisions cut to seven digits."""
+    parts = _REVISION.sub(r"@\1", signature).split("|")
+    return ", ".join(part for part in parts if not _OFF.fullmatch(part) and not _VERSION.fullmatch(part))
+
+
+def metric_places(metric: Metric) -> int:
+    """Decimals to print: F1 per word is a tenth of F1, or less."""
+    return 4 if metric == _SMALL else 3

@@ -1,0 +1,43 @@
+"""Numbers as text, the same in tables, sentences and plots."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # `nws ls` must not wait for NumPy
+    from core.analysis import Interval
+
+
+def decimals(value: float, places: int = 3) -> str:
+    """Without the leading zero: ".432"; no "-.000"."""
+    text = f"{value:.{places}f}"
+    if float(text) == 0:
+        text = text.removeprefix("-")
+    return text.replace("0.", ".", 1) if abs(float(text)) < 1 else text
+
+
+def signed(value: float, places: int = 3) -> str:
+    """With its sign: "+.012", "-.012"; ".000" has none."""
+    text = decimals(value, places)
+    return text if text.startswith("-") or float(text) == 0 else f"+{text}"
+
+
+def percent(share: float) -> str:
+    """Without decimals: "27%"; no "-0%"."""
+    return f"{round(100 * share)}%"
+
+
+def interval_text(interval: "Interval", places: int = 3) -> str:
+    """Its ends: ".012 to .345"; "no interval" where there is none."""
+    if interval.low is None or interval.high is None:
+        return "no interval"
+    return f"{decimals(interval.low, places)} to {decimals(interval.high, places)}"
+
+
+def counted(count: int, what: str) -> str:
+    """How many there are of `what`, a noun whose plural ends in s: "1 article", "2 articles"."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """At least one name, the last after "and"."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,141 @@
+"""The trackers that a run is logged to, besides the store. None of them can end the run."""
+
+import importlib.util
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.did_you_mean import did_you_mean
+from core.errors import RecipeError
+from jobs.store import RunInfo
+from jobs.track.scalars import Scalar, facts_of
+
+# Of an address: a name and a password.
+_USER = re.compile(r"//[^/@\s]+@")
+
+
+class Tracker(Protocol):
+    """One run in a tracker, opened where an earlier driver has left it."""
+
+    def describe(self, facts: Mapping[str, str]) -> None:
+        """Keep what made the numbers."""
+
+    def log(self, scalars: Sequence[Scalar]) -> None:
+        """Keep numbers. What the tracker has already is not logged again."""
+
+    def close(self, done: bool) -> None:
+        """End the run there: as done, or as one that may go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How a tracker is opened, and what its library raises where it cannot be written or reached."""
+
+    open: Callable[[RunInfo], Tracker]
+    failures: tuple[type[Exception], ...]
+
+
+def _tensorboard() -> _Kind:
+    from jobs.track.tensorboard_log import TensorBoardLog
+
+    return _Kind(TensorBoardLog, (OSError,))
+
+
+def _mlflow() -> _Kind:
+    from mlflow.exceptions import MlflowException
+
+    from jobs.track.mlflow_log import MlflowLog
+
+    return _Kind(MlflowLog, (OSError, MlflowException))
+
+
+def _wandb() -> _Kind:
+    import wandb
+
+    from jobs.track.wandb_log import WandbLog
+
+    return _Kind(WandbLog, (OSError, wandb.Error))
+
+
+_KINDS: Mapping[str, Callable[[], _Kind]] = {"tensorboard": _tensorboard, "mlflow": _mlflow, "wandb": _wandb}
+
+
+def require_trackers(names: Iterable[str]) -> None:
+    """Refuse what cannot be logged to, before a run begins.
+
+    Raises:
+        RecipeError: there is no such tracker, or its package is not installed.
+    """
+    for name in names:
+        if name not in _KINDS:
+            raise RecipeError(
+                f"There is no tracker {name!r}: give one of {', '.join(_KINDS)}.{did_you_mean(name, _KINDS)}",
+                settings=("log_to",),
+            )
+        if importlib.util.find_spec(name) is None:
+            raise RecipeError(f"{name} is not installed: pip install 'nws[{name}]'.", settings=("log_to",))
+
+
+class Trackers:
+    """The trackers of a run. One that fails is warned of once and left out from then on: the store has everything."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._opened: dict[str, tuple[Tracker, _Kind]] = {}
+        self._say = say
+
+    def open(self, name: str, run: RunInfo) -> None:
+        """Open one of `require_trackers`, once."""
+        kind = _KINDS[name]()
+        try:
+            self._opened[name] = kind.open(run), kind
+        except kind.failures as error:
+            self._say(_warning(name, error))
+
+    def log(self, scalars: Iterable[Scalar]) -> None:
+        """Log numbers to all of them."""
+        if self._opened:
+            found = list(scalars)
+            self.each(lambda tracker: tracker.log(found))
+
+    def each(self, act: Callable[[Tracker], None]) -> None:
+        """Do something with all of them."""
+        for name, (tracker, kind) in list(self._opened.items()):
+            try:
+                act(tracker)
+            except kind.failures as error:
+                del self._opened[name]
+                self._say(_warning(name, error))
+
+
+NO_TRACKERS = Trackers(lambda warning: None)
+"""The store alone."""
+
+
+def _warning(name: str, error: Exception) -> str:
+    told = _USER.sub("//", " ".join(f"{type(error).__name__}: {error}".split()))[:300]
+    return f"Warning: {name} fails, so nothing more is logged to it ({told}). The run goes on; the store has it all."
+
+
+@contextmanager
+def open_trackers(names: Sequence[str], run: RunInfo, say: Callable[[str], None]) -> Iterator[Trackers]:
+    """Trackers for a run while the block works on it, told what made its numbers.
+
+    Args:
+        names: see `require_trackers`; each once.
+        run: as it stands.
+        say: takes the warning that one of them fails.
+    """
+    trackers = Trackers(say)
+    for name in dict.fromkeys(names):
+        trackers.open(name, run)
+    if names:
+        facts = facts_of(run)
+        trackers.each(lambda tracker: tracker.describe(facts))
+    done = False
+    try:
+        yield trackers
+        done = True
+    finally:
+        trackers.each(lambda tracker: tracker.close(done))

@@ -1,0 +1,1 @@
+"""What `nws watch` shows of a run in work."""

@@ -1,0 +1,118 @@
+"""A run in work for people: a screen that is drawn anew every second, or a line now and then."""
+
+import itertools
+from collections.abc import Iterable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from jobs.drive.time_left import duration
+from jobs.store import ActorShare, Reason
+from jobs.terminal.console import printable
+from jobs.terminal.numerals import decimals
+from jobs.terminal.table_style import role
+from jobs.watch.view import View
+
+_MACHINES = 8
+_SYSTEMS = 5
+_SILENCE_WORTH_A_WORD = 15.0
+
+
+def line(view: View) -> str:
+    """How a run is getting on, on one line."""
+    run = view.run
+    counts = f"{run.state}, {_done(view)} articles done, {run.failures} failed"
+    return ", ".join(filter(None, (counts, _stage(view), _speed(view), _silence(view))))
+
+
+def failure_line(reason: Reason) -> str:
+    """Why an article failed, on one line."""
+    return printable(f"{reason.dataset} {reason.key}: {reason.error_class}: {reason.message}")
+
+
+def screen(view: View) -> RenderableType:
+    """A run, its actors, its last failures and what was written last; it folds at any width."""
+    facts = Table.grid(padding=(0, 2, 0, 0))
+    facts.add_column(no_wrap=True)
+    facts.add_column(overflow="fold")
+    facts.add_row("run", Text(printable(view.run.id)))
+    facts.add_row("state", Text(_state(view)))
+    facts.add_row("articles", Text(f"{_done(view)} done, {view.run.failures} failed"))
+    reused = f", {view.run.reused} of them reused" if view.run.reused else ""
+    facts.add_row("summaries", Text(f"{view.run.summaries}{reused}"))
+    if view.progress is not None:
+        facts.add_row("at", Text(_stage(view)))
+        facts.add_row("speed", Text(_speed(view) or "not known yet"))
+        _add_rows(facts, "actors", _machines(view.progress.actors))
+    _add_rows(facts, "failed", [failure_line(reason) for reason in view.reasons])
+    return Group(facts, *_written(view))
+
+
+def _add_rows(facts: Table, name: str, lines: Iterable[str]) -> None:
+    for label, text in zip(itertools.chain([name], itertools.repeat("")), lines, strict=False):
+        facts.add_row(label, Text(text))
+
+
+def _state(view: View) -> str:
+    run = view.run
+    if run.state == "pending":
+        return f"pending, waits for {f'its Ray job at {run.address}' if run.address else 'a driver'}"
+    if run.state == "running":
+        return f"running, pid {run.driver_pid} on {run.driver_host}" + (f", {_silence(view)}" if _silence(view) else "")
+    return run.state + (f" ({printable(run.error)})" if run.error else "")
+
+
+def _silence(view: View) -> str:
+    is_silent = view.run.state == "running" and view.silent_seconds > _SILENCE_WORTH_A_WORD
+    return f"not heard of for {duration(view.silent_seconds)}" if is_silent else ""
+
+
+def _done(view: View) -> str:
+    total = view.run.total_articles
+    return f"{view.run.articles_done}/{'?' if total is None else total}"
+
+
+def _stage(view: View) -> str:
+    at = view.progress
+    return "" if at is None else f"{at.stage}: {at.finished}/{'?' if at.total is None else at.total} {at.unit}"
+
+
+def _speed(view: View) -> str:
+    rate, left = view.span.rate, view.seconds_left
+    if view.progress is None or rate is None:
+        return ""
+    each = f"{rate:.3g} {view.progress.unit}/s" if rate >= 0.1 else f"{60 * rate:.2g} {view.progress.unit}/min"
+    return f"{each} in the last {duration(view.span.seconds)}" + (f", about {duration(left)} left" if left else "")
+
+
+def _machines(ready: Sequence[ActorShare]) -> list[str]:
+    """The actors, a line for each machine."""
+    if not ready:
+        return ["none is ready"]
+    by_machine: dict[tuple[str, str], list[ActorShare]] = {}
+    for actor in ready:
+        by_machine.setdefault((actor.node, actor.device), []).append(actor)
+    lines = [_machine(*place, actors) for place, actors in sorted(by_machine.items())]
+    more = len(lines) - _MACHINES
+    return lines if more <= 0 else [*lines[:_MACHINES], f"and those of {more} more machines"]
+
+
+def _machine(node: str, device: str, actors: list[ActorShare]) -> str:
+    shares = [actor.busy for actor in actors if actor.busy is not None]
+    busy = f": {' '.join(f'{100 * share:.0f} %' for share in shares)} busy" if shares else ""
+    return printable(f"{len(actors)} on {node}, {device}{busy}")
+
+
+def _written(view: View) -> list[RenderableType]:
+    """What the systems wrote about one article at one n: F1, name, and the text below."""
+    if not view.written:
+        return []
+    first = view.written[0]
+    heading = f"Newest summaries: {first.dataset} {first.key}, n = {first.n or 'uncut'}"
+    lines: list[RenderableType] = [Text(), Text(printable(heading), style="bold")]
+    for one in view.written[:_SYSTEMS]:
+        lines.append(Text(printable(f"{decimals(one.bertscore_f1)} {one.system}{role(one.kind)}"), style="dim"))
+        lines.append(Text("     " + printable(one.text)))
+    more = len(view.written) - _SYSTEMS
+    return lines if more <= 0 else [*lines, Text(f"and {more} more systems", style="dim")]

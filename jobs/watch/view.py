@@ -1,0 +1,126 @@
+"""What there is to see of a run now, read from the store: a few rows by their keys, however large it is."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from jobs.drive.patience import patiently
+from jobs.drive.pulse import Pulse
+from jobs.drive.time_left import Span
+from jobs.store import Progress, Reason, RunInfo, Store, Written
+
+_REASONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A run at one moment.
+
+    Attributes:
+        run: as the store has it.
+        progress: what its driver is at; None while the run has none, or it has not told yet.
+        span: of the progress, until now.
+        silent_seconds: since when the driver was not heard of.
+        reasons: why the last articles failed.
+        written: the summaries of one of the articles that were stored last at one n, the highest F1 first.
+    """
+
+    run: RunInfo
+    progress: Progress | None
+    span: Span
+    silent_seconds: float
+    reasons: tuple[Reason, ...]
+    written: tuple[Written, ...]
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nobody works on the run, nor is going to."""
+        return self.run.state not in ("pending", "running")
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Of the stage that the driver is at; None where that cannot be told."""
+        if self.progress is None or self.progress.total is None:
+            return None
+        return self.span.seconds_left(self.progress.total - self.progress.finished)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain values, times in ISO 8601."""
+        run, at = self.run, self.progress
+        return {
+            "run_id": run.id,
+            "state": run.state,
+            "articles_done": run.articles_done,
+            "total_articles": run.total_articles,
+            "summaries": run.summaries,
+            "reused": run.reused,
+            "failures": run.failures,
+            "stage": None if at is None else at.stage,
+            "unit": None if at is None else at.unit,
+            "finished": None if at is None else at.finished,
+            "total": None if at is None else at.total,
+            "per_second": self.span.rate,
+            "seconds_left": self.seconds_left,
+            "actors": [] if at is None else [asdict(actor) for actor in at.actors],
+            "last_failures": [asdict(one) | {"failed_at": one.failed_at.isoformat()} for one in self.reasons],
+            "last_summaries": [asdict(one) for one in self.written],
+        }
+
+
+class Viewer:
+    """Looks at a run again and again, and asks only for what has changed. It waits for a store that is away."""
+
+    def __init__(self, store: Store, run_id: str) -> None:
+        self._store = store
+        self._run_id = run_id
+        self._pulse = Pulse()
+        self._failures = 0
+        self._reasons: tuple[Reason, ...] = ()
+        self._newest: str | None = None
+        self._written: tuple[Written, ...] = ()
+
+    def look(self) -> View:
+        """The run now.
+
+        Raises:
+            ClusterError: its driver is gone, and the run has not ended.
+            StoreError: there is no such run, or the store cannot be read.
+        """
+        return patiently(self._look, _quietly)
+
+    def _look(self) -> View:
+        store, run_id = self._store, self._run_id
+        run = store.run_info(run_id)
+        silent = self._pulse.feel(run)
+        progress = store.progress(run_id)
+        if run.failures != self._failures:
+            self._reasons = tuple(store.newest_failures(run_id, _REASONS))
+            self._failures = run.failures
+        newest = progress.newest if progress else None
+        if newest != self._newest:
+            self._written = at_one_length(store.summaries_of(run_id, newest)) if newest else ()
+            self._newest = newest
+        at = progress if run.state == "running" else None
+        return View(run, at, span_until_now(run, at, silent), silent, self._reasons, self._written)
+
+
+def span_until_now(run: RunInfo, at: Progress | None, silent_seconds: float) -> Span:
+    """The span of what a driver has told, until now. Both times are by the driver's clock, the silence is by ours."""
+    if at is None:
+        return Span(0.0, 0)
+    told = Span(at.span_seconds, at.span_finished)
+    if not told.finished and not told.seconds:
+        return told
+    since = (run.heartbeat_at - at.noted_at).total_seconds() if run.heartbeat_at else 0.0
+    return told.later(max(0.0, since) + silent_seconds)
+
+
+def at_one_length(summaries: Sequence[Written]) -> tuple[Written, ...]:
+    """Those of the middle n, the highest F1 first: what they have in common is easier to see at one length."""
+    lengths = sorted({one.n for one in summaries if one.n}) or [0]
+    n = lengths[len(lengths) // 2]
+    return tuple(sorted((one for one in summaries if one.n == n), key=lambda one: (-one.bertscore_f1, one.system)))
+
+
+def _quietly(text: str) -> None:
+    """The driver itself says in its log that it waits for the store."""

@@ -1,0 +1,18 @@
+"""NWS from Python: sweeps, scores, stored runs and summaries, without Ray.
+
+`nws.sweep` finds out how few words a summary of your articles can have. `nws.score` scores predictions.
+`nws.open_store` reads what `nws submit` has stored. `nws.summarize` writes with policies that `nws submit phase2` has
+trained.
+"""
+
+from nws_start import require_own_packages
+
+require_own_packages()
+
+from jobs.python_api.score import ScoreResult, score
+from jobs.python_api.stored_runs import RunStore, StoredRun, open_store
+from jobs.python_api.summarize import summarize
+from jobs.python_api.sweep import sweep
+from jobs.python_api.sweep_result import SweepResult
+
+__all__ = ["RunStore", "ScoreResult", "StoredRun", "SweepResult", "open_store", "score", "summarize", "sweep"]

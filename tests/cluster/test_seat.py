@@ -1,0 +1,37 @@
+from types import SimpleNamespace
+from typing import Any, Self
+
+import pytest
+
+from cluster import seat as seats
+from cluster.seat import Call, Seat
+
+
+class Method:
+    """Of an actor that answers never; what it returns stands for an ObjectRef."""
+
+    def options(self, name: str) -> Self:
+        return self
+
+    def remote(self, argument: Any) -> object:
+        return object()
+
+
+def test_an_actor_is_busy_from_its_first_call_to_its_last_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(seats.time, "monotonic", lambda: now[0])
+    seat = Seat(0, SimpleNamespace(sweep=Method()), since=100.0)
+    now[0] = 130.0
+    assert seat.busy_seconds == 0
+    first, second = (seat.send(Call(ticket, "sweep", 10, None), "bundle") for ticket in range(2))
+    now[0] = 135.0
+    assert seat.busy_seconds == 5
+    seat.came_back(first)  # the second one waits behind it
+    now[0] = 142.0
+    assert seat.busy_seconds == 12
+    seat.came_back(second)
+    now[0] = 190.0
+    assert seat.busy_seconds == 12
+    seat.send(Call(2, "sweep", 10, None), "bundle")
+    now[0] = 191.0
+    assert seat.busy_seconds == 13

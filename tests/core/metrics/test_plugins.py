@@ -1,0 +1,126 @@
+"""Metrics from outside: what they may be called and return, and what becomes of the rest."""
+
+import pickle
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.errors import PluginError
+from core.metrics.metric import Row
+from core.metrics.plugins import PluginMetric, plugin_metrics, row_metric
+from core.metrics.registry import METRICS
+from core.plugins import PluginSpec, read_plugin
+from core.types import Article, Scores
+
+COVERAGE = """
+def coverage(summary, references):
+    return len(set(summary.split()) & set(references[0].split())) / len(set(references[0].split()))
+
+METRICS = {"coverage": coverage}
+"""
+STORM = Article(
+    "news", "test", "storm", "A storm closed the port of Hull.", ("Storm closes port.", "The port is shut.")
+)
+
+
+def of_source(tmp_path: Path, source: str) -> tuple[PluginMetric, ...]:
+    path = tmp_path / "mine.py"
+    path.write_text(source)
+    return plugin_metrics(read_plugin(PluginSpec("mine.py"), path))
+
+
+def of_body(tmp_path: Path, body: str) -> PluginMetric:
+    (metric,) = of_source(tmp_path, f"def mine(summary, references):\n    {body}\nMETRICS = {{'mine': mine}}\n")
+    return metric
+
+
+def test_a_function_is_a_metric_whose_source_travels(tmp_path: Path) -> None:
+    (metric,) = of_source(tmp_path, COVERAGE)
+    (tmp_path / "mine.py").unlink()
+    assert pickle.loads(pickle.dumps(metric)).score(STORM, "Storm closes Hull") == 2 / 3
+    assert "def coverage" not in repr(metric)
+
+
+def test_another_source_is_another_signature(tmp_path: Path) -> None:
+    (one,), (other,) = of_source(tmp_path, COVERAGE), of_source(tmp_path, COVERAGE + "# changed\n")
+    assert one.signature == f"coverage|plugin:mine.py|sha256:{one.plugin.sha256[:12]}"
+    assert one.signature != other.signature
+
+
+def test_an_object_that_can_be_called_is_a_metric_and_gets_a_list_of_its_own(tmp_path: Path) -> None:
+    (metric,) = of_source(
+        tmp_path,
+        "class Count:\n    def __call__(self, summary, references):\n        references.pop()\n"
+        "        return len(references)\nMETRICS = {'count': Count()}",
+    )
+    assert [metric.score(STORM, "x"), metric.score(STORM, "x")] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("value", ["numpy.float32(0.5)", "numpy.float64(0.5)", "fractions.Fraction(1, 2)"])
+def test_any_finite_number_is_a_value(tmp_path: Path, value: str) -> None:
+    found = of_body(tmp_path, f"import fractions, numpy; return {value}").score(STORM, "x")
+    assert (type(found), found) == (float, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("return 1 / 0", r"ZeroDivisionError: division by zero \(line 2\)"),
+        ("return float('nan')", "it returned nan, not a finite number"),
+        ("return float('-inf')", "it returned -inf, not a finite number"),
+        ("return 'good'", "it returned 'good', not a finite number"),
+        ("pass", "it returned None, not a finite number"),
+    ],
+)
+def test_what_is_no_value_names_metric_article_and_line(tmp_path: Path, body: str, message: str) -> None:
+    with pytest.raises(PluginError, match=rf"^mine of mine\.py failed on article 'storm': {message}$"):
+        of_body(tmp_path, body).score(STORM, "x")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*METRICS, "rouge7", "rougeSU9", "rouge", "reward", "words", "n", "text", "extra", "scores", "kind", "key"]
+    + [f"{field.name}_f1" for field in fields(Scores)],
+)
+def test_a_name_that_has_another_meaning_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(PluginError, match=r"of mine\.py (has the name of another|cannot be called so)"):
+        of_source(tmp_path, f"METRICS = {{{name!r}: lambda summary, references: 0}}")
+
+
+@pytest.mark.parametrize("name", ["", "two words", "1st", "a|b", "x" * 62, "ümlaut"])
+def test_a_name_that_is_no_column_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(PluginError, match=r"of mine\.py cannot be called so: its name has letters"):
+        of_source(tmp_path, f"METRICS = {{{name!r}: lambda summary, references: 0}}")
+
+
+@pytest.mark.parametrize("source", ["METRICS = {'a': 3}", "class A: ...\nMETRICS = {'a': A}"])
+def test_what_cannot_be_called_is_refused(tmp_path: Path, source: str) -> None:
+    with pytest.raises(PluginError, match=r"a of mine\.py is no metric: give a function of a summary"):
+        of_source(tmp_path, source)
+
+
+def test_rows_are_scored_one_by_one_and_a_bad_one_is_named(tmp_path: Path) -> None:
+    (metric,) = of_source(tmp_path, COVERAGE)
+    rows = [Row("a b", ("a c",)), Row("a", ("a",)), Row("x", ("",))]
+    found = row_metric(metric).statistics(rows[:2])
+    np.testing.assert_array_equal(found, [[0.5], [1.0]])
+    assert row_metric(metric).score(found).tolist() == [0.75]
+    with pytest.raises(PluginError, match=r"coverage of mine\.py failed on row 3: ZeroDivisionError: .* \(line 3\)"):
+        row_metric(metric).statistics(rows)
+
+
+def test_a_function_at_hand_is_told_by_its_source() -> None:
+    def brevity(summary: str, references: list[str]) -> float:
+        return min(len(summary) / len(text) for text in references)
+
+    def always(summary: str, references: list[str]) -> float:
+        return 1.0
+
+    assert row_metric(brevity).statistics([Row("ab", ("abcd",))]).tolist() == [[0.5]]
+    signatures = {row_metric(metric).signature.replace(metric.__name__, "x") for metric in (brevity, always)}
+    assert len(signatures) == 2
+    assert row_metric(max).signature == "max|function|sha256:unknown"
+    with pytest.raises(PluginError, match="'<lambda>' of this session cannot be called so"):
+        row_metric(lambda summary, references: 0)

@@ -1,0 +1,214 @@
+"""Requests over real sockets, to a server on this machine."""
+
+import email.utils
+import logging
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from openai_server import OpenAiServer, Reply, completion, openai_server
+from tenacity import wait_none
+
+from core.errors import EndpointError, RecipeError
+from core.summarizers import endpoint_requests
+from core.summarizers.endpoint import Endpoint, default_url
+from core.summarizers.endpoint_requests import LoadedEndpoint
+from core.summarizers.prompt_template import PromptTemplate
+
+KEY = "sk-not-to-be-seen-0123456789"
+PROMPT = PromptTemplate("In {n} words:\n\n{article}")
+TEXT = "Snow fell on Dover and closed every school of the town."
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAiServer]:
+    monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")
+    monkeypatch.setattr(endpoint_requests, "_BACKOFF", wait_none())
+    with openai_server() as running:
+        yield running
+
+
+def load(server: OpenAiServer, **changes: Any) -> LoadedEndpoint:
+    return LoadedEndpoint(Endpoint("tiny", server.url, **{"prompt": PROMPT, **changes}), seed=3)
+
+
+def test_what_is_sent_and_what_is_kept(server: OpenAiServer) -> None:
+    loaded = load(server)
+    short, long = loaded([TEXT, TEXT], [0, 0], [2, 5])
+    assert (short.text, long.text) == ("Snow fell on Dover", "Snow fell on Dover and closed every")
+    counted = {"prompt_tokens": 100, "completion_tokens": 7}
+    assert short.extra == {"answered_by": "tiny-2026", "finish": "stop"} | counted
+    assert loaded.tokens == 2 * 107
+    asked = {body["messages"][0]["content"]: body for body in server.asked}
+    assert asked[f"In 2 words:\n\n{TEXT}"] == {
+        "model": "tiny",
+        "messages": [{"role": "user", "content": f"In 2 words:\n\n{TEXT}"}],
+        "temperature": 0,
+        "seed": 3,
+        "max_tokens": 48,
+    }
+    assert set(server.keys) == {f"Bearer {KEY}"}
+    assert server.greetings == 1
+
+
+def test_an_endpoint_that_needs_no_key_gets_none(server: OpenAiServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    load(server)([TEXT], [0], [2])
+    assert set(server.keys) == {None}
+
+
+def test_as_many_requests_as_allowed_are_under_way_at_once(server: OpenAiServer) -> None:
+    """Four at a time: with fewer, the handlers would wait for each other in vain, and with more one would be left."""
+    server.together = threading.Barrier(4)
+    written = load(server, concurrency=4)([f"{i} {TEXT}" for i in range(8)], [0] * 8, [1] * 8)
+    assert [answer.text.split()[0] for answer in written] == list("01234567")
+    assert server.together.n_waiting == 0
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(429, {"error": {"message": "slow down"}}, {"Retry-After": "0"}),
+        Reply(503, b"busy"),
+        Reply(500, {"error": "oops"}),
+        Reply(0),
+    ],
+    ids=["too many", "busy", "error", "hangs up"],
+)
+def test_what_may_pass_is_tried_again(server: OpenAiServer, reply: Reply) -> None:
+    loaded = load(server)
+    server.script.extend([reply] * 3)
+    assert loaded([TEXT], [0], [2])[0].text == "Snow fell on Dover"
+    assert len(server.asked) == 4
+    server.script.extend([reply] * 4)
+    with pytest.raises(EndpointError, match=r"The endpoint http://127.*/v1, asked by .* for tiny, (answered|does not)"):
+        loaded(["Another."], [0], [2])
+    assert len(server.asked) == 8, "that was the last attempt"
+
+
+def test_the_pause_is_what_the_endpoint_asks_for(server: OpenAiServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("tenacity.nap.time.sleep", slept.append)
+    loaded = load(server)
+    later = email.utils.format_datetime(datetime.now(UTC) + timedelta(seconds=40), usegmt=True)
+    for said in ("7", "3600", later, "soon"):
+        server.script.append(Reply(429, {}, {"Retry-After": said}))
+        loaded([said], [0], [2])
+    assert [slept[0], slept[1], slept[3]] == [7, 60, 0]
+    assert 0 < slept[2] <= 40
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        (
+            Reply(401, {"error": {"message": f"Wrong key {KEY}."}}),
+            r"answered 401: Wrong key \[key\]\. Set OPENAI_API_KEY",
+        ),
+        (Reply(403, b"forbidden"), "answered 403: forbidden. Set OPENAI_API_KEY to a key that may"),
+        (Reply(404, {"error": {"message": "no model tiny"}}), r"answered 404: no model tiny\. Is the model named as"),
+        (Reply(400, {"error": {"message": "x" * 280 + KEY}}), "answered 400: xxx"),
+        (Reply(200, b"<html>"), "sent no JSON"),
+    ],
+)
+def test_a_refusal_ends_it_before_any_article(server: OpenAiServer, reply: Reply, told: str) -> None:
+    server.first = reply
+    with pytest.raises(EndpointError, match=told) as caught:
+        load(server)
+    assert "sk-" not in str(caught.value)
+    assert (server.greetings, server.asked) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (completion(None, "content_filter"), r"wrote nothing \(finish_reason: content_filter\)"),
+        (completion(" \n"), "wrote nothing"),
+        (completion("word " * 3001), "wrote too much"),
+        ({"choices": []}, "sent no chat completion"),
+        (["?"], "sent no chat completion"),
+    ],
+)
+def test_an_answer_without_a_summary(server: OpenAiServer, body: Any, told: str) -> None:
+    loaded = load(server)
+    server.script.append(Reply(200, body))
+    with pytest.raises(EndpointError, match=told):
+        loaded([TEXT], [0], [2])
+
+
+def test_an_answer_that_no_database_keeps_and_one_that_counts_nothing(server: OpenAiServer) -> None:
+    loaded = load(server)
+    server.script.append(Reply(200, {"choices": [{"message": {"content": "a\0 b"}}], "usage": None}))
+    (answer,) = loaded([TEXT], [0], [2])
+    assert (answer.text, answer.extra, answer.tokens) == ("a\ufffd b", {}, 0)
+
+
+def test_where_one_article_fails_the_others_are_not_asked_for_again(server: OpenAiServer) -> None:
+    """A bundle in which one fails is swept again, article by article."""
+    loaded = load(server)
+    server.scripted["bad"] = Reply(400, {"error": {"message": "too bad"}})
+    texts = ["one good", "a bad one", "good again"]
+    with pytest.raises(EndpointError, match="too bad"):
+        loaded(texts, [0] * 3, [2] * 3)
+    for text in texts:
+        if "bad" in text:
+            with pytest.raises(EndpointError, match="too bad"):
+                loaded([text], [0], [2])
+        else:
+            assert loaded([text], [0], [2])[0].text == text
+    assert len(server.asked) == 3
+    loaded(["other"], [0], [2])
+    loaded(["one good"], [0], [2])
+    assert len(server.asked) == 5, "only while the same articles come again"
+
+
+def test_nothing_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint_requests, "_BACKOFF", wait_none())
+    with openai_server() as gone:
+        url = gone.url
+    with pytest.raises(EndpointError, match=r"does not answer \(ConnectError"):
+        LoadedEndpoint(Endpoint("tiny", url), 0)
+
+
+@pytest.mark.parametrize("key", ["sk two", "sk-\x07", "sk-é"])
+def test_what_is_no_key_is_refused_unseen(key: str, server: OpenAiServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(EndpointError, match="OPENAI_API_KEY is no key") as caught:
+        load(server)
+    assert key not in str(caught.value)
+
+
+def test_the_key_is_in_no_log(server: OpenAiServer, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    server.scripted["bad"] = Reply(400, {"error": {"message": KEY}})
+    loaded = load(server)
+    with pytest.raises(EndpointError, match=r"answered 400: \[key\]"):
+        loaded(["bad"], [0], [2])
+    assert caplog.records
+    assert KEY not in caplog.text
+    assert KEY not in repr(loaded._endpoint)
+
+
+def test_where_an_endpoint_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://gpu-box:8000/v1")
+    assert default_url() == "http://gpu-box:8000/v1"
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    assert default_url() == "https://api.openai.com/v1"
+    for url in ("gpu-box:8000", "ftp://gpu-box", "http://me:secret@gpu-box/v1", "https://box/v1?key=secret", ""):
+        with pytest.raises(RecipeError, match="base URL of an endpoint") as caught:
+            Endpoint("tiny", url)
+        assert "secret" not in str(caught.value)
+
+
+def test_what_decides_a_text_is_in_what_it_is_recorded_as() -> None:
+    one = Endpoint("tiny", "http://a/v1", PROMPT)
+    others = [
+        Endpoint("other", "http://a/v1", PROMPT),
+        Endpoint("tiny", "http://b/v1", PROMPT),
+        Endpoint("tiny", "http://a/v1", PromptTemplate("{n} words:\n\n{article}")),
+    ]
+    assert len({one.revision, *(other.revision for other in others)}) == 4
+    assert len({repr(one), *(map(repr, others))}) == 4
+    assert repr(Endpoint("tiny", "http://a/v1", PROMPT, concurrency=1)) == repr(one), "rows are copied all the same"

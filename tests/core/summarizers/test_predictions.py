@@ -1,0 +1,99 @@
+import hashlib
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from documents import document
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import CorpusError, PredictionError, RecipeError
+from core.summarizers.predictions import Predictions, PredictionsSpec, parse_predictions, read_predictions
+from core.summarizers.systems import UNCUT, Document
+
+
+def written(path: Path, *rows: object) -> Path:
+    path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="utf-8")
+    return path
+
+
+def test_rows_become_texts_by_key_on_one_line(tmp_path: Path) -> None:
+    rows = [{"id": "a", "prediction": "One \n two\0."}, {"id": 7, "prediction": "seven", "model": "mine"}]
+    path = written(tmp_path / "mine.jsonl", *rows)
+    found = read_predictions(path, "mine")
+    assert found.texts == {"a": "One two\ufffd.", "7": "seven"}
+    assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert (found.signature, found.kind) == ("mine", "system")
+    assert repr(found) == f"Predictions(name='mine', sha256='{found.sha256}')"  # what reuse compares
+
+
+def test_csv_and_parquet_are_read_too(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("more,id,prediction\nx,a,one two\n")
+    pq.write_table(pa.table({"prediction": ["one two"], "more": [1], "id": ["a"]}), tmp_path / "a.parquet")
+    for name in ("a.csv", "a.parquet"):
+        assert read_predictions(tmp_path / name, "a").texts == {"a": "one two"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"id": "a", "prediction": "x"}, {"prediction": "x"}], r"line 2: Field 'id' is missing; .*: prediction\.$"),
+        ([{"id": "a", "summary": "x"}], r"line 1: Field 'prediction' is missing; the fields are: id, summary\.$"),
+        ([{"id": "a", "prediction": "x"}, {"id": "b", "prediction": "y"}, {"id": "a", "prediction": "z"}],
+         r"line 3: the id 'a' is that of line 1, too"),
+        ([{"id": "a", "prediction": " \n"}], r"line 1: The prediction of 'a' is empty\. Leave the row out"),
+        ([{"id": "a", "prediction": None}], r"line 1: The prediction of 'a' is empty"),
+        ([{"id": "a", "prediction": ["x"]}], r"line 1: Field 'prediction' holds list, not text"),
+        ([{"id": None, "prediction": "x"}], r"line 1: Field 'id' holds no key"),
+        ([{"id": "a", "prediction": "w " * 3001}], r"line 1: A summary has 3001 words; at most 3000"),
+        ([{"id": "a", "prediction": "x"}, '{"id": '], r"line 2: not valid JSON"),
+        (["[1]"], r"line 1: a row must be a JSON object, not list"),
+        ([], r"holds no prediction"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, rows: list[object], message: str) -> None:
+    with pytest.raises(CorpusError, match=rf"mine\.jsonl.*{message}"):
+        read_predictions(written(tmp_path / "mine.jsonl", *rows), "mine")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"There is no file .*mine\.jsonl"):
+        read_predictions(tmp_path / "mine.jsonl", "mine")
+
+
+def test_a_system_is_called_after_its_file_or_as_one_says(tmp_path: Path) -> None:
+    assert parse_predictions("out/gpt-4.1.jsonl") == PredictionsSpec("gpt-4.1", "out/gpt-4.1.jsonl")
+    assert parse_predictions("llm=out/a=b.jsonl") == PredictionsSpec("llm", "out/a=b.jsonl")
+    odd = written(tmp_path / "a=b.jsonl", {"id": "a", "prediction": "x"})
+    with pytest.raises(RecipeError, match=r"cannot be called 'a=b': .* name=file"):
+        parse_predictions(str(odd))
+    for name in ("", "policy|mine", "two words", "x" * 101):
+        with pytest.raises(RecipeError, match="cannot be called"):
+            PredictionsSpec(name, "mine.jsonl")
+
+
+@pytest.fixture(scope="module")
+def article() -> Document:
+    return document()
+
+
+@given(
+    words=st.lists(st.sampled_from(["one", "two,", "three."]), min_size=1, max_size=12),
+    lengths=st.sets(st.integers(1, 15)),
+)
+def test_the_text_is_kept_and_cut_to_each_length(article: Document, words: list[str], lengths: set[int]) -> None:
+    text = " ".join(words)
+    system = Predictions("mine", "0" * 64, {article.segmented.article.key: text})
+    drafts = system.summarize(article, sorted(lengths))
+    assert [draft.n for draft in drafts] == [UNCUT, *sorted(lengths)]
+    assert drafts[0].text == text
+    for draft in drafts[1:]:
+        assert len(draft.text.split()) == min(draft.n, len(words))
+        assert text.startswith(draft.text)
+
+
+def test_an_article_without_one_is_named() -> None:
+    with pytest.raises(PredictionError, match="The predictions mine have none for article '"):
+        Predictions("mine", "0" * 64, {"another": "text"}).summarize(document(), [3])

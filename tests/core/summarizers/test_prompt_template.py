@@ -1,0 +1,45 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import RecipeError
+from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate, most_new_tokens
+
+
+def test_whether_a_model_is_asked_for_each_n_follows_from_the_prompt() -> None:
+    assert DEFAULT_PROMPT.asks_for_n
+    assert not PromptTemplate("Sum up: {article}").asks_for_n
+    assert not PromptTemplate("Sum up {{n}} {article}").asks_for_n
+
+
+@given(article=st.text(max_size=30), n=st.integers(0, 100))
+def test_an_article_stands_in_the_prompt_as_it_is(article: str, n: int) -> None:
+    """Braces of an article are no places."""
+    prompt = PromptTemplate("In {n} words, as {{json}}: {article}!")
+    assert prompt.about(article, n) == f"In {n} words, as {{json}}: {article.strip()}!"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Sum up in {n} words.", "has to name {article} once"),
+        ("{article} {article}", "has to name {article} once"),
+        ("{article} in {words}", "has a place {words}: there are {n} and {article} alone"),
+        ("{article.text}", "has a place {article.text}"),
+        ("{article} {n:>3}", "has a place {n:>3}"),
+        ("{article!r}", "has a place {article!r}"),
+        ("{article} {", "cannot be read: .* Write {{ and }} for braces"),
+        ("{article} {}", "has a place {}"),
+    ],
+)
+def test_other_places_are_refused(text: str, told: str) -> None:
+    with pytest.raises(RecipeError, match=told):
+        PromptTemplate(text)
+
+
+def test_other_words_are_another_prompt() -> None:
+    assert PromptTemplate("Sum {article}").short_sha256 != PromptTemplate("Sum  {article}").short_sha256
+
+
+def test_there_is_room_to_write_too_much() -> None:
+    assert [most_new_tokens(n) for n in (1, 9, 0)] == [40, 104, 256]

@@ -1,0 +1,71 @@
+"""Plugins as they are read: files, and entry points of both groups. What they have is in the tests of either kind."""
+
+import hashlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from documents import document
+
+from core.errors import PluginError
+from core.metrics.plugins import plugin_metrics
+from core.plugins import PluginSpec, read_plugin
+from core.summarizers.plugins import plugin_systems
+from core.summarizers.systems import Draft
+
+COVERAGE = """
+def coverage(summary, references):
+    return max(len({*summary.split()} & {*text.split()}) / len({*text.split()}) for text in references)
+"""
+
+
+def test_a_file_may_have_systems_and_metrics_or_one_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    source = COVERAGE + "def first(text, n):\n    return ' '.join(text.split()[:n])\n"
+    ends = {"SYSTEMS = {'first': first}": (1, 0), "METRICS = {'coverage': coverage}": (0, 1)}
+    for end, counts in {**ends, "\n".join(ends): (1, 1)}.items():
+        path.write_text(f"{source}{end}\n")
+        plugin = read_plugin(PluginSpec("mine.py"), path)
+        assert (len(plugin.systems()), len(plugin.metrics())) == counts
+        assert (len(plugin_systems(plugin, [])), len(plugin_metrics(plugin))) == counts
+
+
+def test_an_installed_entry_point_is_pinned_by_its_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, info = tmp_path / "tails_of_mine.py", tmp_path / "tails_of_mine-1.2.dist-info"
+    module.write_text("def tail(text, n):\n    return ' '.join(text.split()[-n:])\n" + COVERAGE)
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tails-of-mine\nVersion: 1.2\n")
+    (info / "entry_points.txt").write_text(
+        "[nws.systems]\ntail = tails_of_mine:tail\nbroken = not_there:tail\nboth = tails_of_mine:tail\n"
+        "[nws.metrics]\ncoverage = tails_of_mine:coverage\nboth = tails_of_mine:coverage\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "tails_of_mine", raising=False)
+
+    plugin = read_plugin(PluginSpec("tail"), Path("tail"))
+    assert (plugin.version, plugin.source) == ("tails-of-mine 1.2", None)
+    assert plugin.sha256 == hashlib.sha256(module.read_bytes()).hexdigest()
+    (system,) = plugin_systems(plugin, [])
+    assert system.summarize(document(), [1]) == [Draft(1, "left.")]
+
+    plugin = read_plugin(PluginSpec("coverage"), Path("coverage"))
+    assert plugin.systems() == {}
+    (metric,) = plugin_metrics(plugin)
+    assert metric.judge("a b", ["a c"], "row 1") == 0.5
+    sha256 = hashlib.sha256(module.read_bytes()).hexdigest()
+    assert metric.signature == f"coverage|plugin:coverage|sha256:{sha256[:12]}|version:tails-of-mine-1.2"
+
+    with pytest.raises(PluginError, match=r"Several installed plugins are called 'both': .*metrics.*systems"):
+        read_plugin(PluginSpec("both"), Path("both"))
+    with pytest.raises(PluginError, match=r"There is no plugin 'tial': .*installed \(.*broken.*, coverage, tail\)"):
+        read_plugin(PluginSpec("tial"), Path("tial"))
+    with pytest.raises(PluginError, match="The installed plugin broken cannot be imported: ModuleNotFoundError"):
+        read_plugin(PluginSpec("broken"), Path("broken"))
+    with pytest.raises(PluginError, match=r"installed plugin coverage is another one here.*Install tails-of-mine 1\.2"):
+        replace(plugin, sha256="0" * 64).metrics()
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(PluginError, match=r"There is no plugin absent\.py"):
+        read_plugin(PluginSpec("absent.py"), tmp_path / "absent.py")

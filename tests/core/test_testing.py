@@ -1,0 +1,110 @@
+"""The contract holds for NWS's own systems, and finds each thing that may be wrong with another's."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from core.errors import PluginError
+from core.summarizers.extractive_baselines import BASELINES
+from core.summarizers.systems import Document, Draft
+from core.testing import ENCODER, check_plugin, check_system
+from core.types import SystemKind
+
+
+@pytest.mark.parametrize("name", sorted(BASELINES.keys() - {"oracle", "window-oracle"}))
+def test_our_own_systems_keep_it(name: str) -> None:
+    check_system(BASELINES[name](ENCODER, 0))
+
+
+def test_an_oracle_may_see_scores() -> None:
+    check_system(BASELINES["window-oracle"](ENCODER, 0), ["A text of a few words, and no more."])
+
+
+@dataclass
+class Wrong:
+    """Writes as `how` says."""
+
+    how: str
+    kind: SystemKind = "system"
+    has_uncut: bool = False
+    calls: int = 0
+
+    @property
+    def signature(self) -> str:
+        return "wrong"
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        self.calls += 1
+        words = document.segmented.words
+        match self.how:
+            case "longer":
+                return [Draft(n, " ".join((words * 2)[: n + 1])) for n in lengths]
+            case "fewer drafts":
+                return [Draft(n, words[0]) for n in lengths[1:]]
+            case "other each time":
+                return [Draft(n, words[self.calls % 2]) for n in lengths]
+            case "by its company":
+                return [Draft(n, words[len(lengths) > 1]) for n in lengths]
+            case _:
+                document.f1([words[0]])
+                return [Draft(n, words[0]) for n in lengths]
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "message"),
+    [
+        ("longer", PluginError, "wrote 2 words at n = 1"),
+        ("fewer drafts", PluginError, r"returned drafts of n = \[3, 7, 13\], not \[1, 3, 7, 13\]"),
+        ("other each time", AssertionError, "wrong writes other texts the second time"),
+        ("by its company", AssertionError, "wrong writes another text at n = 1 where no other length"),
+        ("asks for scores", AssertionError, "only a system of the kind 'upper bound'"),
+    ],
+)
+def test_what_is_wrong_is_found(how: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        check_system(Wrong(how))
+
+
+@pytest.mark.parametrize("page", ["docs/your-own.md", "README.md"])
+def test_the_examples_of_the_pages_keep_it(page: str, tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    examples = [block for block in blocks if "SYSTEMS = {" in block or "METRICS = {" in block]
+    assert len(examples) == (3 if page.startswith("docs") else 1)
+    for number, example in enumerate(examples):
+        (tmp_path / f"{number}.py").write_text(example)
+        assert check_plugin(str(tmp_path / f"{number}.py"))
+
+
+def test_all_systems_of_a_file_are_checked(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("def first(text, n):\n    return ' '.join(text.split()[:n])\nSYSTEMS = {'first': first}\n")
+    assert [found.name for found in check_plugin(str(path))] == ["first"]
+    path.write_text("def all_of_it(text, n):\n    return text\nSYSTEMS = {'all': all_of_it}\n")
+    with pytest.raises(PluginError, match=r"all of mine\.py wrote \d+ words at n = 1"):
+        check_plugin(str(path))
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "message"),
+    [
+        ("return len(references) / (len(summary.split()) - 1)", PluginError, r"ZeroDivisionError: .* \(line 4\)"),
+        ("calls.append(1); return len(calls)", AssertionError, "mine is .*, and .* the second time"),
+        ("return len(references[0])", AssertionError, r"mine is 28\.0, and 4\.0 with its references in another order"),
+        ("calls.append(summary); return calls.count(summary)", AssertionError, "the second time"),
+    ],
+)
+def test_what_is_wrong_with_a_metric_is_found(body: str, error: type[Exception], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(f"calls = []\n\ndef mine(summary, references):\n    {body}\nMETRICS = {{'mine': mine}}\n")
+    with pytest.raises(error, match=message):
+        check_plugin(str(path))
+
+
+def test_a_sound_metric_passes(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("METRICS = {'mean': lambda summary, references: sum(map(len, references)) / 7}\n")
+    assert [found.name for found in check_plugin(str(path))] == ["mean"]

@@ -1,0 +1,41 @@
+"""What is wrong with a flag is said of the flag, with what may have been meant."""
+
+import pytest
+
+SUBMIT = ("submit", "baselines", "--dry-run")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((*SUBMIT, "--system", "textrnk"), ("there is no system 'textrnk'", "Did you mean 'textrank'?", "(--system)")),
+        ((*SUBMIT, "--system", "bart-large-cnm"), ("Did you mean 'bart-large-cnn'?", "(--system)")),
+        ((*SUBMIT, "--system", "lead", "--system", "lead"), ("two systems are called 'lead'", "(--system)")),
+        ((*SUBMIT, "--encoder", "bert-base-uncasd"), ("Did you mean 'bert-base-uncased'?", "(--encoder)")),
+        ((*SUBMIT, "--n", "7,0"), ("n: Input should be greater than or equal to 1", "(--n)")),
+        ((*SUBMIT, "--recipe", "smaple"), ("Did you mean 'sample'?", "(--recipe)")),
+        ((*SUBMIT, "--lmit", "3"), ("No such option: --lmit", "--limit")),
+        (("submit", "phase1", "--encoder", "all-minilm-l6-v2"), ("Did you mean 'all-MiniLM-L6-v2'?", "(--encoder)")),
+        (("submit", "phase2", "--system", "leed"), ("Did you mean 'lead'?", "(--system)")),
+        (("submit", "phase2", "--decoding", "gredy"), ("there is no decoding 'gredy'", "(--decoding)")),
+        (("submit", "phase2", "--encoder", "nothing"), ("There is no model 'nothing'", "(--encoder)")),
+        (("submit", "phase1", "--bertscore-model", "nothing"), ("There is no model 'nothing'", "(--bertscore-model)")),
+        (("submit", "phase1", "--dataset", "smple"), ("no dataset 'smple'", "Did you mean 'sample'?")),
+        (("reprt",), ("No such command 'reprt'", "report")),
+    ],
+)
+def test_the_flag_is_named(nws, tmp_path, arguments: tuple[str, ...], said: tuple[str, ...]) -> None:
+    result = nws(*arguments)
+    assert result.code in (1, 2)
+    told = " ".join(result.err.split())
+    assert [one for one in said if one not in told] == [], told
+    assert "The recipe" not in told
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_recipe_is_blamed_for_what_is_its_own(nws, tmp_path) -> None:
+    (tmp_path / "mine.yaml").write_text("datasets: [{name: sample}]\nencoder: nothing\nsystems: [lead]\n")
+    told = nws(*SUBMIT, "--recipe", "mine.yaml", "--n", "0").err
+    assert "The recipe 'mine.yaml' is not usable:" in told
+    assert "encoder: There is no model 'nothing'" in told
+    assert "n.0: Input should be greater" in told

@@ -1,0 +1,97 @@
+"""`nws query` in every format, and to a person."""
+
+import csv
+import io
+import json
+import re
+from types import SimpleNamespace
+
+import pyarrow.parquet
+import pytest
+
+from jobs.commands import query
+from jobs.store import RunSpec, open_store
+
+SQL = "SELECT id, job, 0.25 AS f1, NULL AS none FROM runs"
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+WIDE = "SELECT 'the first' AS name, " + ", ".join(f"'{'x' * 30}' AS column{i}" for i in range(5))
+
+
+@pytest.fixture(autouse=True)
+def _store(nws, tmp_path) -> None:
+    with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
+        store.create_run(RunSpec("=1+1", {}, "hash", 0, "v", {}, {}, 1), "a|b_\x1b[31m")
+
+
+def test_to_a_pipe_it_is_the_plain_table(nws) -> None:
+    assert nws("query", SQL).out.splitlines()[0].split() == ["id", "job", "f1", "none"]
+    assert len(nws("query", WIDE).out.splitlines()) == 3
+
+
+def test_csv_is_safe_to_open(nws) -> None:
+    rows = list(csv.reader(io.StringIO(nws("query", SQL, "--format", "csv").out)))
+    assert rows == [["id", "job", "f1", "none"], ["a|b_\x1b[31m", "'=1+1", "0.25", ""]]
+
+
+def test_markdown_and_latex_are_escaped(nws) -> None:
+    markdown = nws("query", SQL, "--format", "markdown").out
+    assert markdown.splitlines()[2] == r"| a\|b\_\\x1b\[31m | =1+1 | 0.25 |  |"
+    latex = nws("query", SQL, "--format", "latex").out
+    assert r"a\textbar{}b\_\textbackslash{}x1b{[}31m & =1+1 & 0.25 &  \\" in latex
+
+
+def test_json_is_json(nws) -> None:
+    assert nws("query", SQL, "--format", "json").json == nws("query", SQL, "--json").json
+    assert nws("query", SQL, "--format", "json").json[0]["job"] == "=1+1"
+
+
+def test_parquet_is_bytes_for_a_file(nws, monkeypatch) -> None:
+    file = io.BytesIO()
+    monkeypatch.setattr(query, "sys", SimpleNamespace(stdout=SimpleNamespace(buffer=file)))
+    assert nws("query", SQL, "--format", "parquet").code == 0
+    table = pyarrow.parquet.read_table(io.BytesIO(file.getvalue()))
+    assert table.to_pylist() == [{"id": "a|b_\x1b[31m", "job": "=1+1", "f1": 0.25, "none": None}]
+
+
+@pytest.fixture
+def terminal(monkeypatch) -> None:
+    """Stdout is a terminal of 80 columns, which knows no colours."""
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+def test_to_a_person_wide_tables_come_in_parts(nws, terminal) -> None:
+    lines = COLOURS.sub("", nws("query", WIDE).out).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum("name" in line for line in lines) == 3  # each part begins with it
+    assert sum(line.count("x" * 30) for line in lines) == 5
+    assert r"a|b_\x1b[31m" in COLOURS.sub("", nws("query", SQL).out)
+    assert "\x1b[31m" not in nws("query", SQL, "--format", "csv").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--format", "xml"), "'xml' is not one of 'csv', 'parquet'"),
+        (("--format", "csv", "--json"), "--json and --format csv are two formats"),
+    ],
+)
+def test_formats_that_are_none(nws, arguments, said) -> None:
+    result = nws("query", SQL, *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert said in " ".join(result.err.split())
+
+
+def test_parquet_is_not_for_a_terminal(nws, terminal) -> None:
+    result = nws("query", SQL, "--format", "parquet")
+    assert (result.code, result.out) == (2, "")
+    assert "> rows.parquet" in result.err
+
+
+def test_rows_of_a_run_that_is_not_there(nws) -> None:
+    result = nws("export", "nowhere", "--rows", "rows.csv")
+    assert (result.code, result.out) == (1, "")
+    assert "no run 'nowhere'" in result.err
+    assert nws("export", "nowhere").code == 2
+    assert json.loads(nws("query", SQL, "--json").out)

@@ -1,0 +1,135 @@
+"""Runs whose summaries come from an endpoint: what is asked, stored, paid for once, and told where it fails."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from openai_server import OpenAiServer, Reply, openai_server
+from rich.console import Console
+from tenacity import wait_none
+
+from core.errors import EndpointError, RecipeError
+from core.summarizers import endpoint_requests
+from jobs.drive import driver, reuse
+from jobs.plan.baselines import pin
+from jobs.plan.pinned import Pinned
+from jobs.recipes.baselines import BaselinesRecipe
+from jobs.recipes.load import load_recipe, parse_recipe
+from jobs.store import Store, open_store
+
+QUIET = Console(file=io.StringIO())
+KEY = "sk-not-to-be-seen-0123456789"
+PROMPT = "In exactly {n} words:\n\n{article}"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAiServer]:
+    monkeypatch.setattr(endpoint_requests, "_BACKOFF", wait_none())
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with openai_server() as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+        yield running
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        yield opened
+
+
+def pinned(tiny_models: dict[str, Path], **changes: object) -> Pinned:
+    bert = str(tiny_models["bert"])
+    asked = {
+        "bertscore": {"model": bert, "num_layers": 2},
+        **{"encoder": bert, "limit": 3, "bundle_size": 2, "n": [1, 5], "systems": ["openai:tiny"], "prompt": PROMPT},
+    }
+    return pin(load_recipe(BaselinesRecipe, "sample", asked | changes))
+
+
+def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
+    with store.query(
+        "select article_id, n, text, words, extra ->> 'words_asked', extra ->> 'words_written', "
+        f"extra ->> 'prompt_tokens', extra ->> 'answered_by' from summaries where run_id = '{run_id}' order by 1, 2"
+    ) as answer:
+        return [tuple(row) for row in answer.rows]
+
+
+def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
+    store: Store, server: OpenAiServer, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for module in (driver, reuse):
+        monkeypatch.setattr(module, "code_version", lambda: "0123456789ab")
+    found = pinned(tiny_models)
+    first = driver.start(store, found, "inline", QUIET, reuse=True)
+    assert (first.state, first.articles, first.summaries, first.failures) == ("done", 3, 6, 0)
+    stored = rows(store, first.run_id)
+    for _, n, text, words, asked, written, prompt_tokens, answered_by in stored:
+        assert (len(str(text).split()), words) == (n, n)
+        assert (int(str(asked)), int(str(written)), prompt_tokens, answered_by) == (n, n + 2, 100, "tiny-2026")
+    assert len(server.asked) == 6
+    words = store.asked_words(first.run_id, found.systems)
+    assert [(one.n, one.summaries, one.written, one.over) for one in words] == [(1, 3, 3, 1), (5, 3, 7, 1)]
+    (used,) = store.tokens_used(first.run_id, found.systems)
+    assert (used.articles, used.read, used.written) == (3, 600, 42)
+
+    again = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
+    assert (again.state, again.articles, again.reused) == ("done", 3, 6)
+    assert rows(store, again.run_id) == stored
+    assert (len(server.asked), server.greetings) == (6, 1), "the second run has asked for nothing"
+
+    more = driver.start(store, pinned(tiny_models, n=[1, 3, 5]), "inline", QUIET, reuse=True)
+    assert (more.summaries, more.reused, len(server.asked)) == (9, 6, 9), "of another n that alone is asked for"
+    other = driver.start(store, pinned(tiny_models, prompt="Say: {article}", n=[1]), "inline", QUIET, reuse=True)
+    assert (other.summaries, other.reused, len(server.asked)) == (6, 0, 12), "another prompt is another system"
+
+    assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert set(server.keys) == {f"Bearer {KEY}"}
+
+
+def test_a_run_knows_where_it_asked(
+    store: Store, server: OpenAiServer, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = pinned(tiny_models)
+    (system,) = found.systems
+    assert system.startswith("openai:tiny|prompt=")
+    assert found.revisions["generators"][system].startswith(f"tiny at {server.url}|prompt={PROMPT!r}|temperature=0,")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://elsewhere/v1")
+    again = pin(parse_recipe(BaselinesRecipe, found.recipe.model_dump(mode="json"), "stored"))
+    assert (again.recipe, again.stages, again.revisions) == (found.recipe, found.stages, found.revisions)
+    assert server.keys == [], "nothing is asked for a plan"
+
+
+def test_a_wrong_key_ends_the_run_at_once(store: Store, server: OpenAiServer, tiny_models: dict[str, Path]) -> None:
+    server.first = Reply(401, {"error": {"message": f"Wrong key {KEY}"}})
+    with pytest.raises(EndpointError, match=r"answered 401: Wrong key \[key\]"):
+        driver.start(store, pinned(tiny_models), "inline", QUIET)
+    (run,) = store.list_runs()
+    assert (run.state, run.failures, server.asked) == ("failed", 0, [])
+    assert "answered 401" in (run.error or "")
+
+
+def test_an_article_that_fails_costs_no_other_one_anything(
+    store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
+) -> None:
+    found = pinned(tiny_models)
+    second = list(found.corpora[0])[1]
+    server.scripted[second.text[:80]] = Reply(503, b"busy")
+    outcome = driver.start(store, found, "inline", QUIET)
+    assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 1)
+    (failure,) = store.failures(outcome.run_id)
+    assert (failure.key, failure.error_class) == (second.key, "EndpointError")
+    assert "answered 503: busy" in failure.message
+    assert len(server.asked) == 4 + 2 * 4, "two articles once, and of one each n four times"
+    server.scripted.clear()
+    resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+    assert (resumed.articles, resumed.failures, len(server.asked)) == (3, 0, 14)
+
+
+def test_what_cannot_be_asked(server: OpenAiServer, tiny_models: dict[str, Path]) -> None:
+    with pytest.raises(RecipeError, match="openai: needs the name of a model behind it"):
+        pinned(tiny_models, systems=["openai:"])
+    with pytest.raises(RecipeError, match="base URL of an endpoint is stored"):
+        pinned(tiny_models, endpoint={"base_url": "https://me:secret@host/v1"})
+    with pytest.raises(RecipeError, match="unknown key; this part of a recipe has: base_url, concurrency, input_price"):
+        pinned(tiny_models, endpoint={"api_key": "sk-1"})

@@ -1,0 +1,71 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.drive.time_left import Marks, Span, duration
+
+
+def landed(every: float, size: int, times: int, marks: Marks | None = None) -> Marks:
+    """`times` bundles of `size`, one every so many seconds from 0 on."""
+    marks = marks or Marks()
+    for number in range(times):
+        marks.add(number * every, (number + 1) * size)
+    return marks
+
+
+@given(every=st.floats(0.01, 500), size=st.integers(1, 32), times=st.integers(2, 400))
+def test_a_steady_pace_is_told_exactly_whenever_a_bundle_lands(every: float, size: int, times: int) -> None:
+    span = landed(every, size, times).span((times - 1) * every, times * size)
+    assert span.rate == pytest.approx(size / every)
+    assert span.seconds_left(10 * size) == pytest.approx(10 * every)
+
+
+def test_loading_the_models_is_no_part_of_the_pace() -> None:
+    marks = Marks()
+    for at, finished in ((60.0, 4), (61.0, 8), (62.0, 12)):
+        marks.add(at, finished)
+    assert marks.span(62.0, 12) == Span(2.0, 8)
+
+
+@given(silence=st.floats(0, 1e6), more=st.floats(0, 1e6))
+def test_the_estimate_never_falls_while_nothing_lands(silence: float, more: float) -> None:
+    span = landed(10, 4, 3).span(20 + silence, 12)
+    assert 30 <= span.later(0).seconds_left(12) <= span.later(more).seconds_left(12)
+
+
+def test_nothing_is_told_before_a_second_bundle_has_landed() -> None:
+    marks = Marks()
+    assert marks.span(5.0, 3).seconds_left(9) is None  # done by an earlier driver
+    marks.add(10.0, 7)
+    assert marks.span(10.0, 7).seconds_left(5) is None
+    assert marks.span(14.0, 7).rate is None
+    marks.add(14.0, 11)
+    assert marks.span(14.0, 11).seconds_left(1) == 1.0
+    assert marks.span(14.0, 11).seconds_left(0) == 0.0
+
+
+def test_a_new_pace_is_told_within_minutes() -> None:
+    marks = landed(10, 1, 31)  # 300 s at one in ten seconds
+    for number in range(1, 131):  # then one a second
+        marks.add(300.0 + number, 31 + number)
+    assert marks.span(430.0, 161).rate == pytest.approx(1.0, rel=0.05)
+
+
+def test_of_rare_bundles_eight_are_looked_at() -> None:
+    assert landed(300, 16, 20).span(19 * 300, 20 * 16).seconds == 7 * 300
+
+
+def test_bundles_that_land_at_once_are_few_marks() -> None:
+    marks = Marks()
+    for number in range(100_000):
+        marks.add(number / 1000, number + 1)
+    assert len(marks._marks) <= 101
+    assert marks.span(100.0, 100_000).rate == pytest.approx(1000, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (119, "119 s"), (120, "2 min"), (3600, "60 min"), (11_100, "3 h 5 min"), (187_000, "2 d 3 h")],
+)
+def test_durations_in_words(seconds: float, text: str) -> None:
+    assert duration(seconds) == text

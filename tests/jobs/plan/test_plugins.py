@@ -1,0 +1,204 @@
+"""Plugins as systems of a run: planned, driven in this process, and resumed."""
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from core.errors import PluginError, RecipeError
+from core.summarizers.predictions import PredictionsSpec
+from jobs.drive import driver
+from jobs.plan.job import find_job
+from jobs.plan.own_files import files_to_ship
+from jobs.plan.pinned import Pinned
+from jobs.plan.predictions import plan_with
+from jobs.plan.work import works
+from jobs.store import Store, open_store
+
+QUIET = Console(file=io.StringIO())
+SOURCE = """
+def tail(text, n):
+    if "{fails}" in text:
+        raise ValueError("no tail")
+    return " ".join(text.split()[-n:])
+
+SYSTEMS = {{"{name}": tail}}
+"""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        yield opened
+
+
+def plugin(tmp_path: Path, name: str = "tail", fails: str = "never in a text") -> Path:
+    path = tmp_path / "mine.py"
+    path.write_text(SOURCE.format(name=name, fails=fails))
+    return path
+
+
+METRICS = """
+def share(summary, references):
+    assert "{fails}" not in summary, "no share"
+    return max(len({{*summary.split()}} & {{*text.split()}}) / len({{*text.split()}}) for text in references)
+
+METRICS = {{"{name}": share}}
+"""
+
+
+def metrics(tmp_path: Path, name: str = "share", fails: str = "never in a text", file: str = "own.py") -> Path:
+    path = tmp_path / file
+    path.write_text(METRICS.format(name=name, fails=fails))
+    return path
+
+
+def plan(tiny_models: dict[str, Path], *paths: Path, systems: Sequence[str] = ("lead",)) -> Pinned:
+    tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "limit": 3, "bundle_size": 2}
+    chosen = {"encoder": str(tiny_models["bert"]), "systems": list(systems), "n": [2, 5]}
+    plugins = [{"plugin": str(path)} for path in paths]
+    return find_job("baselines").plan("sample", {**tiny, **chosen, "plugins": plugins})
+
+
+def test_a_plugin_is_stored_scored_resumed_and_shipped(
+    store: Store, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    path = plugin(tmp_path)
+    pinned = plan(tiny_models, path)
+    assert pinned.systems == {"lead": "control", "tail": "system"}
+    assert pinned.revisions["plugins"]["mine.py"].endswith("|systems: tail")
+    outcome = driver.start(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.articles, outcome.summaries, outcome.failures) == ("done", 3, 12, 0)
+    with store.query("select s.text, a.text from summaries s join articles a on a.id = s.article_id "
+                     "where s.system = 'tail' and n = 5") as answer:  # fmt: skip
+        assert all(written == " ".join(article.split()[-5:]) for written, article in answer.rows)
+    assert driver.resume(store, outcome.run_id, "inline", None, None, QUIET).summaries == 12
+
+    recipe = store.run_info(outcome.run_id).recipe
+    assert list(files_to_ship(recipe).values()) == [path]
+    plugin(tmp_path, fails="something else")
+    with pytest.raises(RecipeError, match=r"mine\.py was changed"):
+        driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+
+
+def test_another_source_is_another_system(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    one = plan(tiny_models, plugin(tmp_path))
+    other = plan(tiny_models, plugin(tmp_path, fails="something else"))
+    assert works(one, "0123456789ab")["lead"] == works(other, "0123456789ab")["lead"]
+    assert works(one, "0123456789ab")["tail"] != works(other, "0123456789ab")["tail"]
+    assert one.recipe.hash != other.recipe.hash
+
+
+def test_an_article_that_a_plugin_fails_on_has_the_other_systems_summaries(
+    store: Store, tiny_models: dict[str, Path], tmp_path: Path, sample_rows: list[dict[str, str]]
+) -> None:
+    pinned = plan(tiny_models, plugin(tmp_path, fails=sample_rows[1]["article"][:60]))
+    outcome = driver.start(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.articles, outcome.summaries, outcome.failures) == ("done", 2, 6 + 4, 1)
+    (failure,) = store.failures(outcome.run_id)
+    assert (failure.stage, failure.error_class) == ("plugin mine.py", "PluginError")
+    assert failure.message == "tail of mine.py failed: ValueError: no tail (line 4)"
+
+
+def test_a_name_that_another_system_has_is_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match=r"The system 'textrank' of mine\.py has the name of another system"):
+        plan(tiny_models, plugin(tmp_path, name="textrank"))
+
+
+def test_a_plugin_that_is_not_there_is_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    with pytest.raises(PluginError, match=r"There is no plugin .*absent\.py"):
+        plan(tiny_models, tmp_path / "absent.py")
+
+
+def shares(store: Store, run_id: str) -> dict[tuple[str, str, int], float]:
+    """What the metric gives for what is stored, by system, article and n."""
+    sql = f"""select s.system, a.id, s.n, s.text, a.reference_summaries from summaries s
+              join articles a on a.id = s.article_id where s.run_id = '{run_id}'"""
+    with store.query(sql) as answer:
+        rows = [(system, article, n, {*text.split()}, json.loads(of)) for system, article, n, text, of in answer.rows]
+    return {
+        (system, article, n): max(len(words & {*one.split()}) / len({*one.split()}) for one in references)
+        for system, article, n, words, references in rows
+    }
+
+
+def test_metrics_of_a_plugin_are_computed_of_every_system_also_of_those_that_are_added(
+    store: Store, tiny_models: dict[str, Path], tmp_path: Path, sample_rows: list[dict[str, str]]
+) -> None:
+    pinned = plan(tiny_models, metrics(tmp_path), plugin(tmp_path))
+    assert pinned.revisions["plugins"]["own.py"].endswith("|metrics: share")
+    assert list(pinned.systems) == ["lead", "tail"]
+    outcome = driver.start(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.summaries, outcome.failures) == ("done", 12, 0)
+
+    rows = [{"id": row["id"], "prediction": row["highlights"]} for row in sample_rows[:3]]
+    (tmp_path / "written.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    added = plan_with(store.run_info(outcome.run_id), [PredictionsSpec("written", str(tmp_path / "written.jsonl"))])
+    store.extend_run(outcome.run_id, "here", added.run_spec())
+    assert driver.resume(store, outcome.run_id, "inline", None, None, QUIET).summaries == 12 + 9
+
+    expected = shares(store, outcome.run_id)
+    points = store.points(outcome.run_id, ["share"])
+    assert {points.systems[i] for i in points.system} == {"lead", "tail", "written"}
+    assert len(points) == len(expected) == 21
+    for i, value in enumerate(points.scores["share"].tolist()):
+        place = points.systems[points.system[i]], points.articles[points.article[i]][1], int(points.n[i])
+        assert value == pytest.approx(expected[place], abs=1e-15)
+    assert max(expected.values()) == 1.0  # of the reference itself
+    signature = store.run_info(outcome.run_id).signatures["share"]
+    assert signature == f"share|plugin:own.py|sha256:{sha256(metrics(tmp_path).read_bytes()).hexdigest()[:12]}"
+
+    metrics(tmp_path, fails="something else")
+    with pytest.raises(RecipeError, match=r"own\.py was changed"):
+        driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+
+
+def test_a_score_of_draws_is_their_mean(store: Store, tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    outcome = driver.start(store, plan(tiny_models, metrics(tmp_path), systems=["random"]), "inline", QUIET)
+    article_id = next(iter(store.article_keys(outcome.run_id)))
+    summary = store.articles(outcome.run_id).summaries(article_id)[-1]
+    references = [{*text.split()} for text in store.articles(outcome.run_id).article(article_id).references]
+    draws = summary.extra["draws"]
+    assert isinstance(draws, tuple)
+    values = [max(len({*text.split()} & words) / len(words) for words in references) for text in draws]
+    assert len(set(values)) > 1
+    assert summary.plugin_scores == {"share": pytest.approx(sum(values) / 5)}
+
+
+def test_another_source_of_a_metric_makes_every_system_another(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    without = plan(tiny_models)
+    one = plan(tiny_models, metrics(tmp_path))
+    other = plan(tiny_models, metrics(tmp_path, fails="something else"))
+    assert len({works(pinned, "0123456789ab")["lead"] for pinned in (without, one, other)}) == 3
+    assert one.recipe.hash != other.recipe.hash
+
+
+def test_an_article_that_a_metric_fails_on_is_a_failure_that_names_it(
+    store: Store, tiny_models: dict[str, Path], tmp_path: Path, sample_rows: list[dict[str, str]]
+) -> None:
+    first = " ".join(sample_rows[1]["article"].split()[:2])
+    outcome = driver.start(store, plan(tiny_models, metrics(tmp_path, fails=first)), "inline", QUIET)
+    assert (outcome.state, outcome.articles, outcome.summaries, outcome.failures) == ("done", 2, 4, 1)
+    (failure,) = store.failures(outcome.run_id)
+    key = sample_rows[1]["id"]
+    assert failure.error_class == "PluginError"
+    assert failure.message == f"share of own.py failed on article {key!r}: AssertionError: no share (line 3)"
+
+
+def test_two_metrics_of_one_name_are_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match=r"Two plugins have a metric 'share'"):
+        plan(tiny_models, metrics(tmp_path), metrics(tmp_path, file="other.py"))
+    with pytest.raises(PluginError, match=r"The metric 'bertscore' of own\.py has the name of another"):
+        plan(tiny_models, metrics(tmp_path, name="bertscore"))
+
+
+@pytest.mark.parametrize("job", ["phase1", "phase2"])
+def test_metrics_are_in_every_stage_of_every_job(job: str, tmp_path: Path) -> None:
+    pinned = find_job(job).plan("sample", {"plugins": [{"plugin": str(metrics(tmp_path))}]})
+    assert [metric.name for metric in pinned.metrics.plugins] == ["share"]
+    assert {planned.plan.metrics for planned in pinned.stages} == {pinned.metrics}
+    assert "share" in pinned.signatures

@@ -1,0 +1,225 @@
+"""Files of predictions as systems of a run: planned, driven in this process, reused, and resumed."""
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from core.errors import RecipeError, StoreError
+from core.fingerprint import file_sha256
+from core.summarizers.predictions import parse_predictions
+from core.text.words import first_words
+from jobs.drive import driver
+from jobs.plan import own_files
+from jobs.plan.job import find_job
+from jobs.plan.pinned import Pinned
+from jobs.plan.predictions import coverages, plan_with
+from jobs.plan.work import works
+from jobs.recipes.baselines import BaselinesRecipe
+from jobs.recipes.load import load_recipe
+from jobs.store import Store, open_store
+
+QUIET = Console(file=io.StringIO())
+LENGTHS = [2, 5]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        yield opened
+
+
+def predicted(path: Path, keys: Sequence[str], text: str = "A prediction has {} and eight words.") -> Path:
+    path.write_text("".join(json.dumps({"id": key, "prediction": text.format(key)}) + "\n" for key in keys))
+    return path
+
+
+def keys_of(sample_rows: list[dict[str, str]], count: int = 3) -> list[str]:
+    return [row["id"] for row in sample_rows[:count]]
+
+
+def plan(tiny_models: dict[str, Path], *files: Path, job: str = "baselines", **changes: object) -> Pinned:
+    tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "limit": 3, "bundle_size": 2}
+    systems = {"encoder": str(tiny_models["bert"]), "systems": ["lead"]} if job == "baselines" else {}
+    named = [{"name": file.stem, "file": str(file)} for file in files]
+    return find_job(job).plan("sample", {**tiny, **systems, "n": LENGTHS, "predictions": named, **changes})
+
+
+def texts(store: Store, system: str) -> dict[tuple[str, int], str]:
+    joined = "summaries join articles on articles.id = article_id"
+    with store.query(f"select key, n, summaries.text from {joined} where system = '{system}'") as answer:
+        return {(key, n): text for key, n, text in answer.rows}
+
+
+def test_predictions_are_stored_uncut_and_cut_and_scored(
+    store: Store, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path
+) -> None:
+    keys = keys_of(sample_rows)
+    pinned = plan(tiny_models, predicted(tmp_path / "mine.jsonl", keys), predicted(tmp_path / "other.jsonl", keys))
+    assert pinned.systems == {"lead": "control", "mine": "system", "other": "system"}
+    assert [planned.stage.name for planned in pinned.stages] == ["extractive", "predictions mine", "predictions other"]
+    assert coverages(pinned)[0].lines == []
+    outcome = driver.start(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.articles, outcome.summaries, outcome.failures) == ("done", 3, 6 + 9 + 9, 0)
+    found = texts(store, "mine")
+    for key in keys:
+        text = f"A prediction has {key} and eight words."
+        assert [found[key, n] for n in (0, 2, 5)] == [text, first_words(text, 2), first_words(text, 5)]
+    with store.query("select count(*) from leaderboard where system = 'mine' and bertscore_f1 <> 0") as answer:
+        assert next(iter(answer.rows))[0] > 0
+
+
+def test_a_recipe_without_predictions_keeps_its_hash() -> None:
+    assert "predictions" not in load_recipe(BaselinesRecipe, "sample", {}).model_dump(mode="json")
+
+
+def test_another_content_is_another_system(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    commit = "0123456789ab"
+    file = predicted(tmp_path / "mine.jsonl", ["x"])
+    one = plan(tiny_models, file)
+    predicted(file, ["x"], "Another text.")
+    other = plan(tiny_models, file)
+    assert works(one, commit)["lead"] == works(other, commit)["lead"]
+    assert works(one, commit)["mine"] != works(other, commit)["mine"]
+    assert one.recipe.hash != other.recipe.hash
+    assert one.revisions["predictions"]["mine"].startswith("mine.jsonl@sha256:")
+    again = find_job("baselines").plan_again(other.recipe.model_dump(mode="json"), "stored")
+    assert (again.recipe, again.stages, again.revisions) == (other.recipe, other.stages, other.revisions)
+    with pytest.raises(RecipeError, match=r"mine\.jsonl was changed: its SHA-256 was .*Restore it"):
+        find_job("baselines").plan_again(one.recipe.model_dump(mode="json"), "stored")
+
+
+def test_what_does_not_match_is_named_and_counted_and_fails_alone(
+    store: Store, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path
+) -> None:
+    keys = keys_of(sample_rows)
+    pinned = plan(tiny_models, predicted(tmp_path / "mine.jsonl", [*keys[:2], *"abcdef"]))
+    assert coverages(pinned)[0].lines == [
+        "Of the 8 predictions of mine, 6 fit no article of the run and are left out, by id: "
+        "'a', 'b', 'c', 'd', 'e', ….",
+        f"mine has no prediction for 1 of the run's 3 articles, which will fail, by key: {keys[2]!r}.",
+    ]
+    outcome = driver.start(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 1)
+    (failure,) = store.failures(outcome.run_id)
+    assert (failure.stage, failure.key, failure.error_class) == ("predictions mine", keys[2], "PredictionError")
+    assert len(texts(store, "lead")) == 6  # also of the article that has no prediction
+    again = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+    assert (again.state, again.summaries, again.failures) == ("done", outcome.summaries, 1)
+
+
+def test_predictions_of_other_articles_are_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    pinned = plan(tiny_models, predicted(tmp_path / "mine.jsonl", ["a", "b"]))
+    with pytest.raises(RecipeError, match=r"No prediction of mine is of an article .*such as 'a', 'b'; the articles'"):
+        coverages(pinned)
+
+
+def test_a_key_of_two_articles_is_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    news = tmp_path / "news.jsonl"
+    rows = [{"id": "k", "article": f"Article {i} has some words.", "summary": "Some words."} for i in range(2)]
+    news.write_text("\n".join(map(json.dumps, rows)))
+    pinned = plan(tiny_models, predicted(tmp_path / "mine.jsonl", ["k"]), datasets=[{"name": str(news)}])
+    with pytest.raises(
+        RecipeError, match="Of the ids in the predictions of mine, 1 may stand for several articles: 'k'"
+    ):
+        coverages(pinned)
+
+
+@pytest.mark.parametrize("name", ["lead", "textrank", "bart-large-cnn"])
+def test_a_name_that_another_system_has_is_refused(tiny_models: dict[str, Path], tmp_path: Path, name: str) -> None:
+    with pytest.raises(RecipeError, match=f"cannot be called '{name}': there is another system"):
+        plan(tiny_models, predicted(tmp_path / f"{name}.jsonl", ["a"]))
+
+
+def test_two_files_of_one_name_are_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    files = [predicted(tmp_path / "mine.jsonl", ["a"]), predicted(tmp_path / "b" / "mine.jsonl", ["a"])]
+    with pytest.raises(RecipeError, match="cannot be called 'mine'"):
+        plan(tiny_models, *files)
+
+
+def test_rows_of_a_known_file_are_copied_from_another_run(
+    store: Store, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    for module in ("driver", "run", "reuse"):
+        monkeypatch.setattr(f"jobs.drive.{module}.code_version", lambda: "0123456789ab")
+    file = predicted(tmp_path / "mine.jsonl", keys_of(sample_rows))
+    driver.start(store, plan(tiny_models, file), "inline", QUIET, reuse=True)
+    longer = driver.start(store, plan(tiny_models, file, n=[2, 5, 7]), "inline", QUIET, reuse=True)
+    assert (longer.state, longer.summaries, longer.reused) == ("done", 9 + 12, 6 + 9)
+    predicted(file, keys_of(sample_rows), "Others wrote {} here.")
+    other = driver.start(store, plan(tiny_models, file), "inline", QUIET, reuse=True)
+    assert (other.summaries, other.reused) == (6 + 9, 6)
+
+
+def test_what_travels_with_each_bundle_has_no_predictions(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    from ray import cloudpickle
+
+    from jobs.drive.pools import sweep_work
+
+    pinned = plan(tiny_models, predicted(tmp_path / "mine.jsonl", ["a"], "unmistakable"))
+    work = sweep_work(pinned.stages[-1].plan, "cpu", None)
+    assert b"unmistakable" in cloudpickle.dumps(work.make_sweeper)
+    assert b"unmistakable" not in cloudpickle.dumps(work.make_segmenter)
+
+
+def test_a_file_is_shipped_by_its_content_and_found_where_it_was_shipped(
+    tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = predicted(tmp_path / "mine.jsonl", ["a"])
+    recipe = plan(tiny_models, file).recipe.model_dump(mode="json")
+    ((name, path),) = own_files.files_to_ship(recipe).items()
+    assert (name, path) == (f"{file_sha256(file)}.jsonl", file)
+    assert own_files.files_to_ship({}) == {}
+
+    monkeypatch.setattr(own_files, "SHIPPED", tmp_path / ".nws_files")
+    own_files.SHIPPED.mkdir()
+    file.rename(own_files.SHIPPED / name)
+    on_the_head = find_job("baselines").plan_again(recipe, "stored")
+    assert on_the_head.recipe.model_dump(mode="json") == recipe
+    assert on_the_head.stages[-1].plan.systems[0].texts.keys() == {"a"}
+
+    predicted(file, ["b"])
+    own_files.SHIPPED.joinpath(name).unlink()
+    with pytest.raises(RecipeError, match="was changed"):
+        own_files.files_to_ship(recipe)
+
+
+@pytest.mark.parametrize("job", ["baselines", "phase1"])
+def test_predictions_are_added_to_a_run_that_has_ended(
+    store: Store, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path, job: str
+) -> None:
+    changes = {"encoders": [str(tiny_models["bert"])]} if job == "phase1" else {}
+    outcome = driver.start(store, plan(tiny_models, job=job, **changes), "inline", QUIET)
+    run = store.run_info(outcome.run_id)
+    file = predicted(tmp_path / "mine.jsonl", keys_of(sample_rows))
+    pinned = plan_with(run, [parse_predictions(str(file))])
+    store.extend_run(run.id, "here", pinned.run_spec())
+    waiting = store.run_info(run.id)
+    assert (waiting.state, waiting.articles_done, waiting.summaries) == ("interrupted", 0, outcome.summaries)
+    assert waiting.revisions == run.revisions | {"predictions": pinned.revisions["predictions"]}
+
+    added = driver.resume(store, run.id, "inline", None, None, QUIET)
+    assert (added.state, added.articles, added.summaries) == ("done", 3, outcome.summaries + 9)
+    assert len(texts(store, "mine")) == 9
+    again = driver.resume(store, run.id, "inline", None, None, QUIET)
+    assert (again.state, again.summaries) == ("done", added.summaries)
+    with pytest.raises(RecipeError, match="cannot be called 'mine'"):
+        plan_with(store.run_info(run.id), [parse_predictions(str(file))])
+
+
+def test_nothing_is_added_while_a_driver_lives_or_before_it_begins(
+    store: Store, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path
+) -> None:
+    spec = plan(tiny_models, predicted(tmp_path / "mine.jsonl", keys_of(sample_rows))).run_spec()
+    run_id = store.create_run(plan(tiny_models).run_spec())
+    with pytest.raises(StoreError, match="has not begun yet"):
+        store.extend_run(run_id, "here", spec)
+    store.claim_run(run_id, "elsewhere", 1)
+    with pytest.raises(StoreError, match="is being driven by pid 1 on elsewhere"):
+        store.extend_run(run_id, "here", spec)
+    assert "predictions" not in store.run_info(run_id).recipe

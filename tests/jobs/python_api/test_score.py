@@ -1,0 +1,95 @@
+"""Scores from Python are those of `nws score`, and what cannot be scored is named."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import nws
+from core.errors import CorpusError, LanguageError, NwsError, PluginError, RecipeError
+
+PREDICTIONS = ["Snow closed the schools.", "The mayor opened a bridge.", "Trams run all night."]
+REFERENCES = ["Snow has closed all schools.", ["A new bridge was opened.", "The mayor opened it."], "Night trams run."]
+
+
+def test_the_scores_are_those_of_nws_score(nws_command, tmp_path: Path) -> None:
+    rows = [{"prediction": p, "references": r} for p, r in zip(PREDICTIONS, REFERENCES, strict=True)]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    metrics = ["rouge2", "bleu", "bertscore"]
+    told = nws_command(*("score", "p.jsonl", "-m", ",".join(metrics), "--stemmer", "--seed", "5", "--json")).json
+    found = nws.score(PREDICTIONS, REFERENCES, metrics, stemmer=True, seed=5)
+    assert found.signatures == told["signatures"]
+    for row in found.to_pandas().to_dict("records"):
+        assert row["score"] == told["metrics"][row["metric"]][row["part"]]
+        ends = [None if math.isnan(end) else end for end in (row["low"], row["high"])]
+        assert ends == told["intervals"][row["metric"]][row["part"]]
+        assert row["interval"] == told["interval_methods"][row["metric"]]
+        assert row["signature"] == told["signatures"][row["metric"]]
+    assert found.rows()["rouge2_f1"].mean() == pytest.approx(told["metrics"]["rouge2"]["f1"])
+
+
+def same(summary: str, references: list[str]) -> float:
+    return summary in references
+
+
+def test_a_function_is_a_metric_with_an_interval_and_a_signature(nws_command, tmp_path: Path) -> None:
+    predictions = [REFERENCES[0], *PREDICTIONS[1:]]
+    found = nws.score(predictions, REFERENCES, ["rouge1", same])
+    assert found.rows()["same_score"].tolist() == [1.0, 0.0, 0.0]
+    (row,) = found.to_pandas().query("metric == 'same'").to_dict("records")
+    assert (row["part"], row["score"], row["interval"]) == ("score", pytest.approx(1 / 3), "student-t")
+    assert re.fullmatch(r"same\|function\|sha256:[0-9a-f]{12}", row["signature"])
+    assert nws.score(predictions, REFERENCES, same).signatures == {"same": row["signature"]}
+
+    (tmp_path / "mine.py").write_text("METRICS = {'same': lambda summary, references: summary in references}\n")
+    rows = [{"prediction": p, "references": r} for p, r in zip(predictions, REFERENCES, strict=True)]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    told = nws_command("score", "p.jsonl", "-m", "rouge1", "--plugin", "mine.py", "--json").json
+    assert told["metrics"]["same"] == {"score": pytest.approx(1 / 3)}
+    assert told["signatures"]["same"].startswith("same|plugin:mine.py|sha256:")
+    assert list(told["metrics"]) == ["rouge1", "same"]
+
+
+def test_a_function_that_fails_is_named_with_its_row() -> None:
+    with pytest.raises(PluginError, match=r"broken failed on row 2: KeyError: 'A new bridge.*' \(line \d+\)"):
+        nws.score(PREDICTIONS, REFERENCES, broken)
+    with pytest.raises(RecipeError, match="Two metrics have one name: same, same"):
+        nws.score(PREDICTIONS, REFERENCES, [same, same])
+
+
+def broken(summary: str, references: list[str]) -> float:
+    return {"Snow has closed all schools.": 1.0}[references[0]]
+
+
+def test_columns_of_a_frame_are_lists_of_texts() -> None:
+    frame = pd.DataFrame({"mine": PREDICTIONS, "theirs": REFERENCES, "article": PREDICTIONS})
+    found = nws.score(frame["mine"], frame["theirs"], "density", sources=frame["article"])
+    assert found.to_pandas().score.tolist() == [1.0]
+    assert repr(found).startswith("Scores of 3 rows: density 1.0000")
+    assert "<td>density</td>" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "arguments", "error", "message"),
+    [
+        ([], [], {}, CorpusError, "predictions holds no row"),
+        (["a"], [], {}, CorpusError, "There are 1 predictions and 0 references: give one for each"),
+        (["a"], ["a"], {"sources": ["a", "b"], "metrics": ["density"]}, CorpusError, "1 predictions and 2 sources"),
+        ("a", ["a"], {}, CorpusError, "`predictions` is one text, and must be a list"),
+        (["a"], "a", {}, CorpusError, "`references` is one text, and must be a list"),
+        (["a", 3], ["a", "b"], {}, CorpusError, "predictions, row 2: Field 'prediction' holds int, not text"),
+        (["a", "b"], ["a", " "], {}, CorpusError, "predictions, row 2: There is no reference"),
+        (["a"], ["a"], {"metrics": []}, RecipeError, "There is no metric to compute"),
+        (["a"], ["a"], {"metrics": ["rogue1"]}, RecipeError, "no metric 'rogue1'. The metrics are rouge1, rouge2"),
+        (["a"], ["a"], {"metrics": "density"}, CorpusError, "row 1: Field 'source' is missing"),
+        (["서울에 눈이 왔다"], ["눈이 왔다"], {}, LanguageError, "predictions, row 1"),
+    ],
+)
+def test_what_cannot_be_scored_is_named(
+    predictions: list[str], references: list[str], arguments: dict[str, object], error: type[NwsError], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        nws.score(predictions, references, **arguments)

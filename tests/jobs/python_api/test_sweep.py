@@ -1,0 +1,152 @@
+"""A sweep from Python gives what the command line gives, from whatever holds the articles."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import datasets
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import torch
+
+import nws
+from core.analysis import METRICS
+from core.errors import CorpusError, RecipeError
+
+SYSTEMS = ["textrank", "lead3", "oracle"]
+
+
+@pytest.fixture(scope="module")
+def rows(sample_rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Five articles, more than a bundle holds."""
+    return [row | {"article": " ".join(row["article"].split()[:60])} for row in sample_rows[:5]]
+
+
+@pytest.fixture(scope="module")
+def found(rows: list[dict[str, str]]) -> nws.SweepResult:
+    return nws.sweep(rows, n=[3, 7], systems=SYSTEMS, seed=3)
+
+
+def test_the_numbers_are_those_of_the_command_line(
+    rows: list[dict[str, str]], found: nws.SweepResult, nws_command, tmp_path: Path
+) -> None:
+    (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    systems = [word for name in (*SYSTEMS, "lead", "random") for word in ("--system", name)]
+    submitted = nws_command(
+        *("submit", "baselines", "--engine", "inline", "--dataset", "news.jsonl", "--n", "3,7", "--seed", "3"), *systems
+    )
+    assert submitted.code == 0
+    with nws.open_store(f"sqlite:///{tmp_path / 'nws.db'}") as store:
+        run = store.run(store.runs().id[0])
+        stored, curves = run.summaries(), run.curves()
+    frame = found.to_pandas()
+    assert len(frame) == 5 * 5 * 2 + 5  # lead3 has uncut summaries, too
+    for name in ("key", "system", "n", "text", "words"):
+        assert frame[name].tolist() == stored[name].tolist()
+    for metric in METRICS:
+        assert frame[metric].tolist() == pytest.approx(stored[metric].tolist(), abs=1e-6)
+    assert frame.attrs["signatures"] == stored.attrs["signatures"]
+    assert frame.attrs["revisions"]["encoders"] == stored.attrs["revisions"]["encoders"]
+    assert (frame.attrs["seed"], frame.attrs["code_version"]) == (3, stored.attrs["code_version"])
+    for name in ("system", "n", "signature", "mean", "low", "gain_mean", "gain_high"):
+        ours, theirs = found.curve()[name].tolist(), curves[name].tolist()
+        assert ours == (pytest.approx(theirs, abs=1e-6, nan_ok=True) if name not in ("system", "signature") else theirs)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.Table.from_pylist, datasets.Dataset.from_list, iter])
+def test_articles_are_read_from_whatever_holds_them(
+    rows: list[dict[str, str]], found: nws.SweepResult, make: Callable[[list[dict[str, str]]], object]
+) -> None:
+    again = nws.sweep(make(rows), n=7, systems="textrank", seed=3)
+    expected = found.to_pandas().query("n == 7 and system in ['textrank', 'lead', 'random']")
+    assert again.to_pandas().text.tolist() == expected.text.tolist()
+    assert again.to_pandas().article_id.tolist() == expected.article_id.tolist()
+
+
+def test_several_references_in_a_frame_with_holes() -> None:
+    frame = pd.DataFrame(
+        {
+            "body": ["Snow closed the schools of the town.", None, "A bridge was opened by the mayor."],
+            "abstracts": [["Schools are closed.", "Snow!"], ["Nothing."], ["A new bridge."]],
+        }
+    )
+    found = nws.sweep(frame, n=3, systems=[], text_field="body", reference_field="abstracts")
+    assert found.to_pandas().key.unique().tolist() == ["row-0", "row-2"]
+    (failure,) = found.failures().to_dict("records")
+    assert (failure["key"], failure["error_class"]) == ("row-1", "EmptyArticleError")
+    assert repr(found) == "A sweep of 2 articles: lead, random at n = 3. 1 article failed."
+
+
+def test_what_is_recommended_and_why(found: nws.SweepResult) -> None:
+    told = found.recommended("rouge1_f1")
+    assert told.system.tolist() == ["lead3", "textrank"]  # no control, and no upper bound
+    assert told.n.tolist() == [(), ()]
+    assert told.answer.str.contains("no n can be recommended yet").all()
+    assert told.largest_gain_at.isin([3, 7]).all()
+
+
+def test_a_notebook_shows_the_answer_and_the_plot(found: nws.SweepResult, tmp_path: Path) -> None:
+    html = found._repr_html_()
+    assert "No length can be recommended yet." in html
+    assert "<th>oracle (upper bound)</th>" in html
+    shown = found.curve().query("system == 'textrank' and n == 7")["mean"].item()
+    assert f"<td>{shown:.3f}</td>".replace("0.", ".") in html
+    plot = found.plot()
+    assert plot._repr_png_().startswith(b"\x89PNG")
+    plot.save(tmp_path / "curves.svg")
+    assert "textrank" in (tmp_path / "curves.svg").read_text(encoding="utf-8")
+
+
+def test_the_threads_of_the_process_stay_as_they_are(rows: list[dict[str, str]]) -> None:
+    torch.set_num_threads(2)
+    try:
+        nws.sweep(rows[:1], n=3, systems=[])
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(1)
+
+
+GOOD = {"article": "Snow closed the schools of the town.", "summary": "Schools are closed."}
+ONE = datasets.Dataset.from_list([GOOD])
+
+
+@pytest.mark.parametrize(
+    ("articles", "arguments", "error", "message"),
+    [
+        ([], {}, CorpusError, "`articles` is empty"),
+        (pd.DataFrame(), {}, CorpusError, "`articles` is empty"),
+        ("news.jsonl", {}, CorpusError, "not 'news.jsonl': read the file first"),
+        (
+            datasets.DatasetDict(train=datasets.Dataset.from_list([GOOD])),
+            {},
+            CorpusError,
+            "not a DatasetDict with 'train'",
+        ),
+        (7, {}, CorpusError, "or a datasets.Dataset, not int"),
+        ([GOOD, "news"], {}, CorpusError, "row 2: a row must be a dict, not str"),
+        ([{"body": "a"}], {}, CorpusError, "row 1: None of the fields body is one of article, document"),
+        ([GOOD, {"article": "a b"}], {}, CorpusError, "row 2: Field 'summary' is missing"),
+        ([GOOD | {"article": 3.5}], {}, CorpusError, "row 1: Field 'article' holds float, not text"),
+        (pd.DataFrame({"article": ["a", 3]}), {}, CorpusError, "The frame of articles cannot be read"),
+        ([GOOD | {"article": "..."}], {}, CorpusError, "No article could be summarised.*holds no word"),
+        ([GOOD], {"systems": ["textrnk"]}, RecipeError, "no system 'textrnk': the baselines are lead3, lead2"),
+        ([GOOD], {"n": [7, 0]}, RecipeError, "n: Input should be greater than or equal to 1"),
+        ([GOOD], {"n": []}, RecipeError, "n: "),
+        ([GOOD], {"encoder": "absent"}, RecipeError, "no model 'absent'"),
+        ([GOOD], {"text_field": "body"}, CorpusError, "no field 'body'; the fields are: article, summary"),
+    ],
+)
+def test_what_cannot_be_swept_is_named(
+    articles: object, arguments: dict[str, object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message) as raised:
+        nws.sweep(articles, **arguments)
+    assert "sample" not in str(raised.value)
+
+
+def test_an_error_names_the_arguments_that_help() -> None:
+    with pytest.raises(CorpusError) as raised:
+        nws.sweep([{"body": "a", "summary": "b"}])
+    assert raised.value.__notes__ == ["Arguments that help: text_field."]

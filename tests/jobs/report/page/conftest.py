@@ -1,0 +1,108 @@
+"""Pages of real runs: real encoder, real metrics, real texts, and some that are out to harm."""
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+from system_kinds import kind_of
+from training_run import small_training
+
+from core.types import Article, BundleResult, Failure, Score, Scores, Summary
+from jobs.drive import driver
+from jobs.plan import phase1
+from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
+from jobs.store import RunSpec, Store, open_store
+
+QUIET = Console(file=io.StringIO())
+HARM = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> {{ 7*7 }}"
+LENGTHS = (3, 9, 21)
+SIGNATURES = {"bertscore": "made", "rouge": "made", "efficiency": "made", "density": "made"}
+
+
+def write_articles(path: Path, rows: list[dict[str, str]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def sweep(store: Store, articles: Path, **asked: object) -> str:
+    """The id of a finished sweep over a file."""
+    recipe = {"datasets": [{"name": str(articles)}], "n": list(LENGTHS), "accelerator": "cpu", **asked}
+    return driver.start(store, phase1.pin(load_recipe(Phase1Recipe, "sample", recipe)), "inline", QUIET).run_id
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path_factory.mktemp('page') / 'nws.db'}") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def swept(store: Store, tmp_path_factory: pytest.TempPathFactory, sample_rows: list[dict[str, str]]) -> str:
+    """Six articles of the sample, one of them full of tags, and one that fails."""
+    rows = [dict(row) for row in sample_rows[:6]]
+    rows[0] |= {"id": f"harm-{HARM}", "article": f"{HARM} {rows[0]['article']}", "highlights": f"{HARM} a </script> b"}
+    rows.append({"id": "empty", "article": " ", "highlights": "Nothing was written."})
+    return sweep(store, write_articles(tmp_path_factory.mktemp("swept") / "news.jsonl", rows))
+
+
+@pytest.fixture(scope="session")
+def reseeded(store: Store, swept: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The same articles with another seed: only `random` writes other texts."""
+    recipe = store.run_info(swept).recipe
+    return sweep(store, Path(recipe["datasets"][0]["name"]), seed=5)
+
+
+@pytest.fixture(scope="session")
+def trained(store: Store, tiny_models: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> str:
+    pinned = small_training(tiny_models, tmp_path_factory.mktemp("trained"), passes=2)
+    return driver.start(store, pinned, "inline", QUIET).run_id
+
+
+@pytest.fixture
+def run_of_points(store: Store) -> Callable[..., str]:
+    """Adds a run of made summaries: 30 articles, a system, lead and random, n = 7 and 9."""
+
+    def add(
+        systems: tuple[str, ...] = ("a", "lead", "random"),
+        lengths: tuple[int, ...] = (7, 9),
+        dataset: str = "news",
+        words: int = 30,
+        lacking: tuple[str, int] | None = None,
+        failure: str | None = None,
+        ended: bool = True,
+    ) -> str:
+        spec = RunSpec("phase1", {}, "made", 0, "made", {"segmentation": "made"}, SIGNATURES, len(systems))
+        run_id = store.create_run(spec)
+        epoch = store.claim_run(run_id, "here", 1)
+        store.start_run(run_id, epoch, "cpu", "made", {system: kind_of(system) for system in systems})
+        rng = np.random.default_rng(len(lengths))
+        for i in range(30):
+            article = Article(dataset, "test", f"k{i}", " ".join(f"w{j}" for j in range(words)), ("w1 w2 w3",))
+            made = [
+                _summary(article, system, n, min(n, words), float(rng.uniform(0.3, 0.6)))
+                for system in systems
+                for n in lengths
+                if (system, n) != lacking
+            ]
+            store.record(run_id, epoch, [([article], BundleResult(tuple(made), ()))])
+        if failure is not None:
+            lost = Article(dataset, "test", failure, "", ("r",))
+            why = Failure(lost.id, "EmptyArticleError", failure, 1, "here")
+            store.record(run_id, epoch, [([lost], BundleResult((), (why,)))])
+        if ended:
+            store.finish_run(run_id, epoch, "done")
+        return run_id
+
+    return add
+
+
+def _summary(article: Article, system: str, n: int, words: int, f1: float) -> Summary:
+    f1 += 0.3 if kind_of(system) == "system" else 0.0
+    scores = Scores(*(Score(f1, f1, f1) for _ in range(4)), efficiency=f1 / n, density=1.0)
+    text = " ".join(f"w{(len(system) + j) % 30}" for j in range(words))
+    return Summary(article.id, system, n, text, words, 0.1, scores)

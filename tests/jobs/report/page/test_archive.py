@@ -1,0 +1,85 @@
+import base64
+import gzip
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.analysis import kinds_of
+from jobs.report.page import archive as module
+from jobs.report.page.archive import COLUMNS, Archive, Source, build_archive, scale, viewed_systems
+from jobs.store import Store
+
+LENGTHS = (3, 9, 21)
+
+
+def unpacked(text: str) -> Any:
+    return json.loads(gzip.decompress(base64.b64decode(text)))
+
+
+def embedded(column: str, value: float) -> int:
+    return round(scale(column) * value)
+
+
+def archive_of(store: Store, run: str, limit: int | None = None) -> Archive:
+    points = store.points(run)
+    sources = [Source(run, {system: system for system in points.systems})]
+    systems = viewed_systems(sources, kinds_of(points))
+    return build_archive(store, sources, systems, [article for _, article in points.articles], LENGTHS, limit)
+
+
+def test_it_holds_every_summary_with_all_of_its_scores(store: Store, swept: str) -> None:
+    archive = archive_of(store, swept)
+    index, parts = unpacked(archive.index), [unpacked(part) for part in archive.parts]
+    found = {}
+    for entry in index["articles"]:
+        body = parts[entry["part"]][entry["at"]]
+        for k, (s, n) in enumerate(body["at"]):
+            scores = tuple(column[k] for column in body["scores"])
+            found[entry["id"], index["systems"][s]["name"], index["lengths"][n]] = (body["texts"][k], *scores)
+    names = ", ".join(COLUMNS)
+    with store.query(f"select article_id, system, n, text, {names} from summaries where run_id = '{swept}'") as answer:
+        expected = {row[:3]: (row[3], *map(embedded, COLUMNS, row[4:])) for row in map(tuple, answer.rows)}
+    assert found == expected
+    assert len(found) == 6 * 5 * 3
+
+
+def test_the_scores_that_articles_are_sorted_by(store: Store, swept: str) -> None:
+    archive = archive_of(store, swept)
+    index = unpacked(archive.index)
+    f1 = np.frombuffer(gzip.decompress(base64.b64decode(archive.f1)), dtype="<i2")
+    f1 = f1.reshape(len(index["articles"]), len(index["systems"]), len(index["lengths"]))
+    with store.query(f"select article_id, system, n, bertscore_f1 from summaries where run_id = '{swept}'") as answer:
+        for article, system, n, value in answer.rows:
+            a = [entry["id"] for entry in index["articles"]].index(article)
+            s = [entry["name"] for entry in index["systems"]].index(system)
+            assert f1[a, s, LENGTHS.index(n)] == round(10_000 * value)
+
+
+def test_what_is_not_there_has_no_score(store: Store, swept: str) -> None:
+    points = store.points(swept)
+    sources = [Source(swept, {"lead": "lead"})]
+    kinds = kinds_of(points)
+    systems = viewed_systems([Source(swept, {name: name for name in kinds})], kinds)
+    archive = build_archive(store, sources, systems, [article for _, article in points.articles], LENGTHS)
+    f1 = np.frombuffer(gzip.decompress(base64.b64decode(archive.f1)), dtype="<i2").reshape(6, len(kinds), 3)
+    assert [bool((f1[:, i] == -32768).all()) for i in range(len(kinds))] == [name != "lead" for name in kinds]
+
+
+def test_a_limit_says_what_was_left_out_and_keeps_the_lowest_ids(store: Store, swept: str) -> None:
+    archive = archive_of(store, swept, limit=2)
+    assert (archive.articles, archive.of_articles) == (2, 6)
+    ids = sorted(article for _, article in store.points(swept).articles)
+    assert [entry["id"] for entry in unpacked(archive.index)["articles"]] == ids[:2]
+
+
+def test_it_stays_below_its_size(store: Store, swept: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_ARTICLES_OF_A_PART", 2)
+    whole = archive_of(store, swept)
+    assert len(whole.parts) == 3
+    monkeypatch.setattr(module, "MOST_BYTES", len(whole.parts[0]) + len(whole.parts[1]))
+    archive = archive_of(store, swept)
+    assert archive.parts == whole.parts[:2]
+    assert (archive.articles, archive.of_articles) == (4, 6)
+    assert len(unpacked(archive.index)["articles"]) == 4

@@ -1,0 +1,292 @@
+"""The page as a person sees it: in a real Chromium, from a file, without a network."""
+
+import itertools
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from core.text.alignment import align, bare_spans, bare_words
+from jobs.report.page.page import write_page
+from jobs.report.sweep import answer
+from jobs.report.sweep.numbers import analyse
+from jobs.store import Store
+
+CHROMIUM = shutil.which("chromium")
+TOLD: list[str] = []
+"""What the open page said to the console and asked of networks."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed: apt-get install chromium")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def file(store: Store, swept: str, reseeded: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("browser") / "report.html"
+    write_page(store, [swept, reseeded], path)
+    return path.as_uri()
+
+
+def opened(browser: Browser, address: str, **options: object) -> Page:
+    """The page, of which everything that it says or asks for is written down."""
+    page = browser.new_context(**options).new_page()
+    TOLD.clear()
+    page.on("console", lambda message: TOLD.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: TOLD.append(f"error: {error}"))
+    page.on("request", lambda request: TOLD.append(f"request: {request.url}"))
+    page.goto(address)
+    return page
+
+
+@pytest.fixture
+def page(browser: Browser, file: str) -> Iterator[Page]:
+    found = opened(browser, file)
+    found.wait_for_selector("#viewer-on:not([hidden])")
+    yield found
+    found.context.close()
+
+
+def summary(page: Page) -> str:
+    return page.locator("#summaries p").first.inner_text()
+
+
+def stored(store: Store, run: str, article: str, system: str, n: int) -> tuple[str, float]:
+    where = f"run_id = '{run}' and article_id = '{article}' and system = '{system}' and n = {n}"
+    with store.query(f"select text, bertscore_f1 from summaries where {where}") as found:
+        ((text, f1),) = found.rows
+    return text, f1
+
+
+def first_article(page: Page) -> str:
+    return page.evaluate("new URLSearchParams(document.getElementById('link').hash.slice(6)).get('article')")
+
+
+def test_it_says_nothing_to_the_console_and_asks_for_nothing(page: Page, file: str) -> None:
+    page.locator("#n").press("ArrowRight")
+    page.locator("#next").click()
+    page.wait_for_timeout(100)
+    assert [f"request: {file}"] == TOLD
+
+
+def test_the_answer_is_there_without_javascript(browser: Browser, file: str, store: Store, swept: str) -> None:
+    page = opened(browser, file, java_script_enabled=False)
+    numbers = analyse(store.run_info(swept), store.points(swept))
+    expect(page.locator("#answer")).to_contain_text(answer.headline(numbers, numbers.datasets[0]))
+    expect(page.locator("#viewer-off")).to_be_visible()
+    expect(page.locator("#viewer-on")).to_be_hidden()
+    charts = page.locator("#curves svg.chart:visible")
+    expect(charts.first).to_be_visible()
+    page.locator("#d0-m1").check()
+    expect(page.locator("#curves .panel:visible figcaption").first).to_have_text("ROUGE-1 F1 by n")
+    band = page.locator("#curves .panel:visible .band").first
+    expect(band).to_be_hidden()
+    page.locator("#d0-bands").check()
+    expect(band).to_be_visible()
+    page.context.close()
+
+
+def test_moving_n_shows_what_is_stored(page: Page, store: Store, swept: str) -> None:
+    article = first_article(page)
+    system = page.evaluate("document.getElementById('system').selectedOptions[0].text")
+    for n, key in ((3, "Home"), (9, "ArrowRight"), (21, "End")):
+        page.locator("#n").press(key)
+        expect(page.locator("#n-told")).to_have_text(str(n))
+        text, f1 = stored(store, swept, article, system, n)
+        expect(page.locator("#summaries p").first).to_have_text(text)
+        expect(page.locator("#scores tbody td").first).to_contain_text(f"{f1:.3f}".removeprefix("0"))
+
+
+def test_a_second_system_is_shown_beside_the_first(page: Page, store: Store, swept: str, reseeded: str) -> None:
+    article = first_article(page)
+    page.locator("#n").press("Home")
+    page.locator("#system").select_option(label="random")
+    page.locator("#other").select_option(label=f"random @{reseeded}")
+    texts = [stored(store, run, article, "random", 3)[0] for run in (swept, reseeded)]
+    expect(page.locator("#summaries p").nth(0)).to_have_text(texts[0])
+    expect(page.locator("#summaries p").nth(1)).to_have_text(texts[1])
+    expect(page.locator("#scores thead th")).to_have_count(4)
+    expect(page.locator("#summaries small").first).to_contain_text("scores are their means")
+
+
+def test_a_link_leads_to_exactly_this_view(browser: Browser, page: Page, file: str, reseeded: str) -> None:
+    page.locator("#other").select_option(label=f"random @{reseeded}")
+    page.locator("#n").press("End")
+    page.locator("#next").click()
+    expect(page.locator("#n-told")).to_have_text("21")
+    link = page.locator("#link").get_attribute("href")
+    views = ["#summaries", "#article-key", "#text", "#scores"]
+    expected = [page.locator(part).inner_text() for part in views]
+    other = opened(browser, file + (link or ""))
+    expect(other.locator("#n-told")).to_have_text("21")
+    expect(other.locator("#summaries p")).to_have_count(2)
+    assert [other.locator(part).inner_text() for part in views] == expected
+    other.context.close()
+
+
+def test_a_link_that_is_followed_on_the_page(page: Page) -> None:
+    before = summary(page)
+    link = page.locator("#link").get_attribute("href") or ""
+    page.locator("#next").click()
+    page.locator("#n").press("Home")
+    page.evaluate("link => { location.hash = link }", link)
+    expect(page.locator("#summaries p").first).to_have_text(before)
+
+
+def test_sorting_and_search(page: Page, store: Store, swept: str) -> None:
+    page.locator("#sort").select_option("longest")
+    words = page.locator("#articles small:nth-of-type(1)").all_inner_texts()
+    counts = [int(text.split(" · ")[-1].split()[0]) for text in words]
+    assert counts == sorted(counts, reverse=True)
+    page.locator("#sort").select_option("highest")
+    scores = [float(text.split(" · ")[0]) for text in page.locator("#articles small:nth-of-type(1)").all_inner_texts()]
+    assert scores == sorted(scores, reverse=True)
+    page.locator("#search").fill("harm-")
+    expect(page.locator("#articles button")).to_have_count(1)
+    expect(page.locator("#found")).to_contain_text("1 of 6 articles")
+    page.locator("#search").fill("no article has this")
+    expect(page.locator("#articles button")).to_have_count(0)
+    page.locator("#next").click()
+    assert summary(page)
+
+
+def test_sorting_by_the_difference_of_two_systems(page: Page) -> None:
+    page.locator("#sort").select_option("difference")
+    expect(page.locator("#found")).to_contain_text("Choose a second system")
+    page.locator("#other").select_option(label="lead")
+    pairs = [text.split(" · ")[:2] for text in page.locator("#articles small:nth-of-type(1)").all_inner_texts()]
+    apart = [abs(float(a) - float(b)) for a, b in pairs]
+    assert all(before >= after - 0.0011 for before, after in itertools.pairwise(apart))  # three decimals
+
+
+def test_words_of_the_summary_are_marked_in_the_article(page: Page) -> None:
+    marked = page.locator("#text mark.a").all_inner_texts()
+    assert bare_words(" ".join(marked)) == bare_words(summary(page))
+    sources = " ".join(page.locator("#text .source").all_inner_texts())
+    assert set(bare_words(summary(page))) <= set(bare_words(sources))
+    shared = {word for text in page.locator("#references mark").all_inner_texts() for word in bare_words(text)}
+    references = bare_words(page.locator("#references").inner_text())
+    assert shared == set(references) & set(bare_words(summary(page)))
+
+
+def test_marks_are_where_the_alignment_says(page: Page, sample_rows: list[dict[str, str]]) -> None:
+    texts = [row["article"] for row in sample_rows[:8]]
+    cases = [(text[20:400], text) for text in texts] + [(texts[0], texts[1]), ("", "a b"), ("a b", "")]
+    cases += [
+        ("a x b", "a a b b"),
+        ("b a", "a b"),
+        ("c a b", "a b c"),
+        ("a a", "a"),
+        ("“U.S.” -- said, 50%", "the U.S said 50 % 50%"),
+    ]
+    cases += [("GROSSE Straße", "eine große STRASSE"), ("서울시는 어제 발표했다.", "어제 서울시는 새 노선을 발표했다.")]
+    script = """([summary, article]) => {
+        const words = bareWords(article);
+        return [words.map((word) => [word.start, word.end]),
+                align(bareWords(summary).map((word) => word.bare), words.map((word) => word.bare))];
+    }"""
+    for of, article in cases:
+        spans, positions = page.evaluate(script, [of, article])
+        assert [tuple(span) for span in spans] == bare_spans(article)
+        assert [None if at < 0 else at for at in positions] == align(bare_words(of), bare_words(article))
+
+
+def test_what_an_article_says_stays_text(page: Page) -> None:
+    page.locator("#search").fill("harm-")
+    page.locator("#articles button").click()
+    expect(page.locator("#text")).to_contain_text("<script>document.title='owned'</script>")
+    expect(page.locator("#references")).to_contain_text("</script> b")
+    expect(page.locator("#article-key")).to_contain_text("{{ 7*7 }}")
+    assert page.title().startswith("Which n")
+    assert page.locator("#text img, #text script").count() == 0
+
+
+def test_it_can_be_used_with_the_keyboard_alone(page: Page) -> None:
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    page.locator("#system").focus()
+    for wanted in ("#other", "#n", "#search", "#sort"):
+        page.keyboard.press("Tab")
+        expect(page.locator(wanted)).to_be_focused()
+    page.keyboard.press("Tab")
+    if page.locator("#articles:focus").count():  # a list that scrolls can be focused
+        page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#articles button").nth(1)).to_have_attribute("aria-current", "true")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1200, 390])
+def test_axe_finds_no_serious_fault(browser: Browser, file: str, scheme: str, width: int) -> None:
+    page = opened(browser, file, color_scheme=scheme, viewport={"width": width, "height": 900})
+    page.wait_for_selector("#viewer-on:not([hidden])")
+    page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true })")
+    found = Axe().run(page).response["violations"]
+    serious = [one for one in found if one["impact"] in ("serious", "critical")]
+    assert not serious, json.dumps([(one["id"], one["nodes"][0]["html"][:200]) for one in serious], indent=1)
+    page.context.close()
+
+
+def test_nothing_is_wider_than_a_phone(browser: Browser, file: str) -> None:
+    page = opened(browser, file, viewport={"width": 360, "height": 740})
+    page.wait_for_selector("#viewer-on:not([hidden])")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.context.close()
+
+
+def test_a_page_of_a_training(browser: Browser, store: Store, trained: str, tmp_path: Path) -> None:
+    write_page(store, [trained], tmp_path / "trained.html")
+    page = opened(browser, (tmp_path / "trained.html").as_uri())
+    page.wait_for_selector("#viewer-on:not([hidden])")
+    expect(page.locator("#policies svg.chart").first).to_be_visible()
+    assert summary(page)
+    assert [told for told in TOLD if not told.startswith("request: file:")] == []
+    page.context.close()
+
+
+def test_a_browser_that_cannot_unpack_says_so(browser: Browser, file: str) -> None:
+    page = browser.new_context().new_page()
+    errors: list[object] = []
+    page.on("pageerror", lambda error: errors.append(error))
+    page.add_init_script("delete window.DecompressionStream")
+    page.goto(file)
+    expect(page.locator("#viewer-off")).to_be_visible()
+    assert errors == []
+    page.context.close()
+
+
+def test_a_link_to_what_is_not_here_says_so(browser: Browser, file: str) -> None:
+    page = opened(browser, f"{file}#view?article=no&system={quote('<b>')}&n=99&other=x")
+    page.wait_for_selector("#viewer-on:not([hidden])")
+    page.wait_for_selector("#summaries p")
+    assert summary(page)
+    expect(page.locator("#link-note")).to_have_text(
+        "The link names what this page does not hold: article no, system <b>, other x, n 99."
+    )
+    assert not [told for told in TOLD if told.startswith("error")]
+    page.context.close()
+
+
+def test_all_systems_of_an_article_the_best_first(page: Page, store: Store, swept: str) -> None:
+    page.locator("#n").press("Home")
+    page.get_by_text("All systems at this n").click()
+    article = first_article(page)
+    found = {}
+    for row in page.locator("#all tr").all():
+        found[row.locator("th").inner_text()] = row.locator("td").all_inner_texts()
+    scores = [float(cells[0]) for cells in found.values()]
+    assert scores == sorted(scores, reverse=True)
+    assert found["lead"][1] == stored(store, swept, article, "lead", 3)[0]
+    assert len(found) == 6

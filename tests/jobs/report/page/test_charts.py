@@ -1,0 +1,107 @@
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.report.page.charts import WIDTH, At, Series, end_labels, line_chart, looks, short_names
+
+VALUES = st.floats(-2, 2).map(lambda value: round(value, 4))
+LINES = st.lists(st.lists(VALUES, min_size=3, max_size=3), min_size=1, max_size=45)
+
+
+def chart(heights: list[list[float]], *, zero: bool = False, labels: dict[str, str] | None = None):
+    series = [
+        Series(f"s{i}", "c0", tuple(At(n, y, f"{y}", y - 0.1, y + 0.1) for n, y in zip((1, 3, 5), line, strict=True)))
+        for i, line in enumerate(heights)
+    ]
+    return line_chart("c", "t", "d", series, x_label="n", y_label="F1", labels=labels or {}, zero=zero)
+
+
+@given(LINES)
+def test_everything_lies_inside(heights: list[list[float]]) -> None:
+    found = chart(heights)
+    marks = [mark for line in found.lines for mark in line.marks]
+    assert all(
+        found.left <= mark.x <= found.right and found.top - 1e-6 <= mark.y <= found.bottom + 1e-6 for mark in marks
+    )
+    ticks = [tick.at for tick in found.y_ticks]
+    assert ticks == sorted(ticks, reverse=True)
+    assert 2 <= len(ticks) <= 9
+    assert len({tick.label for tick in found.y_ticks}) == len(ticks)
+
+
+@given(LINES)
+def test_higher_values_are_higher_up_and_ticks_say_where(heights: list[list[float]]) -> None:
+    found = chart(heights)
+    for line, values in zip(found.lines, heights, strict=True):
+        for mark, value in zip(line.marks, values, strict=True):
+            low = [tick for tick in found.y_ticks if float(tick.label) <= value]
+            assert all(mark.y <= tick.at + 1e-6 for tick in low)
+
+
+@given(LINES)
+def test_labels_do_not_overlap(heights: list[list[float]]) -> None:
+    found = chart(heights)
+    label_heights = sorted(line.label_y for line in found.lines)
+    assert all(after - before >= 15 - 1e-9 for before, after in itertools.pairwise(label_heights))
+    assert label_heights[0] > 0
+    assert label_heights[-1] <= found.height
+
+
+@given(st.lists(st.text("ab|-", min_size=1, max_size=60), unique=True, min_size=1, max_size=8))
+def test_labels_are_short_and_distinct(names: list[str]) -> None:
+    labels = end_labels(names)
+    assert len(set(labels)) == len(names)
+    assert all(len(label) <= 22 for label in labels)
+
+
+def test_labels_are_cut_where_names_are_alike() -> None:
+    names = ["policy|reinforce|rerank-160-lead3|seed=0", "policy|reinforce|rerank-160-lead3|seed=1"]
+    assert end_labels(names) == ["policy|rei…ad3|seed=0", "policy|rei…ad3|seed=1"]
+
+
+def test_a_single_n_has_its_interval_as_a_bar_in_the_middle() -> None:
+    series = [Series("s", "c0", (At(7, 0.4, "s", 0.3, 0.5),))]
+    found = line_chart("c", "t", "d", series, x_label="n", y_label="F1", labels={})
+    (mark,) = found.lines[0].marks
+    assert found.left < mark.x < found.right < WIDTH
+    assert found.lines[0].band.count("L") == 3
+    assert [tick.label for tick in found.x_ticks] == ["7"]
+
+
+def test_without_intervals_there_is_no_band() -> None:
+    series = [Series("s", "c0", (At(1, 0.4, "s"), At(3, 0.5, "s")))]
+    assert line_chart("c", "t", "d", series, x_label="n", y_label="F1", labels={}).lines[0].band == ""
+
+
+def test_zero_is_in_a_chart_that_asks_for_it() -> None:
+    found = chart([[0.4, 0.5, 0.6]], zero=True)
+    assert found.zero == pytest.approx(next(tick.at for tick in found.y_ticks if float(tick.label) == 0))
+    assert chart([[0.4, 0.5, 0.6]]).zero is None
+
+
+@pytest.mark.parametrize(
+    ("systems", "short"),
+    [
+        (("m|lexrank|chunks", "m|textrank|chunks", "lead"), ("lexrank", "textrank", "lead")),
+        (("m|lexrank|chunks", "x|lexrank|chunks"), ("m", "x")),
+        (("policy|a|seed=0", "policy|a|seed=1", "lead"), ("policy|a|seed=0", "policy|a|seed=1", "lead")),
+        (("m|lexrank|chunks", "lead"), ("m|lexrank|chunks", "lead")),
+        (("m|lead|chunks", "m|textrank|chunks", "lead"), ("m|lead|chunks", "m|textrank|chunks", "lead")),
+    ],
+)
+def test_short_names_stay_distinct(systems: tuple[str, ...], short: tuple[str, ...]) -> None:
+    assert short_names(systems) == dict(zip(systems, short, strict=True))
+
+
+def test_looks_tell_systems_controls_and_upper_bounds_apart() -> None:
+    kinds = {
+        **{f"s{i:02}": "system" for i in range(9)},
+        "lead": "control",
+        "random": "control",
+        "oracle": "upper bound",
+    }
+    found = looks(kinds)
+    assert len(set(found.values())) == len(kinds)
+    assert (found["lead"], found["oracle"]) == ("control turn0", "upper turn0")

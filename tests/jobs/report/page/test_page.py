@@ -1,0 +1,156 @@
+"""What the page says without JavaScript: its HTML."""
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from core.errors import NwsError, StoreError
+from jobs.recipes.load import parse_recipe
+from jobs.recipes.phase1 import Phase1Recipe
+from jobs.report.page.page import write_page
+from jobs.report.sweep import answer
+from jobs.report.sweep.numbers import analyse
+from jobs.store import Store
+
+
+def read(path: Path) -> str:
+    """The page's text."""
+    body = re.sub(r"<(script|style)\b.*?</\1>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", body)))
+
+
+@pytest.fixture(scope="module")
+def page(store: Store, swept: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "new" / "report.html"
+    write_page(store, [swept], path)
+    return path
+
+
+def test_the_answer_is_that_of_the_terminal(store: Store, swept: str, page: Path) -> None:
+    numbers = analyse(store.run_info(swept), store.points(swept))
+    text = read(page)
+    (dataset,) = numbers.datasets
+    told = [answer.headline(numbers, dataset), *answer.what_is_known(numbers, dataset)]
+    told += [sentence for _, sentence in answer.sentences(numbers, dataset)]
+    for sentence in told:
+        assert sentence in text
+
+
+def test_every_mean_is_on_the_page(store: Store, swept: str, page: Path) -> None:
+    text = read(page)
+    for curve in analyse(store.run_info(swept), store.points(swept)).curves:
+        for point in curve.lengths:
+            role = "" if curve.kind == "system" else " (control)"
+            mean = f"{point.mean:.3f}".removeprefix("0")
+            assert f"{curve.system}{role}, n = {point.n}: {mean} (" in text
+
+
+def test_failures_are_listed_with_their_reason(store: Store, swept: str, page: Path) -> None:
+    (failure,) = store.failures(swept)
+    assert failure.key == "empty"
+    assert f"{failure.error_class}: {failure.message}" in read(page)
+
+
+def test_nothing_from_outside_is_markup(store: Store, run_of_points, tmp_path: Path) -> None:
+    """Names of systems and datasets, keys and messages: they stand in the HTML itself."""
+    harm = "<script>alert(1)</script>\x1b[2J"
+    run = run_of_points(systems=(harm, "lead", "random"), dataset=harm, failure=harm)
+    write_page(store, [run], tmp_path / "x.html")
+    source = (tmp_path / "x.html").read_text(encoding="utf-8")
+    before_data = source.split('<script type="application/octet-stream"', 1)[0]
+    assert "<script" not in before_data
+    assert before_data.count("&lt;script&gt;") > 10
+    assert "\x1b" not in before_data
+
+
+def test_a_system_may_lack_an_n(store: Store, run_of_points, tmp_path: Path) -> None:
+    write_page(store, [run_of_points(lacking=("a", 9))], tmp_path / "x.html")
+    assert re.search(r"a \.\d{3} [^–]* –", read(tmp_path / "x.html"))
+
+
+def test_two_runs_with_other_lengths(store: Store, run_of_points, tmp_path: Path) -> None:
+    runs = [run_of_points(), run_of_points(lengths=(5, 7))]
+    assert write_page(store, runs, tmp_path / "x.html").archive.lengths == (5, 7, 9)
+
+
+def test_articles_that_are_too_short_are_told(store: Store, run_of_points, tmp_path: Path) -> None:
+    write_page(store, [run_of_points(words=8)], tmp_path / "x.html")
+    assert "Articles with fewer than n words are left out" in read(tmp_path / "x.html")
+
+
+def test_a_run_that_goes_on_says_that_its_numbers_will_change(store: Store, run_of_points, tmp_path: Path) -> None:
+    write_page(store, [run_of_points(ended=False)], tmp_path / "x.html")
+    assert "It has not ended: these numbers will change." in read(tmp_path / "x.html")
+
+
+def test_many_systems(store: Store, run_of_points, tmp_path: Path) -> None:
+    names = tuple(f"all-MiniLM-L6-v2|way-{i:02}|chunks" for i in range(30))
+    write_page(store, [run_of_points(systems=(*names, "lead", "random"))], tmp_path / "x.html")
+    assert "22 more systems" in read(tmp_path / "x.html")
+
+
+def test_it_asks_nothing_of_a_network(page: Path) -> None:
+    source = page.read_text(encoding="utf-8")
+    assert not re.findall(r"""(?:src|href)=["']?(?!#|data:)[^"'\s>]+""", source.replace("src=x", ""))
+    assert "default-src 'none'" in source
+
+
+def test_the_same_run_gives_the_same_bytes(store: Store, swept: str, page: Path, tmp_path: Path) -> None:
+    write_page(store, [swept], tmp_path / "again.html")
+    assert (tmp_path / "again.html").read_bytes() == page.read_bytes()
+
+
+def test_the_recipe_on_the_page_is_that_of_the_run(store: Store, swept: str, page: Path) -> None:
+    found = re.search(
+        r"<summary>recipe.yaml</summary><pre[^>]*>(.*?)</pre>", page.read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert found
+    values = yaml.safe_load(html.unescape(found[1]))
+    assert parse_recipe(Phase1Recipe, values, "page").model_dump(mode="json") == store.run_info(swept).recipe
+
+
+def test_another_metric(store: Store, swept: str, tmp_path: Path) -> None:
+    write_page(store, [swept], tmp_path / "rouge.html", "rouge2_f1")
+    text = read(tmp_path / "rouge.html")
+    assert "in ROUGE-2 F1." in text
+    assert "ROUGE-2 F1 vs. random at equal n (Δ)" in text
+
+
+def test_two_runs_beside_each_other(store: Store, swept: str, reseeded: str, tmp_path: Path) -> None:
+    page = write_page(store, [swept, reseeded], tmp_path / "two.html")
+    names = {system.name for system in page.archive.systems}
+    assert {"lead", "random", f"random @{reseeded}"} <= names
+    assert f"lead @{reseeded}" not in names
+    assert f"random @{reseeded} vs. random" in read(tmp_path / "two.html")
+
+
+def test_a_training(store: Store, trained: str, tmp_path: Path) -> None:
+    write_page(store, [trained], tmp_path / "trained.html")
+    text = read(tmp_path / "trained.html")
+    for told in (
+        "Learning curves",
+        "Mean reward at n = 7",
+        "Test articles of",
+        "vs. textrank (Δ)",
+        "test − train",
+        "policy|mine",
+    ):
+        assert told in text
+    assert "Examples" in text
+
+
+def test_runs_with_other_metrics_are_refused(store: Store, swept: str, trained: str, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="BERTScore F1 is not known to be the same metric"):
+        write_page(store, [swept, trained], tmp_path / "x.html")
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_what_cannot_be_reported_is_told(store: Store, swept: str, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no run"):
+        write_page(store, ["nothing"], tmp_path / "x.html")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NwsError, match="Choose another file"):
+        write_page(store, [swept], tmp_path / "file" / "x.html")

@@ -1,0 +1,44 @@
+import dataclasses
+
+from policy_results import make_results
+
+from jobs.report.policies.answer import sentences, what_is_known
+from jobs.report.policies.numbers import analyse_policies
+
+
+def test_what_a_policy_is_shown_to_be_beside_others(run):
+    numbers = analyse_policies(run, make_results())
+    at = numbers.of("news")["policy|reinforce"]
+    assert all(at[n].versus["textrank"].better for n in at)
+    ((system, said),) = sentences(numbers, "news")
+    assert system == "policy|reinforce"
+    assert "better than" in said
+    assert "textrank at n = 7–13" in said
+    assert "of the gap between textrank and the oracle." in said
+
+
+def test_worse_and_not_different_are_said(run):
+    others = {"textrank": 0.3, "lead": 0.08, "lead2+chunks": -0.3}
+    ((_, said),) = sentences(analyse_policies(run, make_results(others=others)), "news")
+    assert said == (
+        "shown to be better than lead2+chunks at n = 7–13 and worse than textrank at n = 7–13; "
+        "not shown to differ from lead at any n."
+    )
+
+
+def test_a_policy_alone(run):
+    ((_, said),) = sentences(analyse_policies(run, make_results(others={})), "news")
+    assert said == "no other system here to hold it against."
+    assert sentences(analyse_policies(run, make_results(methods={})), "news") == ()
+
+
+def test_what_is_known(run):
+    numbers = analyse_policies(run, make_results(articles=6))
+    assert what_is_known(numbers, "news") == (
+        "It rests on 6 test articles at 4 lengths from 7 to 13, in BERTScore F1.",
+        "With 6 articles the intervals understate the uncertainty: take them as indicative.",
+    )
+    one = dataclasses.replace(make_results(articles=40), points=make_results(lengths=(9,)).points)
+    assert what_is_known(analyse_policies(run, one, "rouge1_f1"), "news") == (
+        "It rests on 40 test articles at n = 9, in ROUGE-1 F1.",
+    )

@@ -1,0 +1,177 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from huggingface_hub import ModelCard
+from policy_results import METHODS, OTHERS, make_results
+from prepared_articles import parameters_of
+from run_infos import run_info
+
+from core.learning.checkpoint import Checkpoint, Reading
+from core.learning.decoding import Decoding
+from core.learning.policies import PolicyConfig, make_policies
+from core.learning.policy_system import PolicySystem, policy_system
+from core.metrics.config import BertScoreConfig
+from core.models import ModelRef
+from jobs.report.policies.model_card import write_model_card
+from jobs.report.policies.numbers import analyse_policies
+
+GREEDY = Decoding("greedy")
+HUB_MODEL = ModelRef("encoder", "org/encoder", "c" * 40)
+TRAINED_ON = {"name": "org/news", "split": "train", "revision": "a" * 40, "skip": 0, "limit": 45}
+SIGNATURES = {
+    "bertscore": "bertscore|model:org/b@d|layer:2",
+    "rouge": "rouge|stem:no",
+    "reward": "bertscore|model:org/b@d|layer:2",
+}
+RECIPE = {
+    "datasets": [{"name": "/home/ann/data/news.jsonl", "skip": 2, "limit": 40}],
+    "train_datasets": [{"name": "org/news@" + "a" * 40, "limit": 45}],
+    "encoder": "/home/ann/models/tiny",
+    "n": [7, 9, 11, 13],
+}
+REVISIONS = {
+    "datasets": {"news": "all@sha256:0"},
+    "segmentation": "spacy.blank(en)",
+    "libraries": {"torch": "2.13.0", "spacy": "3.8"},
+}
+RUN = run_info(job="phase2", recipe=RECIPE, revisions=REVISIONS, signatures=SIGNATURES)
+
+
+def policies(
+    lengths: tuple[int, ...] = (7, 9, 11, 13),
+    name: str = "reinforce|seed=0",
+    encoder: ModelRef = HUB_MODEL,
+    decoding: Decoding = GREEDY,
+    trained_on: dict = TRAINED_ON,
+) -> PolicySystem:
+    reading = Reading("en", "blank", encoder, BertScoreConfig(HUB_MODEL, 2))
+    made_by = {"run": RUN.id, "updates": 150, "total_updates": 150, "reward": SIGNATURES["reward"]}
+    made_by |= {"train_datasets": [trained_on], "train_articles": 45, "training": {"seed": 0}}
+    parameters = parameters_of(make_policies(PolicyConfig(), 384, seed=0))
+    parts = [lengths] if "n=" not in name else [(n,) for n in lengths]
+    checkpoints = [Checkpoint(name, PolicyConfig(), part, reading, parameters, 0, made_by) for part in parts]
+    return policy_system(checkpoints, decoding)
+
+
+def text_of(folder: Path) -> str:
+    return ModelCard.load(folder / "README.md").text
+
+
+def test_the_hub_reads_every_score_with_its_interval(tmp_path: Path) -> None:
+    results = make_results(seeds=(0,))
+    write_model_card(RUN, results, policies(), tmp_path)
+    data = ModelCard.load(tmp_path / "README.md").data
+    assert (data.language, data.library_name, data.pipeline_tag) == ("en", "nws", "summarization")
+    assert (data.datasets, data.license, data.metrics) == (["org/news"], None, ["bertscore", "rouge"])
+    assert "nws" in data.tags
+    assert data.model_name == "policy|reinforce|seed=0"
+    expected = {
+        (metric, score.n): score.score
+        for metric in ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1")
+        for score in analyse_policies(RUN, results, metric).scores
+        if score.is_policy
+    }
+    names = ("BERTScore F1", "ROUGE-1 F1", "ROUGE-2 F1", "ROUGE-L F1")
+    found = {one.metric_name: one for one in data.eval_results}
+    assert len(data.eval_results) == len(found) == 4 * 4
+    for name, metric in zip(names, ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1"), strict=True):
+        for n in (7, 9, 11, 13):
+            one, score = found[f"{name}, n = {n}"], expected[metric, n]
+            assert one.metric_value == pytest.approx(score.mean)
+            assert (one.metric_args["low"], one.metric_args["high"]) == pytest.approx((score.low, score.high))
+            assert (one.metric_args["n"], one.metric_args["articles"]) == (n, 40)
+            assert (one.dataset_name, one.dataset_split, one.dataset_revision) == ("news", "all", "sha256:0")
+    assert found["BERTScore F1, n = 9"].metric_args["signature"] == SIGNATURES["bertscore"]
+
+
+def test_it_is_about_these_policies_alone(tmp_path: Path) -> None:
+    """The scores of a run with other seeds and methods are those of a run without, and the other seeds are told."""
+    alone, among = tmp_path / "alone", tmp_path / "among"
+    for folder, results in (
+        (alone, make_results(seeds=(0,))),
+        (among, make_results({**METHODS, "other": 5}, others=OTHERS)),
+    ):
+        folder.mkdir()
+        write_model_card(RUN, results, policies(), folder)
+    both = make_results({**METHODS, "other": 5}, others=OTHERS)
+    policy = [name for name in dict.fromkeys(point.system for point in both.points) if name.startswith("policy|")]
+    assert len(policy) == 4
+    first, second = (ModelCard.load(folder / "README.md").data for folder in (alone, among))
+    of_policy = [one for one in second.eval_results if one.metric_name.startswith("BERTScore")]
+    assert [one.metric_value for one in of_policy] == [
+        one.metric_value for one in first.eval_results if one.metric_name.startswith("BERTScore")
+    ]
+    seeds = {score.n: score.seeds[1] for score in analyse_policies(RUN, both).scores if score.system == policy[0][:16]}
+    (row,) = [line for line in text_of(among).splitlines() if line.startswith("| 9 | 40 |")]
+    assert row.endswith(f"| {seeds[9]:.3f} |".replace("0.", "."))
+    (row,) = [line for line in text_of(alone).splitlines() if line.startswith("| 9 | 40 |")]
+    assert row.endswith("| – |")
+
+
+def test_it_says_how_they_were_trained_and_how_to_use_and_remake_them(tmp_path: Path) -> None:
+    decoding = Decoding("rerank", k=6)
+    system = policies(decoding=decoding)
+    renamed = {f"policy|reinforce|seed={seed}": system.signature.replace("seed=0", f"seed={seed}") for seed in (0, 1)}
+    results = make_results()
+    points = [replace(point, system=renamed.get(point.system, point.system)) for point in results.points]
+    write_model_card(RUN, make_results(points=points), system, tmp_path)
+    card = text_of(tmp_path)
+    for said in (
+        "`org/news train@" + "a" * 40 + ", articles 1 to 45`",
+        "training articles: 45",
+        "updates: 150 of 150",
+        f"reward: `{SIGNATURES['reward']}`",
+        f"code: `{RUN.code_version}`",
+        "run: `p1-0421`",
+        "of 6 summaries drawn",
+        "- `news all@sha256:0, articles 3 to 42`",
+        "nws submit phase2 --recipe recipe.yaml\nnws export RUN --policy my-policy --system "
+        "'reinforce|rerank-6-lead3-adjacent0.05|seed=0'",
+        'nws.summarize(open("article.txt").read(), n=7, policy="my-policy")',
+        "At equal n, in BERTScore F1: shown to be better than",
+        "The luck of the training's seed is not in them",
+        "| 9 | lead2+chunks | 40 |",
+        "may say what the article does not",
+    ):
+        assert said in card, said
+    assert "from a folder" not in card
+
+
+def test_no_path_of_this_machine_is_shared(tmp_path: Path) -> None:
+    folder = ModelRef("tiny", "/home/ann/models/tiny", "sha256:1")
+    local = TRAINED_ON | {"name": "train.jsonl", "split": "all"}
+    write_model_card(RUN, make_results(), policies(encoder=folder, trained_on=local), tmp_path)
+    written = (tmp_path / "README.md").read_text("utf-8") + (tmp_path / "recipe.yaml").read_text("utf-8")
+    assert "/home" not in written
+    assert ModelCard.load(tmp_path / "README.md").data.datasets is None
+    assert "The model `tiny` was read from a folder" in written
+    recipe = yaml.safe_load((tmp_path / "recipe.yaml").read_text("utf-8"))
+    assert recipe == {
+        **RECIPE,
+        "encoder": "tiny",
+        "datasets": [{"name": "news.jsonl", "skip": 2, "limit": 40}],
+    }
+
+
+def test_policies_that_have_not_been_judged_say_so(tmp_path: Path) -> None:
+    write_model_card(RUN, make_results(points=()), policies(), tmp_path)
+    data = ModelCard.load(tmp_path / "README.md").data
+    assert (data.eval_results, data.metrics) == (None, None)
+    assert "It has not been evaluated on test articles." in text_of(tmp_path)
+
+
+def test_a_dataset_on_which_only_others_are_judged_has_no_part(tmp_path: Path) -> None:
+    """As in a run whose evaluation has begun."""
+    results = make_results()
+    more = make_results(dataset="xsum").points
+    begun = [*results.points, *(point for point in more if not point.system.startswith("policy|"))]
+    revisions = {**REVISIONS, "datasets": {"news": "all@sha256:0", "xsum": "test@abc"}}
+    run = run_info(
+        job="phase2", recipe={**RECIPE, "datasets": [{"name": "a"}, {"name": "b"}]}, revisions=revisions,
+        signatures=SIGNATURES,
+    )  # fmt: skip
+    write_model_card(run, make_results(points=begun), policies(), tmp_path)
+    assert "### news" in text_of(tmp_path)
+    assert "### xsum" not in text_of(tmp_path)

@@ -1,0 +1,108 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from core.analysis import Interval
+from jobs.report.lines import (
+    MOST_BANDS,
+    MOST_WHISKERS,
+    apart,
+    draw_lines,
+    how_intervals_are_drawn,
+    label_text,
+    make_series,
+    spread_labels,
+)
+from jobs.report.looks import system_looks
+from jobs.report.sweep.figure import gain_series
+from jobs.report.sweep.numbers import analyse
+
+PLACES = st.floats(0, 1, allow_nan=False)
+
+
+@given(st.lists(st.tuples(PLACES, st.floats(0.01, 0.2)), min_size=1, max_size=12))
+def test_labels_lie_apart_and_as_near_as_they_can(wanted_and_heights):
+    wanted, heights = (np.array(values) for values in zip(*wanted_and_heights, strict=True))
+    placed = apart(wanted, heights)
+    order = np.argsort(placed)
+    tops, bottoms = placed + heights / 2, placed - heights / 2
+    assert (bottoms[order][1:] >= tops[order][:-1] - 1e-9).all()
+    assert bottoms.min() >= -1e-9
+    if heights.sum() <= 1:
+        assert tops.max() <= 1 + 1e-9
+    # The order of line ends is that of their labels.
+    assert (np.argsort(wanted, kind="stable") == np.argsort(placed, kind="stable")).all()
+
+
+def test_labels_that_lie_apart_stay_where_they_are():
+    wanted = np.array([0.8, 0.2, 0.5])
+    assert apart(wanted, np.full(3, 0.1)) == pytest.approx(wanted)
+    # Two that want the same place share it evenly.
+    assert apart(np.array([0.5, 0.5]), np.full(2, 0.1)) == pytest.approx([0.45, 0.55])
+
+
+def test_long_names_are_broken_and_lose_nothing():
+    for name in ("a|b", "policy|reinforce|rerank-160-lead3-adjacent0.05|seed=0", "x" * 90, ""):
+        assert label_text(name).replace("\n", "") == name
+        assert all(len(line) <= 35 for line in label_text(name).split("\n"))
+
+
+def draw(count: int, lengths=(1, 3, 5)):
+    systems = [f"system-{i}" for i in range(count)]
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    FigureCanvasAgg(figure)
+    panel = figure.subplots()
+    lines = [
+        make_series(system, [(n, Interval(0.5 + n / 100, 0.4, 0.6)) for n in lengths], recommended=(3,))
+        for system in systems
+    ]
+    labels = draw_lines(panel, lines, system_looks(dict.fromkeys(systems, "system")), {}, hollow=True)
+    return figure, panel, labels
+
+
+@pytest.mark.parametrize("count", [1, MOST_BANDS, MOST_BANDS + 1, MOST_WHISKERS, MOST_WHISKERS + 1, 16])
+@pytest.mark.parametrize("lengths", [(9,), (1, 3, 5)])
+def test_no_label_lies_on_another_though_all_lines_end_alike(count, lengths):
+    figure, panel, labels = draw(count, lengths)
+    spread_labels(figure, [(panel, labels)])
+    figure.draw_without_rendering()
+    boxes = sorted((Text.get_window_extent(label) for label in labels), key=lambda box: box.y0)
+    assert all(below.y1 <= above.y0 + 1 for below, above in itertools.pairwise(boxes))
+    assert all(box.x0 > panel.get_window_extent().x1 and box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+def test_what_intervals_are_is_told_of_all_panels():
+    assert how_intervals_are_drawn([2, 0]) == "bands"
+    assert how_intervals_are_drawn([4, 3]) == "bands and thin bars"
+    assert how_intervals_are_drawn([12, 9]) == "thin bars at the ends, of the last n"
+
+
+def test_intervals_of_few_are_bands_of_more_bars_and_of_many_one_bar_each():
+    intervals = {count: draw(count)[1].collections for count in (MOST_BANDS, MOST_WHISKERS, MOST_WHISKERS + 1)}
+    assert {count: len(drawn) for count, drawn in intervals.items()} == {n: n for n in intervals}
+    assert {type(drawn[0]).__name__ for drawn in intervals.values()} == {"FillBetweenPolyCollection", "LineCollection"}
+    bars = {count: len(drawn[0].get_segments()) for count, drawn in intervals.items() if count != MOST_BANDS}
+    assert bars == {MOST_WHISKERS: 3, MOST_WHISKERS + 1: 1}
+    ends = {bar.get_segments()[0][0][0] for bar in intervals[MOST_WHISKERS + 1]}
+    assert len(ends) == MOST_WHISKERS + 1
+    assert min(ends) > 5
+
+
+def test_markers_of_n_that_are_not_recommended_are_hollow():
+    _, panel, _ = draw(1)
+    faces = {tuple(line.get_xdata()): line.get_markerfacecolor() for line in panel.lines if line.get_marker() == "o"}
+    assert faces[(3,)] != "white"
+    assert faces[(1, 5)] == "white"
+
+
+def test_where_no_n_is_ruled_out_none_is_shown_as_recommended(run, make_points):
+    numbers = analyse(run, make_points(lengths=(8, 9, 10), articles=12))
+    number = numbers.magic_numbers[0]
+    assert len(number.recommended) == len(number.gains)
+    assert gain_series([number])[0].recommended == ()

@@ -1,0 +1,77 @@
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.text.alignment import bare_words
+from jobs.show.compute import Different, Extreme, Shown, show
+from jobs.show.printed_article import pieces, print_shown
+from jobs.terminal.console import PrintableConsole
+
+
+def printed(shown: Shown, width: int = 80, **options: object) -> str:
+    file = io.StringIO()
+    print_shown(shown, PrintableConsole(file=file, width=width, **options))
+    return file.getvalue()
+
+
+def test_the_words_of_a_summary_stand_in_brackets_where_there_is_no_colour(store, add_run) -> None:
+    text = printed(show(store, add_run(), "a3", None, 5))
+    assert 'The [mayor] said: "[Harbour trams] [12 of them] will [run] all night."' in text
+    assert "[Nurses] cheered, number 3." in text
+    assert "In [brackets]: the words of m|chunks at n = 5." in text
+    for told in ("news / a3", "Night trams run, says mayor 3.", "oracle (upper bound)", "lead (control)"):
+        assert told in text
+    assert "These are means of 3 draws. The first of them:" in text
+    assert "writer  4 words\n" in text
+    assert (
+        text.index("Summaries at n = 5") < text.index("random (control)") < text.index("Summaries of their own length")
+    )
+    assert "BERTScore .68" in text.partition("m|chunks\n")[2].splitlines()[0]
+
+
+def test_on_a_terminal_they_are_highlighted(store, add_run) -> None:
+    text = printed(show(store, add_run(), "a3", None, 5), force_terminal=True, color_system="standard")
+    assert "\x1b[1;7mHarbour trams\x1b[0m [12 of them] will" in text
+    assert "Highlighted: the words of m|chunks" in text
+
+
+def test_words_that_are_not_in_the_article_are_counted(store, add_run) -> None:
+    text = printed(show(store, add_run(), "a3", "writer", 5), 120)
+    assert "1 of its 5 words are not in the article, or in another order." in text
+
+
+def test_why_an_article_was_chosen(store, add_run) -> None:
+    run = add_run()
+    assert "2 of 2: highest BERTScore F1 of m|chunks at n = 5\n" in printed(show(store, run, Extreme(2, True), None, 5))
+    shown = show(store, run, Different("lead", "chunks", 1), None, 5)
+    assert "1 of 1: largest difference in BERTScore F1 between lead and m|chunks at n = 5\n" in printed(shown)
+    assert "1 of 1: lowest BERTScore F1 of writer uncut\n" in printed(show(store, run, Extreme(1, False), "writer", 0))
+
+
+def test_what_failed_is_told_without_control_characters(store, add_run) -> None:
+    text = printed(show(store, add_run(failed=1), "a100", None, 5))
+    assert "Failed: sweep: EmptyError: no \\x1b[2J word (2 attempts)" in text
+    assert "There is none." in text
+
+
+@pytest.mark.parametrize("width", [20, 60, 80, 120])
+def test_no_line_is_wider_than_the_terminal_and_no_word_is_lost(store, add_run, width: int) -> None:
+    text = printed(show(store, add_run(), "a3"), width)
+    assert max(map(len, text.splitlines())) <= width
+    folded = "".join(text.split())
+    assert "Nightramsrun" not in folded
+    for told in ("Nighttramsrun,saysmayor3.", "[Nurses]cheered,number3.", "ROUGE-L"):
+        assert told in folded
+
+
+@given(st.text("ab ,\n[", max_size=40), st.data())
+def test_pieces_are_the_whole_text(text: str, data: st.DataObject) -> None:
+    words = bare_words(text)
+    chosen = data.draw(st.sets(st.integers(0, len(words) - 1))) if words else set()
+    cut = list(pieces(text, [*sorted(chosen), None]))
+    assert "".join(piece for piece, _ in cut) == text
+    marked = [bare_words(piece) for piece, is_marked in cut if is_marked]
+    assert [word for run in marked for word in run] == [words[p] for p in sorted(chosen)]
+    assert len(marked) == sum(p - 1 not in chosen for p in chosen)

@@ -1,0 +1,54 @@
+"""What was asked for and given, as the store tells it and as the SQL of docs/generators.md does."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.types import Article, BundleResult, Summary
+from jobs.store import AskedWords, Store, TokensUsed
+
+PAGE = Path(__file__).parents[3] / "docs" / "generators.md"
+# By article and n.
+WRITTEN = {(0, 3): 3, (0, 5): 9, (1, 3): 3, (1, 5): 4, (2, 3): 5, (2, 5): 5}
+
+
+@pytest.fixture
+def run_id(store: Store, run: tuple[str, int], articles: list[Article], summary: Callable[..., Summary]) -> str:
+    """Three articles by an endpoint that is asked for n words, by one that writes once, and by `lead`."""
+    found = []
+    for i, article in enumerate(articles[:3]):
+        for n in (3, 5):
+            extra = {"words_asked": n, "words_written": WRITTEN[i, n], "prompt_tokens": 100 + n, "completion_tokens": 7}
+            found.append(replace(summary(article, "asked", n), extra=extra))
+        for n in (0, 3, 5):
+            found.append(replace(summary(article, "once", n), extra={"prompt_tokens": 90}))
+            found.append(summary(article, "lead", n))
+    store.record(*run, [(articles[:3], BundleResult(tuple(found), ()))])
+    return run[0]
+
+
+def test_how_well_n_is_kept(store: Store, run_id: str) -> None:
+    assert store.asked_words(run_id, ["asked", "once"]) == [
+        AskedWords("asked", 3, 3, pytest.approx(11 / 3), pytest.approx(2 / 3), pytest.approx(1 / 3)),
+        AskedWords("asked", 5, 3, pytest.approx(6), pytest.approx(1 / 3), pytest.approx(1 / 3)),
+    ]
+    assert store.asked_words(run_id, ["once", "lead"]) == []
+
+
+def test_an_answer_that_is_cut_to_every_n_is_counted_once(store: Store, run_id: str) -> None:
+    used = [TokensUsed("asked", 3, 3 * (103 + 105), 3 * 14), TokensUsed("once", 3, 270, 0)]
+    assert store.tokens_used(run_id, ["asked", "once", "lead"]) == used
+
+
+def test_the_sql_of_the_page_says_the_same(store: Store, run_id: str) -> None:
+    (sql,) = re.findall(r"```sql\n(.*?)\n```", PAGE.read_text("utf-8"), re.DOTALL)
+    newest = "(SELECT id FROM runs WHERE job = 'baselines' AND summaries > 0 ORDER BY created_at DESC LIMIT 1)"
+    with store.query(sql.replace(newest, f"'{run_id}'")) as answer:
+        rows = [(system, n, count, *map(float, means)) for system, n, count, *means in answer.rows]
+    found = store.asked_words(run_id, ["asked"])
+    assert rows == [
+        (one.system, one.n, one.summaries, *map(pytest.approx, (one.written, one.exactly, one.over))) for one in found
+    ]

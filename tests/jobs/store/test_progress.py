@@ -1,0 +1,74 @@
+"""What a driver tells of itself, and what is shown beside it."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from core.errors import FencedError
+from core.types import BundleResult
+from jobs.store import ActorShare, Progress, Written
+
+NOW = datetime(2026, 11, 22, 12, 30, 15, tzinfo=UTC)
+AT = Progress(
+    NOW,
+    "sweep",
+    finished=5,
+    failed=1,
+    total=None,
+    span_seconds=2.5,
+    span_finished=3,
+    actors=(ActorShare(0, "T4", "기계-a", 0.75), ActorShare(1, "T4", "b", None)),
+    newest="00ff",
+)
+
+
+def test_what_is_noted_replaces_what_was_noted(store, run):
+    assert store.progress(run[0]) is None
+    for at in (AT, replace(AT, total=9, actors=(), newest=None, noted_at=NOW + timedelta(seconds=5))):
+        assert not store.heartbeat(*run, at=at)
+        assert store.progress(run[0]) == at
+    store.heartbeat(*run)  # which has nothing to tell
+    assert store.progress(run[0]).total == 9
+
+
+def test_a_replaced_driver_notes_nothing_and_the_new_one_begins_anew(store, run):
+    store.heartbeat(*run, at=AT)
+    epoch = store.claim_run(run[0], "host-b", 12, take_over=True)
+    assert store.progress(run[0]) is None
+    with pytest.raises(FencedError):
+        store.heartbeat(*run, at=AT)
+    assert store.progress(run[0]) is None
+    store.heartbeat(run[0], epoch, at=AT)
+    assert store.progress(run[0]) == AT
+
+
+def test_each_run_has_its_own(store, run, spec):
+    other = store.create_run(spec)
+    store.heartbeat(*run, at=AT)
+    assert store.progress(other) is None
+
+
+def test_the_summaries_of_an_article(store, run, articles, sweep):
+    kinds = {"lead": "control", "mini|centroid": "system"}
+    store.start_run(*run, None, "v", kinds)
+    result = sweep(articles)
+    store.record(*run, [(articles, result)])
+    expected = [
+        Written("news", "a1", one.system, kinds[one.system], one.n, one.text, one.scores.bertscore.f1)
+        for one in result.summaries
+        if one.article_id == articles[1].id
+    ]
+    assert len(expected) == 6
+    assert sorted(store.summaries_of(run[0], articles[1].id), key=str) == sorted(expected, key=str)
+    assert store.summaries_of(run[0], "no-such") == []
+
+
+def test_the_newest_failures_first(store, run, articles, failure):
+    for number, article in enumerate(articles):
+        store.record(*run, [([article], failure(article, f"reason {number}"))])
+    found = store.newest_failures(run[0], 3)
+    assert [(reason.key, reason.message) for reason in found] == [(f"a{i}", f"reason {i}") for i in (3, 2, 1)]
+    assert found[0].error_class == "OutOfMemoryError"
+    store.record(*run, [([articles[3]], BundleResult((), ()))])  # it does not fail any more
+    assert [reason.key for reason in store.newest_failures(run[0], 1)] == ["a2"]

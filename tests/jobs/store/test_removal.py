@@ -1,0 +1,137 @@
+"""A run that is removed leaves nothing of itself, and all of the others."""
+
+import pytest
+
+from core.errors import StoreError
+from core.types import BundleResult
+from jobs.store import LogLine, Progress, StageWork, Store, open_store
+from jobs.store.tables import Base
+
+HOST = "elsewhere"
+
+
+def rows(store: Store, table: str) -> list[tuple[object, ...]]:
+    with store.query(f"SELECT * FROM {table}") as answer:
+        return sorted(tuple(map(str, row)) for row in answer.rows)
+
+
+def everything(store: Store) -> dict[str, list[tuple[object, ...]]]:
+    return {table: rows(store, table) for table in Base.metadata.tables}
+
+
+def full_run(store, spec, articles, sweep, failure, make_round, now) -> str:
+    """A run that has a row in every table, and has ended."""
+    run_id = store.create_run(spec)
+    epoch = store.claim_run(run_id, "host-a", 11)
+    store.start_run(run_id, epoch, None, "v", {"lead": "control", "mini|centroid": "system"})
+    store.heartbeat(run_id, epoch, [LogLine(now, "hello")], Progress(now, "sweep"))
+    store.record(run_id, epoch, [(articles[:-1], sweep(articles[:-1])), (articles[-1:], failure(articles[-1]))])
+    store.record_round(run_id, epoch, [make_round(articles[:2], "joint", greedy=True)])
+    store.finish_run(run_id, epoch, "done")
+    return run_id
+
+
+@pytest.fixture
+def make(store, spec, sweep, failure, make_round):
+    from datetime import UTC, datetime
+
+    return lambda articles: full_run(store, spec, articles, sweep, failure, make_round, datetime.now(UTC))
+
+
+def test_it_leaves_nothing(store, make, articles):
+    run_id = make(articles)
+    assert all(everything(store).values())  # a row in every table, so that none is forgotten
+    removed = store.remove_run(run_id, HOST)
+    assert (removed.summaries, removed.articles, removed.copies) == (18, 4, 0)
+    assert not any(everything(store).values())
+    with pytest.raises(StoreError, match="no run"):
+        store.remove_run(run_id, HOST)
+
+
+def test_other_runs_and_their_articles_stay_as_they_are(store, make, articles):
+    kept = make(articles[1:])
+    before = everything(store)
+    assert store.remove_run(make(articles[:3]), HOST).articles == 1
+    assert everything(store) == before
+    assert store.remove_run(kept, HOST).articles == 3
+
+
+def test_the_schema_is_as_it_was(store, make, articles):
+    store.remove_run(make(articles), HOST)
+    postgres = store.shown_url.startswith("postgres")
+    sql = "SELECT indexname AS name FROM pg_indexes" if postgres else "SELECT name FROM sqlite_master"
+    with store.query(sql) as answer:
+        assert not [name for (name,) in answer.rows if "removal" in name]
+
+
+@pytest.mark.parametrize("state", ["pending", "running"])
+def test_a_run_in_work_is_refused(store, spec, state):
+    run_id = store.create_run(spec)
+    if state == "running":
+        store.claim_run(run_id, "host-a", 11)
+    with pytest.raises(StoreError, match=f"is {state}. Stop it first: nws cancel {run_id}"):
+        store.remove_run(run_id, HOST)
+    assert store.run_info(run_id).state == state
+
+
+def test_a_driver_that_seemed_dead_can_store_nothing_more(store, run, articles, sweep, monkeypatch):
+    monkeypatch.setattr("jobs.store.runs.SILENT_SECONDS", -1.0)
+    store.remove_run(run[0], HOST)
+    with pytest.raises(StoreError, match="no run"):
+        store.record(*run, [(articles, sweep(articles))])
+    assert not any(everything(store).values())
+
+
+def test_while_another_run_is_in_work_articles_wait_for_the_next_removal(store, make, articles, spec):
+    other = store.create_run(spec)
+    assert store.remove_run(make(articles), HOST).articles == 0
+    assert len(rows(store, "articles")) == 4
+    store.cancel_run(other, HOST)
+    assert store.remove_run(other, HOST).articles == 4
+    assert rows(store, "articles") == []
+
+
+def test_what_other_runs_have_copied_stays_valid(store, spec, articles, sweep):
+    works = {"lead": "work|lead", "mini|centroid": "work|mini"}
+    found = sweep(articles)
+
+    def begin() -> tuple[str, int]:
+        run_id = store.create_run(spec)
+        epoch = store.claim_run(run_id, "host-a", 11)
+        store.start_run(run_id, epoch, None, "v", dict.fromkeys(works, "system"), works)
+        store.note_workers(run_id, epoch, "cpu", ["mkl"])
+        return run_id, epoch
+
+    source = begin()
+    store.record(*source, [(articles, found)])
+    store.finish_run(*source, "done")
+    copier = begin()
+    stage = StageWork(works, tuple(works), (0, 3, 5), 6)
+    reusable = store.find_reusable(copier[0], stage, "mkl")
+    store.record(*copier, [(articles, BundleResult((), ()))], reusable=reusable)
+    store.finish_run(*copier, "done")
+    before = rows(store, f"summaries WHERE run_id = '{copier[0]}'")
+    assert len(before) == 24
+
+    removed = store.remove_run(source[0], HOST)
+    assert (removed.summaries, removed.articles, removed.copies) == (24, 0, 24)
+    assert rows(store, f"summaries WHERE run_id = '{copier[0]}'") == before
+    assert store.run_info(copier[0]).reused == 24
+    assert len(store.points(copier[0]).n) == 24
+    assert store.find_reusable("another", stage, "mkl") is None or not store.known_summaries(
+        store.find_reusable("another", stage, "mkl"), [article.content_hash for article in articles]
+    )  # a copy is no source
+
+
+def test_a_failure_in_the_middle_removes_nothing(store_url, monkeypatch, spec, articles, sweep):
+    with open_store(store_url) as store:
+        run_id = store.create_run(spec)
+        epoch = store.claim_run(run_id, "host-a", 11)
+        store.record(run_id, epoch, [(articles, sweep(articles))])
+        store.finish_run(run_id, epoch, "done")
+        before = everything(store)
+        with monkeypatch.context() as patch:
+            patch.setattr("jobs.store.removal._remove_orphans", lambda connection: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                store.remove_run(run_id, HOST)
+        assert everything(store) == before

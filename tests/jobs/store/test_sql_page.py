@@ -1,0 +1,227 @@
+"""The questions of docs/sql.md, as they stand there, on SQLite and on Postgres, against the same computed in Python."""
+
+import io
+import json
+import re
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from rich.console import Console
+from training_run import small_training
+
+from core.text.corpus import BUNDLED
+from jobs.drive import driver, reuse
+from jobs.plan.phase1 import pin
+from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
+from jobs.store import Store, open_store
+from jobs.store.tables import Base
+
+PAGE = Path(__file__).parents[3] / "docs" / "sql.md"
+A, B = "all-MiniLM-L6-v2|lexrank|chunks", "lead"
+CONTROLS = {"lead", "random"}
+TIE = 1e-6
+
+Rows = list[dict[str, Any]]
+
+
+def questions() -> dict[int, str]:
+    """The SQL of the page, by the number of its heading."""
+    found = re.findall(r"^## (\d+)\. [^\n]+\n\n```sql\n(.*?)\n```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    return {int(number): sql for number, sql in found}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory, tiny_models: dict[str, Path]) -> tuple[str, dict[str, str]]:
+    """A store with real rows: a run, the same again, one with an n more that copies, and a training. Their ids."""
+    folder = tmp_path_factory.mktemp("runs")
+    lines = BUNDLED["sample"].read_text(encoding="utf-8").splitlines()[:3]
+    empty = json.dumps({"id": "empty", "article": "...", "highlights": "Nothing."})
+    (folder / "news.jsonl").write_text("\n".join([*lines, empty]), encoding="utf-8")
+    url = f"sqlite:///{folder / 'nws.db'}"
+    ids = {}
+    with pytest.MonkeyPatch.context() as patch, open_store(url) as store:
+        for module in (driver, reuse):  # a checkout without changes: only its rows are reused
+            patch.setattr(module, "code_version", lambda: "0123456789ab")
+        patch.setattr("jobs.drive.run.code_version", lambda: "0123456789ab")
+        for name, lengths in (("first", [7, 9]), ("again", [7, 9]), ("copied", [7, 9, 11])):
+            asked = {"datasets": [{"name": str(folder / "news.jsonl")}], "n": lengths, "bundle_size": 4}
+            pinned = pin(load_recipe(Phase1Recipe, "sample", asked))
+            quiet = Console(file=io.StringIO())
+            ids[name] = driver.start(store, pinned, "inline", quiet, reuse=name == "copied").run_id
+        training = small_training(tiny_models, folder, passes=1)
+        ids["training"] = driver.start(store, training, "inline", quiet).run_id
+    return url, ids
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def store(request: pytest.FixtureRequest, runs: tuple[str, dict[str, str]]) -> Iterator[Store]:
+    """The store of these runs, there and copied into a Postgres."""
+    url, _ = runs
+    if request.param == "sqlite":
+        with open_store(url, read_only=True) as opened:
+            yield opened
+        return
+    new_postgres: Callable[[str], AbstractContextManager[str]] = request.getfixturevalue("new_postgres")
+    with new_postgres("nws_sql_page") as postgres:
+        _copy(url, postgres)
+        with open_store(postgres, read_only=True) as opened:
+            yield opened
+
+
+def _copy(source: str, target: str) -> None:
+    read = sa.create_engine(source, poolclass=sa.NullPool)
+    write = sa.create_engine(target.replace("postgresql:", "postgresql+psycopg:", 1), poolclass=sa.NullPool)
+    with read.connect() as reading, write.begin() as writing:
+        for table in Base.metadata.sorted_tables:
+            if rows := [dict(row._mapping) for row in reading.execute(sa.select(table))]:
+                writing.execute(sa.insert(table), rows)
+
+
+@pytest.fixture
+def ask(store: Store) -> Callable[[int], Rows]:
+    """The answer to a question of the page."""
+    return lambda number: select(store, questions()[number])
+
+
+def select(store: Store, sql: str) -> Rows:
+    with store.query(sql) as answer:
+        return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+
+
+@pytest.fixture
+def summaries(store: Store, runs: tuple[str, dict[str, str]]) -> Rows:
+    """Every row of the newest run of Phase 1, with its article's key, dataset and text."""
+    sql = f"""select s.*, a.key, a.dataset, a.text as article_text from summaries s
+              join articles a on a.id = s.article_id where s.run_id = '{runs[1]["copied"]}'"""
+    return select(store, sql)
+
+
+def mean_f1(rows: Sequence[dict[str, Any]]) -> float:
+    return statistics.fmean(row["bertscore_f1"] for row in rows)
+
+
+def grouped(rows: Rows, *names: str) -> dict[tuple[Any, ...], Rows]:
+    found: dict[tuple[Any, ...], Rows] = defaultdict(list)
+    for row in rows:
+        found[tuple(row[name] for name in names)].append(row)
+    return found
+
+
+def test_the_page_has_ten_questions_and_no_other_sql() -> None:
+    assert list(questions()) == list(range(1, 11))
+    assert PAGE.read_text("utf-8").count("```sql") == 10
+
+
+def test_the_best_n_of_each_system(ask: Callable[[int], Rows], summaries: Rows) -> None:
+    answer = ask(1)
+    assert len(answer) == 5
+    means = {place: mean_f1(rows) for place, rows in grouped(summaries, "system", "n").items()}
+    for row in answer:
+        highest = max((means[row["system"], n], -n) for n in (7, 9, 11))
+        assert (row["bertscore_f1_mean"], -row["n"]) == (pytest.approx(highest[0]), highest[1])
+        assert row["over_random"] == pytest.approx(highest[0] - means["random", row["n"]], abs=1e-12)
+        assert (row["articles"], row["kind"]) == (3, "control" if row["system"] in CONTROLS else "system")
+    highest_first = [row["bertscore_f1_mean"] for row in answer]
+    assert highest_first == sorted(highest_first, reverse=True)
+
+
+def test_where_a_beats_b(ask: Callable[[int], Rows], summaries: Rows) -> None:
+    f1 = {(row["system"], row["n"], row["key"]): row["bertscore_f1"] for row in summaries}
+    answer = ask(2)
+    assert [row["n"] for row in answer] == [7, 9, 11]
+    for row in answer:
+        differences = [value - f1[B, n, key] for (system, n, key), value in f1.items() if (system, n) == (A, row["n"])]
+        assert row["mean_difference"] == pytest.approx(statistics.fmean(differences), abs=1e-12)
+        counted = (sum(d > TIE for d in differences), sum(d < -TIE for d in differences))
+        assert (row["wins"], row["losses"]) == counted
+        assert row["articles"] == row["wins"] + row["ties"] + row["losses"] == 3
+
+
+def test_the_worst_articles(ask: Callable[[int], Rows], summaries: Rows) -> None:
+    means = {
+        key: mean_f1(rows)
+        for (key,), rows in grouped([row for row in summaries if row["system"] not in CONTROLS], "key").items()
+    }
+    answer = ask(3)
+    assert [row["key"] for row in answer] == sorted(means, key=means.__getitem__)
+    texts = {row["key"]: row["article_text"] for row in summaries}
+    for row in answer:
+        assert row["mean_f1"] == pytest.approx(means[row["key"]])
+        assert row["highest_f1"] >= row["mean_f1"]
+        assert (row["characters"], row["summaries"]) == (len(texts[row["key"]]), 9)
+
+
+def test_scores_by_the_length_of_articles(ask: Callable[[int], Rows], summaries: Rows) -> None:
+    for row in summaries:
+        row["from_characters"] = len(row["article_text"]) // 1000 * 1000
+    expected = grouped(summaries, "system", "from_characters")
+    answer = ask(4)
+    assert {(row["system"], row["from_characters"]) for row in answer} == set(expected)
+    for row in answer:
+        rows = expected[row["system"], row["from_characters"]]
+        assert row["articles"] == len({one["key"] for one in rows})
+        assert row["bertscore_f1"] == pytest.approx(mean_f1(rows))
+        assert row["density"] == pytest.approx(statistics.fmean(one["density"] for one in rows))
+
+
+def test_what_failed(ask: Callable[[int], Rows], runs: tuple[str, dict[str, str]]) -> None:
+    answer = ask(5)
+    assert {row["run_id"] for row in answer} == {runs[1][name] for name in ("first", "again", "copied")}
+    assert {(row["key"], row["error_class"]) for row in answer} == {("empty", "EmptyArticleError")}
+    assert all(row["message"] and row["node"] and row["attempts"] == 1 for row in answer)
+    assert answer[0]["run_id"] == runs[1]["copied"]  # the newest first
+
+
+def test_what_was_reused(ask: Callable[[int], Rows], summaries: Rows, runs: tuple[str, dict[str, str]]) -> None:
+    copies = grouped([row for row in summaries if row["reused_from"]], "reused_from", "system")
+    answer = ask(6)
+    assert {(row["reused_from"], row["system"]): row["summaries"] for row in answer} == {
+        place: len(rows) for place, rows in copies.items()
+    }
+    assert sum(row["summaries"] for row in answer) == 5 * 2 * 3  # systems, n that were known, articles
+    assert {row["run_id"] for row in answer} == {runs[1]["copied"]}
+    assert {row["reused_from"] for row in answer} <= {runs[1]["first"], runs[1]["again"]}
+
+
+def test_what_all_systems_wrote(ask: Callable[[int], Rows], summaries: Rows) -> None:
+    expected = [row for row in summaries if row["n"] == 9 and row["key"] == "local-election-drawn-lot"]
+    expected.sort(key=lambda row: (-row["bertscore_f1"], row["system"]))
+    answer = ask(7)
+    assert [(row["system"], row["text"]) for row in answer] == [(row["system"], row["text"]) for row in expected]
+    assert all(row["words"] == len(row["text"].split()) == 9 for row in answer)
+
+
+def test_how_policies_learnt(store: Store, ask: Callable[[int], Rows], runs: tuple[str, dict[str, str]]) -> None:
+    sql = f"select * from episodes where decoding = 'sampled' and run_id = '{runs[1]['training']}'"
+    expected = grouped(select(store, sql), "policy", "n", "update_number")
+    answer = ask(8)
+    assert {(row["policy"], row["n"], row["update_number"]) for row in answer} == set(expected)
+    for row in answer:
+        rewards = [one["reward"] for one in expected[row["policy"], row["n"], row["update_number"]]]
+        assert (row["episodes"], row["reward"]) == (len(rewards), pytest.approx(statistics.fmean(rewards)))
+
+
+def test_what_systems_cost(store: Store, ask: Callable[[int], Rows], runs: tuple[str, dict[str, str]]) -> None:
+    rows = select(store, f"select * from summaries where run_id = '{runs[1]['training']}'")
+    answer = {row["system"]: row for row in ask(9)}
+    for (system,), of_system in grouped(rows, "system").items():
+        seconds = sum(row["seconds"] for row in of_system)
+        found = answer.pop(system)
+        assert found["seconds"] == found["seconds_of_this_run"] == pytest.approx(seconds)
+        assert found["seconds_an_article"] == pytest.approx(seconds / found["articles"])
+    assert answer == {}
+
+
+def test_runs_of_the_same_recipe(ask: Callable[[int], Rows]) -> None:
+    answer = ask(10)
+    assert len(answer) == 5 * 2  # systems, n; of "first" and "again"
+    for row in answer:
+        assert (row["runs"], row["fewest_articles"]) == (2, 3)
+        assert row["spread"] == row["highest"] - row["lowest"] == pytest.approx(0, abs=1e-6)

@@ -1,0 +1,51 @@
+"""`--predictions` and `nws add` as they are typed."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+SMALL = ("--engine", "inline", "--limit", "2", "--n", "3", "--system", "lead")
+
+
+@pytest.fixture
+def mine(tmp_path: Path, sample_rows: list[dict[str, str]]) -> str:
+    rows = [{"id": row["id"], "prediction": f"What {row['id']} is about."} for row in sample_rows[:2]]
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return "mine.jsonl"
+
+
+def test_predictions_are_shown_submitted_added_and_compared(nws: Callable[..., object], mine: str) -> None:
+    shown = nws("submit", "baselines", *SMALL, "--predictions", mine, "--dry-run")
+    assert "system        mine" in shown.out
+    assert "predictions   mine: mine.jsonl@sha256:" in shown.out
+    submitted = nws("submit", "baselines", *SMALL, "--predictions", mine, "--json").json
+    assert (submitted["summaries"], submitted["failures"]) == (2 + 4, 0)
+    run = submitted["run_id"]
+
+    added = nws("add", run, f"again={mine}", "--engine", "inline", "--json")
+    assert (added.code, added.json["summaries"], added.json["articles"]) == (0, 2 + 4 + 4, 2)
+    assert f"go on with: nws resume {run}" in added.err
+    status = nws("status", run)
+    assert "state        done" in status.out
+    assert status.out.count("mine.jsonl@sha256:") == 2
+    compared = nws("compare", run, "--system", "again", "--system", "mine", "--json")
+    assert compared.code == 0
+    assert nws("resume", run, "--engine", "inline", "--json").json["summaries"] == 10
+
+
+def test_what_is_wrong_is_said_before_anything_runs(nws: Callable[..., object], mine: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text('{"id": "a"}')
+    (tmp_path / "strange.jsonl").write_text('{"id": "a", "prediction": "b"}')
+    for file, code, message in (
+        ("bad.jsonl", 1, "bad.jsonl, line 1: Field 'prediction' is missing; the fields are: id."),
+        ("strange.jsonl", 2, "No prediction of strange is of an article of this run."),
+        (f"lead={mine}", 2, "cannot be called 'lead': there is another system of that name."),
+        (f"a|b={mine}", 2, "a system cannot be called 'a|b'"),
+        ("absent.jsonl", 1, "There is no file"),
+    ):
+        refused = nws("submit", "baselines", *SMALL, "--predictions", file)
+        assert (refused.code, refused.out) == (code, "")
+        assert message in " ".join(refused.err.split())
+    assert not (tmp_path / "nws.db").exists()

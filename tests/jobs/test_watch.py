@@ -1,0 +1,130 @@
+"""`nws watch` beside a driver at work, in a thread of this process."""
+
+import io
+import json
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from undisturbed import STUB_WORK
+
+from bench import stub_work
+from jobs.commands import watch
+from jobs.drive import driver, heartbeat
+from jobs.plan.phase1 import pin
+from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
+from jobs.store import Store, open_store
+
+RUN = "phase1-20261122-aaaaaa"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path / 'nws.db'}") as opened:
+        yield opened
+
+
+@pytest.fixture
+def begun(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Thread]:
+    """A run of 12 articles in bundles of 2, of which one is worked on and stored after each look of the watcher."""
+    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.02)
+    monkeypatch.setattr(watch, "_SECONDS_BETWEEN_LINES", 0.0)
+    stub_work.write_articles(tmp_path / "news.jsonl", 12)
+    recipe = {"datasets": [{"name": str(tmp_path / "news.jsonl")}], "n": [1, 7, 9], "bundle_size": 2}
+    pinned = pin(load_recipe(Phase1Recipe, "sample", recipe))
+    gate = threading.Semaphore(0)
+    monkeypatch.setattr(stub_work, "_pause", lambda seconds: seconds == 0 or gate.acquire(timeout=60))
+    quiet = Console(file=io.StringIO())
+    thread = threading.Thread(target=lambda: driver.start(store, pinned, "inline", quiet, STUB_WORK, run_id=RUN))
+
+    def pause() -> None:
+        before = finished(store)
+        gate.release()
+        wait_until(lambda: finished(store) > before or store.run_info(RUN).state != "running")
+
+    monkeypatch.setattr(watch, "_pause", pause)
+    thread.start()
+    wait_until(lambda: finished(store) == 0)
+    yield thread
+    gate.release(100)
+    thread.join()
+
+
+def finished(store: Store) -> int:
+    progress = store.progress(RUN)
+    return -1 if progress is None else progress.finished
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_json_object_a_refresh_until_the_run_ends(nws, begun: threading.Thread) -> None:
+    result = nws("watch", "--json")
+    assert (result.code, result.err) == (0, "")
+    seen = [json.loads(line) for line in result.out.splitlines()]
+    assert [one["state"] for one in seen] == ["running"] * (len(seen) - 1) + ["done"]
+    assert [one["finished"] for one in seen[:6]] == [0, 2, 4, 6, 8, 10]
+    assert [one["articles_done"] for one in seen[:6]] == [0, 2, 4, 6, 8, 10]
+    for one in seen[2:6]:  # two bundles have landed
+        assert (one["stage"], one["total"], one["failures"]) == ("sweep", 12, 0)
+        assert one["seconds_left"] == pytest.approx((12 - one["finished"]) / one["per_second"])
+        assert one["actors"][0]["node"] == socket.gethostname()
+    last = seen[-1]
+    assert (last["articles_done"], last["total_articles"], last["summaries"]) == (12, 12, 12 * 5 * 3)
+    assert (last["actors"], last["seconds_left"], last["last_failures"]) == ([], None, [])
+    assert (len(last["last_summaries"]), {one["n"] for one in last["last_summaries"]}) == (5, {7})
+
+
+def test_plain_lines_where_there_is_no_terminal(nws, begun: threading.Thread) -> None:
+    result = nws("watch", RUN)
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert lines[0] == "running, 0/12 articles done, 0 failed, sweep: 0/12 articles"
+    counts = "running, 6/12 articles done, 0 failed, sweep: 6/12 articles"
+    assert re.fullmatch(counts + r", \S+ articles/s in the last \d+ s, about \d+ s left", lines[3])
+    assert lines[-1] == "done, 12/12 articles done, 0 failed"
+
+
+def test_a_screen_on_a_terminal(nws, begun: threading.Thread, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "out", Console(force_terminal=True))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    result = nws("watch", RUN)
+    assert result.code == 0
+    assert "\x1b[1A" in result.out  # drawn over what was there
+    assert "Newest summaries: news.jsonl" in result.out
+    assert "state      done" in result.out[result.out.rindex("run        ") :]
+
+
+def test_who_stops_watching_leaves_the_run_alone(
+    nws, store: Store, begun: threading.Thread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(watch, "_pause", interrupted)
+    result = nws("watch")
+    assert result.code == 130
+    assert f"the run goes on. Stop it with: nws cancel {RUN}" in result.err
+    assert begun.is_alive()
+    assert store.run_info(RUN).state == "running"
+
+
+def test_a_run_that_has_ended_is_told_at_once(nws, store: Store, begun: threading.Thread) -> None:
+    nws("watch")
+    assert nws("watch", RUN).out.splitlines() == ["done, 12/12 articles done, 0 failed"]
+
+
+def test_no_such_run_is_an_error(nws, store: Store) -> None:
+    assert "no run yet" in nws("watch").err
+    result = nws("watch", "nonsense")
+    assert (result.code, "no run 'nonsense'" in result.err) == (1, True)

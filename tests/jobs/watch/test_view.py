@@ -1,0 +1,170 @@
+"""What is seen of a run in a real store."""
+
+import socket
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from core.errors import ClusterError
+from core.types import Article, BundleResult, Failure, Score, Scores, Summary
+from jobs.drive.time_left import Span
+from jobs.store import ActorShare, Progress, RunSpec, Store, open_store
+from jobs.watch.view import Viewer, at_one_length
+
+SPEC = RunSpec("phase1", {}, "hash", 0, "v", {}, {}, systems=2)
+ARTICLES = [Article("news", "test", f"a{i}", f"Text {i}.", ("Reference.",)) for i in range(3)]
+SYSTEMS = {"lead": "control", "mini|textrank": "system"}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        yield opened
+
+
+@pytest.fixture
+def run(store: Store) -> tuple[str, int]:
+    run_id = store.create_run(SPEC)
+    epoch = store.claim_run(run_id, "elsewhere", 1)
+    store.start_run(run_id, epoch, "2 x 1 CPU", "v", SYSTEMS)
+    store.set_total(run_id, epoch, 3)
+    return run_id, epoch
+
+
+def summaries(article: Article) -> tuple[Summary, ...]:
+    found = []
+    for system in SYSTEMS:
+        for n in (3, 5, 7):
+            score = Score(0.5, 0.5, n / 10 + (system == "lead") / 100)
+            scores = Scores(score, score, score, score, efficiency=0.1, density=1.0)
+            found.append(Summary(article.id, system, n, f"{system} {n}", n, 0.1, scores))
+    return tuple(found)
+
+
+def store_one(store: Store, run: tuple[str, int], article: Article) -> None:
+    store.record(*run, [([article], BundleResult(summaries(article), ()))])
+
+
+def fail_one(store: Store, run: tuple[str, int], article: Article) -> None:
+    failed = Failure(article.id, "ValueError", "cannot be swept", 1, "node-1")
+    store.record(*run, [([article], BundleResult((), (failed,)))])
+
+
+def test_a_run_from_its_submission_to_its_end(store: Store) -> None:
+    run_id = store.create_run(SPEC)
+    viewer = Viewer(store, run_id)
+    first = viewer.look()
+    assert (first.run.state, first.progress, first.has_ended, first.seconds_left) == ("pending", None, False, None)
+
+    run = run_id, store.claim_run(run_id, "elsewhere", 1)
+    store.start_run(*run, "2 x 1 CPU", "v", SYSTEMS)
+    store_one(store, run, ARTICLES[0])
+    fail_one(store, run, ARTICLES[1])
+    now = datetime.now(UTC)
+    actor = ActorShare(0, "Xeon", "elsewhere", 0.9)
+    at = Progress(now, "sweep", "articles", 2, 1, 3, 4.0, 1, (actor,), ARTICLES[0].id)
+    store.heartbeat(*run, at=at)
+    seen = viewer.look()
+    assert (seen.progress, seen.run.articles_done, seen.run.failures) == (at, 1, 1)
+    assert [reason.key for reason in seen.reasons] == ["a1"]
+    assert [(one.system, one.n) for one in seen.written] == [("lead", 5), ("mini|textrank", 5)]
+    told = seen.as_dict()
+    assert (told["state"], told["finished"], told["total"], told["actors"][0]["busy"]) == ("running", 2, 3, 0.9)
+    assert told["last_summaries"][0]["text"] == "lead 5"
+    assert told["last_failures"][0]["message"] == "cannot be swept"
+
+    store_one(store, run, ARTICLES[2])
+    store.finish_run(*run, "done")
+    last = viewer.look()
+    assert (last.has_ended, last.run.state, last.progress, last.seconds_left) == (True, "done", None, None)
+    assert [one.text for one in last.written] == ["lead 5", "mini|textrank 5"]  # what was written stays to be seen
+
+
+def test_the_span_goes_on_between_two_beats_and_while_the_driver_is_silent(
+    store: Store, run: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [100.0]
+    monkeypatch.setattr("jobs.drive.pulse.time.monotonic", lambda: clock[0])
+    viewer = Viewer(store, run[0])
+    noted = datetime.now(UTC) - timedelta(seconds=20)  # it has found nothing to tell since
+    store.heartbeat(*run, at=Progress(noted, "sweep", finished=2, total=4, span_seconds=10.0, span_finished=1))
+    assert viewer.look().seconds_left == pytest.approx(60.0, abs=2)  # 30 s for one, and two are left
+    clock[0] += 30
+    seen = viewer.look()
+    assert (seen.silent_seconds, seen.seconds_left) == (30, pytest.approx(120.0, abs=2))
+    clock[0] += 60
+    with pytest.raises(ClusterError, match=f"is gone.*nws resume {run[0]}"):
+        viewer.look()
+
+
+def test_before_two_bundles_have_landed_nothing_is_estimated(store: Store, run: tuple[str, int]) -> None:
+    store.heartbeat(*run, at=Progress(datetime.now(UTC), "sweep", total=3))
+    seen = Viewer(store, run[0]).look()
+    assert (seen.span, seen.seconds_left) == (Span(0.0, 0), None)
+
+
+def test_the_store_is_asked_only_for_what_has_changed(
+    store: Store, run: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store_one(store, run, ARTICLES[0])
+    fail_one(store, run, ARTICLES[1])
+    at = Progress(datetime.now(UTC), "sweep", newest=ARTICLES[0].id)
+    store.heartbeat(*run, at=at)
+    asked: list[str] = []
+    for name in ("summaries_of", "newest_failures"):
+        real = getattr(Store, name)
+        monkeypatch.setattr(Store, name, lambda *args, name=name, real=real: (asked.append(name), real(*args))[1])
+    viewer = Viewer(store, run[0])
+    for _ in range(3):
+        seen = viewer.look()
+    assert sorted(asked) == ["newest_failures", "summaries_of"]
+    assert (len(seen.reasons), len(seen.written)) == (1, 2)
+    store_one(store, run, ARTICLES[2])
+    store.heartbeat(*run, at=replace(at, newest=ARTICLES[2].id))
+    assert viewer.look().written[0].key == "a2"
+    assert len(asked) == 3
+
+
+def test_each_statement_finds_its_rows_by_an_index(store: Store, run: tuple[str, int]) -> None:
+    """However many summaries a store holds."""
+    import sqlalchemy as sa
+
+    store_one(store, run, ARTICLES[0])
+    fail_one(store, run, ARTICLES[1])
+    store.heartbeat(*run, at=Progress(datetime.now(UTC), "sweep", newest=ARTICLES[0].id))
+    statements: list[tuple[str, object]] = []
+
+    def note(connection, cursor, statement, parameters, context, executemany) -> None:
+        statements.append((statement, parameters))
+
+    sa.event.listen(store._reader, "before_cursor_execute", note)
+    Viewer(store, run[0]).look()
+    sa.event.remove(store._reader, "before_cursor_execute", note)
+    asked = [(sql, values) for sql, values in statements if sql.startswith("SELECT")]
+    assert len(asked) == 4
+    with store._reader.connect() as connection:
+        for sql, values in asked:
+            plan = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", values)]
+            assert not [step for step in plan if step.startswith("SCAN")], (sql, plan)
+
+
+def test_the_middle_length_and_of_uncut_summaries_these() -> None:
+    from jobs.store import Written
+
+    def one(system: str, n: int, f1: float) -> Written:
+        return Written("d", "k", system, "system", n, "text", f1)
+
+    some = [one("a", 0, 0.9), one("a", 3, 0.1), one("a", 9, 0.2), one("b", 3, 0.3), one("b", 9, 0.4)]
+    assert [(w.system, w.n) for w in at_one_length(some)] == [("b", 9), ("a", 9)]
+    assert [(w.system, w.n) for w in at_one_length(some[:1])] == [("a", 0)]
+    assert at_one_length([]) == ()
+
+
+def test_a_run_of_this_machine_whose_process_is_gone_is_waited_for_as_elsewhere(store: Store) -> None:
+    """`nws logs --follow` has the same rule: its witness ends the run in a moment."""
+    run_id = store.create_run(SPEC)
+    store.claim_run(run_id, socket.gethostname(), 2**22 + 1)
+    assert Viewer(store, run_id).look().run.state == "running"

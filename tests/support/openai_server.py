@@ -1,0 +1,114 @@
+"""An endpoint on this machine that speaks as OpenAI's does, and remembers what it was asked."""
+
+import contextlib
+import json
+import re
+import threading
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+FIRST = "Hello"
+"""What is asked before any article."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What it says in place of a summary; with status 0 it hangs up."""
+
+    status: int
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def completion(text: str | None, finish: str = "stop", **more: Any) -> dict[str, Any]:
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish}
+    usage = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}
+    return {"id": "x", "object": "chat.completion", "model": "tiny-2026", "choices": [choice], "usage": usage, **more}
+
+
+class OpenAiServer(ThreadingHTTPServer):
+    """Writes two words more than it is asked for, the article's own.
+
+    Attributes:
+        asked: the bodies of all requests, in the order in which they came, but the first of each process.
+        keys: the `Authorization` of every request, None where there was none.
+        script: what it says first, one for each request that names an article.
+        scripted: what it says to articles with these words, always.
+        together: what the handlers of articles wait for, so that several are under way at once.
+    """
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.asked: list[dict[str, Any]] = []
+        self.keys: list[str | None] = []
+        self.greetings = 0
+        self.first: Reply | None = None
+        self.script: deque[Reply] = deque()
+        self.scripted: dict[str, Reply] = {}
+        self.together: threading.Barrier | None = None
+        self.lock = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: OpenAiServer
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        content = body["messages"][0]["content"]
+        server = self.server
+        with server.lock:
+            server.keys.append(self.headers.get("Authorization"))
+            if self.path != "/v1/chat/completions":
+                reply = Reply(404, {"error": {"message": f"no {self.path}"}})
+            elif content == FIRST:
+                server.greetings += 1
+                reply = server.first or Reply(200, completion("Hello!"))
+            else:
+                server.asked.append(body)
+                always = [reply for words, reply in server.scripted.items() if words in content]
+                reply = always[0] if always else server.script.popleft() if server.script else _summary(content)
+        if content != FIRST and server.together is not None:
+            server.together.wait(timeout=30)
+        self._send(reply)
+
+    def _send(self, reply: Reply) -> None:
+        self.close_connection = True
+        if reply.status == 0:
+            return
+        body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+        self.send_response(reply.status)
+        for name, value in {"Content-Length": str(len(body)), "Connection": "close", **reply.headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+def _summary(content: str) -> Reply:
+    asked, article = re.search(r"(\d+) words", content), content.split("\n\n", 1)[-1]
+    words = article.split()[: int(asked[1]) + 2 if asked else 5]
+    return Reply(200, completion(" ".join(words)))
+
+
+@contextlib.contextmanager
+def openai_server() -> Iterator[OpenAiServer]:
+    with OpenAiServer() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
