@@ -4,8 +4,9 @@ A training needs that: which texts share a product depends on the number of work
 seventh digit soon draws other summaries. By itself MKL, which multiplies for PyTorch on Intel CPUs, sums in an order
 that depends on the shape of the whole matrix. In the mode `MKL_CBWR=AUTO,STRICT` it did not for any shape that was
 tried, for up to a tenth more CPU time; Intel promises as much only for another number of threads (oneMKL Developer
-Guide, "Obtaining Numerically Reproducible Results"). So `rows_are_independent` tries it, and a run records what it
-multiplied with.
+Guide, "Obtaining Numerically Reproducible Results"). On AMD CPUs oneDNN multiplies the layers
+(`core/fast_linear.py`), and MKL all else. There MKL takes another way for one to three rows, so `multiply_rows` never
+asks it for so few. `rows_are_independent` tries both, and a run records what it multiplied with.
 
 MKL reads the mode once, at its first product. `core/__init__.py` sets it, which is early enough unless a notebook has
 multiplied before it imports NWS.
@@ -29,6 +30,8 @@ logger = logging.getLogger(__name__)
 # (in features, out features) of layers as encoders have them, and (tokens, dimensions) of a reference.
 _LAYERS = ((384, 1536), (1536, 384))
 _REFERENCE = (60, 384)
+# MKL on an AMD EPYC (Zen 5) gave all rows the same bits in every product of 4 to 600 rows and 2 to 512 columns.
+_FEWEST_ROWS = 8
 # How many rows are multiplied at a time.
 _ROWS = (1, 2, 3, 5, 8, 13, 16, 17, 31, 33, 47, 60, 64, 65, 90, 127, 130)
 
@@ -47,6 +50,17 @@ def describe_arithmetic() -> str:
     return ", ".join(parts)
 
 
+def multiply_rows(rows: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
+    """The product of each of `rows`, (rows, width), with each of `others`, (columns, width): (rows, columns).
+
+    Where the library keeps to what is tried here, the bits of a row do not depend on the other rows.
+    """
+    missing = _FEWEST_ROWS - len(rows)
+    if missing <= 0:
+        return rows @ others.T
+    return (nn.functional.pad(rows, (0, 0, 0, missing)) @ others.T)[: len(rows)]
+
+
 @functools.cache
 def rows_are_independent() -> bool:
     """Whether a row came out the same in products of several sizes: a trial of some milliseconds, no proof."""
@@ -60,7 +74,7 @@ def rows_are_independent() -> bool:
             return False
     # As BERTScore compares tokens. Only layers may be multiplied by oneDNN.
     reference = torch.randn(_REFERENCE, generator=generator)
-    return keeps_rows(lambda rows: rows @ reference.T, _REFERENCE[1])
+    return keeps_rows(lambda rows: multiply_rows(rows, reference), _REFERENCE[1])
 
 
 def keeps_rows(multiply: Callable[[torch.Tensor], torch.Tensor], width: int) -> bool:

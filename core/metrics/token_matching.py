@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from core.arithmetic import multiply_rows
 from core.batching import to_device
 
 FloatArray = npt.NDArray[np.float64]
@@ -80,4 +81,4 @@ def on_device(matching: Matching) -> torch.Tensor:
 
 def _similarity(matching: Matching) -> torch.Tensor:
     """(tokens of all candidates, tokens of the reference), in one product."""
-    return torch.cat([c.vectors for c in matching.candidates]) @ matching.reference.vectors.T
+    return multiply_rows(torch.cat([c.vectors for c in matching.candidates]), matching.reference.vectors)

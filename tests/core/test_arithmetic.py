@@ -8,7 +8,14 @@ import pytest
 import torch
 
 from core import arithmetic
-from core.arithmetic import CPUINFO, describe_arithmetic, keeps_rows, rows_are_independent, warn_if_rows_depend
+from core.arithmetic import (
+    CPUINFO,
+    describe_arithmetic,
+    keeps_rows,
+    multiply_rows,
+    rows_are_independent,
+    warn_if_rows_depend,
+)
 from core.fast_linear import PackedLinear, onednn_works
 from core.sweep import take_share
 
@@ -50,6 +57,22 @@ def test_a_row_is_the_same_in_any_company(multiplied_by: str, width: int, height
                 assert torch.equal(layer(rows[first : first + count]), together[first : first + count]), count
 
 
+@on_mkl
+@pytest.mark.parametrize("columns", [3, 17, 60, 130])
+@pytest.mark.parametrize("width", [32, 384, 768])
+def test_tokens_match_the_same_in_any_company(width: int, columns: int) -> None:
+    """On an AMD CPU MKL multiplies one to three rows in another way than more of them."""
+    take_share("cpu", None)
+    generator = torch.Generator().manual_seed(0)
+    reference, rows = torch.randn(columns, width, generator=generator), torch.randn(200, width, generator=generator)
+    together = multiply_rows(rows, reference)
+    assert together.shape == (200, columns)
+    torch.testing.assert_close(together, rows @ reference.T)
+    for count in [*range(1, 70), *range(70, 200, 7)]:
+        assert torch.equal(multiply_rows(rows[:count], reference), together[:count]), count
+        assert torch.equal(multiply_rows(rows[-count:], reference), together[-count:]), count
+
+
 @pytest.mark.skipif(not onednn_works(), reason="this PyTorch has no prepacked oneDNN layers")
 def test_a_single_row_of_any_shape_is_multiplied_by_onednn_as_among_others() -> None:
     layer = PackedLinear(torch.randn(8, 3072), None)
@@ -83,6 +106,7 @@ def test_rows_that_depend_on_their_company_are_noticed() -> None:
 
 def test_a_worker_says_so_where_rows_depend(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     take_share("cpu", None)
+    caplog.clear()  # it may have said so for this machine
     monkeypatch.setattr(arithmetic, "rows_are_independent", lambda: False)
     describe_arithmetic.cache_clear()
     with caplog.at_level(logging.WARNING):
