@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 from core.errors import RecipeError
 from jobs.commands import options
 from jobs.commands.resume import go_on, telling
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, finish, out, parse_lengths, shown
+from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, finish, out, parse_lengths, reading, shown
 from jobs.commands.target import Target, choose_target, require_here, start_there
 
 if TYPE_CHECKING:
     from core.plugins import PluginSpec
+    from jobs.plan.pinned import Pinned
+    from jobs.store import RunInfo
 
 
 def submit_phase1(
@@ -226,6 +228,30 @@ def _plugins(names: list[str] | None) -> "list[PluginSpec] | None":
     return [PluginSpec(name) for name in names] if names else None
 
 
+def _describe(pinned: "Pinned", store: str, target: Target, as_json: bool) -> None:
+    """Print what would run, and what that would take."""
+    from jobs.drive.estimate import estimate, print_estimate
+    from jobs.plan.dry_run import describe, print_description
+
+    plan = describe(pinned)
+    if not as_json:
+        print_description(plan, out)
+    err.print("Timing a few articles …")
+    found = estimate(pinned, _stored_runs(store), "cluster" if target.address else target.engine)
+    print(json.dumps(plan | {"estimate": found.as_dict()})) if as_json else print_estimate(found, out)
+
+
+def _stored_runs(store: str) -> "list[RunInfo]":
+    """Those of a store, or none of one that would be made."""
+    from jobs.store.address import parse_address
+
+    path = parse_address(store).path
+    if path is not None and not path.exists():
+        return []
+    with reading(store) as opened:
+        return opened.list_runs()
+
+
 def _submit(
     job: str,
     recipe: str,
@@ -245,7 +271,6 @@ def _submit(
     err.print("Loading libraries …")
 
     from jobs.drive import driver
-    from jobs.plan.dry_run import describe, print_description
     from jobs.plan.job import find_job
     from jobs.store import new_run_id, open_store
     from jobs.terminal.language_warning import warn_of_corpora
@@ -259,8 +284,7 @@ def _submit(
 
         warn_of_coverages(pinned, err)
     if dry_run:
-        plan = describe(pinned)
-        print(json.dumps(plan)) if as_json else print_description(plan, out)
+        _describe(pinned, store, target, as_json)
         return
     with open_store(store) as opened:
         known = opened.find_run(pinned.recipe.hash) if resume else None

@@ -52,7 +52,7 @@ def start(
     Raises:
         NwsError: a model or a machine is missing, or the store refuses. A run that exists by then can be resumed.
     """
-    fetch_models([*_of_training(pinned), *(planned.plan for planned in pinned.stages)])
+    fetch_models(plans(pinned))
     run_id = run_id or new_run_id(pinned.job)
     with open_pools(pinned.recipe, engine, run_id, console, makers) as pools:
         store.create_run(pinned.run_spec(None, reuse, name, note), run_id)
@@ -101,12 +101,17 @@ def resume(
     ]
     if not (to_train or unfinished):
         return _drive(store, run_id, pinned, Pools(run.device, _no_pool, _no_pool), console, claim, log_to)
-    fetch_models([*(_of_training(pinned) if to_train else []), *unfinished])
+    fetch_models([*(_training_plans(pinned) if to_train else []), *unfinished])
     with open_pools(pinned.recipe, engine, run_id, console, makers) as pools:
         return _drive(store, run_id, pinned, pools, console, claim, log_to)
 
 
-def _of_training(pinned: Pinned) -> list[EpisodePlan]:
+def plans(pinned: Pinned) -> list[SweepPlan | EpisodePlan]:
+    """Of the training, if there is one, and of each stage."""
+    return [*_training_plans(pinned), *(planned.plan for planned in pinned.stages)]
+
+
+def _training_plans(pinned: Pinned) -> list[EpisodePlan]:
     return [pinned.training.plan] if pinned.training else []
 
 

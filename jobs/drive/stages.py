@@ -4,8 +4,9 @@ import functools
 import itertools
 from array import array
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -24,6 +25,9 @@ from jobs.drive.run import Run
 from jobs.drive.worker_watch import WorkerWatch
 from jobs.plan.pinned import Pinned, PlannedStage
 from jobs.store import Stage
+
+if TYPE_CHECKING:
+    from core.learning.policy_system import PolicySystem
 
 _NAMED = 5
 """How many missing articles an error names."""
@@ -78,11 +82,17 @@ def run_stage(
 
 
 def _with_trained_policies(run: Run, plan: SweepPlan) -> SweepPlan:
-    """The plan with its policies as they have become."""
-    from core.learning.policy_system import PolicySystem
     from jobs.drive.stored_policies import stored_systems
 
-    trained = stored_systems(run.id, run.checkpoints(), plan.metrics.bertscore)
+    return with_policies(plan, stored_systems(run.id, run.checkpoints(), plan.metrics.bertscore))
+
+
+def with_policies(plan: SweepPlan, trained: "Mapping[str, PolicySystem]") -> SweepPlan:
+    """The plan with its policies as they have become, by name. A plan has them by name alone until they are trained."""
+    if not trained:
+        return plan
+    from core.learning.policy_system import PolicySystem  # and with it torch, which a sweep need not wait for
+
     systems = (
         replace(trained[system.name], decoding=system.decoding) if isinstance(system, PolicySystem) else system
         for system in plan.systems

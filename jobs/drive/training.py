@@ -114,6 +114,11 @@ def _learner(
                 f"it would have {config.updates(len(articles))}: they are not those it began with. Submit a new run."
             )
         return Learner.from_state(config, from_bytes(stored.state))
+    return new_learner(config, training)
+
+
+def new_learner(config: TrainingConfig, training: PlannedTraining) -> Learner:
+    """One before its first update."""
     # Features are of one width whatever the encoder.
     width = embedding_width(training.plan.encoder) if config.policies.inputs == "embeddings" else 0
     return Learner(config, make_policies(config.policies, width, config.seed).state_dict())
@@ -144,25 +149,27 @@ def _result(
     decoded: Mapping[str, Sequence[Decoded]],
 ) -> RoundResult:
     learner, training = updated.learner, updated.learner.training
-    checkpoint = (
-        PolicyCheckpoint(
-            name=training.name,
-            seed=training.seed,
-            lengths=training.lengths,
-            updates=learner.update,
-            total_updates=training.updates(len(articles)),
-            config=meaning_of(training, planned, len(articles)),
-            state=to_bytes(learner.state()),
-        )
-        if is_kept(learner, len(articles))
-        else None
-    )
+    checkpoint = checkpoint_of(learner, planned, len(articles)) if is_kept(learner, len(articles)) else None
     return RoundResult(
         policy=training.name,
         statistics=updated.statistics,
         gradients=updated.gradients,
         decoded=decoded.get(training.name, ()),
         checkpoint=checkpoint,
+    )
+
+
+def checkpoint_of(learner: Learner, planned: PlannedTraining, articles: int) -> PolicyCheckpoint:
+    """What is stored of a learner that is trained on so many articles."""
+    training = learner.training
+    return PolicyCheckpoint(
+        name=training.name,
+        seed=training.seed,
+        lengths=training.lengths,
+        updates=learner.update,
+        total_updates=training.updates(articles),
+        config=meaning_of(training, planned, articles),
+        state=to_bytes(learner.state()),
     )
 
 

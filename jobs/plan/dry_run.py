@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from cluster.resources import ActorResources, plan_actors
+from cluster.resources import ActorPlan, ActorResources, plan_actors
 from core.errors import ClusterError
 from core.precision import Precision
 from jobs.plan.pinned import Pinned
@@ -63,20 +63,33 @@ def _training(pinned: Pinned) -> dict[str, Any] | None:
     }
 
 
-def _device(pinned: Pinned) -> tuple[str, str | None]:
-    """What the actors would pin on this machine, or why they could not start; and what is to be said of sharing."""
-    import torch  # a run itself asks Ray
+def actors_here(pinned: Pinned) -> ActorPlan:
+    """What each actor would pin on this machine, and how many there would be. A run itself asks Ray.
 
-    names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+    Raises:
+        ClusterError: this machine has not what the recipe asks for.
+    """
+    names = _gpus()
     accelerator = None if pinned.recipe.accelerator == "auto" else pinned.recipe.accelerator
     here: dict[str, float] = {"CPU": os.cpu_count() or 1, "GPU": len(names)}
     if accelerator is not None and any(accelerator in name for name in names):
         here[f"accelerator_type:{accelerator}"] = 1
+    return plan_actors(here, accelerator, pinned.recipe.actors, pinned.recipe.gpus_per_actor)
+
+
+def _gpus() -> list[str]:
+    import torch
+
+    return [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+
+
+def _device(pinned: Pinned) -> tuple[str, str | None]:
+    """What the actors would pin on this machine, or why they could not start; and what is to be said of sharing."""
     try:
-        resources, actors = plan_actors(here, accelerator, pinned.recipe.actors, pinned.recipe.gpus_per_actor)
+        resources, actors = actors_here(pinned)
     except ClusterError as error:
         return f"not on this machine: {error}", None
-    return f"{actors} x {resources.describe()}", sharing_advice(resources, names, pinned.recipe.precision)
+    return f"{actors} x {resources.describe()}", sharing_advice(resources, _gpus(), pinned.recipe.precision)
 
 
 def sharing_advice(resources: ActorResources, names: Sequence[str], precision: Precision) -> str | None:

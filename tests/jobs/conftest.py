@@ -4,6 +4,10 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
+from jobs.drive.trial import Trial
+
+# In place of the many seconds that a real one takes. `tests/jobs/drive/test_trial.py` has real ones.
+TRIAL = Trial(2.0, {"sweep": 10.0}, articles=4, memory=10**9, gpu_memory=None, failures=(), left_out=())
 
 
 class Result:
@@ -21,6 +25,7 @@ def nws(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr("signal.signal", lambda *args: None)
+    monkeypatch.setattr("jobs.drive.estimate.try_run", lambda pinned, articles, device: TRIAL)
 
     def run(*arguments: str) -> Result:
         monkeypatch.setattr("sys.argv", ["nws", *arguments])

@@ -9,6 +9,7 @@ from korean_tokenizers import korean_tokenizer
 from jobs import store
 from jobs.commands import shared
 from jobs.drive import driver
+from jobs.drive.trial import try_run
 
 SUBMIT = ("submit", "phase1", "--engine", "inline", "--limit", "3", "--n", "1,7")
 
@@ -79,16 +80,24 @@ def test_what_another_run_has_is_copied_unless_one_says_otherwise(nws, monkeypat
     assert nws(*SUBMIT, "--no-reuse", "--json").json["reused"] == 0
 
 
-def test_a_dry_run_says_what_would_run_and_runs_nothing(nws, tmp_path: Path) -> None:
+def test_a_dry_run_says_what_would_run_and_runs_nothing(nws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jobs.drive.estimate.try_run", try_run)
     plan = nws("submit", "phase1", "--dry-run", "--json").json
     assert (plan["articles"], plan["rows"]) == (24, 24 * 5 * 11)
     assert plan["encoders"] == {
         "all-MiniLM-L6-v2": "sentence-transformers/all-MiniLM-L6-v2@1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
     }
-    shown = nws("submit", "phase1", "--dry-run", "--encoder", "bert-base-uncased", "--accelerator", "T4").out
-    assert "bert-base-uncased|textrank|chunks" in shown
-    assert "86b5e0934494bd15c9632b12f734a8a67f723594" in shown
-    assert "not on this machine" in shown
+    assert plan["estimate"]["seconds"] > 0
+    assert "timed here" in plan["estimate"]["basis"]
+    shown = nws("submit", "phase1", "--dry-run", "--accelerator", "T4")
+    assert shown.code == 0
+    assert "device        not on this machine" in shown.out
+    assert "time          not known: The run asks for T4 GPUs" in shown.out
+    # A model that cannot be had is an error now, and not at night.
+    refused = nws("submit", "phase1", "--dry-run", "--encoder", "bert-base-uncased")
+    assert "bert-base-uncased|textrank|chunks" in refused.out
+    assert "86b5e0934494bd15c9632b12f734a8a67f723594" in refused.out
+    assert (refused.code, "is not in the local cache and cannot be downloaded" in refused.err) == (1, True)
     assert list(tmp_path.iterdir()) == []
 
 

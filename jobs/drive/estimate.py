@@ -1,0 +1,176 @@
+"""How long a run would take, and how much memory it would need: from a run of the store like it, or from a trial."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.console import Console
+
+from cluster.resources import ActorPlan
+from core.errors import ClusterError
+from jobs.drive.driver import fetch_models, plans
+from jobs.drive.pools import Engine
+from jobs.drive.time_left import duration
+from jobs.drive.trial import Trial, try_run
+from jobs.plan.dry_run import actors_here
+from jobs.plan.pinned import Pinned
+from jobs.recipes.base import WHERE
+from jobs.store import RunInfo, seconds_of_driver
+
+# What decides which articles a run has, and not what each of them takes.
+_ARTICLES = {"datasets", "seed", "predictions"}
+# In a shorter run loading the models is much of the time, and that does not grow with the articles.
+_LONG_ENOUGH_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run would take.
+
+    Attributes:
+        basis: what it rests on, or why nothing is known, in words.
+        seconds: of the whole run; None where that is not known.
+        stages: seconds of each stage, its models loaded; empty where it rests on another run.
+        memory: the most bytes that an actor held in a trial; None without one.
+        gpu_memory: the same on its GPU.
+        gpu_hours: of all GPUs together; None where the run has none.
+        notes: what is not in the numbers, and articles that failed.
+    """
+
+    basis: str
+    seconds: float | None = None
+    stages: Mapping[str, float] | None = None
+    memory: int | None = None
+    gpu_memory: int | None = None
+    gpu_hours: float | None = None
+    notes: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+
+def estimate(pinned: Pinned, runs: Sequence[RunInfo], engine: Engine) -> Estimate:
+    """What a run would take.
+
+    Args:
+        pinned: what it would run.
+        runs: those of its store, the newest first. A finished one of this recipe, whatever its articles, on the same
+            device says more than a trial: it had all the run's actors, and more articles.
+        engine: what would run it. With `ray` or `inline` its models are fetched: one that cannot be had is an error
+            now, and not at night. With `cluster` nothing is tried on this machine.
+
+    Raises:
+        NwsError: a model cannot be had or loaded.
+    """
+    actors, why_not = None, "the run is for a Ray cluster"
+    if engine != "cluster":
+        fetch_models(plans(pinned))
+        try:
+            actors = actors_here(pinned) if engine == "ray" else _inline(pinned)
+        except ClusterError as error:
+            why_not = str(error).rstrip(".")
+    like = _run_like(pinned, runs, engine, actors)
+    if like is not None and (actors is None or _took(like) >= _LONG_ENOUGH_SECONDS):
+        return _from_run(pinned, like)
+    if pinned.articles is None:
+        return Estimate("not known: the dataset does not tell how many articles it has. Set --limit")
+    if actors is not None:
+        trial = try_run(pinned, pinned.articles, "cuda" if actors[0].num_gpus else "cpu")
+        return _from_trial(trial, actors)
+    return Estimate(
+        f"not known: {why_not}, and the store has no finished run of this recipe there. Submit one with a small "
+        "--limit: then --dry-run can tell"
+    )
+
+
+def _inline(pinned: Pinned) -> ActorPlan:
+    """The one actor that a run without Ray is."""
+    resources, _ = actors_here(pinned)
+    return resources, 1
+
+
+def _run_like(pinned: Pinned, runs: Sequence[RunInfo], engine: Engine, actors: ActorPlan | None) -> RunInfo | None:
+    """The newest finished run that did to each article what this one would, where it would do it."""
+    if pinned.training is not None:  # most of its time depends on the training articles, which a run does not count
+        return None
+    wanted = _without_articles(pinned.recipe.model_dump(mode="json"))
+    for run in runs:
+        is_whole = run.job == pinned.job and run.state == "done" and run.articles_done > 0 and run.reused == 0
+        if is_whole and _without_articles(run.recipe) == wanted and _is_there(run, pinned, engine, actors):
+            return run
+    return None
+
+
+def _is_there(run: RunInfo, pinned: Pinned, engine: Engine, actors: ActorPlan | None) -> bool:
+    """Whether a run ran where this one would: on as many actors of the kind, or, on a cluster, on its accelerator."""
+    device = run.device or ""
+    if engine == "inline":
+        return device.startswith("inline,")
+    if actors is not None:
+        return run.address is None and device.startswith(f"{actors[1]} x {actors[0].describe()}")
+    asked = pinned.recipe.accelerator
+    return run.address is not None if asked in ("auto", "cpu") else asked in device
+
+
+def _without_articles(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in recipe.items() if name not in WHERE | _ARTICLES}
+
+
+def _took(run: RunInfo) -> float:
+    return run.worked_seconds + seconds_of_driver(run)
+
+
+def _from_run(pinned: Pinned, run: RunInfo) -> Estimate:
+    took = _took(run)
+    basis = f"run {run.id}: {run.articles_done} articles in {duration(took)} on {run.device}"
+    if pinned.articles is None:
+        return Estimate(f"{basis}. The dataset does not tell how many articles it has")
+    seconds = took * pinned.articles / run.articles_done
+    gpus = 0.0
+    if run.device is not None and "GPU" in run.device:
+        gpus = int(run.device.split(" x ")[0]) * pinned.recipe.gpus_per_actor
+    return Estimate(basis, seconds, gpu_hours=gpus * seconds / 3600 or None)
+
+
+def _from_trial(trial: Trial, actors: ActorPlan) -> Estimate:
+    resources, count = actors
+    stages = {name: seconds / count for name, seconds in trial.stages.items()}
+    seconds = trial.loading + math.fsum(stages.values())
+    failed = len({failure.article_id for failure in trial.failures})
+    notes = [f"without {stage}" for stage in trial.left_out]
+    if trial.failures:
+        notes.append(f"articles that failed when they were tried: {failed}, one with: {trial.failures[0].message}")
+    return Estimate(
+        f"{trial.articles} article{'s' * (trial.articles != 1)} timed here, on one actor of {count} x "
+        f"{resources.describe()}",
+        seconds,
+        stages,
+        trial.memory,
+        trial.gpu_memory,
+        count * resources.num_gpus * seconds / 3600 or None,
+        tuple(notes),
+    )
+
+
+def print_estimate(found: Estimate, console: Console) -> None:
+    """The estimate for people, one fact a line."""
+
+    def line(name: str, value: str) -> None:
+        console.print(f"{name:<13} {value}", highlight=False, markup=False, soft_wrap=True)
+
+    if found.seconds is None:
+        line("time", found.basis)
+        return
+    line("time", f"about {duration(found.seconds)} ({found.basis})")
+    if found.stages and len(found.stages) > 1:
+        line("stages", ", ".join(f"{name} {duration(seconds)}" for name, seconds in found.stages.items()))
+    if found.gpu_hours is not None:
+        line("GPU-hours", f"about {found.gpu_hours:.2g}")
+    if found.memory is not None:
+        line("memory", f"{found.memory / 1e9:.1f} GB for each actor")
+    if found.gpu_memory is not None:
+        line("GPU memory", f"{found.gpu_memory / 1e9:.1f} GB for each actor, more with longer articles")
+    for note in found.notes:
+        line("note", note)

@@ -1,0 +1,206 @@
+"""A few articles of a run, timed in this process as one of its actors would work on them."""
+
+import functools
+import itertools
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from cluster.episode_pool import InlineEpisodePool
+from cluster.pool import InlinePool
+from core.episode_plan import make_episode_runner
+from core.errors import NwsError
+from core.summarizers.endpoint import Endpoint
+from core.sweep_plan import SweepPlan
+from core.text.corpus import Corpus
+from core.types import Article, Failure
+from jobs.drive.pools import sweep_work
+from jobs.drive.stages import with_policies
+from jobs.plan.pinned import Pinned, PlannedTraining
+
+if TYPE_CHECKING:  # a sweep has no use for policies
+    from core.learning.policy_system import PolicySystem
+
+ENOUGH_SECONDS = 8.0
+"""No further bundle of a stage is begun after so many seconds."""
+_MOST_ARTICLES = 32
+_TRAINING_ARTICLES = 4
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What was measured on one actor.
+
+    Attributes:
+        loading: seconds to load all models.
+        stages: of each stage the seconds for the whole run, models loaded.
+        articles: how many were timed, at most over the stages.
+        memory: the most bytes that this process ever held.
+        gpu_memory: the most bytes on the GPU; None on a CPU.
+        failures: of articles that a stage could not finish.
+        left_out: stages that were not tried, each with the reason.
+    """
+
+    loading: float
+    stages: Mapping[str, float]
+    articles: int
+    memory: int
+    gpu_memory: int | None
+    failures: tuple[Failure, ...]
+    left_out: tuple[str, ...]
+
+
+def try_run(pinned: Pinned, articles: int, device: str) -> Trial:
+    """Load the models of each stage, and time some articles that are spread over the datasets.
+
+    Args:
+        pinned: what the run would run.
+        articles: how many it has.
+        device: `cpu` or `cuda`.
+
+    Raises:
+        NwsError: a model cannot be loaded, or none of the training articles that were tried can be trained on.
+    """
+    measured = _Measured()
+    policies = {} if pinned.training is None else _try_training(pinned, pinned.training, device, measured)
+    for planned in pinned.stages:
+        name = planned.stage.name
+        if isinstance(planned.plan.generator, Endpoint):
+            measured.left_out.append(f"{name} (each request to its endpoint may cost money)")
+            continue
+        each = _try_stage(pinned, with_policies(planned.plan, policies), device, measured)
+        measured.stages[name] = each * articles
+    return Trial(
+        measured.loading,
+        measured.stages,
+        measured.articles,
+        _peak_memory(),
+        _peak_gpu_memory() if device == "cuda" else None,
+        tuple(measured.failures),
+        tuple(measured.left_out),
+    )
+
+
+class _Measured:
+    """What has been measured so far, see `Trial`."""
+
+    def __init__(self) -> None:
+        self.loading = 0.0
+        self.stages: dict[str, float] = {}
+        self.articles = 0
+        self.failures: list[Failure] = []
+        self.left_out: list[str] = []
+
+
+def _try_stage(pinned: Pinned, plan: SweepPlan, device: str, measured: _Measured) -> float:
+    """Seconds of a stage for an article."""
+    started = time.perf_counter()
+    pool = InlinePool(sweep_work(plan, device, pinned.recipe.gpu_memory_fraction))
+    measured.loading += time.perf_counter() - started
+
+    def sweep(bundle: Sequence[Article]) -> None:
+        for landed in pool.map([bundle]):
+            measured.failures += [failure for _, result in landed for failure in result.failures]
+
+    articles = _spread(pinned.corpora, _MOST_ARTICLES)
+    # Of 1, 1, 2, 4, 8 and 16 articles. The first one warms up: caches, and kernels that a GPU compiles.
+    starts = [0, *(2**power for power in range(len(articles).bit_length()))]
+    bundles = [articles[start:end] for start, end in itertools.pairwise([*starts, None]) if articles[start:end]]
+    each, timed = _seconds_each(bundles, sweep)
+    measured.articles = max(measured.articles, timed)
+    return each
+
+
+def _try_training(
+    pinned: Pinned, training: PlannedTraining, device: str, measured: _Measured
+) -> "dict[str, PolicySystem]":
+    """Prepare some articles and make two updates of each kind of policy; the policies as they are then, by system."""
+    from core.learning.rounds import train
+    from jobs.drive.stored_policies import stored_systems
+    from jobs.drive.training import checkpoint_of, new_learner
+
+    started = time.perf_counter()
+    runner = functools.partial(make_episode_runner, training.plan, device, pinned.recipe.gpu_memory_fraction)
+    pool = InlineEpisodePool(runner)
+    measured.loading += time.perf_counter() - started
+
+    articles = _spread(training.corpora, _TRAINING_ARTICLES)
+    total = sum(1 for corpus in training.corpora for _ in corpus)
+    started = time.perf_counter()
+    prepared = list(itertools.chain.from_iterable(pool.prepare(articles, _nothing)))
+    seconds = (time.perf_counter() - started) / len(articles) * total
+    measured.failures += [failure for _, failure in prepared if failure is not None]
+    usable = [article for article, failure in prepared if failure is None]
+    if not usable:
+        raise NwsError(f"None of {len(articles)} training articles can be used: {measured.failures[0].message}")
+    measured.articles = len(usable)
+
+    learn = functools.partial(pool.learn, look_around=_nothing)
+    episode_seconds: dict[object, float] = {}
+    learners = [new_learner(config, training) for config in training.configs]
+    checkpoints = [checkpoint_of(learner, training, total) for learner in learners]
+    for learner in learners:
+        config = learner.training
+        kind = replace(config, name="", seed=0)
+        if kind not in episode_seconds:
+            updates = train([learner], learn, usable)
+            each, _ = _seconds_each([(1,), (2,)], lambda _, updates=updates: next(updates))  # type: ignore[misc]
+            # An update of few articles has fewer episodes than one of the run.
+            episode_seconds[kind] = each / min(config.articles_per_update, len(usable) * len(config.lengths))
+        seconds += episode_seconds[kind] * config.passes * total * len(config.lengths)
+    measured.stages["training"] = seconds
+    return stored_systems("of a trial", checkpoints, pinned.metrics.bertscore)
+
+
+def _seconds_each(parts: Iterable[Sequence[Item]], work: Callable[[Sequence[Item]], object]) -> tuple[float, int]:
+    """Seconds for one item, and how many items were timed: at least those of two parts, without the first of them."""
+    began = time.perf_counter()
+    first, seconds, items = (0.0, 1), 0.0, 0
+    for number, part in enumerate(parts):
+        started = time.perf_counter()
+        work(part)
+        took = time.perf_counter() - started
+        if number == 0:
+            first = took / len(part), len(part)
+        else:
+            seconds, items = seconds + took, items + len(part)
+            if time.perf_counter() - began >= ENOUGH_SECONDS:
+                break
+    return (seconds / items, items) if items else first
+
+
+def _spread(corpora: Sequence[Corpus], most: int) -> list[Article]:
+    """At most so many articles: at equal distances, or of a stream the first ones."""
+    sizes = [None if corpus.known is None else len(corpus.known.ids) for corpus in corpora]
+    if None in sizes:
+        return list(itertools.islice(itertools.chain.from_iterable(corpora), most))
+    total = sum(size for size in sizes if size is not None)
+    wanted = np.zeros(total, dtype=np.bool_)
+    wanted[np.linspace(0, total - 1, min(most, total)).astype(np.int64)] = True
+    articles: list[Article] = []
+    for corpus, last in zip(corpora, np.cumsum([size for size in sizes if size is not None]), strict=True):
+        if corpus.known is not None:
+            articles += corpus.known.read(wanted[last - len(corpus.known.ids) : last])
+    return articles
+
+
+def _nothing() -> None:
+    """An inline pool looks around for who might interrupt it: nobody does."""
+
+
+def _peak_memory() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024  # Linux counts in KiB
+
+
+def _peak_gpu_memory() -> int:
+    import torch
+
+    return torch.cuda.max_memory_allocated()
