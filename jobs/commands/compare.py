@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, newest, parse_lengths, reading, store_flag
+from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 
 
@@ -40,7 +41,7 @@ def compare(
     from jobs.compare.compute import compare_runs
     from jobs.compare.show import print_comparison
 
-    with reading(store) as opened:
+    with reading(store) as opened, busy("Comparing"):
         found = compare_runs(opened, run or newest(opened, with_summaries=True), run2, system or [], lengths, metric)
     if as_json:
         print(json.dumps(found.as_dict(), allow_nan=False))

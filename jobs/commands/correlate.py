@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from jobs.commands.shared import Json
+from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 
 
@@ -33,7 +34,8 @@ def correlate(
     from jobs.correlate.show import print_correlation
 
     names = [name.strip() for name in metrics.split(",") if name.strip()]
-    found = correlate_file(file, names, human, seed)
+    with busy("Correlating, and drawing resamples"):
+        found = correlate_file(file, names, human, seed)
     if as_json:
         print(json.dumps(found.as_dict(), allow_nan=False))
     else:

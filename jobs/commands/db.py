@@ -3,13 +3,15 @@
 import typer
 
 from jobs.commands.shared import DEFAULT_STORE, StoreUrl, out, shown, store_flag
+from jobs.terminal.busy import busy
 
 
 def upgrade(store: StoreUrl = DEFAULT_STORE) -> None:
     """Bring the store's schema up to date; creates it where there is none."""
     from jobs.store import upgrade_schema
 
-    before, now = upgrade_schema(store)
+    with busy("Upgrading the schema"):
+        before, now = upgrade_schema(store)
     out.print(f"{shown(store)}: schema {before or 'none'} -> {now}" if before != now else f"{shown(store)}: {now}")
 
 

@@ -8,6 +8,7 @@ import typer
 
 from core.errors import NwsError, RecipeError
 from jobs.commands.shared import DEFAULT_STORE, Json, PolicyName, StoreUrl, choose_policies, err, out, reading
+from jobs.terminal.busy import busy
 
 
 def export(
@@ -51,7 +52,7 @@ def _export_rows(run: str, target: Path, with_articles: bool, store: str, as_jso
 
     if target == STDOUT and as_json:
         raise RecipeError("--rows - prints JSON lines itself: leave --json out.")
-    with reading(store) as opened:
+    with reading(store) as opened, busy("Writing rows"):
         count, files = write_summary_rows(opened, opened.run_info(run), target, with_articles)
     if as_json:
         print(json.dumps({"run": run, "rows": count, "files": [str(file) for file in files]}))

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from jobs.commands.shared import Json, err, out
+from jobs.terminal.busy import busy
 
 
 def keysentences(
@@ -32,5 +33,6 @@ def keysentences(
     without = found_in.read_stopwords(stopwords) if stopwords is not None else frozenset()
     documents = found_in.read_documents(file)
     err.print(f"{file}: {len(documents)} documents", markup=False)
-    found = found_in.find_key_sentences(documents, top, without, diversity)
+    with busy("Finding keywords and sentences"):
+        found = found_in.find_key_sentences(documents, top, without, diversity)
     print(json.dumps(found.as_dict())) if as_json else print_key_sentences(found, out)

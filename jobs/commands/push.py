@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from core.errors import ModelError
-from jobs.commands.shared import Json, err, out
+from jobs.commands.shared import Json, out
+from jobs.terminal.busy import busy
 
 _FILES = ("README.md", "recipe.yaml", "decoding.json", "policy.*", "n=*/policy.*", "LICENSE*")
 """What `nws export --policy` writes, and a licence that was put beside it. Nothing else leaves this machine."""
@@ -26,8 +27,8 @@ def push(
     system = load_policies(folder)
     if not (folder / "README.md").is_file():
         raise ModelError(f"{folder} has no model card (README.md): export the policies again, into a new folder.")
-    err.print(f"Uploading {system.signature} …", markup=False)
-    url = upload_model(folder, _FILES, repository, private)
+    with busy(f"Uploading {system.signature}", at_once=True):
+        url = upload_model(folder, _FILES, repository, private)
     if as_json:
         print(json.dumps({"system": system.signature, "url": url}))
     else:

@@ -8,6 +8,7 @@ import typer
 
 from core.errors import RecipeError
 from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, newest, out, reading, shown, store_flag
+from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 
 
@@ -53,8 +54,9 @@ def report(
 
 
 def _write_files(run: str | None, metric: str, out_dir: Path | None, store: str, as_json: bool) -> None:
-    from jobs.report.by_job import REPORTS
-    from jobs.terminal.metrics import find_metric
+    with busy("Loading libraries"):
+        from jobs.report.by_job import REPORTS
+        from jobs.terminal.metrics import find_metric
 
     with reading(store) as opened:
         info = opened.run_info(run or newest(opened, with_summaries=True))
@@ -80,9 +82,10 @@ def _write_page(
     open_page: bool,
     as_json: bool,
 ) -> None:
-    from jobs.report.page.page import write_page
+    with busy("Loading libraries"):
+        from jobs.report.page.page import write_page
 
-    with reading(store) as opened:
+    with reading(store) as opened, busy("Computing intervals, and packing articles"):
         page = write_page(opened, runs or [newest(opened, with_summaries=True)], path, metric, articles)
     ids, archive = [run.id for run in page.runs], page.archive
     if as_json:

@@ -8,6 +8,7 @@ import typer
 
 from core.errors import RecipeError
 from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, out, shown
+from jobs.terminal.busy import busy
 
 
 def remove(
@@ -31,7 +32,8 @@ def remove(
                 f"{run} in {shown(store)}: {info.state}, {info.articles_done} articles, {info.summaries} summaries"
             )
             typer.confirm("Remove it for good?", abort=True, err=True)
-        removed = opened.remove_run(run, socket.gethostname())
+        with busy(f"Removing {run}"):
+            removed = opened.remove_run(run, socket.gethostname())
     if as_json:
         counts = {"summaries": removed.summaries, "articles": removed.articles, "copies": removed.copies}
         print(json.dumps({"removed": run, **counts}))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from jobs.commands.shared import Json, err, out
+from jobs.terminal.busy import busy
 
 if TYPE_CHECKING:
     from core.metrics.plugins import RowMetric
@@ -80,7 +81,9 @@ def score(
     if per_row is not None:
         scores.check_output(per_row, file)
     names = [name.strip() for name in metrics.split(",") if name.strip()]
-    found = scores.score_file(file, names, chosen, seed, _own_metrics(plugin or []))
+    own = _own_metrics(plugin or [])
+    with busy(f"Scoring {file}"):
+        found = scores.score_file(file, names, chosen, seed, own)
     if lang == "ko" or tokenizer in (None, "rouge_score"):  # else the texts may be in any language
         predictions = [prediction.row.prediction for prediction in found.predictions]
         warn_of_texts(f"predictions of {file}", predictions, "ko" if lang == "ko" else "en", err)

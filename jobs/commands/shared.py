@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.errors import RecipeError
-from jobs.terminal.console import PrintableConsole
+from jobs.terminal.console import ERR, PrintableConsole
 
 if TYPE_CHECKING:  # `nws --help` must not wait for SQLAlchemy and torch
     from core.learning.policy_system import PolicySystem
@@ -38,7 +38,7 @@ _COMMAND = re.compile(
 
 # Data goes to stdout, all else to stderr.
 out = PrintableConsole(soft_wrap=True)
-err = PrintableConsole(stderr=True, soft_wrap=True)
+err = ERR
 
 
 def shown(store: str) -> str:

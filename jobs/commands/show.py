@@ -7,6 +7,7 @@ import typer
 
 from core.errors import RecipeError
 from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, newest, reading
+from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def show(
     wanted, run = _wanted(article, run, worst, best, differ, limit)
     with reading(store) as opened:
         info = opened.run_info(run or newest(opened, with_summaries=True))
-        shown = find_and_align(opened, info, wanted, system, n)
+        with busy("Looking for articles"):
+            shown = find_and_align(opened, info, wanted, system, n)
     if as_json:
         print(json.dumps(shown.as_dict(), allow_nan=False))
     else:

@@ -8,6 +8,7 @@ from jobs.commands import options
 from jobs.commands.resume import go_on, telling
 from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, finish, out, parse_lengths, reading, shown
 from jobs.commands.target import Target, choose_target, require_here, start_there
+from jobs.terminal.busy import busy
 
 if TYPE_CHECKING:
     from core.plugins import PluginSpec
@@ -236,8 +237,8 @@ def _describe(pinned: "Pinned", store: str, target: Target, as_json: bool) -> No
     plan = describe(pinned)
     if not as_json:
         print_description(plan, out)
-    err.print("Timing a few articles …")
-    found = estimate(pinned, _stored_runs(store), "cluster" if target.address else target.engine)
+    with busy("Estimating the time", at_once=True):
+        found = estimate(pinned, _stored_runs(store), "cluster" if target.address else target.engine)
     print(json.dumps(plan | {"estimate": found.as_dict()})) if as_json else print_estimate(found, out)
 
 
@@ -268,15 +269,14 @@ def _submit(
 ) -> None:
     shown(store)  # refuses a store URL that cannot be used, before the heavy imports
     require_here(log_to, target)
-    err.print("Loading libraries …")
+    with busy("Loading libraries", at_once=True):
+        from jobs.drive import driver
+        from jobs.plan.job import find_job
+        from jobs.store import new_run_id, open_store
+        from jobs.terminal.language_warning import warn_of_corpora
 
-    from jobs.drive import driver
-    from jobs.plan.job import find_job
-    from jobs.store import new_run_id, open_store
-    from jobs.terminal.language_warning import warn_of_corpora
-
-    err.print("Looking up models, and reading articles …")
-    pinned = find_job(job).plan(recipe, {key: value for key, value in given.items() if value is not None})
+    with busy("Looking up models, and reading articles", at_once=True):
+        pinned = find_job(job).plan(recipe, {key: value for key, value in given.items() if value is not None})
     trained_on = pinned.training.corpora if pinned.training else ()
     warn_of_corpora((*trained_on, *pinned.corpora), pinned.language, err)
     if pinned.recipe.predictions:

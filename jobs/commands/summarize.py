@@ -9,6 +9,7 @@ import typer
 
 from core.errors import RecipeError
 from jobs.commands.shared import DEFAULT_STORE, Json, PolicyName, StoreUrl, choose_policies, err, out, parse_lengths
+from jobs.terminal.busy import busy
 
 
 def summarize(
@@ -40,7 +41,8 @@ def summarize(
         err.print(f"{chosen.signature} was trained for n = {trained}, not for {', '.join(untrained)}.", markup=False)
     language = next(iter(chosen.checkpoints.values())).reading.language
     warn_of_texts("text", [content], language, err)
-    texts = PolicyWriter(chosen).write(content, lengths)
+    with busy("Loading models, and writing"):
+        texts = PolicyWriter(chosen).write(content, lengths)
     summaries = [{"n": a, "words": count_words(b), "text": b} for a, b in zip(lengths, texts, strict=True)]
     if as_json:
         made_by = next(iter(chosen.checkpoints.values())).made_by

@@ -1,6 +1,7 @@
 """How a run is getting on, on stderr: a bar with the time left on a terminal, a plain line now and then elsewhere."""
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -127,16 +128,30 @@ def _bar(console: Console, tally: _Tally) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def _lines(console: Console, tally: _Tally) -> Iterator[Callable[[], None]]:
-    last = time.monotonic()
-    printed = ""
+    """A line every five seconds; while nothing changes ever fewer, so that a night of silence fills no log."""
+    started = last = time.monotonic()
+    told, printed = tally.text(), ""
+    lock, ended = threading.Lock(), threading.Event()
 
     def look() -> None:
-        nonlocal last, printed
-        now = time.monotonic()
-        if now - last >= _SECONDS_BETWEEN_LINES:
-            last, printed = now, tally.line()
-            console.print(printed, highlight=False)
+        nonlocal last, told, printed
+        with lock:
+            now, text = time.monotonic(), tally.text()
+            silence = max(_SECONDS_BETWEEN_LINES, (now - started) / 10) if text == told else _SECONDS_BETWEEN_LINES
+            if now - last >= silence:
+                last, told, printed = now, text, tally.line()
+                console.print(printed, highlight=False)
 
-    yield look
+    def look_on() -> None:
+        while not ended.wait(1.0):
+            look()
+
+    thread = threading.Thread(target=look_on, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield look
+    finally:
+        ended.set()
+        thread.join()
     if tally.line() != printed:
         console.print(tally.line(), highlight=False)

@@ -8,6 +8,7 @@ from rich.console import Console
 from core.analysis import Metric
 from jobs.report.run_facts import ReportFiles
 from jobs.store import RunInfo, Store
+from jobs.terminal.busy import busy
 
 # Reads a run from a store, prints its tables in a metric to a console, and writes its files into a folder. The text is
 # what commands that it names need to find the run.
@@ -19,7 +20,9 @@ def _of_sweep(store: Store, run: RunInfo, metric: Metric, out_dir: Path, console
     from jobs.report.sweep.numbers import metrics_read
     from jobs.report.sweep.write import write_sweep_report
 
-    files = write_sweep_report(run, store.points(run.id, metrics_read(metric)), out_dir, console, metric, where)
+    with busy("Reading summaries"):
+        points = store.points(run.id, metrics_read(metric))
+    files = write_sweep_report(run, points, out_dir, console, metric, where)
     print_asked(store, run, console)
     return files
 
@@ -31,7 +34,8 @@ def _of_policies(
     from jobs.report.policies.write import write_policy_report
     from jobs.terminal.metrics import metrics_of
 
-    results = policy_results(store, run, metrics_of([run]))
+    with busy("Reading summaries"):
+        results = policy_results(store, run, metrics_of([run]))
     return write_policy_report(run, results, out_dir, console, metric, where)
 
 

@@ -27,6 +27,10 @@ class PrintableConsole(Console):
             yield segment if segment.control else Segment(written_out(segment.text), segment.style)
 
 
+ERR = PrintableConsole(stderr=True, soft_wrap=True)
+"""For all that is not data."""
+
+
 def written_out(text: str) -> str:
     """`text` with control characters but tab and new line written out."""
     return _NOT_TEXT.sub(lambda found: repr(found.group())[1:-1], text)

@@ -17,6 +17,7 @@ from jobs.report.policies.printed_tables import print_policies
 from jobs.report.policies.scores_figure import plot_scores
 from jobs.report.run_facts import ReportFiles, kind_flags
 from jobs.store import CurveRow, RunInfo
+from jobs.terminal.busy import busy
 from jobs.terminal.metrics import metric_signature
 from jobs.terminal.table_style import print_line
 
@@ -46,9 +47,11 @@ def write_policy_report(
         StoreError: the run has neither updates nor summaries yet, or the points are not those of one run.
         NwsError: `out_dir` cannot be written.
     """
-    numbers = analyse_policies(run, results, metric)
+    with busy("Computing intervals"):
+        numbers = analyse_policies(run, results, metric)
     try:
-        files = _write_files(numbers, results.curve, out_dir)
+        with busy("Drawing, and writing files"):
+            files = _write_files(numbers, results.curve, out_dir)
     except OSError as error:
         raise NwsError(f"The report cannot be written to {out_dir}: {error}. Choose another folder.") from error
     print_policies(numbers, console, where)

@@ -15,6 +15,7 @@ from jobs.report.sweep.latex_curves import write_latex
 from jobs.report.sweep.numbers import Numbers, analyse, report_json
 from jobs.report.sweep.printed_tables import print_tables
 from jobs.store import RunInfo
+from jobs.terminal.busy import busy
 from jobs.terminal.table_style import print_line
 
 
@@ -30,9 +31,11 @@ def write_sweep_report(
         StoreError: the run has no summaries yet, or the points are not those of one run.
         NwsError: `out_dir` cannot be written.
     """
-    numbers = analyse(run, points, metric)
+    with busy("Computing intervals"):
+        numbers = analyse(run, points, metric)
     try:
-        files = _write_files(numbers, out_dir)
+        with busy("Drawing, and writing files"):
+            files = _write_files(numbers, out_dir)
     except OSError as error:
         raise NwsError(f"The report cannot be written to {out_dir}: {error}. Choose another folder.") from error
     print_tables(numbers, console, where)

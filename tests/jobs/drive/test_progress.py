@@ -1,4 +1,5 @@
 import io
+import time
 
 import pytest
 from rich.console import Console
@@ -27,6 +28,26 @@ def test_plain_lines_where_there_is_no_terminal(clock: list[float]) -> None:
         advance(3, 1)
     lines = stream.getvalue().splitlines()
     assert lines == ["4/12 articles · 20 s", "8/12 articles, 1 failed · 30 s · about 10 s left"]
+
+
+def test_lines_while_nothing_lands_become_fewer(clock: list[float]) -> None:
+    stream = io.StringIO()
+    with progress.run_progress(Console(file=stream), 12, already_done=0, note=ignored, show=ignored) as advance:
+        for second in range(1, 101):
+            clock[0] = float(second)
+            advance(0, 0)
+    seconds = [int(line.split(" · ")[1].removesuffix(" s")) for line in stream.getvalue().splitlines()]
+    assert seconds == [*range(5, 55, 5), *(56, 63, 70, 78, 87, 97), 100]
+
+
+def test_lines_come_while_the_driver_waits() -> None:
+    stream = io.StringIO()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(progress, "_SECONDS_BETWEEN_LINES", 0.0)
+        with progress.run_progress(Console(file=stream), 12, already_done=0, note=ignored, show=ignored):
+            while not stream.getvalue():
+                time.sleep(0.01)
+    assert stream.getvalue().startswith("0/12 articles · ")
 
 
 def test_the_bar_of_a_terminal_has_the_estimate_of_the_lines(
