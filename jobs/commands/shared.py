@@ -112,7 +112,11 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
     if outcome.failures:
         err.print(f"{outcome.failures} articles failed. See why: nws status {outcome.run_id}{where}")
         raise typer.Exit(1)
-    err.print(f"Tables and plot: nws report {outcome.run_id}{where}")
+    from jobs.drive.time_left import duration
+
+    err.print(f"It took {duration(outcome.seconds)}. Its rows are in {shown(store)}.")
+    err.print(f"Tables and plots: nws report {outcome.run_id}{where}")
+    err.print(f"A page with charts and texts: nws report {outcome.run_id} -o report.html{where}")
 
 
 def choose_policies(store: str, run: str, system: str | None) -> "PolicySystem":

@@ -4,10 +4,12 @@ It is the only writer of its run. What it has stored is never computed again, so
 goes on with one.
 """
 
+import contextlib
 import functools
 import socket
+import time
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -21,6 +23,7 @@ from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.pools import REAL, Engine, Makers, Pools, open_pools
 from jobs.drive.run import FREE, Claim, Outcome, Run, take_run
 from jobs.drive.stages import require_complete, run_stage
+from jobs.drive.time_left import duration
 from jobs.plan.job import find_job
 from jobs.plan.pinned import Pinned, PlannedTraining
 from jobs.plan.revisions import code_version, require_same_revisions
@@ -29,6 +32,8 @@ from jobs.store import PolicyInfo, Store, new_run_id
 from jobs.store.runs import SILENT_SECONDS
 from jobs.track.scalars import of_curves, of_updates
 from jobs.track.trackers import NO_TRACKERS, Trackers, open_trackers
+
+_WORTH_TELLING_SECONDS = 1.0
 
 
 def start(
@@ -159,18 +164,30 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
     if pinned.articles is not None:
         run.set_total(pinned.articles)
     training = pinned.training
+    times: dict[str, float] = {}
     if training and not _is_trained(run.policies(), training):
         from jobs.drive.training import train_policies  # and with it torch, which a sweep need not wait for
 
-        train_policies(run, training, pools, console, trackers)
+        with _timed(times, "training"):
+            train_policies(run, training, pools, console, trackers)
     announced = array("Q")
     for planned in pinned.stages:
-        run_stage(run, pinned, planned, pools, console, announced)
+        with _timed(times, planned.stage.name):
+            run_stage(run, pinned, planned, pools, console, announced)
+    if len(times) > 1 and max(times.values()) >= _WORTH_TELLING_SECONDS:
+        run.say(f"Time by stage: {', '.join(f'{name} {duration(seconds)}' for name, seconds in times.items())}")
     articles = ArticleIds(np.unique(np.frombuffer(announced, np.uint64)))
     for planned in pinned.stages:
         require_complete(run, planned.stage, articles)
     if pinned.articles != len(articles):  # a streamed dataset does not tell before
         run.set_total(len(articles))
+
+
+@contextlib.contextmanager
+def _timed(times: dict[str, float], stage: str) -> Iterator[None]:
+    started = time.monotonic()
+    yield
+    times[stage] = time.monotonic() - started
 
 
 def _is_trained(policies: Sequence[PolicyInfo], training: PlannedTraining) -> bool:

@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rich.console import Console
@@ -33,6 +33,7 @@ from jobs.store import (
     StageWork,
     Store,
     UpdateNumbers,
+    seconds_of_driver,
 )
 from jobs.store.runs import require_epoch
 
@@ -42,7 +43,10 @@ _INTERRUPTIONS = (KeyboardInterrupt, SystemExit, CancelledError)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run stands when its driver ends. `articles` are those with summaries, `reused` summaries are copies."""
+    """How a run stands when its driver ends.
+
+    `articles` are those with summaries, `reused` summaries are copies. `seconds` is how long drivers worked on it.
+    """
 
     run_id: str
     state: str
@@ -50,14 +54,16 @@ class Outcome:
     summaries: int
     reused: int
     failures: int
+    seconds: float = field(compare=False)
 
-    def as_dict(self) -> dict[str, str | int]:
+    def as_dict(self) -> dict[str, str | int | float]:
         return asdict(self)
 
 
 def outcome_of(run: RunInfo) -> Outcome:
     """How a run stands now."""
-    return Outcome(run.id, run.state, run.articles_done, run.summaries, run.reused, run.failures)
+    seconds = run.worked_seconds + seconds_of_driver(run)
+    return Outcome(run.id, run.state, run.articles_done, run.summaries, run.reused, run.failures, seconds)
 
 
 @dataclass(frozen=True, slots=True)
