@@ -1,8 +1,9 @@
 """Pearson's r, Spearman's rho and Kendall's tau-b of many samples at once.
 
-Each is a cosine. Pearson's is that of the values less their mean. With s_ij = sign(x_i - x_j), and t_ij alike of y,
-over all pairs of units, Spearman's is that of the row sums of s and t (twice the rank less the mean rank, with the mean
-rank of ties), Kendall's that of s and t themselves.
+Each is a cosine similarity. Pearson's r is that of the values minus their mean. For the other two, let
+s_ij = sign(x_i - x_j) and t_ij = sign(y_i - y_j) over all pairs of units. Spearman's rho is the cosine of the row sums
+of s and t: a row sum is twice (rank - mean rank), and ties share their mean rank. Kendall's tau-b is the cosine of s
+and t themselves.
 """
 
 from typing import Literal, get_args
@@ -29,17 +30,17 @@ def coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
     less_mean = (values - values.mean(axis=1, keepdims=True) for values in (x, y))
     ranks = (signs.sum(axis=2) for signs in (s, t))
     pairs = (signs.reshape(len(x), -1) for signs in (s, t))
-    found = np.stack([_cosine(*less_mean), _cosine(*ranks), _cosine(*pairs)])
+    values_by_coefficient = np.stack([_cosine(*less_mean), _cosine(*ranks), _cosine(*pairs)])
     # Signs are exact and sums of squares are not: only the signs tell what is constant.
     constant = ~(s.any(axis=(1, 2)) & t.any(axis=(1, 2)))
-    return np.where(constant, np.nan, np.clip(found, -1, 1))
+    return np.where(constant, np.nan, np.clip(values_by_coefficient, -1, 1))
 
 
 def coefficients_of_draws(x: FloatArray, y: FloatArray, counts: FloatArray) -> FloatArray:
     """The same for each row of `x` and `y` when its units are drawn any number of times.
 
-    Equal to `coefficients` of rows in which unit i stands as often as it was drawn, but all draws and rows are matrix
-    products: two draws of one unit are a tie, and a sum over draws is a sum over units, weighted.
+    The result equals `coefficients` of rows that repeat unit i as often as it was drawn. It is computed by matrix
+    products over all draws and rows. Two draws of one unit are a tie, and a sum over draws is a weighted sum of units.
 
     Args:
         x: float64 of shape (rows, units).
@@ -55,12 +56,12 @@ def coefficients_of_draws(x: FloatArray, y: FloatArray, counts: FloatArray) -> F
     untied_x, untied_y, concordant = (signs @ pairs for signs in (np.abs(s), np.abs(t), s * t))
     with np.errstate(divide="ignore", invalid="ignore"):
         kendall = concordant / np.sqrt(untied_x * untied_y)
-        found = np.stack([_pearson(x, y, counts), _spearman(x, y, counts), kendall])
-    return np.where((untied_x == 0) | (untied_y == 0), np.nan, np.clip(found, -1, 1))
+        values_by_coefficient = np.stack([_pearson(x, y, counts), _spearman(x, y, counts), kendall])
+    return np.where((untied_x == 0) | (untied_y == 0), np.nan, np.clip(values_by_coefficient, -1, 1))
 
 
 def _pearson(x: FloatArray, y: FloatArray, counts: FloatArray) -> FloatArray:
-    # Less the mean of all units, so that little is lost when products of sums are subtracted.
+    # Centred on the mean of all units, so that subtracting products of sums loses little precision.
     x, y = (values - values.mean(axis=1, keepdims=True) for values in (x, y))
     sum_x, sum_y, xx, yy, xy = (values @ counts.T for values in (x, y, x * x, y * y, x * y))
     drawn = counts.sum(axis=1)
@@ -69,16 +70,16 @@ def _pearson(x: FloatArray, y: FloatArray, counts: FloatArray) -> FloatArray:
 
 
 def _spearman(x: FloatArray, y: FloatArray, counts: FloatArray) -> FloatArray:
-    found = []
-    for of_x, of_y in zip(x, y, strict=True):
-        ranks = [counts @ np.sign(values[:, None] - values).T for values in (of_x, of_y)]
-        found.append(_cosine(*(np.sqrt(counts) * rank for rank in ranks)))
-    return np.stack(found)
+    rows = []
+    for row_x, row_y in zip(x, y, strict=True):
+        ranks = [counts @ np.sign(values[:, None] - values).T for values in (row_x, row_y)]
+        rows.append(_cosine(*(np.sqrt(counts) * rank for rank in ranks)))
+    return np.stack(rows)
 
 
 def _cosine(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Of each row, (rows,); NaN where `u` or `v` is all zeros."""
+    """The cosine of each row, (rows,); NaN where `u` or `v` is all zeros."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        # A root of each, not of the product: squares of small values would underflow when multiplied.
+        # The product of two roots, not the root of a product: squares of small values would underflow when multiplied.
         lengths = np.sqrt(np.einsum("ru,ru->r", u, u)) * np.sqrt(np.einsum("ru,ru->r", v, v))
         return np.asarray(np.einsum("ru,ru->r", u, v) / lengths)

@@ -22,15 +22,16 @@ from core.analysis.coefficients import COEFFICIENTS, Coefficient, FloatArray, co
 Level = Literal["system", "summary"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 PLACES = 12
-"""Of standardised means. What differs in later places only does so by rounding, and is tied."""
+"""Decimal places of standardised means that count. A difference in later places is rounding, and counts as a tie."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
     """The correlation of a metric with human scores, and the ends of its bootstrap interval.
 
-    All three are None where the correlation is undefined. `documents_left_out` have none of their own, at the summary
-    level. `resamples` are those with a correlation, of which the interval is made.
+    All three are None where the correlation is undefined. `documents_left_out` counts the documents without a
+    correlation of their own, at the summary level. `resamples` counts the resamples with a correlation: the interval
+    is made from these.
     """
 
     metric: str
@@ -60,17 +61,17 @@ def correlations(
     rng = np.random.default_rng(seed)
     systems, documents = (_drawn(rng, resamples, size) for size in human.shape)
     gold = standardised(human)
-    found = []
+    results = []
     for name, scores in metrics.items():
         metric = standardised(scores)
         values, left_out = observed(metric, gold), _undefined_documents(metric, gold)
         drawn = _at_both_levels(metric, gold, systems, documents)
         for (i, level), (j, coefficient) in itertools.product(enumerate(LEVELS), enumerate(COEFFICIENTS)):
-            of_resamples = drawn[i, j][~np.isnan(drawn[i, j])]
-            value, low, high = _with_interval(values[i, j], of_resamples, confidence)
+            resampled = drawn[i, j][~np.isnan(drawn[i, j])]
+            value, low, high = _with_interval(values[i, j], resampled, confidence)
             out = left_out if level == "summary" else 0
-            found.append(Correlation(name, level, coefficient, value, low, high, out, len(of_resamples)))
-    return tuple(found)
+            results.append(Correlation(name, level, coefficient, value, low, high, out, len(resampled)))
+    return tuple(results)
 
 
 def observed(metric: FloatArray, gold: FloatArray) -> FloatArray:
@@ -87,19 +88,19 @@ def standardised(scores: FloatArray) -> FloatArray:
     return np.asarray(centred / deviation if deviation else centred, dtype=np.float64)
 
 
-def mean_over_documents(of_documents: FloatArray, counts: FloatArray) -> FloatArray:
+def mean_over_documents(by_document: FloatArray, counts: FloatArray) -> FloatArray:
     """Mean correlation over the documents that have one.
 
     Args:
-        of_documents: float64 of shape (coefficients, documents, draws), NaN where undefined.
+        by_document: float64 of shape (coefficients, documents, draws), NaN where undefined.
         counts: float64 of shape (draws, documents): how often each document was drawn.
 
     Returns:
         float64 of shape (coefficients, draws), NaN where no document has a correlation.
     """
-    defined = ~np.isnan(of_documents)
+    defined = ~np.isnan(by_document)
     weights = counts.T * defined
-    totals = (np.where(defined, of_documents, 0.0) * weights).sum(axis=1)
+    totals = (np.where(defined, by_document, 0.0) * weights).sum(axis=1)
     weight = weights.sum(axis=1)
     return np.asarray(np.where(weight > 0, totals / np.maximum(weight, 1.0), np.nan))
 
@@ -117,9 +118,9 @@ def _at_both_levels(metric: FloatArray, gold: FloatArray, systems: FloatArray, d
     every = np.broadcast_to(np.arange(len(metric)), systems.shape)
     indices = np.repeat(every.ravel(), systems.astype(int).ravel()).reshape(systems.shape)
     means = (np.round(documents @ scores.T / drawn, PLACES) for scores in (metric, gold))
-    of_means = coefficients(*(np.take_along_axis(values, indices, axis=1) for values in means))
-    of_documents = coefficients_of_draws(metric.T, gold.T, systems)
-    return np.stack([of_means, mean_over_documents(of_documents, documents)])
+    system_level = coefficients(*(np.take_along_axis(values, indices, axis=1) for values in means))
+    by_document = coefficients_of_draws(metric.T, gold.T, systems)
+    return np.stack([system_level, mean_over_documents(by_document, documents)])
 
 
 def _undefined_documents(metric: FloatArray, gold: FloatArray) -> int:
@@ -133,10 +134,10 @@ def _drawn(rng: np.random.Generator, draws: int, size: int) -> FloatArray:
 
 
 def _with_interval(
-    value: float, of_resamples: FloatArray, confidence: float
+    value: float, resampled: FloatArray, confidence: float
 ) -> tuple[float, float, float] | tuple[None, None, None]:
     if np.isnan(value):
         return None, None, None
     tail = (1 - confidence) / 2
-    low, high = np.quantile(of_resamples, [tail, 1 - tail])
+    low, high = np.quantile(resampled, [tail, 1 - tail])
     return float(value), float(low), float(high)

@@ -1,4 +1,4 @@
-"""Mean score by summary length, with intervals: what a sweep is read from first."""
+"""Mean score by summary length, with intervals: the first result of a sweep."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from core.analysis.points import Metric, Point, Points
 from core.types import SystemKind
 
 MOST_MISSING = 0.1
-"""A system that lacks a larger share of the articles is not held against others."""
+"""A system that lacks a larger share of the articles is not compared with others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,10 @@ class CurvePoint(Interval):
     """The mean over `articles` articles at n words, and its 95 % interval.
 
     Attributes:
-        articles: of a comparable point: those that every comparable system has at this n.
+        articles: how many articles the mean is over. For a comparable point they are the articles that every
+            comparable system has at this n; for any other point, all that its own system has.
         of_articles: how many articles any system has at this n.
-        comparable: whether it may be held against others at this n. A point that is not is the mean over all articles
-            that its own system has.
+        comparable: whether it may be compared with other systems at this n.
     """
 
     n: int
@@ -44,7 +44,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Uncut:
-    """A system that was given no length: `words` is the mean its summaries came to."""
+    """A system that was given no length. `words` is the mean length of its summaries."""
 
     dataset: str
     system: str
@@ -68,7 +68,7 @@ def sweep_curves(points: Points | Iterable[Point], metric: Metric = "bertscore_f
 
 
 def comparable_articles(present: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which systems can be held against each other, and over which articles: those that all of these systems have.
+    """Which systems can be compared with each other, and over which articles: those that all of these systems have.
 
     A system takes part if it lacks at most `MOST_MISSING` of the articles that any system has. Where the systems that
     would take part share no article, none does.
@@ -106,13 +106,13 @@ def _curves(grid: Grid) -> list[Curve]:
 def uncut_scores(points: Points | Iterable[Point], metric: Metric = "bertscore_f1") -> tuple[Uncut, ...]:
     """The mean score of every system that wrote summaries of its own length (n = 0)."""
     points = Points.of(points)
-    found = []
+    uncut = []
     for grid in build_grids(points.take(points.n == 0), metric):
         counts = grid.present[:, 0].sum(axis=1)
         scores = mean_intervals(grid.values[:, 0].T)
         words = grid.words[:, 0].sum(axis=1) / counts
-        found += [
+        uncut += [
             Uncut(grid.dataset, system, grid.kinds[s], int(counts[s]), float(words[s]), score)
             for s, (system, score) in enumerate(zip(grid.systems, scores, strict=True))
         ]
-    return tuple(found)
+    return tuple(uncut)

@@ -18,7 +18,7 @@ Cells: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
 class Axes:
     """Where each point of one dataset lies. All axes are sorted (systems by `system_order`).
 
-    `cells` has the place of each of `points` on the three axes: the input's order leaves no trace.
+    `cells` has the place of each of `points` on the three axes, so the order of the input does not matter.
     """
 
     dataset: str
@@ -38,10 +38,14 @@ class Axes:
 class Grid:
     """One metric over one dataset, on the axes of `Axes`.
 
-    `kinds` says what each of the systems is.
-    `values` is float64 of shape (systems, lengths, articles), NaN where there is no such summary or the article has
-    fewer words than n; `words` is int64 of the same shape, 0 there, and `texts` are keys (`Points.text`), `NO_TEXT`
-    there. `short` is bool of shape (lengths, articles): where an article has fewer words than n (`short_articles`).
+    A cell is empty where there is no such summary, or where the article has fewer words than n.
+
+    Attributes:
+        kinds: what each of the systems is.
+        values: float64 of shape (systems, lengths, articles), NaN in empty cells.
+        words: int64 of the same shape, 0 in empty cells.
+        texts: keys (`Points.text`), int64 of the same shape, `NO_TEXT` in empty cells.
+        short: bool of shape (lengths, articles): where an article has fewer words than n (`short_articles`).
     """
 
     dataset: str
@@ -98,8 +102,8 @@ def build_axes(points: Points) -> list[Axes]:
 
 
 def _axes(dataset: str, points: Points) -> Axes:
-    kind_of = dict(zip(points.systems, points.kinds, strict=True))
-    systems = sorted(kind_of, key=lambda system: system_order(system, kind_of[system]))
+    kinds = dict(zip(points.systems, points.kinds, strict=True))
+    systems = sorted(kinds, key=lambda system: system_order(system, kinds[system]))
     articles = sorted({article for _, article in points.articles})
     lengths = np.flatnonzero(np.bincount(points.n))
     row = {system: i for i, system in enumerate(systems)}
@@ -107,7 +111,7 @@ def _axes(dataset: str, points: Points) -> Axes:
     axes = Axes(
         dataset=dataset,
         systems=tuple(systems),
-        kinds=tuple(kind_of[system] for system in systems),
+        kinds=tuple(kinds[system] for system in systems),
         lengths=tuple(lengths.tolist()),
         articles=tuple(articles),
         points=points,

@@ -19,7 +19,7 @@ FEW_ARTICLES = 30
 class Interval:
     """A mean and the ends of its interval, in the unit of the values.
 
-    There is no interval (None) where nothing shows how values spread: there is only one, or all are equal.
+    There is no interval (None) where nothing shows how values spread: there is only one value, or all are equal.
     """
 
     mean: float

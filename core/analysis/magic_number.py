@@ -1,14 +1,14 @@
-"""Which n? What a sweep can answer, from the naive to what discounts length, and how sure the answer is.
+"""Which n? Three answers of a sweep: two naive ones, and a recommendation that discounts length.
 
 Best n per article and best n by mean are bare arg-max over n. As F1 rises with n even for words drawn at random, both
 are partly a length artefact. The gain over `random` at equal n is not: every article is compared with a control of the
-same length, and the recommendation comes from that alone. It says two things of a system, each wrong in at most 5 % of
-sweeps:
+same length. The recommendation comes from that gain alone. It makes two statements about a system, each wrong in at
+most 5 % of sweeps:
 
 - that the system beats `random` at all: a sign-flip test at each n, corrected over n by Holm;
-- which n may have the largest gain: all but those that another n is above, by a sign-flip test of every pair of n,
-  corrected over the pairs by Holm. It is a confidence set of the best, after Hsu (1984) and Hansen, Lunde and Nason
-  (2011): it holds the best n, and all n that are as good, in at least 95 % of sweeps.
+- which n may have the largest gain: all n except those that are significantly below another n, by a sign-flip test of
+  every pair of n, corrected over the pairs by Holm. This is a confidence set of the best, after Hsu (1984) and Hansen,
+  Lunde and Nason (2011): it holds the best n, and all n that are as good, in at least 95 % of sweeps.
 
 bench/error_rates.py measures both.
 """
@@ -28,18 +28,18 @@ from core.analysis.sign_flip import CELLS_AT_ONCE, holm, sign_flip_p
 from core.types import SystemKind
 
 PATTERNS_PER_PAIR = 40
-"""Of signs, at the least: with as many, the smallest p that is drawn stays below .05 when it is corrected."""
+"""The fewest sign patterns to draw for each pair of n: then the smallest p can stay below .05 after correction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What a system has over `random` at equal n, over the `articles` that both have and that have n words.
+    """A system minus `random` at equal n, over the `articles` that both have and that have n words.
 
     Attributes:
         gain: the mean of the per-article differences. The intervals of all n of a system hold at once (Bonferroni).
-        p_holm: of the test that the gain is 0, as `nws compare` gives it.
-        p_behind: the smallest p that another n's gain is no larger, corrected over all pairs of n; None where there are
-            too few articles for any p to fall below .05, so that nothing could rule this n out.
+        p_holm: corrected p of the test that the gain is 0, the same as in `nws compare`.
+        p_behind: the smallest p of a test in which another n gains more, corrected over all pairs of n. None where
+            there are too few articles for any p to fall below .05, so that nothing could rule this n out.
     """
 
     n: int
@@ -61,14 +61,20 @@ class Gain:
 class MagicNumber:
     """Which n suits one system on one dataset.
 
-    Bare arg-max, over the `articles` with a summary by the system at every n for which they have words (`dropped`
-    others lack some): `best_per_article` (n to the share of articles whose F1 is highest there, ties to the smaller n),
-    its `median`, and over those of them that have words for every n `best_by_mean`; empty or None without articles.
-
-    `largest_gain` is over the articles that have every n, so that no two n are held against each other over different
-    articles; None where there is none. `recommended` holds every n that may have the largest gain, if the system beats
-    `random` at some n; `verdict` says it, or why there is none. An n of too few articles is not recommended. An upper
-    bound saw the reference: it is never recommended.
+    Attributes:
+        articles: how many articles have a summary by the system at every n for which they have words.
+        dropped: how many other articles lack some of these summaries.
+        best_per_article: bare arg-max over `articles`: n to the share of articles whose F1 is highest there. Ties go to
+            the smaller n. Empty without articles.
+        median: the median of these best n; None without articles.
+        best_by_mean: the n with the highest mean, over those of `articles` that have words for every n; None without
+            any.
+        gains: the gain over `random` at each n.
+        largest_gain: the largest mean gain over the articles that have every n, so that all n are compared over the
+            same articles; None without any.
+        recommended: every n that may have the largest gain, if the system beats `random` at some n. An n of too few
+            articles is not recommended, and an upper bound never is, since it saw the reference.
+        verdict: the recommendation in words, or why there is none.
     """
 
     dataset: str
@@ -86,12 +92,12 @@ class MagicNumber:
 
     @property
     def tested(self) -> tuple[Gain, ...]:
-        """The gains at n of which enough articles have summaries to be told from others."""
+        """The gains at those n that have enough articles to be told from other n."""
         return tuple(gain for gain in self.gains if gain.p_behind is not None)
 
     @property
     def is_conclusive(self) -> bool:
-        """Whether some n are recommended and some ruled out. Where all are recommended, nothing is said of n."""
+        """Whether some n are recommended and some ruled out. If all are recommended, the sweep gives no answer."""
         return bool(self.recommended) and len(self.recommended) < max(2, len(self.tested))
 
     @property
@@ -118,7 +124,7 @@ def magic_numbers(
     systems = set(points.systems) - {RANDOM}
     pairs = [(system, RANDOM) for system in sorted(systems)]
     compared = compare_systems(points, points, pairs, metric, seed=seed, resamples=resamples)
-    over_random = {(found.dataset, found.a): found for found in compared}
+    over_random = {(comparison.dataset, comparison.a): comparison for comparison in compared}
     return tuple(
         number
         for grid in build_grids(points.take(points.n > 0), metric)
@@ -143,38 +149,40 @@ def _magic_numbers(
     grid: Grid, over_random: Mapping[tuple[str, str], Comparison], seed: int, resamples: int
 ) -> list[MagicNumber]:
     over = [over_random.get((grid.dataset, system)) for system in grid.systems]
-    columns = [_gain_columns(grid, found) for found in over]
+    columns = [_gain_columns(grid, comparison) for comparison in over]
     p_behind = _p_behind(columns, seed, resamples)
     return [
         _magic_number(grid, s, columns[s], _gains(over[s], columns[s], p_behind[s])) for s in range(len(grid.systems))
     ]
 
 
-def _gain_columns(grid: Grid, found: Comparison | None) -> NDArray[np.float64]:
-    """Gains over `random`, (articles, compared n), NaN where one of both has none."""
-    if found is None:
+def _gain_columns(grid: Grid, comparison: Comparison | None) -> NDArray[np.float64]:
+    """Gains over `random`, (articles, compared n), NaN where either of the two has no summary."""
+    if comparison is None:
         return np.empty((len(grid.articles), 0))
-    lengths = [grid.lengths.index(at.n) for at in found.lengths]
-    system, random = (grid.systems.index(name) for name in (found.a, found.b))
+    lengths = [grid.lengths.index(at.n) for at in comparison.lengths]
+    system, random = (grid.systems.index(name) for name in (comparison.a, comparison.b))
     return np.asarray((grid.values[system, lengths] - grid.values[random, lengths]).T, dtype=np.float64)
 
 
 def _p_behind(columns: Sequence[NDArray[np.float64]], seed: int, resamples: int) -> list[list[float | None]]:
-    """Of each system's gains, by compared n: the smallest corrected p of a pair in which the other n gains more.
+    """For each system and compared n: the smallest corrected p of a pair in which the other n gains more.
 
-    1 without such a pair. Each pair is over the articles that have both n. An n of too few articles is in no pair, and
-    has None.
+    1 without such a pair. Each pair is compared over the articles that have both n. An n of too few articles is in no
+    pair: its value is None.
     """
     enough = [_enough(gains) for gains in columns]
     pairs = [_pairs(gains, compared) for gains, compared in zip(columns, enough, strict=True)]
     resamples = max(resamples, PATTERNS_PER_PAIR * max(map(len, pairs), default=0))
-    # The systems together: to make the signs takes longer than to use them.
+    # All systems are tested together: drawing the signs takes longer than using them.
     tests = iter(
-        _test_pairs(columns, [(s, *pair) for s, of_system in enumerate(pairs) for pair in of_system], seed, resamples)
+        _test_pairs(
+            columns, [(s, *pair) for s, system_pairs in enumerate(pairs) for pair in system_pairs], seed, resamples
+        )
     )
     return [
-        _smallest_p(compared, of_system, list(islice(tests, len(of_system))))
-        for compared, of_system in zip(enough, pairs, strict=True)
+        _smallest_p(compared, system_pairs, list(islice(tests, len(system_pairs))))
+        for compared, system_pairs in zip(enough, pairs, strict=True)
     ]
 
 
@@ -193,7 +201,7 @@ def _pairs(gains: NDArray[np.float64], compared: NDArray[np.bool_]) -> list[tupl
 def _test_pairs(
     columns: Sequence[NDArray[np.float64]], pairs: Sequence[tuple[int, int, int]], seed: int, resamples: int
 ) -> Iterator[tuple[float, float]]:
-    """Of each pair (system, n, other n): the sum of the gains at n minus those at the other, and its p."""
+    """For each pair (system, n, other n): the sum of the gains at n minus those at the other n, and its p."""
     if not pairs:
         return
     step = max(1, CELLS_AT_ONCE // len(columns[0]))
@@ -220,13 +228,15 @@ def _enough_articles(tests: int) -> int:
     return next(articles for articles in count(1) if 2 / 2**articles * tests < ALPHA)
 
 
-def _gains(found: Comparison | None, columns: NDArray[np.float64], p_behind: list[float | None]) -> tuple[Gain, ...]:
-    if found is None:
+def _gains(
+    comparison: Comparison | None, columns: NDArray[np.float64], p_behind: list[float | None]
+) -> tuple[Gain, ...]:
+    if comparison is None:
         return ()
-    intervals = mean_intervals(columns, 1 - (1 - CONFIDENCE) / len(found.lengths))
+    intervals = mean_intervals(columns, 1 - (1 - CONFIDENCE) / len(comparison.lengths))
     return tuple(
         Gain(at.n, at.articles, interval, at.p_holm, p)
-        for at, interval, p in zip(found.lengths, intervals, p_behind, strict=True)
+        for at, interval, p in zip(comparison.lengths, intervals, p_behind, strict=True)
     )
 
 
@@ -269,8 +279,8 @@ def _verdict(grid: Grid, system: str, kind: SystemKind, gains: tuple[Gain, ...],
         return "is an upper bound: it saw the reference"
     if recommended:
         tested = tuple(gain.n for gain in gains if gain.p_behind is not None)
-        told = lengths_text(tuple(gain.n for gain in gains), recommended)
-        return f"{told}: no n ruled out" if 1 < len(recommended) == len(tested) else told
+        lengths = lengths_text(tuple(gain.n for gain in gains), recommended)
+        return f"{lengths}: no n ruled out" if 1 < len(recommended) == len(tested) else lengths
     if system == RANDOM:
         return "is the control"
     if RANDOM not in grid.systems:

@@ -18,16 +18,20 @@ from core.analysis.sign_flip import holm, sign_flip_p
 
 ALPHA = 0.05
 TIE = 1e-6
-"""Scores no further apart are equal: the same text in another batch may differ in the seventh decimal."""
+"""Scores within this distance are equal: the same text in another batch may differ in the seventh decimal."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairedLength:
-    """A minus B at n words, over the `articles` that have both; `only_a` and `only_b` count those left out.
+    """A minus B at n words, over the `articles` for which both have a summary.
 
-    `exact` says that every sign pattern was counted. `p_holm` is corrected over the n of one pair on one dataset. A win
-    is an article on which A is higher, a tie one on which they are within `TIE` (and their difference counts as 0). On
-    `same_text` articles both wrote the same text; None where a side is a mean over several texts.
+    Attributes:
+        only_a: articles that only A has, which are left out; `only_b` likewise.
+        p_holm: `p` corrected over the n of one pair on one dataset.
+        exact: whether every sign pattern was counted.
+        wins: articles on which A is higher; `losses` likewise.
+        ties: articles on which the scores are within `TIE`. Their difference counts as 0.
+        same_text: articles for which both wrote the same text; None where a side is a mean over several texts.
     """
 
     n: int
@@ -51,12 +55,12 @@ class PairedLength:
 
     @property
     def better(self) -> bool:
-        """Whether A is above B; in at most 5 % of comparisons is this said of any n where none differs."""
+        """Whether A is significantly above B. If they differ at no n, at most 5 % of comparisons say so of any n."""
         return self.significant and self.difference.mean > 0
 
     @property
     def worse(self) -> bool:
-        """Whether A is below B, as sure as `better`."""
+        """Whether A is significantly below B, with the error rate of `better`."""
         return self.significant and self.difference.mean < 0
 
 
@@ -64,8 +68,8 @@ class PairedLength:
 class Comparison:
     """System `a` minus system `b` on one dataset; `lengths` in rising n.
 
-    `left_out` are the n at which one of them has summaries, but they share no article. `short` counts the articles that
-    have fewer words than n and so take no part there, by those n that have any.
+    `left_out` holds the n at which at least one of them has summaries but they share no article. `short` counts, by n,
+    the articles with fewer words than n. These take no part there; an n without such articles is not in it.
     """
 
     dataset: str
@@ -100,8 +104,8 @@ def compare_systems(
     Raises:
         StoreError: `a` or `b` are not the points of one run (see `build_grids`).
     """
-    found = compare_by_metric(a, b, pairs, (metric,), seed=seed, confidence=confidence, resamples=resamples)
-    return found[metric]
+    comparisons = compare_by_metric(a, b, pairs, (metric,), seed=seed, confidence=confidence, resamples=resamples)
+    return comparisons[metric]
 
 
 def compare_by_metric(
@@ -114,35 +118,37 @@ def compare_by_metric(
     confidence: float = CONFIDENCE,
     resamples: int = 10_000,
 ) -> dict[Metric, tuple[Comparison, ...]]:
-    """What `compare_systems` finds in each metric, in less time than one after the other."""
+    """`compare_systems` for each metric, computed together in less time."""
     one_run = a is b
     a, b = (Points.of(points) for points in (a, b))
     a, b = (points.take(points.n > 0) for points in (a, b))
     short_places = short_articles(a) | (frozenset() if one_run else short_articles(b))
     # What the controls of one run say of an article holds for the other run, too.
     a, b = (without_places(points, short_places) for points in (a, b))
-    of_a = {metric: build_grids(a, metric) for metric in metrics}
-    of_b = of_a if one_run else {metric: build_grids(b, metric) for metric in metrics}
+    grids_a = {metric: build_grids(a, metric) for metric in metrics}
+    grids_b = grids_a if one_run else {metric: build_grids(b, metric) for metric in metrics}
     short: dict[str, Counter[int]] = {}
     for dataset, _, n in short_places:
         short.setdefault(dataset, Counter())[n] += 1
-    found: dict[Metric, list[Comparison]] = {metric: [] for metric in metrics}
-    for dataset, grids in _both_by_dataset(of_a, of_b).items():
+    comparisons_by_metric: dict[Metric, list[Comparison]] = {metric: [] for metric in metrics}
+    for dataset, grids in _both_by_dataset(grids_a, grids_b).items():
         compared = _compare(grids, short.get(dataset, {}), pairs, seed, confidence, resamples)
         for metric, comparisons in compared.items():
-            found[metric] += comparisons
-    return {metric: tuple(comparisons) for metric, comparisons in found.items()}
+            comparisons_by_metric[metric] += comparisons
+    return {metric: tuple(comparisons) for metric, comparisons in comparisons_by_metric.items()}
 
 
 _Grids: TypeAlias = dict[Metric, tuple[Grid, Grid]]
 
 
-def _both_by_dataset(of_a: Mapping[Metric, Sequence[Grid]], of_b: Mapping[Metric, Sequence[Grid]]) -> dict[str, _Grids]:
+def _both_by_dataset(
+    grids_a: Mapping[Metric, Sequence[Grid]], grids_b: Mapping[Metric, Sequence[Grid]]
+) -> dict[str, _Grids]:
     """The grids of both sides, by dataset and metric."""
     both: dict[str, _Grids] = {}
-    for metric in of_a:
-        grids = {grid.dataset: grid for grid in of_b[metric]}
-        for grid in of_a[metric]:
+    for metric in grids_a:
+        grids = {grid.dataset: grid for grid in grids_b[metric]}
+        for grid in grids_a[metric]:
             if grid.dataset in grids:
                 both.setdefault(grid.dataset, {})[metric] = grid, grids[grid.dataset]
     return both
@@ -150,7 +156,7 @@ def _both_by_dataset(of_a: Mapping[Metric, Sequence[Grid]], of_b: Mapping[Metric
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cell:
-    """Two systems at n words: the scores of each, (articles that both runs have,), and how many stand alone."""
+    """Two systems at n words: the scores of each, (articles that both runs have,), and how many only one has."""
 
     pair: tuple[str, str]
     n: int
@@ -176,7 +182,7 @@ def _compare(
     cells = [(metric, cell) for metric, (a, b) in grids.items() for cell in _cells(a, b, pairs) if cell.both.any()]
     if not cells:
         return {}
-    # One matrix for all pairs and metrics: the same signs for each, and most of the time saved.
+    # One matrix for all pairs and metrics: they share the drawn signs, which saves most of the time.
     raw = np.stack([cell.a - cell.b for _, cell in cells], axis=1)
     differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
     intervals = mean_intervals(differences, confidence)
@@ -193,8 +199,8 @@ def _compare(
         )
         a, b = grids[metric]
         unpaired = (_lengths(a, pair[0]) | _lengths(b, pair[1])) - {at.n for at in lengths}
-        found = Comparison(a.dataset, *pair, lengths, tuple(sorted(unpaired)), dict(sorted(short.items())))
-        comparisons.setdefault(metric, []).append(found)
+        comparison = Comparison(a.dataset, *pair, lengths, tuple(sorted(unpaired)), dict(sorted(short.items())))
+        comparisons.setdefault(metric, []).append(comparison)
     return comparisons
 
 
@@ -205,11 +211,11 @@ def _cells(a: Grid, b: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator[_Cell
             continue
         for n in sorted(set(a.lengths) & set(b.lengths)):
             at_a, at_b = (a.systems.index(pair[0]), a.lengths.index(n)), (b.systems.index(pair[1]), b.lengths.index(n))
-            of_a, of_b = a.values[at_a], b.values[at_b]
-            both = ~np.isnan(of_a[in_a] - of_b[in_b])
-            only_a, only_b = (int((~np.isnan(scores)).sum() - both.sum()) for scores in (of_a, of_b))
+            scores_a, scores_b = a.values[at_a], b.values[at_b]
+            both = ~np.isnan(scores_a[in_a] - scores_b[in_b])
+            only_a, only_b = (int((~np.isnan(scores)).sum() - both.sum()) for scores in (scores_a, scores_b))
             same = _count_equal(a.texts[at_a][in_a][both], b.texts[at_b][in_b][both])
-            yield _Cell(pair, n, of_a[in_a], of_b[in_b], only_a, only_b, same)
+            yield _Cell(pair, n, scores_a[in_a], scores_b[in_b], only_a, only_b, same)
 
 
 def _count_equal(a: NDArray[np.int64], b: NDArray[np.int64]) -> int | None:

@@ -1,9 +1,9 @@
 """Does one metric agree better with human scores than another? Perm-Both of Deutsch, Dror and Roth 2021 (TACL 9).
 
-Were two metrics alike, their standardised scores could be exchanged: on any system, and on any document. A cell is
-exchanged where its system or its document is, but not both. p is two-sided, the share of drawn exchanges with a
-difference of correlations at least as far from 0 as the one found, which counts as one of them: (b + 1) / (m + 1)
-(Phipson and Smyth 2010).
+If two metrics were alike, their standardised scores could be exchanged on any system and on any document. A cell is
+exchanged where its system or its document is, but not both. p is two-sided: the share of drawn exchanges whose
+difference of correlations is at least as far from 0 as the observed one. The observed difference counts as one of them:
+(b + 1) / (m + 1) (Phipson and Smyth 2010).
 """
 
 import itertools
@@ -58,22 +58,22 @@ def differences(
     pairs = list(itertools.combinations(scores, 2))
     gaps = {(a, b): values[a] - values[b] for a, b in pairs}
     p = {(a, b): _p(gaps[a, b], _exchanged(scores[a], scores[b], gold, systems, documents)) for a, b in pairs}
-    found = []
+    results = []
     for (i, level), (j, coefficient) in itertools.product(enumerate(LEVELS), enumerate(COEFFICIENTS)):
         tested = [pair for pair in pairs if not np.isnan(gaps[pair][i, j])]
         corrected = dict(zip(tested, holm([p[pair][i, j] for pair in tested]), strict=True))
         for a, b in pairs:
             if (a, b) in corrected:
                 numbers = (gaps[a, b][i, j], p[a, b][i, j], corrected[a, b])
-                found.append(Difference(a, b, level, coefficient, *map(float, numbers)))
+                results.append(Difference(a, b, level, coefficient, *map(float, numbers)))
             else:
-                found.append(Difference(a, b, level, coefficient, None, None, None))
-    return tuple(found)
+                results.append(Difference(a, b, level, coefficient, None, None, None))
+    return tuple(results)
 
 
 def _p(gap: FloatArray, exchanged: FloatArray) -> FloatArray:
-    """Of each level and coefficient, from the differences in each draw, (levels, coefficients, draws)."""
-    # Equal differences must not differ by rounding, or a tie with the one found would not count.
+    """The p of each level and coefficient, from the differences in each draw, (levels, coefficients, draws)."""
+    # Equal differences must not differ by rounding, or a tie with the observed one would not count.
     extreme = (np.abs(exchanged) >= np.abs(gap)[..., None] - 1e-12).sum(axis=-1)
     return np.asarray((extreme + 1) / ((~np.isnan(exchanged)).sum(axis=-1) + 1))
 
@@ -97,20 +97,24 @@ def _exchanged_means(
     a: FloatArray, b: FloatArray, gold: FloatArray, systems: BoolArray, documents: BoolArray
 ) -> FloatArray:
     moved = documents.astype(np.float64) @ (b - a).T / a.shape[1]
-    of_a, of_b = a.mean(axis=1), b.mean(axis=1)
-    first = np.where(systems, of_b - moved, of_a + moved)
-    of_gold = np.broadcast_to(np.round(gold.mean(axis=1), PLACES), first.shape)
-    one, other = (coefficients(np.round(means, PLACES), of_gold) for means in (first, of_a + of_b - first))
-    return one - other
+    means_a, means_b = a.mean(axis=1), b.mean(axis=1)
+    exchanged_a = np.where(systems, means_b - moved, means_a + moved)
+    gold_means = np.broadcast_to(np.round(gold.mean(axis=1), PLACES), exchanged_a.shape)
+    correlation_a, correlation_b = (
+        coefficients(np.round(means, PLACES), gold_means) for means in (exchanged_a, means_a + means_b - exchanged_a)
+    )
+    return correlation_a - correlation_b
 
 
 def _exchanged_summaries(
     a: FloatArray, b: FloatArray, gold: FloatArray, systems: BoolArray, documents: BoolArray
 ) -> FloatArray:
-    # Each system stands here twice, with its score by a and by b; a draw takes one of the two.
+    # Each system occurs twice, once with its score by a and once by b. A draw takes one of the two.
     scores, golds = np.concatenate([a, b]).T, np.concatenate([gold, gold]).T
     counts = np.concatenate([~systems, systems], axis=1).astype(np.float64)
-    one, other = (coefficients_of_draws(scores, golds, drawn) for drawn in (counts, 1 - counts))
+    drawn_correlations, undrawn_correlations = (
+        coefficients_of_draws(scores, golds, drawn) for drawn in (counts, 1 - counts)
+    )
     every = np.ones(documents.shape)
-    first = mean_over_documents(np.where(documents.T, other, one), every)
-    return first - mean_over_documents(np.where(documents.T, one, other), every)
+    first = mean_over_documents(np.where(documents.T, undrawn_correlations, drawn_correlations), every)
+    return first - mean_over_documents(np.where(documents.T, drawn_correlations, undrawn_correlations), every)

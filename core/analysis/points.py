@@ -1,4 +1,4 @@
-"""What the analysis reads: the scores of a run's summaries, as one `Point` each or, of many, as columns (`Points`)."""
+"""What the analysis reads: the scores of a run's summaries, one `Point` each or all of them as columns (`Points`)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ METRICS: tuple[Metric, ...] = ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel
 
 RANDOM = "random"
 LEAD = "lead"
-"""The controls that others are compared with: what length alone gains, and what the article's beginning does."""
+"""The controls that others are compared with: `random` shows what length alone gains, `lead` what a beginning does."""
 POLICY = "policy|"
 """What the signatures of trained policies begin with."""
 NO_TEXT = 0
@@ -39,9 +39,9 @@ Place: TypeAlias = tuple[str, str, int]
 class Point:
     """One scored summary: what `system` wrote for an article when asked for `n` words (0: uncut).
 
-    `words` is what the summary has, which is less than `n` when the article had no more to give. `kind` is what the
-    system is to a reader. `text` is the summary; None for a mean over several. `plugin_scores` are those of metrics
-    from outside, the same metrics in all points.
+    `words` is the length of the summary; it is less than `n` when the article has fewer words. `kind` says whether the
+    system is a system, a control or an upper bound. `text` is the summary, or None for a mean over several.
+    `plugin_scores` are the scores by metrics of plugins; all points have the same ones.
     """
 
     dataset: str
@@ -60,7 +60,7 @@ class Point:
     plugin_scores: Mapping[Metric, float] = field(default_factory=dict)
 
     def score(self, metric: Metric) -> float:
-        """In one of `METRICS`, or in one from outside."""
+        """The score by one of `METRICS`, or by a metric of a plugin."""
         value: float = getattr(self, metric) if metric in METRICS else self.plugin_scores[metric]
         return value
 
@@ -78,8 +78,8 @@ class Points:
         words: int32, the words that the summary has.
         text: int64, a key: equal texts have equal keys (in this process, see `text_keys`). `NO_TEXT` for a mean.
         scores: float64, by metric, of those that were read.
-        repeated_words: float64, the share of each text's words that occurred before (`repeated_word_share`). None where
-            nobody asked for it: it takes longer to compute than all else.
+        repeated_words: float64, the share of each text's words that occurred before (`repeated_word_share`). None
+            unless it was asked for: it takes longer to compute than everything else.
     """
 
     systems: tuple[str, ...]
@@ -98,7 +98,7 @@ class Points:
 
     @classmethod
     def of(cls, points: "Points | Iterable[Point]") -> "Points":
-        """Points as columns. A system whose points differ in kind is what the last of them says."""
+        """Points as columns. If the points of a system differ in kind, the last one counts."""
         if isinstance(points, Points):
             return points
         points = list(points)
@@ -129,7 +129,9 @@ class Points:
         row = {system: i for i, system in enumerate(kinds)}
         depth = {article: i for i, article in enumerate(articles)}
         rows = [np.array([row[system] for system in part.systems], dtype=np.int32)[part.system] for part in parts]
-        depths = [np.array([depth[of] for of in part.articles], dtype=np.int32)[part.article] for part in parts]
+        depths = [
+            np.array([depth[article] for article in part.articles], dtype=np.int32)[part.article] for part in parts
+        ]
         return cls(
             systems=tuple(kinds),
             kinds=tuple(kinds.values()),
@@ -162,13 +164,13 @@ class Points:
             repeated_words=None if self.repeated_words is None else self.repeated_words[chosen],
         )
 
-    def is_of(self, kind: SystemKind) -> NDArray[np.bool_]:
-        """Of every point, whether its system is of a kind."""
-        return np.array([found == kind for found in self.kinds], dtype=np.bool_)[self.system]
+    def is_of_kind(self, kind: SystemKind) -> NDArray[np.bool_]:
+        """Whether the system of each point is of this kind, (points,)."""
+        return np.array([system_kind == kind for system_kind in self.kinds], dtype=np.bool_)[self.system]
 
 
 def _used(codes: NDArray[np.int32], size: int) -> tuple[NDArray[np.int32], list[int]]:
-    """Codes counted anew from 0, and the old code of each new one."""
+    """The codes renumbered from 0 without gaps, and the old code of each new one."""
     used = np.bincount(codes, minlength=size) > 0
     return (np.cumsum(used, dtype=np.int32) - np.int32(1))[codes], np.flatnonzero(used).tolist()
 
@@ -185,17 +187,17 @@ def text_keys(texts: Sequence[str | None]) -> NDArray[np.int64]:
 def kinds_of(points: Points | Iterable[Point]) -> dict[str, SystemKind]:
     """What each system is, in the order of `system_order`."""
     points = Points.of(points)
-    found = dict(zip(points.systems, points.kinds, strict=True))
-    return {system: found[system] for system in sorted(found, key=lambda system: system_order(system, found[system]))}
+    kinds = dict(zip(points.systems, points.kinds, strict=True))
+    return {system: kinds[system] for system in sorted(kinds, key=lambda system: system_order(system, kinds[system]))}
 
 
 def short_articles(points: Points | Iterable[Point]) -> frozenset[Place]:
-    """Where an article has fewer words than n: there the controls wrote fewer, which they do for no other reason.
+    """Where an article has fewer words than n. The controls show it: they write fewer than n for no other reason.
 
     An article without a summary by a control counts as long enough.
     """
     points = Points.of(points)
-    short = points.is_of("control") & (points.words < points.n)
+    short = points.is_of_kind("control") & (points.words < points.n)
     places = zip(points.article[short].tolist(), points.n[short].tolist(), strict=True)
     return frozenset((*points.articles[article], n) for article, n in places)
 

@@ -28,29 +28,29 @@ _SEED = re.compile(r"(policy\|.+)\|seed=(-?\d+)(?:\|n=\d+)?")
 def split_seed(name: str) -> tuple[str, int | None]:
     """A policy's system without its seed, and the seed: `policy|reinforce|seed=0` is (`policy|reinforce`, 0).
 
-    A final `|n=7`, of one of several parts, is left out. All other systems are themselves, without seed.
+    A final `|n=7`, which marks one of several parts, is left out. Any other name is returned as it is, without a seed.
     """
-    found = _SEED.fullmatch(name)
-    return (found[1], int(found[2])) if found else (name, None)
+    match = _SEED.fullmatch(name)
+    return (match[1], int(match[2])) if match else (name, None)
 
 
 def mean_over_seeds(points: Points | Iterable[Point], method: str) -> Points:
-    """The policies of a method as one system: each metric's mean over its seeds, where all of them have a summary.
+    """The policies of a method as one system: the mean of each metric over its seeds, where all have a summary.
 
     Args:
         points: of one run.
         method: such as `policy|reinforce`.
     """
     points = Points.of(points)
-    of_method = points.take(np.array([split_seed(name)[0] == method for name in points.systems])[points.system])
+    policies = points.take(np.array([split_seed(name)[0] == method for name in points.systems])[points.system])
     parts = []
-    for axes in build_axes(of_method):
-        if len(axes.systems) < len(of_method.systems):
+    for axes in build_axes(policies):
+        if len(axes.systems) < len(policies.systems):
             continue
         n, article = np.nonzero(_present(axes).all(axis=0))
         values = _values(axes)[:, n, article]
         means = {
-            metric: np.array([statistics.fmean(of_seeds) for of_seeds in values[:, :, k].T.tolist()])
+            metric: np.array([statistics.fmean(seed_values) for seed_values in values[:, :, k].T.tolist()])
             for k, metric in enumerate(points.scores)
         }
         places = [(axes.dataset, axes.articles[i]) for i in article.tolist()]
@@ -66,7 +66,7 @@ def _present(axes: Axes) -> NDArray[np.bool_]:
 
 
 def _values(axes: Axes) -> NDArray[np.float64]:
-    """Every score and, if it is there, the share of repeated words: (systems, lengths, articles, numbers), float64."""
+    """All scores, and the share of repeated words if there is one: (systems, lengths, articles, numbers), float64."""
     columns = [*axes.points.scores.values()]
     if axes.points.repeated_words is not None:
         columns.append(axes.points.repeated_words)
@@ -120,7 +120,7 @@ def policy_scores(
     """
     points = Points.of(points)
     points = without_short(points.take(points.n > 0))
-    build_grids(points, metric)  # for its checks: a mean would hide what is not a number
+    build_grids(points, metric)  # for its checks: a mean over seeds would hide a score that is not a number
     all_cells = _cells(points, metric)
     cells = _on_equal_articles(all_cells)
     scores = {key: dict(zip(cell.articles, cell.scores.mean(axis=0), strict=True)) for key, cell in cells.items()}
@@ -139,8 +139,8 @@ _Key: TypeAlias = tuple[str, str, int]
 class _Cell:
     """A system at one n: `numbers` are float64 of shape (seeds, articles, metrics and repeated words).
 
-    `column` is that of the metric the scores are about. `seeds` is empty for a system without seeds, whose numbers
-    stand as if it had one.
+    `column` is that of the metric the scores are about. `seeds` is empty for a system without seeds; its numbers then
+    have a first axis of length 1.
     """
 
     articles: tuple[str, ...]
@@ -166,7 +166,7 @@ def _score(
     key: _Key, cell: _Cell, versus: Mapping[str, PairedLength], gap_closed: float | None, training_f1: float | None
 ) -> SystemScore:
     dataset, system, n = key
-    # Metrics from outside stand between those that every summary has and the repeated words.
+    # The order: the metrics that every summary has, those of plugins, and the repeated words last.
     f1, rouge1, rouge2, rougel, efficiency, density, *_, repeated_words = cell.numbers.mean(axis=(0, 1)).tolist()
     return SystemScore(
         dataset=dataset,
@@ -198,45 +198,45 @@ def _cells(points: Points, metric: Metric) -> dict[_Key, _Cell]:
         methods: dict[str, list[int]] = {}
         for s, name in enumerate(axes.systems):
             methods.setdefault(split_seed(name)[0], []).append(s)
-        for system, of_method in methods.items():
+        for system, policies in methods.items():
             for k, n in enumerate(axes.lengths):
-                found = [(split_seed(axes.systems[s])[1], s) for s in of_method if present[s, k].any()]
-                rows = [s for _, s in sorted(found, key=lambda seed_and_row: seed_and_row[0] or 0)]
+                with_summaries = [(split_seed(axes.systems[s])[1], s) for s in policies if present[s, k].any()]
+                rows = [s for _, s in sorted(with_summaries, key=lambda seed_and_row: seed_and_row[0] or 0)]
                 common = np.flatnonzero(present[rows, k].all(axis=0)) if rows else np.array([], dtype=np.intp)
                 if common.size:
                     articles = tuple(axes.articles[i] for i in common.tolist())
-                    seeds = tuple(sorted(seed for seed, _ in found if seed is not None))
+                    seeds = tuple(sorted(seed for seed, _ in with_summaries if seed is not None))
                     numbers = np.ascontiguousarray(values[rows, k][:, common])
                     cells[axes.dataset, system, n] = _Cell(articles, seeds, axes.kinds[rows[0]], numbers, column)
     return cells
 
 
 def _on_equal_articles(cells: Mapping[_Key, _Cell]) -> dict[_Key, _Cell]:
-    """The cells of one dataset and n cut to the articles that all of them have, but for those that lack too many."""
+    """The cells, cut to the articles that all cells of one dataset and n have. Cells that lack too many stay whole."""
     cut = {}
     for place in {(dataset, n) for dataset, _, n in cells}:
-        here = {key: cell for key, cell in cells.items() if (key[0], key[2]) == place}
-        articles = sorted({article for cell in here.values() for article in cell.articles})
-        present = np.array([np.isin(articles, cell.articles) for cell in here.values()])
+        group = {key: cell for key, cell in cells.items() if (key[0], key[2]) == place}
+        articles = sorted({article for cell in group.values() for article in cell.articles})
+        present = np.array([np.isin(articles, cell.articles) for cell in group.values()])
         comparable, common = comparable_articles(present)
         chosen = {article for article, is_common in zip(articles, common, strict=True) if is_common}
-        for (key, cell), fits in zip(here.items(), comparable, strict=True):
+        for (key, cell), fits in zip(group.items(), comparable, strict=True):
             cut[key] = _only(cell, chosen) if fits else cell
     return cut
 
 
 def _only(cell: _Cell, articles: Container[str]) -> _Cell:
-    kept = [i for i, article in enumerate(cell.articles) if article in articles]
+    indices = [i for i, article in enumerate(cell.articles) if article in articles]
     return replace(
         cell,
-        articles=tuple(cell.articles[i] for i in kept),
-        numbers=cell.numbers[:, kept],
+        articles=tuple(cell.articles[i] for i in indices),
+        numbers=cell.numbers[:, indices],
         comparable=True,
     )
 
 
 def _comparisons(cells: Mapping[_Key, _Cell], metric: Metric, seed: int) -> dict[_Key, dict[str, PairedLength]]:
-    """What `compare_systems` finds when the seeds of a policy are one system."""
+    """The results of `compare_systems` when the seeds of a policy are one system."""
     points = Points.together(
         [
             _means(
@@ -250,7 +250,7 @@ def _comparisons(cells: Mapping[_Key, _Cell], metric: Metric, seed: int) -> dict
         ]
     )
     systems = sorted({system for (_, system, _), cell in cells.items() if cell.kind != "upper bound"})
-    pairs = [(system, other) for system in systems for other in COMPARED if system != other]
+    pairs = [(system, compared) for system in systems for compared in COMPARED if system != compared]
     versus: dict[_Key, dict[str, PairedLength]] = {}
     for comparison in compare_systems(points, points, pairs, metric, seed=seed):
         for at in comparison.lengths:
@@ -260,11 +260,11 @@ def _comparisons(cells: Mapping[_Key, _Cell], metric: Metric, seed: int) -> dict
 
 def _gap_closed(key: _Key, scores: Mapping[_Key, Mapping[str, float]]) -> float | None:
     dataset, system, n = key
-    textrank, oracle = (scores.get((dataset, other, n), {}) for other in (TEXTRANK, ORACLE))
+    textrank, oracle = (scores.get((dataset, name, n), {}) for name in (TEXTRANK, ORACLE))
     common = sorted(scores[key].keys() & textrank.keys() & oracle.keys())
     if not common or system in (TEXTRANK, ORACLE):
         return None
     mean, lowest, highest = (
-        float(np.mean([of[article] for article in common])) for of in (scores[key], textrank, oracle)
+        float(np.mean([by_article[article] for article in common])) for by_article in (scores[key], textrank, oracle)
     )
     return (mean - lowest) / (highest - lowest) if highest > lowest else None

@@ -1,4 +1,4 @@
-"""Which systems write the same text: then they are nearly one, and comparing them says little."""
+"""Which systems write the same text: comparing these says little, as they are nearly one system."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ class SameText:
 
 
 def same_texts(points: Points | Iterable[Point]) -> tuple[SameText, ...]:
-    """For every two systems that share an article and n, but for controls and upper bounds; the largest share first."""
+    """For every two systems that share an article and n, the largest share first. No controls and no upper bounds."""
     points = without_short(points)
-    chosen = points.is_of("system") & (points.n > 0) & (points.text != NO_TEXT)
-    found = []
+    chosen = points.is_of_kind("system") & (points.n > 0) & (points.text != NO_TEXT)
+    pairs = []
     for grid in build_grids(points.take(chosen), "bertscore_f1"):
         for a, b in combinations(range(len(grid.systems)), 2):
             both = grid.present[a] & grid.present[b]
             if both.any():
                 equal = int(np.sum(grid.texts[a][both] == grid.texts[b][both]))
-                found.append(SameText(grid.dataset, grid.systems[a], grid.systems[b], int(both.sum()), equal))
-    return tuple(sorted(found, key=lambda pair: (pair.dataset, -pair.share, pair.a, pair.b)))
+                pairs.append(SameText(grid.dataset, grid.systems[a], grid.systems[b], int(both.sum()), equal))
+    return tuple(sorted(pairs, key=lambda pair: (pair.dataset, -pair.share, pair.a, pair.b)))

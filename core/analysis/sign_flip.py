@@ -1,9 +1,10 @@
 """Is a mean difference more than chance? The paired sign-flip test, and Holm's correction for several of them.
 
-The paired randomisation test of Fisher (The Design of Experiments, 1935, section 21): were two systems alike, every
-article's difference would have either sign with equal chance. p is two-sided, the share of sign patterns whose |mean|
-is at least the one found. All 2^articles patterns count where they are at most the number of resamples; else patterns
-are drawn, and the one found counts as one of them: (b + 1) / (m + 1), which is never 0 (Phipson and Smyth 2010).
+The paired randomisation test of Fisher (The Design of Experiments, 1935, section 21): if two systems were alike, every
+article's difference would have either sign with equal chance. p is two-sided: the share of sign patterns whose |mean|
+is at least the observed one. All 2^articles patterns are counted if they are at most the number of resamples. Otherwise
+patterns are drawn, and the observed one counts as one of them: (b + 1) / (m + 1), which is never 0 (Phipson and
+Smyth 2010).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 CELLS_AT_ONCE = 4_000_000
-"""Signs held at a time: 16 MiB of float32, whatever the number of articles."""
+"""Signs in memory at a time: 16 MiB of float32, whatever the number of articles."""
 _SIGNS = np.where(np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1), np.float32(-1), np.float32(1))
 """The eight signs of each byte, by its bits."""
 
@@ -31,15 +32,17 @@ def sign_flip_p(differences: NDArray[np.float64], seed: int, resamples: int = 10
     Raises:
         ValueError: a column has no value.
     """
-    found: dict[int, tuple[float, bool]] = {}
+    results: dict[int, tuple[float, bool]] = {}
     for columns, group in _complete_columns(differences):
         exact = 2 ** len(group) <= resamples
         extreme, patterns = _count_extreme(
             group, _all_signs(len(group)) if exact else _draw(len(group), seed, resamples)
         )
         counted = 0 if exact else 1
-        found |= {c: (float(b + counted) / (patterns + counted), exact) for c, b in zip(columns, extreme, strict=True)}
-    return [found[column] for column in range(differences.shape[1])]
+        results |= {
+            c: (float(b + counted) / (patterns + counted), exact) for c, b in zip(columns, extreme, strict=True)
+        }
+    return [results[column] for column in range(differences.shape[1])]
 
 
 def holm(p: Sequence[float]) -> list[float]:
@@ -72,7 +75,7 @@ def _count_extreme(
     Sums are made in float32, which takes half the time. Those that its rounding leaves in doubt are made in float64.
     """
     total = np.abs(differences).sum(axis=0)
-    # Equal sums of other signs must not differ by rounding, or a tie with the sum found would not count.
+    # Equal sums of other signs must not differ by rounding, or a tie with the observed sum would not count.
     least = np.abs(differences.sum(axis=0)) - 1e-12 * total
     share = np.where(total > 0, total, 1.0)
     shares = (differences / share).astype(np.float32)
@@ -93,11 +96,12 @@ def _count_extreme(
 def _float32_bounds(
     least: NDArray[np.float64], differs: NDArray[np.bool_], articles: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """From which float32 sum on a float64 sum surely is at least `least`, and below which it surely is not.
+    """Two bounds (high, low) of float32 sums, that tell whether the float64 sum is at least `least`.
 
-    In whatever order they are added, k products of shares that come to 1 are off by at most k u / (1 - k u), and by u
-    for having been rounded before (Higham, Accuracy and Stability of Numerical Algorithms, 2002, 3.1; u = 2^-24).
-    Where nothing differs every sum is exactly 0.
+    At `high` or above it surely is, and below `low` it surely is not.
+    In whatever order they are added, k products of shares that add up to 1 are off by at most k u / (1 - k u), and by u
+    more because the shares were rounded (Higham, Accuracy and Stability of Numerical Algorithms, 2002, 3.1; u = 2^-24).
+    Where nothing differs, every sum is exactly 0.
     """
     u = 2.0**-24
     off = 1.01 * (articles + 1) * u / (1 - articles * u)
@@ -123,10 +127,11 @@ def _draw(articles: int, seed: int, resamples: int) -> Iterator[NDArray[np.float
 
 @lru_cache(maxsize=2)
 def _flips(seed: int, signs: int) -> NDArray[np.uint8]:
-    """Which of so many signs are flipped, a bit each, 8 in a byte.
+    """Which of this many signs are flipped, a bit each, 8 in a byte.
 
-    Drawing them takes as long as adding up. A report tests many columns, of nearly as many articles each: all of them
-    take from the beginning of one sequence, which the calls of the generator may be cut from in any sizes.
+    Drawing the signs takes as long as using them, so they are cached. A report tests many columns with nearly the same
+    number of articles: all of them read from the beginning of one sequence. The generator gives the same sequence
+    whatever the sizes of its calls.
     """
     rng = np.random.default_rng(seed)
     sizes = [min(CELLS_AT_ONCE, signs - start) for start in range(0, signs, CELLS_AT_ONCE)]

@@ -1,4 +1,4 @@
-"""The score of a system on test articles at n words, and what it has over others and over its training."""
+"""The score of a system on test articles at n words, compared with other systems and with its training articles."""
 
 import statistics
 from collections.abc import Mapping
@@ -21,15 +21,16 @@ class SystemScore:
 
     Attributes:
         score: the mean of the metric that `policy_scores` was asked for, with its 95 % interval over articles.
-        seeds: of a policy: that mean of each of its seeds. Empty for any other system. Only articles that all seeds
-            have a summary of count, here and in every other number.
+        seeds: for a policy, the mean of each of its seeds. Empty for any other system. Here and in every other number,
+            only articles count for which all seeds have a summary.
         repeated_words: share of words that occurred earlier in the summary (`repeated_word_share`).
-        comparable: whether it may be held against the others at this n: all that may are judged on the same articles
-            (`comparable_articles`), any other on all that it has.
-        versus: this system minus others of `COMPARED`, by name, paired over the articles that both have; an upper bound
-            is compared with none.
+        comparable: whether it may be compared with the others at this n. All comparable systems are judged on the same
+            articles (`comparable_articles`), any other system on all that it has.
+        versus: this system minus others of `COMPARED`, by name, paired over the articles that both have. Empty for an
+            upper bound.
         gap_closed: share of the way from `textrank` to `oracle`, (score - textrank's) / (oracle's - textrank's), over
-            the articles that all three have. None for these two, without one of them, where the oracle is not above.
+            the articles that all three have. None for these two systems, if one of them is missing, and if the oracle
+            is not above textrank.
         training_f1: mean F1 on the articles the policy learned from, where it is known.
     """
 
