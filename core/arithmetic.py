@@ -99,5 +99,5 @@ def warn_if_rows_depend() -> None:
 def _cpu_kind(cpuinfo: Path) -> str:
     """Family and model as Linux numbers them: virtual machines hide the name."""
     text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
-    found = [re.search(rf"^{name}\s*:\s*(\d+)", text, re.MULTILINE) for name in ("cpu family", "model")]
-    return "-".join(match[1] for match in found if match) or "of unknown kind"
+    matches = [re.search(rf"^{name}\s*:\s*(\d+)", text, re.MULTILINE) for name in ("cpu family", "model")]
+    return "-".join(match[1] for match in matches if match) or "of unknown kind"

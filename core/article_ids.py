@@ -13,7 +13,7 @@ IdNumbers: TypeAlias = NDArray[np.uint64]
 
 def id_numbers(ids: Iterable[str]) -> IdNumbers:
     """The numbers of article ids, in the same order."""
-    return np.fromiter((int(one, 16) for one in ids), np.uint64)
+    return np.fromiter((int(article_id, 16) for article_id in ids), np.uint64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +50,6 @@ class ArticleIds:
     def holds(self, numbers: IdNumbers) -> NDArray[np.bool_]:
         """Of each of `numbers`, whether its id is one of these."""
         places = np.searchsorted(self.numbers, numbers)
-        found: NDArray[np.bool_] = places < len(self.numbers)
-        found[found] = self.numbers[places[found]] == numbers[found]
-        return found
+        is_member: NDArray[np.bool_] = places < len(self.numbers)
+        is_member[is_member] = self.numbers[places[is_member]] == numbers[is_member]
+        return is_member

@@ -9,6 +9,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
     Nothing where none is much like it, by the measure of Ratcliff and Obershelp that `difflib` has.
     """
-    by_lower = {one.lower(): one for one in known}
+    by_lower = {candidate.lower(): candidate for candidate in known}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1)
     return f" Did you mean {by_lower[close[0]]!r}?" if close else ""

@@ -58,22 +58,21 @@ class EpisodeRunner:
 
     def learn(self, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
         """The gradient of each episode of each request, in this order. All summaries are rewarded together."""
-        asked = _asked(requests)
-        drawn = [self._draw(one) for one in asked]
-        compared = [[self._greedy_text(one)] if one.is_self_critical else [] for one in asked]
-        rewards = self._rewards(
-            [(one.article, [*of.episodes.texts, *more]) for one, of, more in zip(asked, drawn, compared, strict=True)]
-        )
-        return _regrouped(requests, [_gradient(*of_one) for of_one in zip(asked, drawn, rewards, strict=True)])
+        episodes = _asked(requests)
+        sampled = [self._draw(episode) for episode in episodes]
+        greedy_texts = [[self._greedy_text(episode)] if episode.is_self_critical else [] for episode in episodes]
+        texts = [[*rollouts.episodes.texts, *greedy] for rollouts, greedy in zip(sampled, greedy_texts, strict=True)]
+        rewards = self._rewards([(episode.article, written) for episode, written in zip(episodes, texts, strict=True)])
+        return _regrouped(requests, [_gradient(*parts) for parts in zip(episodes, sampled, rewards, strict=True)])
 
     def decode(self, requests: Sequence[Request]) -> list[list[Decoded]]:
         """The greedy summary of each episode of each request, in this order, with its reward."""
-        asked = _asked(requests)
-        texts = [self._greedy_text(one) for one in asked]
-        rewards = self._rewards([(one.article, [text]) for one, text in zip(asked, texts, strict=True)])
+        episodes = _asked(requests)
+        texts = [self._greedy_text(episode) for episode in episodes]
+        rewards = self._rewards([(episode.article, [text]) for episode, text in zip(episodes, texts, strict=True)])
         decoded = [
-            Decoded(one.article.id, one.n, text, reward)
-            for one, text, (reward,) in zip(asked, texts, rewards, strict=True)
+            Decoded(episode.article.id, episode.n, text, reward)
+            for episode, text, (reward,) in zip(episodes, texts, rewards, strict=True)
         ]
         return _regrouped(requests, decoded)
 
@@ -100,8 +99,8 @@ class EpisodeRunner:
 
     def _rewards(self, texts: Sequence[tuple[Article, Sequence[str]]]) -> list[list[float]]:
         """Of each text of each article, asked for all together."""
-        rewards = iter(self._reward([(article, text) for article, of_article in texts for text in of_article]))
-        return [[next(rewards) for _ in of_article] for _, of_article in texts]
+        rewards = iter(self._reward([(article, text) for article, article_texts in texts for text in article_texts]))
+        return [[next(rewards) for _ in article_texts] for _, article_texts in texts]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,8 +139,8 @@ def _gradient(asked: _Asked, drawn: Rollouts, rewards: Sequence[float]) -> Artic
     values = np.array(rewards[:k])
     baselines = advantage_baselines(values, reinforce, reference)
     advantage = advantages(values, baselines, reinforce.normalise)
-    of_policy = policy_loss(drawn, advantage)
-    loss = of_policy - reinforce.entropy_weight * drawn.entropy.mean()
+    loss_of_policy = policy_loss(drawn, advantage)
+    loss = loss_of_policy - reinforce.entropy_weight * drawn.entropy.mean()
     asked.pair.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
     gradient = {
@@ -152,4 +151,4 @@ def _gradient(asked: _Asked, drawn: Rollouts, rewards: Sequence[float]) -> Artic
     samples = tuple(
         Sample(text, *map(float, numbers)) for text, *numbers in zip(drawn.episodes.texts, *columns, strict=True)
     )
-    return ArticleGradient(asked.article.id, asked.n, gradient, samples, of_policy.item(), loss.item())
+    return ArticleGradient(asked.article.id, asked.n, gradient, samples, loss_of_policy.item(), loss.item())

@@ -69,7 +69,7 @@ def onednn_works() -> bool:
     bias = torch.randn(96, generator=generator)
     expected = nn.functional.linear(inputs, weight, bias)
     try:
-        found = PackedLinear(weight, bias)(inputs)
+        outputs = PackedLinear(weight, bias)(inputs)
     except (AttributeError, RuntimeError, TypeError):  # no such operation, not for this CPU, other arguments
         return False
-    return bool((found - expected).abs().max() <= _TOLERANCE * expected.abs().max())
+    return bool((outputs - expected).abs().max() <= _TOLERANCE * expected.abs().max())

@@ -109,6 +109,6 @@ def _refusal(repository: str, error: HfHubHTTPError) -> str:
         401: "The token is not valid: make a new one, and keep it with `hf auth login` or in HF_TOKEN.",
         403: "The token may not write there: take one that may, or name a repository of your own.",
     }
-    said = error.server_message or str(error)
-    helps = advice.get(error.response.status_code, "Try again later.")
-    return f"The Hub refuses the upload to {repository} ({error.response.status_code}): {said} {helps}"
+    message = error.server_message or str(error)
+    cure = advice.get(error.response.status_code, "Try again later.")
+    return f"The Hub refuses the upload to {repository} ({error.response.status_code}): {message} {cure}"

@@ -118,10 +118,10 @@ def _packaged_minilm(folder: Path) -> Path:
     return folder
 
 
-def _require_same(found: str, expected: str, folder: Path) -> None:
-    if found != expected:
+def _require_same(actual: str, expected: str, folder: Path) -> None:
+    if actual != expected:
         raise ModelError(
-            f"The model in {folder} has SHA-256 {found}, but {expected} was recorded: they are not the same model. "
+            f"The model in {folder} has SHA-256 {actual}, but {expected} was recorded: they are not the same model. "
             "Restore the files, or submit a new run."
         )
 

@@ -32,12 +32,12 @@ class AtLengths:
         return self.system.summarize(document, self.lengths)
 
 
-def part_of(plan: SweepPlan, missing: Mapping[str, Sequence[int]]) -> SweepPlan:
+def plan_for_missing(plan: SweepPlan, missing: Mapping[str, Sequence[int]]) -> SweepPlan:
     """`plan` for the systems in `missing` alone, each at its lengths. What has uncut summaries writes these, too.
 
     Encoders that none of these systems asks for are not loaded.
     """
-    lengths = tuple(n for n in plan.lengths if any(n in of_system for of_system in missing.values()))
+    lengths = tuple(n for n in plan.lengths if any(n in missing_lengths for missing_lengths in missing.values()))
     chosen = [system for system in plan.systems if system.signature in missing]
     generator = plan.generator if plan.generator is not None and plan.generator.signature in missing else None
     return replace(
@@ -49,8 +49,8 @@ def part_of(plan: SweepPlan, missing: Mapping[str, Sequence[int]]) -> SweepPlan:
     )
 
 
-def _at(system: System, lengths: tuple[int, ...], of_all: tuple[int, ...]) -> System:
-    return system if lengths == of_all else AtLengths(system, lengths)
+def _at(system: System, lengths: tuple[int, ...], all_lengths: tuple[int, ...]) -> System:
+    return system if lengths == all_lengths else AtLengths(system, lengths)
 
 
 def asks_for(system: System, encoder: ModelRef) -> bool:

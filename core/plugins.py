@@ -101,11 +101,11 @@ def read_plugin(spec: PluginSpec, path: Path) -> Plugin:
         raise PluginError(f"The plugin {spec.plugin} cannot be read: {error}.") from error
 
 
-def told(error: BaseException, file: str) -> str:
+def describe_error(error: BaseException, file: str) -> str:
     """Class and message of an error, with the line of the plugin where it arose."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    where = f" (line {lines[-1]})" if lines else ""
-    return f"{type(error).__name__}: {error}{where}"
+    position = f" (line {lines[-1]})" if lines else ""
+    return f"{type(error).__name__}: {error}{position}"
 
 
 @functools.lru_cache(maxsize=64)
@@ -118,17 +118,17 @@ def _imported(name: str, source: str, sha256: str) -> ModuleType:
         exec(compile(source, name, "exec"), module.__dict__)
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
-        raise PluginError(f"The plugin {name} cannot be imported: {told(error, name)}") from error
+        raise PluginError(f"The plugin {name} cannot be imported: {describe_error(error, name)}") from error
     _require_names(module, name)
     return module
 
 
 def _require_names(module: ModuleType, name: str) -> None:
-    found = {kind: getattr(module, kind) for kind in ("SYSTEMS", "METRICS") if hasattr(module, kind)}
-    for kind, named in found.items():
-        if not isinstance(named, Mapping) or not named or not all(isinstance(key, str) for key in named):
+    tables = {kind: getattr(module, kind) for kind in ("SYSTEMS", "METRICS") if hasattr(module, kind)}
+    for kind, table in tables.items():
+        if not isinstance(table, Mapping) or not table or not all(isinstance(key, str) for key in table):
             raise PluginError(f'{kind} of the plugin {name} must be {{"name": function_or_object}}.')
-    if not found:
+    if not tables:
         raise PluginError(
             f"The plugin {name} names neither systems nor metrics: end it with "
             'SYSTEMS = {"name": function_or_object} or METRICS = {"name": function}.'
@@ -138,22 +138,22 @@ def _require_names(module: ModuleType, name: str) -> None:
 @functools.lru_cache(maxsize=64)
 def _verified(plugin: Plugin) -> Any:
     """What an entry point names, once in a process, if it is the one that was pinned."""
-    found, sha256 = _installed(_entry_point(plugin.name))
+    loaded, sha256 = _installed(_entry_point(plugin.name))
     if sha256 != plugin.sha256:
         raise PluginError(
             f"The installed plugin {plugin.name} is another one here: its SHA-256 was {plugin.sha256[:12]}… and is "
             f"{sha256[:12]}…. Install {plugin.version} on every machine of the run."
         )
-    return found
+    return loaded
 
 
 def _entry_point(name: str) -> importlib.metadata.EntryPoint:
     offered = [entry for group in (SYSTEMS, METRICS) for entry in importlib.metadata.entry_points(group=group)]
-    found = [entry for entry in offered if entry.name == name]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        owners = ", ".join(sorted(f"{entry.dist.name} ({entry.group})" for entry in found if entry.dist))
+    matches = [entry for entry in offered if entry.name == name]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        owners = ", ".join(sorted(f"{entry.dist.name} ({entry.group})" for entry in matches if entry.dist))
         raise PluginError(f"Several installed plugins are called {name!r}: {owners}. Only one may be.")
     names = ", ".join(sorted(entry.name for entry in offered))
     raise PluginError(
@@ -168,10 +168,10 @@ def _version(entry: importlib.metadata.EntryPoint) -> str:
 def _installed(entry: importlib.metadata.EntryPoint) -> tuple[Any, str]:
     """What an entry point names, and the SHA-256 of the file that it is in."""
     try:
-        found = entry.load()
+        loaded = entry.load()
         source = Path(str(sys.modules[entry.module].__file__)).read_bytes()
     except Exception as error:
         raise PluginError(
             f"The installed plugin {entry.name} cannot be imported: {type(error).__name__}: {error}"
         ) from error
-    return found, hashlib.sha256(source).hexdigest()
+    return loaded, hashlib.sha256(source).hexdigest()

@@ -162,14 +162,14 @@ def generated(
     """What the generator writes for each article: once, uncut and cut to every length, or once for each length."""
     asked = [UNCUT] if generator.has_uncut else lengths
     wanted = [(segmented.article, n) for segmented in bundle for n in asked]
-    found = generate(
+    outputs = generate(
         [article.text for article, _ in wanted],
         [int(article.content_hash, 16) for article, _ in wanted],
         [n for _, n in wanted],
     )
     return [
         (article, generator.signature, draft)
-        for (article, n), output in zip(wanted, found, strict=True)
+        for (article, n), output in zip(wanted, outputs, strict=True)
         for draft in (
             uncut_and_cut(output.text, lengths, output.extra)
             if n == UNCUT
@@ -192,7 +192,10 @@ def _plugin_scores(written: Sequence[Written], metrics: Sequence[PluginMetric]) 
     pairs = dict.fromkeys((article, text) for article, _, draft in written for text in draft.texts)
     values = {metric.name: {pair: metric.score(*pair) for pair in pairs} for metric in metrics}
     return [
-        {name: math.fsum(of[article, text] for text in draft.texts) / len(draft.texts) for name, of in values.items()}
+        {
+            name: math.fsum(scores[article, text] for text in draft.texts) / len(draft.texts)
+            for name, scores in values.items()
+        }
         for article, _, draft in written
     ]
 

@@ -66,15 +66,15 @@ class TokenBudget:
         Raises:
             torch.OutOfMemoryError: there is no memory even for a single text.
         """
-        left = deque(batches(lengths, self.tokens))
-        while left:
-            if _had_memory(forward, left[0]):
-                left.popleft()
+        remaining = deque(batches(lengths, self.tokens))
+        while remaining:
+            if _had_memory(forward, remaining[0]):
+                remaining.popleft()
                 continue
-            self._halve(max(lengths[i] for i in left[0]) * len(left[0]))
-            rest = [i for batch in left for i in batch]
-            smaller = batches([lengths[i] for i in rest], self.tokens)
-            left = deque([rest[i] for i in batch] for batch in smaller)
+            self._halve(max(lengths[i] for i in remaining[0]) * len(remaining[0]))
+            indices = [i for batch in remaining for i in batch]
+            smaller = batches([lengths[i] for i in indices], self.tokens)
+            remaining = deque([indices[i] for i in batch] for batch in smaller)
 
     def _halve(self, failed: int) -> None:
         """Go to the power of two below the `failed` padded tokens, and give back what PyTorch keeps."""
@@ -112,10 +112,10 @@ def encoder_budget(name: str, model: torch.nn.Module, max_length: int, device: t
         max_length: of a text, in tokens.
         device: where the model is.
     """
-    of_token = bytes_per_token(model, max_length)
+    token_bytes = bytes_per_token(model, max_length)
 
     def choose() -> int:
-        return tokens_for(available_bytes(device), of_token) if device.type == "cuda" else TOKEN_BUDGET
+        return tokens_for(available_bytes(device), token_bytes) if device.type == "cuda" else TOKEN_BUDGET
 
     return TokenBudget(name, device, choose)
 

@@ -88,7 +88,7 @@ def decode(
     different = dict.fromkeys(tuple(sorted(positions_taken(segmented, taken, n))) for taken in drawn.chunks)
     texts = {words_at(segmented, positions): adjacent_share(positions) for positions in different}
     f1 = anchored_f1(_anchor(policies, article, decoding), list(texts))
-    scores = [of_one + decoding.adjacency_weight * share for of_one, share in zip(f1, texts.values(), strict=True)]
+    scores = [score + decoding.adjacency_weight * share for score, share in zip(f1, texts.values(), strict=True)]
     return list(texts)[int(np.argmax(scores))]  # of equals the first drawn
 
 

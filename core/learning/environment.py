@@ -59,15 +59,15 @@ def prepare(segmented: SegmentedArticle, embeddings: Embeddings, mask_repeats: b
         embeddings: one encoder's unit vectors of it.
         mask_repeats: a summary takes no chunk with a content word it has already, or else none whose whole text it has.
     """
-    of_sentences = sentence_features(segmented, embeddings.sentences)
+    sentence_table = sentence_features(segmented, embeddings.sentences)
     ranks = textrank(embeddings.sentences)
     parent = np.array([chunk.sentence for chunk in segmented.chunks], dtype=np.int64)
     chunks = embeddings.chunks.reshape(len(parent), embeddings.sentences.shape[1])
     return PreparedArticle(
         segmented=segmented,
-        sentence_features=torch.from_numpy(of_sentences),
+        sentence_features=torch.from_numpy(sentence_table),
         sentence_inputs=torch.from_numpy(np.column_stack([embeddings.sentences, ranks])).float(),
-        chunk_features=torch.from_numpy(chunk_features(segmented, embeddings, of_sentences)),
+        chunk_features=torch.from_numpy(chunk_features(segmented, embeddings, sentence_table)),
         chunk_inputs=torch.from_numpy(np.column_stack([chunks, ranks[parent]])).float(),
         sentence_of_chunk=torch.from_numpy(parent),
         chunk_words=torch.tensor([chunk.end - chunk.start for chunk in segmented.chunks], dtype=torch.int64),
@@ -108,15 +108,15 @@ class Writing:
 
     def dynamic_features(self, rows: torch.Tensor, chunks: torch.Tensor) -> torch.Tensor:
         """The `DYNAMIC_FEATURES` of chunks `chunks[i]` to summaries `rows[i]`: (len(rows), 6)."""
-        left = self.words_left[rows]
-        overflow = (self._article.chunk_words[chunks] - left).clamp(min=0)
+        words_left = self.words_left[rows]
+        overflow = (self._article.chunk_words[chunks] - words_left).clamp(min=0)
         columns = (
             self._nearest[rows, chunks],
             self._adjacent[rows, chunks],
             self._beside[rows, chunks],
             overflow,
             overflow > 0,
-            left / self._n,
+            words_left / self._n,
         )
         return torch.stack([column.to(torch.float64) for column in columns], dim=1)
 

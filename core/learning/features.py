@@ -75,13 +75,13 @@ def sentence_features(article: SegmentedArticle, sentences: FloatArray) -> Float
     )
 
 
-def chunk_features(article: SegmentedArticle, embeddings: Embeddings, of_sentences: FloatArray) -> FloatArray:
+def chunk_features(article: SegmentedArticle, embeddings: Embeddings, sentence_table: FloatArray) -> FloatArray:
     """The `CHUNK_FEATURES` of every chunk.
 
     Args:
         article: with at least one sentence.
         embeddings: unit vectors of sentences and chunks.
-        of_sentences: what `sentence_features` gave.
+        sentence_table: the result of `sentence_features`.
 
     Returns:
         (chunks, 15) float64.
@@ -106,10 +106,10 @@ def chunk_features(article: SegmentedArticle, embeddings: Embeddings, of_sentenc
             np.array([len(chunk) for chunk in words]) - _MEAN_CHUNK_WORDS,
             [any(map(_has_digit, chunk)) for chunk in words],
             _first_mentions(chunks),
-            [sum(map(math.log, of_chunk)) / len(of_chunk) for of_chunk in counts],
-            standardised(np.array([sum(of_chunk) / len(of_chunk) for of_chunk in counts])),
+            [sum(map(math.log, frequencies)) / len(frequencies) for frequencies in counts],
+            standardised(np.array([sum(frequencies) / len(frequencies) for frequencies in counts])),
             standardised(np.array([sum(map(len, chunk)) / len(chunk) for chunk in words])),
-            of_sentences[parent][:, [SENTENCE_FEATURES.index(name) for name in _OF_PARENT]],
+            sentence_table[parent][:, [SENTENCE_FEATURES.index(name) for name in _OF_PARENT]],
         ]
     )
 

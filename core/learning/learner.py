@@ -101,11 +101,11 @@ class Learner:
         return statistics
 
     def _statistics(self, results: Sequence[ArticleGradient], norm: float) -> UpdateStatistics:
-        def mean(of_sample: Callable[[Sample], float]) -> float:
-            return float(np.mean([_mean(result, of_sample) for result in results]))
+        def mean(value: Callable[[Sample], float]) -> float:
+            return float(np.mean([_mean(result, value) for result in results]))
 
-        def std(of_sample: Callable[[Sample], float]) -> float:
-            return float(np.mean([np.std([of_sample(sample) for sample in result.samples]) for result in results]))
+        def std(value: Callable[[Sample], float]) -> float:
+            return float(np.mean([np.std([value(sample) for sample in result.samples]) for result in results]))
 
         return UpdateStatistics(
             update=self.update,
@@ -139,9 +139,9 @@ class Learner:
         learner._averages = {int(n): float(value) for n, value in _under("moving_average.", tensors).items()}
         for name, parameter in learner._parameters.items():
             moments = {key: tensors.get(f"optimizer.{key}.{name}") for key in ("step", "exp_avg", "exp_avg_sq")}
-            kept = {key: value.clone() for key, value in moments.items() if value is not None}
-            if kept:
-                learner._optimizer.state[parameter] = kept
+            present = {key: value.clone() for key, value in moments.items() if value is not None}
+            if present:
+                learner._optimizer.state[parameter] = present
         return learner
 
 
@@ -150,9 +150,9 @@ def parameters_in(state: Mapping[str, torch.Tensor]) -> Parameters:
     return {name: value.clone().numpy() for name, value in _under("parameter.", state).items()}
 
 
-def _mean(result: ArticleGradient, of_sample: Callable[[Sample], float]) -> float:
+def _mean(result: ArticleGradient, value: Callable[[Sample], float]) -> float:
     """Over the samples of an article."""
-    return float(np.mean([of_sample(sample) for sample in result.samples]))
+    return float(np.mean([value(sample) for sample in result.samples]))
 
 
 def _under(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:

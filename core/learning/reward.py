@@ -99,12 +99,12 @@ class BertScoreReward:
         for i, (article, text) in enumerate(summaries):
             if vectors[text.strip()] is not None:
                 indices.setdefault(article, []).append(i)
-        for article, of_article in indices.items():
-            candidates = [found for i in of_article if (found := vectors[summaries[i][1].strip()]) is not None]
-            known = [self._references[reference.strip()] for reference in article.references]
-            f1 = [[s.f1 for s in self._scorer.match(candidates, known_one)] for known_one in known if known_one]
-            for i, of_text in zip(of_article, zip(*f1, strict=True), strict=False):
-                rewards[i] = max(of_text)
+        for article, summary_indices in indices.items():
+            candidates = [tokens for i in summary_indices if (tokens := vectors[summaries[i][1].strip()]) is not None]
+            references = [self._references[reference.strip()] for reference in article.references]
+            f1 = [[s.f1 for s in self._scorer.match(candidates, reference)] for reference in references if reference]
+            for i, scores in zip(summary_indices, zip(*f1, strict=True), strict=False):
+                rewards[i] = max(scores)
         return rewards
 
     def _remember(self, references: Iterable[str]) -> None:

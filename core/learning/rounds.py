@@ -29,17 +29,18 @@ def train(learners: Sequence[Learner], learn: Learn, articles: Sequence[Article]
     `state` may be stored: what follows is the same after a restart.
     """
     while unfinished := [learner for learner in learners if learner.update < learner.training.updates(len(articles))]:
-        results = learn([request_of(learner, articles) for learner in unfinished])
+        results = learn([update_request(learner, articles) for learner in unfinished])
         yield [
             Updated(learner, learner.step(gradients), gradients)
             for learner, gradients in zip(unfinished, results, strict=True)
         ]
 
 
-def request_of(learner: Learner, articles: Sequence[Article]) -> Request:
+def update_request(learner: Learner, articles: Sequence[Article]) -> Request:
     """The episodes that the next update of a learner is made of."""
     training = learner.training
-    pairs = episodes_of(learner.update, len(articles), training.lengths, training.articles_per_update, training.seed)
+    batch = training.articles_per_update
+    pairs = update_episodes(learner.update, len(articles), training.lengths, batch, training.seed)
     return learner.broadcast(), [(articles[index], n) for index, n in pairs]
 
 
@@ -55,7 +56,7 @@ def epoch(articles: int, lengths: Sequence[int], batch: int, number: int, seed: 
     return [[pairs[i] for i in update.tolist()] for update in updates]
 
 
-def episodes_of(update: int, articles: int, lengths: Sequence[int], batch: int, seed: int) -> list[tuple[int, int]]:
+def update_episodes(update: int, articles: int, lengths: Sequence[int], batch: int, seed: int) -> list[tuple[int, int]]:
     """What an update is trained on, counted from 0: (index of the article, n) each."""
     in_a_pass = -(-articles * len(lengths) // batch)
     number, place = divmod(update, in_a_pass)

@@ -42,14 +42,14 @@ class _Step:
 
     Attributes:
         rows: (rows,) int64, these episodes.
-        of_row: (scored,) int64, for every chunk that was scored, which of `rows` it was scored for.
+        row_index: (scored,) int64, for every chunk that was scored, the index into `rows` of its episode.
         chunk: (scored,) int64, which chunk it is.
         dynamic: (scored, 6) float64, what was new about it.
         chosen: (rows,) int64, where among the scored ones the chosen chunks stand.
     """
 
     rows: torch.Tensor
-    of_row: torch.Tensor
+    row_index: torch.Tensor
     chunk: torch.Tensor
     dynamic: torch.Tensor
     chosen: torch.Tensor
@@ -139,9 +139,9 @@ def rollouts(
     written = episodes(policies, article, n, sentences, choice, exact)
     logits = policies.sentence_logits(article)
     total = sentences_log_probability(logits, written.sentences, exact)
-    of_chunks, of_choices = _chunk_choices(policies, article, written.steps, len(total))
-    entropy = _entropy(torch.log_softmax(logits, dim=0)) + of_choices
-    return Rollouts(written, total + of_chunks, entropy)
+    chunk_log_probability, chunk_entropy = _chunk_choices(policies, article, written.steps, len(total))
+    entropy = _entropy(torch.log_softmax(logits, dim=0)) + chunk_entropy
+    return Rollouts(written, total + chunk_log_probability, entropy)
 
 
 @torch.no_grad()
@@ -159,12 +159,12 @@ def episodes(
     while len(rows := (available := writing.available()).any(dim=1).nonzero()[:, 0]):
         available = available[rows]
         scored = available if exact else writing.scope[rows]
-        of_row, chunk = scored.nonzero(as_tuple=True)
-        dynamic = writing.dynamic_features(rows[of_row], chunk)
+        row_index, chunk = scored.nonzero(as_tuple=True)
+        dynamic = writing.dynamic_features(rows[row_index], chunk)
         table = torch.full(scored.shape, -torch.inf, dtype=torch.float64)
-        table.index_put_((of_row, chunk), score(chunk, dynamic))
+        table.index_put_((row_index, chunk), score(chunk, dynamic))
         taken = choice.chunk(table.masked_fill(~available, -torch.inf), rows)
-        steps.append(_Step(rows, of_row, chunk, dynamic, (chunk == taken[of_row]).nonzero()[:, 0]))
+        steps.append(_Step(rows, row_index, chunk, dynamic, (chunk == taken[row_index]).nonzero()[:, 0]))
         writing.take(rows, taken)
     return Episodes(chosen, writing.taken, writing.texts(), steps)
 
@@ -178,7 +178,7 @@ def _chunk_choices(
         return zeros, zeros
     episode = torch.cat([step.rows for step in steps])  # of every choice
     before = np.cumsum([0, *(len(step.rows) for step in steps)])
-    choice = torch.cat([step.of_row + int(start) for step, start in zip(steps, before, strict=False)])
+    choice = torch.cat([step.row_index + int(start) for step, start in zip(steps, before, strict=False)])
     scored = np.cumsum([0, *(len(step.chunk) for step in steps)])
     chosen = torch.cat([step.chosen + int(start) for step, start in zip(steps, scored, strict=False)])
     chunk, dynamic = torch.cat([step.chunk for step in steps]), torch.cat([step.dynamic for step in steps])
@@ -206,11 +206,12 @@ def sentences_log_probability(logits: torch.Tensor, chosen: torch.Tensor, exact:
     drawn = logits[chosen]
     if not exact:
         return (drawn - torch.logsumexp(logits, dim=0)).sum(dim=1)
-    gone = torch.zeros((len(chosen), len(logits)), dtype=torch.bool)
+    drawn_before = torch.zeros((len(chosen), len(logits)), dtype=torch.bool)
     total = torch.zeros(len(chosen), dtype=logits.dtype)
     for step in range(chosen.shape[1]):
-        total = total + drawn[:, step] - torch.logsumexp(logits.expand_as(gone).masked_fill(gone, -torch.inf), dim=1)
-        gone = gone.scatter(1, chosen[:, step : step + 1], True)
+        available = logits.expand_as(drawn_before).masked_fill(drawn_before, -torch.inf)
+        total = total + drawn[:, step] - torch.logsumexp(available, dim=1)
+        drawn_before = drawn_before.scatter(1, chosen[:, step : step + 1], True)
     return total
 
 

@@ -37,10 +37,10 @@ class AnchorScorer:
             if anchor not in self._anchors:
                 (self._anchors[anchor],) = self._scorer.embed([anchor.strip()], equal_length_batches)
         references = [vectors for anchor in anchors if (vectors := self._anchors[anchor]) is not None]
-        found = self._scorer.embed([text.strip() for text in texts], equal_length_batches)
-        candidates = [vectors for vectors in found if vectors is not None]
+        embedded = self._scorer.embed([text.strip() for text in texts], equal_length_batches)
+        candidates = [vectors for vectors in embedded if vectors is not None]
         if not references or not candidates:
             return [EMPTY] * len(texts)
         columns = [self._scorer.match(candidates, reference) for reference in references]
         best = (max(scores, key=lambda score: score.f1) for scores in zip(*columns, strict=True))
-        return [EMPTY if vectors is None else next(best) for vectors in found]
+        return [EMPTY if vectors is None else next(best) for vectors in embedded]

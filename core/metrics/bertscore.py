@@ -93,7 +93,7 @@ class BertScorer:
         """
         texts = list(dict.fromkeys(text.strip() for pair in pairs for text in (pair[0], *pair[1])))
         embedded = zip(texts, self.embed(texts, idf=idf), strict=True)
-        tokens = {text: found for text, found in embedded if found is not None}
+        tokens = {text: vectors for text, vectors in embedded if vectors is not None}
         candidates: dict[str, dict[str, Score]] = {}  # of each reference, its candidates
         for candidate, references in pairs:
             for reference in references:
@@ -104,8 +104,8 @@ class BertScorer:
             if reference in tokens and filled:
                 matchings.append((scores, filled, Matching(tokens[reference], [tokens[text] for text in filled])))
         matched = self._scores([matching for _, _, matching in matchings])
-        for (scores, filled, _), found in zip(matchings, matched, strict=True):
-            scores.update(zip(filled, found, strict=True))
+        for (scores, filled, _), new_scores in zip(matchings, matched, strict=True):
+            scores.update(zip(filled, new_scores, strict=True))
         return [
             max(
                 (candidates[ref.strip()][text.strip()] for ref in refs if ref.strip()),
@@ -133,7 +133,7 @@ class BertScorer:
         tokens = self._tokenized([texts[i] for i in filled])
         self.tokens += int(tokens.lengths.sum())
         weights = np.split(self._weights(tokens.inputs["input_ids"], idf), np.cumsum(tokens.lengths[:-1]))
-        found: list[TokenVectors | None] = [None] * len(texts)
+        token_vectors: list[TokenVectors | None] = [None] * len(texts)
 
         def forward(batch: list[int]) -> None:
             inputs = padded(tokens, batch, self._tokenizer, self._budget.device)
@@ -141,15 +141,15 @@ class BertScorer:
             hidden = hidden / hidden.norm(dim=-1, keepdim=True)
             # Without the padding, by indices: a mask on a GPU would make everything wait for it.
             lengths = tokens.lengths[batch]
-            kept = np.flatnonzero(np.arange(hidden.shape[1]) < lengths[:, None])
-            unpadded = hidden.flatten(0, 1)[to_device(kept, self._budget.device)]
+            real = np.flatnonzero(np.arange(hidden.shape[1]) < lengths[:, None])
+            unpadded = hidden.flatten(0, 1)[to_device(real, self._budget.device)]
             for i, vectors in zip(batch, unpadded.split(lengths.tolist()), strict=True):
                 if weights[i].any():  # none for a text of control characters alone
-                    found[filled[i]] = TokenVectors(vectors, weights[i])
+                    token_vectors[filled[i]] = TokenVectors(vectors, weights[i])
 
         with torch.inference_mode():
             self._budget.run(tokens.lengths.tolist(), forward, batches)
-        return found
+        return token_vectors
 
     def _tokenized(self, texts: Sequence[str]) -> Tokens:
         # As bert_score does: byte-level BPE reads a word without the space before it as another word.
@@ -164,7 +164,7 @@ class BertScorer:
 
     def _scores(self, matchings: Sequence[Matching]) -> list[list[Score]]:
         """Of each candidate of each matching."""
-        return [[self._score(pair) for pair in found] for found in precision_and_recall(matchings)]
+        return [[self._score(pair) for pair in pairs] for pairs in precision_and_recall(matchings)]
 
     def _score(self, matched: tuple[float, float]) -> Score:
         precision, recall = matched

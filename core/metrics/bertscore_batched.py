@@ -91,24 +91,24 @@ class BatchedBertScore:
     def _scores(self, rows: Sequence[Row]) -> FloatArray:
         pairs = [(row.prediction, text, i) for i, row in enumerate(rows) for text in row.references]
         filled = [i for i, (prediction, reference, _) in enumerate(pairs) if prediction.strip() and reference.strip()]
-        of_pairs = np.zeros((len(pairs), 3))
+        pair_scores = np.zeros((len(pairs), 3))
         if filled:
-            of_pairs[filled] = self._by_library([pairs[i][0] for i in filled], [pairs[i][1] for i in filled])
-        found = np.zeros((len(rows), 3))
+            pair_scores[filled] = self._by_library([pairs[i][0] for i in filled], [pairs[i][1] for i in filled])
+        row_scores = np.zeros((len(rows), 3))
         owners = np.array([i for *_, i in pairs], dtype=int)
         for i in set(owners.tolist()):
-            of_row = of_pairs[owners == i]
+            by_reference = pair_scores[owners == i]
             # As the library: the best precision, recall and F1 may come from different references.
-            found[i] = of_row.max(axis=0) if self._references == "best" else of_row.mean(axis=0)
-        return found
+            row_scores[i] = by_reference.max(axis=0) if self._references == "best" else by_reference.mean(axis=0)
+        return row_scores
 
     def _by_library(self, predictions: Sequence[str], references: Sequence[str]) -> FloatArray:
         """(pairs, 3). NaN, which the library gives where all idf weights of a text are 0, becomes 0."""
         tokenizer, model = self._loaded = self._loaded or self._load()
         texts = [[_Text(text) for text in column] for column in (references, predictions)]
         weights = self._weights(tokenizer, texts[0])
-        found = bert_cos_score_idf(model, *texts, tokenizer, weights, device=self._device, batch_size=BATCH)
-        return np.asarray(np.nan_to_num(found.numpy().astype(np.float64), nan=0.0))
+        scores = bert_cos_score_idf(model, *texts, tokenizer, weights, device=self._device, batch_size=BATCH)
+        return np.asarray(np.nan_to_num(scores.numpy().astype(np.float64), nan=0.0))
 
     def _weights(self, tokenizer: Any, references: Sequence[str]) -> Mapping[int, float]:
         if self._idf:

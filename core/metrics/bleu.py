@@ -87,12 +87,12 @@ class Bleu:
     def _counts(self, row: Row) -> list[int]:
         prediction = self.tokenizer.tokenize(row.prediction)
         references = [self.tokenizer.tokenize(reference) for reference in row.references or ("",)]
-        found = _ngrams(prediction, self.order)
+        ngrams = _ngrams(prediction, self.order)
         # An n-gram may match as often as it occurs in the reference that has it most often.
         allowed: Counter[tuple[str, ...]] = Counter()
         for reference in references:
             allowed |= _ngrams(reference, self.order)
-        matches = Counter(len(ngram) for ngram in (found & allowed).elements())
+        matches = Counter(len(ngram) for ngram in (ngrams & allowed).elements())
         return [
             *(matches[n] for n in range(1, self.order + 1)),
             *(max(0, len(prediction) - n + 1) for n in range(1, self.order + 1)),

@@ -42,8 +42,8 @@ class Chrf:
     def _counts(self, row: Row) -> list[int]:
         # The library has no public function for counts. Those of many rows are needed to resample a corpus.
         references = [[text] for text in row.references or ("",)]
-        (found,) = self._library._extract_corpus_statistics([row.prediction], references)
-        return list(found)
+        (counts,) = self._library._extract_corpus_statistics([row.prediction], references)
+        return list(counts)
 
     def score(self, statistics: FloatArray) -> FloatArray:
         """The library's score of the summed counts."""

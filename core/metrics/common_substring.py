@@ -32,11 +32,11 @@ def common_substring(tokenizer: Tokenizer | None = None, references: References 
 def longest_run(a: list[str], b: list[str]) -> int:
     """Length of the longest contiguous run of tokens that is in both `a` and `b`; 0 if they share none."""
     codes: dict[str, int] = {}
-    other = np.array([codes.setdefault(token, len(codes)) for token in b], dtype=np.int64)
+    codes_b = np.array([codes.setdefault(token, len(codes)) for token in b], dtype=np.int64)
     # ends[j]: length of the run that ends at the current token of `a` and at b[j - 1].
     ends = np.zeros(len(b) + 1, dtype=np.int64)
     longest = 0
     for token in a:
-        ends[1:] = np.where(other == codes.get(token, -1), ends[:-1] + 1, 0)
+        ends[1:] = np.where(codes_b == codes.get(token, -1), ends[:-1] + 1, 0)
         longest = max(longest, int(ends.max()))
     return longest

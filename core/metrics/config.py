@@ -84,8 +84,8 @@ class RougeConfig:
         """
         tokenizer = named_tokenizer(self.tokenizer, self.stemmer)
         stem = "porter" if self.stemmer else "no"
-        how = f"stem:{stem}|tok:rouge_score" if self.tokenizer == "rouge_score" else tokenizer.signature
-        return f"rouge|{how}|refs:best-f1|version:{rouge_score_version()}"
+        options = f"stem:{stem}|tok:rouge_score" if self.tokenizer == "rouge_score" else tokenizer.signature
+        return f"rouge|{options}|refs:best-f1|version:{rouge_score_version()}"
 
 
 def rouge_score_version() -> str:

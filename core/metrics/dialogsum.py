@@ -31,8 +31,8 @@ class DialogSum:
     @property
     def signature(self) -> str:
         """Every option that changes the numbers."""
-        one = self.rouges[0]
-        return f"dialogsum|sum of f1:rouge1,rouge2,rougeL|{one.signature.removeprefix(f'{one.name}|')}"
+        rouge1 = self.rouges[0]
+        return f"dialogsum|sum of f1:rouge1,rouge2,rougeL|{rouge1.signature.removeprefix(f'{rouge1.name}|')}"
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -42,8 +42,8 @@ class DialogSum:
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
         """The score of each row, (rows, 1)."""
         f1 = PRECISION_RECALL_F1.index("f1")
-        one, two, longest = (metric.statistics(rows)[:, f1 : f1 + 1] for metric in self.rouges)
-        return one + two + longest
+        rouge1, rouge2, rougel = (metric.statistics(rows)[:, f1 : f1 + 1] for metric in self.rouges)
+        return rouge1 + rouge2 + rougel
 
     def score(self, statistics: FloatArray) -> FloatArray:
         """Mean over rows."""

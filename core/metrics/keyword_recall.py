@@ -12,5 +12,5 @@ def keyword_recall(keywords: Iterable[str], sentences: Iterable[str], tokenizer:
     are no keywords. It needs no reference summary, and grows with the number of sentences: compare at equal numbers.
     """
     wanted = {token for keyword in keywords for token in tokenizer.tokenize(keyword)}
-    found = {token for sentence in sentences for token in tokenizer.tokenize(sentence)}
-    return len(wanted & found) / len(wanted) if wanted else 0.0
+    present = {token for sentence in sentences for token in tokenizer.tokenize(sentence)}
+    return len(wanted & present) / len(wanted) if wanted else 0.0

@@ -109,11 +109,11 @@ class Meteor:
     def _align(self, prediction: Sequence[str], reference: Sequence[str]) -> list[Match]:
         matched: dict[int, int] = {}
         for match in self._stages():
-            left = [i for i in range(len(prediction)) if i not in matched]
+            unmatched = [i for i in range(len(prediction)) if i not in matched]
             taken = set(matched.values())
             free = [j for j in range(len(reference)) if j not in taken]
-            found, _, _ = match([prediction[i] for i in left], [reference[j] for j in free])
-            matched |= {left[i]: free[j] for i, j in found}
+            pairs, _, _ = match([prediction[i] for i in unmatched], [reference[j] for j in free])
+            matched |= {unmatched[i]: free[j] for i, j in pairs}
         return sorted(matched.items())
 
     def _stages(self) -> list[Callable[..., Any]]:

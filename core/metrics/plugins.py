@@ -17,7 +17,7 @@ import numpy as np
 
 from core.errors import PluginError
 from core.metrics.metric import FloatArray, Row, mean_score
-from core.plugins import METRIC_OF_PLUGIN, Judge, Plugin, told
+from core.plugins import METRIC_OF_PLUGIN, Judge, Plugin, describe_error
 from core.types import Article, Scores, Summary
 
 # A column of tables and files, and a name in SQL.
@@ -49,11 +49,11 @@ class PluginMetric:
         """
         return self.judge(summary, article.references, f"article {article.key!r}")
 
-    def judge(self, summary: str, references: Sequence[str], of: str) -> float:
-        """Its value of a summary of `of`, which errors name; else as `score`."""
+    def judge(self, summary: str, references: Sequence[str], subject: str) -> float:
+        """As `score`, of a summary of `subject`: errors name it so."""
         name = f"{self.name} of {self.plugin.name}"
         return _judged(
-            self.plugin.metrics()[self.name], summary, references, f"{name} failed on {of}", self.plugin.name
+            self.plugin.metrics()[self.name], summary, references, f"{name} failed on {subject}", self.plugin.name
         )
 
 
@@ -121,11 +121,11 @@ def row_metric(metric: PluginMetric | Judge) -> RowMetric:
     except (OSError, TypeError):
         sha256 = "unknown"
     file = getattr(getattr(metric, "__code__", None), "co_filename", "")
-    return RowMetric(name, f"{name}|function|sha256:{sha256}", functools.partial(_of_function, metric, name, file))
+    return RowMetric(name, f"{name}|function|sha256:{sha256}", functools.partial(_call_judge, metric, name, file))
 
 
-def _of_function(judge: Judge, name: str, file: str, summary: str, references: Sequence[str], of: str) -> float:
-    return _judged(judge, summary, references, f"{name} failed on {of}", file)
+def _call_judge(judge: Judge, name: str, file: str, summary: str, references: Sequence[str], subject: str) -> float:
+    return _judged(judge, summary, references, f"{name} failed on {subject}", file)
 
 
 def _judged(judge: Judge, summary: str, references: Sequence[str], failed: str, file: str) -> float:
@@ -137,13 +137,13 @@ def _judged(judge: Judge, summary: str, references: Sequence[str], failed: str, 
     try:
         value: Any = judge(summary, list(references))
     except Exception as error:
-        raise PluginError(f"{failed}: {told(error, file)}") from error
+        raise PluginError(f"{failed}: {describe_error(error, file)}") from error
     if not isinstance(value, numbers.Real) or not math.isfinite(value):
         raise PluginError(f"{failed}: it returned {value!r}, not a finite number")
     return float(value)
 
 
-def _require_name(name: str, of: str) -> None:
+def _require_name(name: str, owner: str) -> None:
     """Refuse a name that is no column or has another meaning.
 
     Raises:
@@ -151,13 +151,13 @@ def _require_name(name: str, of: str) -> None:
     """
     if not _NAME.fullmatch(name):
         raise PluginError(
-            f"The metric {name!r} of {of} cannot be called so: its name has letters A to Z, digits and _ alone, begins "
-            "with a letter, and is 61 characters long at most."
+            f"The metric {name!r} of {owner} cannot have this name. A name has only letters A to Z, digits and _, "
+            "begins with a letter, and is at most 61 characters long."
         )
     from core.metrics.registry import is_metric  # and with it the libraries of the others
 
     if name in _TAKEN | _columns() or is_metric(name):
-        raise PluginError(f"The metric {name!r} of {of} has the name of another metric or column: call it otherwise.")
+        raise PluginError(f"The metric {name!r} of {owner} has the name of another metric or column: rename it.")
 
 
 def _columns() -> set[str]:

@@ -190,6 +190,6 @@ def is_metric(name: str) -> bool:
 def _by_pattern(name: str) -> Factory | None:
     if re.fullmatch(r"rouge[1-9][0-9]*", name):
         return _rouge(name)
-    if found := re.fullmatch(r"rougeS(U?)([0-9]+)", name):
-        return _skip_bigram(int(found[2]), unigrams=bool(found[1]))
+    if match := re.fullmatch(r"rougeS(U?)([0-9]+)", name):
+        return _skip_bigram(int(match[2]), unigrams=bool(match[1]))
     return None

@@ -86,8 +86,8 @@ class Rouge:
     def score(self, candidate: str, references: Sequence[str]) -> dict[str, Score]:
         """Precision, recall and F1 of each of `VARIANTS`, each against the reference with the highest F1."""
         counted = self._counted(candidate)
-        found = [_compare(counted, self._counted(reference)) for reference in references]
-        return {name: over_references([scores[name] for scores in found], "best") for name in VARIANTS}
+        by_reference = [_compare(counted, self._counted(reference)) for reference in references]
+        return {name: over_references([scores[name] for scores in by_reference], "best") for name in VARIANTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,5 +114,5 @@ def _compare(candidate: _Counted, reference: _Counted) -> dict[str, Score]:
 
 
 def _scores(scorer: "RougeScorer", candidate: str, reference: str) -> dict[str, Score]:
-    found = scorer.score(reference, candidate)
-    return {name: Score(float(s.precision), float(s.recall), float(s.fmeasure)) for name, s in found.items()}
+    parts = scorer.score(reference, candidate)
+    return {name: Score(float(s.precision), float(s.recall), float(s.fmeasure)) for name, s in parts.items()}

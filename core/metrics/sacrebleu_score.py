@@ -49,17 +49,17 @@ class SacreBleu:
         return np.array(counts, dtype=np.float64).reshape(len(rows), 2 * ORDER + 2)
 
     def _counts(self, row: Row) -> list[int]:
-        found = self._rows.sentence_score(row.prediction, row.references or ("",))
-        return [*found.counts, *found.totals, found.sys_len, found.ref_len]
+        counts = self._rows.sentence_score(row.prediction, row.references or ("",))
+        return [*counts.counts, *counts.totals, counts.sys_len, counts.ref_len]
 
     def score(self, statistics: FloatArray) -> FloatArray:
         """The library's score of the summed counts."""
         totals = [int(total) for total in statistics.sum(axis=0)]
-        found = BLEU.compute_bleu(
+        bleu = BLEU.compute_bleu(
             correct=totals[:ORDER],
             total=totals[ORDER : 2 * ORDER],
             sys_len=totals[-2],
             ref_len=totals[-1],
             smooth_method=self._corpus.smooth_method,
         )
-        return np.array([found.score])
+        return np.array([bleu.score])

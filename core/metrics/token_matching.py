@@ -54,8 +54,8 @@ def on_cpu(matching: Matching) -> list[tuple[float, float]]:
 
 def from_device(matchings: Sequence[Matching]) -> list[list[tuple[float, float]]]:
     """The same, computed where the vectors are. All is copied from there at once: each copy would wait for a GPU."""
-    found = iter(torch.cat([on_device(matching) for matching in matchings]).tolist())
-    return [[(precision, recall) for precision, recall in islice(found, len(m.candidates))] for m in matchings]
+    rows = iter(torch.cat([on_device(matching) for matching in matchings]).tolist())
+    return [[(precision, recall) for precision, recall in islice(rows, len(m.candidates))] for m in matchings]
 
 
 def on_device(matching: Matching) -> torch.Tensor:
@@ -72,10 +72,10 @@ def on_device(matching: Matching) -> torch.Tensor:
     rows = to_device(np.where(present, starts[:, None] + places, starts[:, None]), similarity.device)
     weights = np.zeros(present.shape)
     weights[present] = np.concatenate([c.weights for c in matching.candidates])
-    of_tokens = to_device(weights, similarity.device)
-    of_reference = to_device(matching.reference.weights, similarity.device)
-    precision = (similarity.amax(dim=1).double()[rows] * of_tokens).sum(dim=1) / of_tokens.sum(dim=1)
-    recall = similarity[rows].amax(dim=1).double() @ of_reference / of_reference.sum()
+    token_weights = to_device(weights, similarity.device)
+    reference_weights = to_device(matching.reference.weights, similarity.device)
+    precision = (similarity.amax(dim=1).double()[rows] * token_weights).sum(dim=1) / token_weights.sum(dim=1)
+    recall = similarity[rows].amax(dim=1).double() @ reference_weights / reference_weights.sum()
     return torch.stack([precision, recall], dim=1)
 
 

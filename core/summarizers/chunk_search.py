@@ -38,8 +38,8 @@ class LeadSearch:
         article = document.segmented
         objective = partial(document.anchored_f1, first_sentences(article, LEAD_SENTENCES))
         candidates = candidate_chunks(article, objective)
-        found = greedy(article, objective, candidates, lengths)
-        return [Draft(n, found[n]) for n in lengths]
+        texts = greedy(article, objective, candidates, lengths)
+        return [Draft(n, texts[n]) for n in lengths]
 
 
 def candidate_chunks(article: SegmentedArticle, objective: Objective) -> list[int]:
@@ -52,17 +52,17 @@ def candidate_chunks(article: SegmentedArticle, objective: Objective) -> list[in
 def greedy(
     article: SegmentedArticle, objective: Objective, candidates: Sequence[int], lengths: Sequence[int]
 ) -> dict[int, str]:
-    """For each n: take the chunk of `candidates` that raises the objective most, time after time; in document order.
+    """For each n, take the chunk of `candidates` that raises the objective most, again and again; in document order.
 
-    A search at one n is the beginning of that at the next until a chunk is cut to fit. So they go side by side, and
-    what they ask in a step is asked together: the objective is to know a text that it has seen.
-    Where all candidates have fewer than n words, the article's first other words make up for it.
+    The searches at all n take the same first steps, until a chunk has to be cut to fit. So they run side by side, and
+    the objective is asked once in each step for the texts of all n. It should remember the texts it has scored.
+    If all candidates together have fewer than n words, the article's first other words are added.
     """
     taken: dict[int, frozenset[int]] = dict.fromkeys(lengths, frozenset())
-    while options := {n: found for n in taken if (found := list(_extensions(article, candidates, taken[n], n)))}:
-        texts = {option: words_at(article, option) for of_one in options.values() for option in of_one}
+    while extensions := {n: options for n in taken if (options := list(_extensions(article, candidates, taken[n], n)))}:
+        texts = {option: words_at(article, option) for options in extensions.values() for option in options}
         scores = dict(zip(texts, objective(list(texts.values())), strict=True))
-        taken |= {n: max(of_one, key=scores.__getitem__) for n, of_one in options.items()}
+        taken |= {n: max(options, key=scores.__getitem__) for n, options in extensions.items()}
     return {n: words_at(article, filled(article, positions, n)) for n, positions in taken.items()}
 
 

@@ -59,9 +59,9 @@ class Encoder:
 
         with torch.inference_mode():
             self._budget.run(tokens.lengths.tolist(), forward)
-            found: FloatArray = torch.cat(outputs).cpu().numpy()  # one copy: each would wait for the GPU
+            embeddings: FloatArray = torch.cat(outputs).cpu().numpy()  # one copy: each would wait for the GPU
         row = {unique[index]: place for place, index in enumerate(order)}
-        return found[[row[text] for text in texts]]
+        return embeddings[[row[text] for text in texts]]
 
 
 def load_encoder(ref: ModelRef, device: torch.device, precision: Precision = "float32") -> Encoder:

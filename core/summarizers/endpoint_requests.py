@@ -95,20 +95,20 @@ class LoadedEndpoint:
         Raises:
             EndpointError: there is none of a text, after all attempts.
         """
-        wanted = list(zip(texts, asked, strict=True))
+        requests = list(zip(texts, asked, strict=True))
         if not {text for text, _ in self._answers}.issuperset(texts):
             self._answers = {}
-        missing = [one for one in dict.fromkeys(wanted) if one not in self._answers]
+        missing = [request for request in dict.fromkeys(requests) if request not in self._answers]
         threads = ThreadPoolExecutor(self._endpoint.concurrency)
         try:
-            found = list(threads.map(self._answer, missing))
+            answered = list(threads.map(self._answer, missing))
         finally:  # whoever interrupts does not wait for the rest
             threads.shutdown(wait=False, cancel_futures=True)
-        self._answers.update(zip(missing, found, strict=True))
-        self.tokens += sum(answer.tokens for answer in found if isinstance(answer, Answer))
+        self._answers.update(zip(missing, answered, strict=True))
+        self.tokens += sum(answer.tokens for answer in answered if isinstance(answer, Answer))
         answers = []
-        for one in wanted:
-            answer = self._answers[one]
+        for request in requests:
+            answer = self._answers[request]
             if isinstance(answer, EndpointError):
                 raise EndpointError(str(answer))
             answers.append(answer)
@@ -121,12 +121,12 @@ class LoadedEndpoint:
         except EndpointError as error:
             return error
 
-    def _read(self, said: Any) -> Answer:
+    def _read(self, reply: Any) -> Answer:
         """The answer in what an endpoint sent."""
         try:
-            choice, usage = said["choices"][0], said.get("usage") or {}
+            choice, usage = reply["choices"][0], reply.get("usage") or {}
             text = " ".join(cleaned(str(choice["message"].get("content") or "")).split())
-            stated = {"answered_by": said.get("model"), "finish": choice.get("finish_reason")}
+            stated = {"answered_by": reply.get("model"), "finish": choice.get("finish_reason")}
             extra: dict[str, float | str] = {name: cleaned(str(value)) for name, value in stated.items() if value}
             extra |= {name: int(usage[name]) for name in _USAGE if usage.get(name) is not None}
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -172,11 +172,11 @@ class LoadedEndpoint:
         except ValueError as error:
             raise self._error(f"sent no JSON ({error})") from error
 
-    def _error(self, what: str, cure: str = "") -> EndpointError:
+    def _error(self, problem: str, cure: str = "") -> EndpointError:
         if self._key:  # some endpoints send it back
-            what = what.replace(self._key, "[key]")
+            problem = problem.replace(self._key, "[key]")
         asked = f"The endpoint {self._endpoint.url}, asked by {socket.gethostname()} for {self._endpoint.model}"
-        return EndpointError(f"{asked}, {what[:_TOLD]}. {cure}".strip())
+        return EndpointError(f"{asked}, {problem[:_TOLD]}. {cure}".strip())
 
 
 def _key() -> str:
@@ -194,21 +194,21 @@ def _key() -> str:
 def _refusal(response: httpx.Response) -> str:
     """What an endpoint says of a request that it refuses."""
     try:
-        said = response.json()
-        told = said["error"]["message"] if isinstance(said.get("error"), dict) else said.get("error") or said
+        reply = response.json()
+        message = reply["error"]["message"] if isinstance(reply.get("error"), dict) else reply.get("error") or reply
     except (ValueError, LookupError, AttributeError):
-        told = response.text
-    told = " ".join(cleaned(str(told)).split()).rstrip(".")
-    return f"answered {response.status_code}{': ' if told else ''}{told}"
+        message = response.text
+    message = " ".join(cleaned(str(message)).split()).rstrip(".")
+    return f"answered {response.status_code}{': ' if message else ''}{message}"
 
 
 def _retry_after(response: httpx.Response) -> float | None:
     """Seconds that the header Retry-After asks for (RFC 9110, section 10.2.3); None without a usable one."""
-    said = response.headers.get("retry-after", "").strip()
-    if said.isdecimal():
-        return float(said)
+    header = response.headers.get("retry-after", "").strip()
+    if header.isdecimal():
+        return float(header)
     try:
-        return (email.utils.parsedate_to_datetime(said) - datetime.now(UTC)).total_seconds()
+        return (email.utils.parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds()
     except (ValueError, TypeError):
         return None
 

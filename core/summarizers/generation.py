@@ -90,7 +90,7 @@ class LoadedGenerator:
         prompts = [self.prompt(text, n) for text, n in zip(texts, asked, strict=True)]
         written: dict[int, str] = {}
         for n in dict.fromkeys(asked):  # a batch is written with one limit
-            self._write_all(n, [i for i, one in enumerate(asked) if one == n], prompts, keys, written)
+            self._write_all(n, [i for i, length in enumerate(asked) if length == n], prompts, keys, written)
         dtype = str(self._model.dtype).removeprefix("torch.")
         return [
             Generated(written[i], len(prompt.ids) + prompt.truncated, prompt.truncated, dtype)
@@ -131,8 +131,9 @@ class LoadedGenerator:
         lengths = [(len(prompts[i].ids) + self._new_tokens(n)) * beams for i in places]
 
         def write(batch: list[int]) -> None:
-            of = [places[j] for j in batch]
-            written.update(zip(of, self._write([prompts[i].ids for i in of], [keys[i] for i in of], n), strict=True))
+            indices = [places[j] for j in batch]
+            texts = self._write([prompts[i].ids for i in indices], [keys[i] for i in indices], n)
+            written.update(zip(indices, texts, strict=True))
 
         # Padding costs little here: each token that is written is a pass of its own.
         self._budget.run(lengths, write, functools.partial(token_batches, max_padding=1))
@@ -140,7 +141,7 @@ class LoadedGenerator:
     def _write(self, rows: list[list[int]], keys: list[int], n: int) -> list[str]:
         # Of the model, too: from there transformers takes what another one leaves open.
         config = self._model.generation_config = self.config(n)
-        inputs = _padded(rows, config.pad_token_id, left=not self._encodes)
+        inputs = _padded(rows, config.pad_token_id, pad_left=not self._encodes)
         top_k = self.generator.settings.top_k
         draws = LogitsProcessorList([TopKSampling(top_k, self._seed, keys)] if top_k else [])
         with torch.inference_mode(), only_errors():
@@ -205,11 +206,11 @@ def _kind(folder: Path, architecture: str) -> Any:
     return AutoModelForSeq2SeqLM if encodes else AutoModelForCausalLM
 
 
-def _padded(rows: list[list[int]], fill: int, left: bool) -> dict[str, IntArray]:
+def _padded(rows: list[list[int]], fill: int, pad_left: bool) -> dict[str, IntArray]:
     """`input_ids` and `attention_mask`, each (rows, longest). What is to be continued is padded on the left."""
     lengths = np.array([len(row) for row in rows])
     places = np.arange(lengths.max())
-    mask = (places[::-1] if left else places) < lengths[:, None]
+    mask = (places[::-1] if pad_left else places) < lengths[:, None]
     ids = np.full(mask.shape, fill, dtype=np.int64)
     ids[mask] = np.concatenate(rows)
     return {"input_ids": ids, "attention_mask": mask.astype(np.int64)}

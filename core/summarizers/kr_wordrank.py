@@ -63,10 +63,10 @@ def rank_keywords(documents: Sequence[str], stopwords: Collection[str] = frozens
             f"KR-WordRank finds no keyword in {len(documents)} documents: a part of a word with two or more characters "
             f"has to occur {MIN_COUNT} times, beside other words. Give it more text."
         )
-    kept = {word: rank for word, rank in sorted(ranks.items(), key=lambda item: -item[1]) if word not in stopwords}
-    if not kept:
+    keywords = {word: rank for word, rank in sorted(ranks.items(), key=lambda item: -item[1]) if word not in stopwords}
+    if not keywords:
         raise CorpusError(f"All {len(ranks)} keywords are stop words: give fewer of them, or more text.")
-    return kept
+    return keywords
 
 
 def key_sentences(keywords: Mapping[str, float], documents: Sequence[str], count: int, diversity: float) -> list[str]:
@@ -99,8 +99,8 @@ def key_sentences(keywords: Mapping[str, float], documents: Sequence[str], count
     candidates = [document for document, holds in zip(candidates, holds_keyword, strict=True) if holds]
     if not candidates:  # all keywords are longer than the tokenizer's 10 characters
         return []
-    found = keysentence(scores, candidates, tokenize, min(count, len(candidates)), diversity, length_penalty)
-    return [found[row] for row in spread(vectorizer.vectorize(found), range(len(found)), count, diversity)]
+    sentences = keysentence(scores, candidates, tokenize, min(count, len(candidates)), diversity, length_penalty)
+    return [sentences[row] for row in spread(vectorizer.vectorize(sentences), range(len(sentences)), count, diversity)]
 
 
 @dataclass(frozen=True, slots=True)

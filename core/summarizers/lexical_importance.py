@@ -20,7 +20,8 @@ _COSINE_DECIMALS = 9
 
 def sentence_words(article: SegmentedArticle) -> list[list[str]]:
     """The words of each sentence in lower case, repeats and all."""
-    return [[word.casefold() for word in article.words[one.start : one.end]] for one in article.sentences]
+    sentences = (article.words[sentence.start : sentence.end] for sentence in article.sentences)
+    return [[word.casefold() for word in words] for words in sentences]
 
 
 def textrank_words(sentences: Sequence[Sequence[str]]) -> FloatArray:
@@ -73,8 +74,8 @@ def position(sentences: int) -> FloatArray:
 def term_counts(sentences: Sequence[Sequence[str]]) -> sparse.csr_array:
     """How often each word occurs in each sentence, (sentences, distinct words) in float64."""
     columns: dict[str, int] = {}
-    found = [columns.setdefault(word, len(columns)) for words in sentences for word in words]
+    word_columns = [columns.setdefault(word, len(columns)) for words in sentences for word in words]
     rows = np.repeat(np.arange(len(sentences)), [len(words) for words in sentences])
-    counts = sparse.csr_array((np.ones(len(found)), (rows, found)), shape=(len(sentences), len(columns)))
+    counts = sparse.csr_array((np.ones(len(word_columns)), (rows, word_columns)), shape=(len(sentences), len(columns)))
     counts.sum_duplicates()
     return counts

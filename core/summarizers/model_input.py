@@ -47,12 +47,12 @@ class _Around:
         self._tail = _ids(tokenizer, suffix) + special
 
     def __call__(self, text: str, n: int, room: int) -> Prompt | None:
-        left = room - len(self._head + self._tail)
-        if left < 1:
+        space = room - len(self._head + self._tail)
+        if space < 1:
             return None
         # Tokenised as one text: a prefix that ends in a space changes the article's first token.
         ids = _ids(self._tokenizer, self._prefix + text.strip())
-        return Prompt(self._head + ids[:left] + self._tail, max(0, len(ids) - left))
+        return Prompt(self._head + ids[:space] + self._tail, max(0, len(ids) - space))
 
 
 class _Asking:
@@ -72,8 +72,8 @@ class _Asking:
         fitting = bisect.bisect_right(ends, room, key=lambda end: len(self._ids(text[:end], n)))
         if fitting < 2:  # not even with the first word
             return None
-        kept = self._ids(text[: ends[fitting - 1]], n)
-        return Prompt(kept, len(ids) - len(kept))
+        cut_ids = self._ids(text[: ends[fitting - 1]], n)
+        return Prompt(cut_ids, len(ids) - len(cut_ids))
 
     def _ids(self, article: str, n: int) -> list[int]:
         asked = self._prompt.about(article, n)

@@ -59,14 +59,14 @@ class Oracle:
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         candidates = candidate_chunks(document.segmented, document.f1)
         searched = greedy(document.segmented, document.f1, candidates, lengths)
-        found = {n: [text] for n, text in searched.items()}
+        candidate_texts = {n: [text] for n, text in searched.items()}
         for rival in self.rivals:
             for draft in rival.summarize(document, lengths):
-                if draft.n in found:
-                    found[draft.n] += draft.texts
-        for n in found:
-            found[n] += likely_windows(document.segmented.article, n)
-        return [Draft(n, best(document, found[n])) for n in lengths]
+                if draft.n in candidate_texts:
+                    candidate_texts[draft.n] += draft.texts
+        for n in candidate_texts:
+            candidate_texts[n] += likely_windows(document.segmented.article, n)
+        return [Draft(n, best(document, candidate_texts[n])) for n in lengths]
 
 
 def best(document: Document, texts: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from core.errors import PluginError
-from core.plugins import Plugin, Write, told
+from core.plugins import Plugin, Write, describe_error
 from core.summarizers.systems import UNCUT, Document, Draft, System, require_name
 from core.text.rows import cleaned
 from core.text.words import count_words
@@ -38,11 +38,12 @@ class PluginSystem:
         Raises:
             PluginError: it raised, or wrote what no system may.
         """
-        found = self.plugin.systems()[self.name]
+        system = self.plugin.systems()[self.name]
         try:
-            drafts = _written(found, document, lengths)
+            drafts = _written(system, document, lengths)
         except Exception as error:
-            raise PluginError(f"{self.name} of {self.plugin.name} failed: {told(error, self.plugin.name)}") from error
+            description = describe_error(error, self.plugin.name)
+            raise PluginError(f"{self.name} of {self.plugin.name} failed: {description}") from error
         try:
             require_drafts(drafts, lengths, self.has_uncut)
         except PluginError as error:
@@ -84,7 +85,7 @@ def require_drafts(drafts: Any, lengths: Sequence[int], has_uncut: bool) -> None
             if cleaned(text) != text:
                 raise PluginError(f"wrote a NUL or half a surrogate pair at n = {draft.n}, which no database can keep")
         if PLUGIN_SCORES in draft.extra:
-            raise PluginError(f"gave {PLUGIN_SCORES!r} in extra, where scores are kept: call it otherwise")
+            raise PluginError(f"gave {PLUGIN_SCORES!r} in extra, where scores are stored: rename it")
         for name, value in draft.extra.items():
             if not isinstance(value, str | float | int) or (isinstance(value, float) and not math.isfinite(value)):
                 raise PluginError(f"gave {name} = {value!r} at n = {draft.n}: extra holds texts and finite numbers")
@@ -102,7 +103,7 @@ def plugin_systems(plugin: Plugin, encoders: Sequence[str]) -> tuple[PluginSyste
         PluginError: the plugin cannot be imported, or one of its systems is none.
         RecipeError: no system can have the name that one of them has.
     """
-    found = []
+    systems = []
     for name, system in plugin.systems().items():
         require_name(name)
         kind: Any = getattr(system, "kind", "system")
@@ -114,5 +115,5 @@ def plugin_systems(plugin: Plugin, encoders: Sequence[str]) -> tuple[PluginSyste
             )
         if kind not in get_args(SystemKind):
             raise PluginError(f"{name} of {plugin.name} is of the kind {kind!r}: give one of {get_args(SystemKind)}.")
-        found.append(PluginSystem(name, plugin, kind, has_uncut, tuple(encoders) if is_system(system) else ()))
-    return tuple(found)
+        systems.append(PluginSystem(name, plugin, kind, has_uncut, tuple(encoders) if is_system(system) else ()))
+    return tuple(systems)

@@ -95,7 +95,7 @@ def read_predictions(path: Path, name: str) -> Predictions:
     texts: dict[str, str] = {}
     places: dict[str, str] = {}
     sha256 = _sha256(path)
-    for place, row in read_rows(path, lambda names: [one for one in (KEY_FIELD, TEXT_FIELD) if one in names]):
+    for place, row in read_rows(path, lambda names: [name for name in (KEY_FIELD, TEXT_FIELD) if name in names]):
         try:
             key, text = _prediction(row)
         except (CorpusError, SegmentationError) as error:

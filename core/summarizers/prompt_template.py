@@ -38,8 +38,11 @@ class PromptTemplate:
             raise RecipeError(f"the prompt has to name {{article}} once, where the article stands: {self.text!r}")
 
     def _names(self) -> list[str]:
-        found = [field for field in string.Formatter().parse(self.text) if field[1] is not None]
-        return [str(name) + (f"!{how}" if how else "") + (f":{spec}" if spec else "") for _, name, spec, how in found]
+        fields = [field for field in string.Formatter().parse(self.text) if field[1] is not None]
+        return [
+            str(name) + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
+            for _, name, spec, conversion in fields
+        ]
 
     @property
     def asks_for_n(self) -> bool:

@@ -69,12 +69,12 @@ def term_vectors(documents: Sequence[Sequence[str]]) -> sparse.csr_matrix:
     """
     occurs_in = Counter(token for document in documents for token in set(document))
     most = max(ALWAYS_ALLOWED, MAX_SHARE * len(documents))
-    kept = (token for token in sorted(occurs_in) if MIN_COUNT <= occurs_in[token] <= most)
-    index = {token: column for column, token in enumerate(kept)}
+    tokens = (token for token in sorted(occurs_in) if MIN_COUNT <= occurs_in[token] <= most)
+    index = {token: column for column, token in enumerate(tokens)}
     rows = [sorted({index[token] for token in document if token in index}) for document in documents]
     starts = np.cumsum([0, *map(len, rows)])
-    found = np.array([column for row in rows for column in row], dtype=np.int64)
-    return sparse.csr_matrix((np.ones(len(found)), found, starts), shape=(len(rows), len(index)))
+    token_columns = np.array([column for row in rows for column in row], dtype=np.int64)
+    return sparse.csr_matrix((np.ones(len(token_columns)), token_columns, starts), shape=(len(rows), len(index)))
 
 
 def similarity_graph(vectors: sparse.csr_matrix) -> sparse.csr_matrix:
@@ -90,9 +90,9 @@ def similarity_graph(vectors: sparse.csr_matrix) -> sparse.csr_matrix:
         shared = (usable[first : first + _ROWS] @ usable.T).tocoo()
         rows = shared.row + first
         weights = shared.data / (logs[rows] + logs[shared.col])
-        kept = (weights >= MIN_SIMILARITY) & (rows != shared.col)
-        place = (shared.row[kept], shared.col[kept])
-        blocks.append(sparse.csr_matrix((weights[kept], place), shape=shared.shape))
+        is_edge = (weights >= MIN_SIMILARITY) & (rows != shared.col)
+        place = (shared.row[is_edge], shared.col[is_edge])
+        blocks.append(sparse.csr_matrix((weights[is_edge], place), shape=shared.shape))
     return sparse.vstack(blocks, format="csr")
 
 

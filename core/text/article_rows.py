@@ -114,10 +114,10 @@ class KnownArticles:
             raise changed(self.rows.place, str(error)) from error
 
 
-def changed(place: str, how: str) -> CorpusError:
+def changed(place: str, change: str) -> CorpusError:
     """The error of a dataset that is not what it was."""
     return CorpusError(
-        f"{place} was changed while it was in use ({how}). Restore it and resume the run, or submit a new one."
+        f"{place} was changed while it was in use ({change}). Restore it and resume the run, or submit a new one."
     )
 
 
@@ -132,20 +132,20 @@ def read_once(rows: ArticleRows, skip: int, limit: int | None) -> KnownArticles 
     fields = rows.fields()
     if fields is None:
         return None
-    kept, ids, seen = bytearray(), array("Q"), set[int]()
+    is_kept, ids, seen = bytearray(), array("Q"), set[int]()
     for article in rows.articles(fields):
         number = int(article.id, 16)
         is_new = number not in seen  # an exact repeat could not be told apart in the store
         seen.add(number)
-        kept.append(is_new and len(seen) > skip)
-        if kept[-1]:
+        is_kept.append(is_new and len(seen) > skip)
+        if is_kept[-1]:
             ids.append(number)
             if len(ids) == limit:
                 break
     if not ids:
         return None
     as_numbers = np.frombuffer(ids, np.uint64)
-    return KnownArticles(rows, fields, np.frombuffer(kept, np.bool_), as_numbers, has_rest=limit is not None)
+    return KnownArticles(rows, fields, np.frombuffer(is_kept, np.bool_), as_numbers, has_rest=limit is not None)
 
 
 def stream(rows: ArticleRows, skip: int, limit: int | None) -> Iterator[Article]:

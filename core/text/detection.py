@@ -44,8 +44,8 @@ def foreign_language(text: str, expected: Language) -> str | None:
 
 def find_foreign(texts: Iterable[str], expected: Language) -> Foreign:
     """Which of `texts` look like another language than `expected`."""
-    found = [foreign_language(text, expected) for text in texts]
-    return Foreign(len(found), dict(Counter(code for code in found if code is not None).most_common()))
+    languages = [foreign_language(text, expected) for text in texts]
+    return Foreign(len(languages), dict(Counter(code for code in languages if code is not None).most_common()))
 
 
 @functools.cache

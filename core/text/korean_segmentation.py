@@ -113,15 +113,15 @@ def _morphemes(tokens: list[str], kiwi: Any) -> list[tuple[int | None, tuple[str
     starts = list(itertools.accumulate((len(token) + 1 for token in readable_tokens[:-1]), initial=0))
     tags: list[list[str]] = [[] for _ in tokens]
     numbers: list[int | None] = [None] * len(tokens)
-    found = kiwi.split_into_sents(" ".join(readable_tokens), return_tokens=True, return_sub_sents=False)
-    for number, sentence in enumerate(found):
+    sentences = kiwi.split_into_sents(" ".join(readable_tokens), return_tokens=True, return_sub_sents=False)
+    for number, sentence in enumerate(sentences):
         for morpheme in sentence.tokens:
             if morpheme.tag not in _PUNCTUATION_TAGS:
                 token = bisect.bisect_right(starts, morpheme.start) - 1
                 tags[token].append(morpheme.tag.partition("-")[0])  # VV-I is an irregular VV
                 if numbers[token] is None:
                     numbers[token] = number
-    return [(number, tuple(of_token)) for number, of_token in zip(numbers, tags, strict=True)]
+    return [(number, tuple(token_tags)) for number, token_tags in zip(numbers, tags, strict=True)]
 
 
 def _is_word(token: str) -> bool:

@@ -101,15 +101,15 @@ def require_language(article: Article, language: Language) -> None:
         LanguageError: names the article.
     """
     texts = {"text": article.text} | {f"reference {i}": text for i, text in enumerate(article.references, start=1)}
-    for what, text in texts.items():
+    for part, text in texts.items():
         if language == "en" and is_mostly_deleted(text):
             raise LanguageError(
-                f"Article {article.key!r} of {article.dataset}: its {what} is not in Latin script (Korean, for "
+                f"Article {article.key!r} of {article.dataset}: its {part} is not in Latin script (Korean, for "
                 "example), and English tokenizers would delete it. This run is in English, and a run is in one "
                 "language: give Korean articles a run of their own."
             )
         if language == "ko" and not is_korean(text):
             raise LanguageError(
-                f"Article {article.key!r} of {article.dataset}: its {what} is not in Korean. This run is in Korean, "
+                f"Article {article.key!r} of {article.dataset}: its {part} is not in Korean. This run is in Korean, "
                 "and a run is in one language: give English articles a run of their own."
             )

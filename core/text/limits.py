@@ -44,8 +44,8 @@ def require_summary_length(text: str) -> None:
         raise SegmentationError(f"A summary has {words} words; at most {MAX_SUMMARY_WORDS} can be scored.")
 
 
-def too_long(article: Article, what: str, most: int) -> SegmentationError:
+def too_long(article: Article, size: str, most: int) -> SegmentationError:
     """The error for an article that has `what`, where `most` may be."""
     return SegmentationError(
-        f"Article {article.key!r} of {article.dataset} has {what}; at most {most} can be summarised. Split it."
+        f"Article {article.key!r} of {article.dataset} has {size}; at most {most} can be summarised. Split it."
     )

@@ -26,20 +26,20 @@ Hashes = npt.NDArray[np.uint64]
 class NearCopy:
     """Two articles and the share of the smaller one's 8-grams that both have, in [0, 1]."""
 
-    one: Article
-    other: Article
+    first: Article
+    second: Article
     shared: float
 
 
-def near_copies(ones: Iterable[Article], others: Iterable[Article]) -> Iterator[NearCopy]:
-    """Every pair of an article of `ones` and one of `others` that share more than `MOST_SHARED`.
+def near_copies(first: Iterable[Article], second: Iterable[Article]) -> Iterator[NearCopy]:
+    """Every pair of an article of `first` and one of `second` that share more than `MOST_SHARED`.
 
-    An article of fewer than 8 words is a single n-gram: it is a copy only of one with the same words. `ones` are held
-    in memory, with 16 bytes for each word; `others` are read once, one after another.
+    An article of fewer than 8 words is a single n-gram: it is a copy only of one with the same words. `first` is held
+    in memory, with 16 bytes for each word; `second` is read once, article by article.
     """
-    index = _Index(ones)
-    for other in others:
-        yield from index.copies_of(other)
+    index = _Index(first)
+    for article in second:
+        yield from index.copies_of(article)
 
 
 class _Index:
@@ -48,14 +48,14 @@ class _Index:
     def __init__(self, articles: Iterable[Article]) -> None:
         self._articles = list(articles)
         shingles = [_shingles(article.text) for article in self._articles]
-        self._sizes = np.array([len(found) for found in shingles], dtype=np.int64)
+        self._sizes = np.array([len(article_hashes) for article_hashes in shingles], dtype=np.int64)
         hashes = np.concatenate(shingles) if shingles else np.empty(0, np.uint64)
         order = np.argsort(hashes, kind="stable")
         self._hashes = hashes[order]
         self._owners = np.repeat(np.arange(len(shingles), dtype=np.int32), self._sizes)[order]
 
-    def copies_of(self, other: Article) -> Iterator[NearCopy]:
-        shingles = _shingles(other.text)
+    def copies_of(self, article: Article) -> Iterator[NearCopy]:
+        shingles = _shingles(article.text)
         starts, ends = (np.searchsorted(self._hashes, shingles, side) for side in ("left", "right"))
         known = np.flatnonzero(starts < ends)
         if not len(known):
@@ -64,7 +64,7 @@ class _Index:
         for owner, common in zip(*np.unique(owners, return_counts=True), strict=True):
             shared = float(common / min(self._sizes[owner], len(shingles)))
             if shared > MOST_SHARED:
-                yield NearCopy(self._articles[owner], other, shared)
+                yield NearCopy(self._articles[owner], article, shared)
 
 
 def _shingles(text: str) -> Hashes:

@@ -35,8 +35,8 @@ def parquet_rows(
                     if not next(asked, True):
                         continue
                     place = f"row {number}"
-                    found = {name: _value(path, place, name, batch.column(name)[index]) for name in wanted}
-                    yield place, {**dict.fromkeys(names), **found}
+                    values = {name: _value(path, place, name, batch.column(name)[index]) for name in wanted}
+                    yield place, {**dict.fromkeys(names), **values}
     except pyarrow.ArrowException as error:
         raise CorpusError(f"{path}: not a readable Parquet file ({error}).") from error
 
@@ -70,7 +70,7 @@ def _batch_rows(path: Path, metadata: Any, wanted: Collection[str]) -> int:
     largest = 1
     for column in _columns(metadata):
         name = column.path_in_schema
-        if not any(name == one or name.startswith(f"{one}.") for one in wanted):
+        if not any(name == field or name.startswith(f"{field}.") for field in wanted):
             continue
         packed, unpacked = column.total_compressed_size, column.total_uncompressed_size
         if unpacked > max(ALWAYS_ALLOWED, MOST_TIMES_PACKED * packed):

@@ -48,13 +48,13 @@ def _field(
         if given not in names:
             raise CorpusError(f"There is no field {given!r}; the fields are: {', '.join(names)}.", settings=(setting,))
         return given
-    found = next((name for name in usual if name in names), None)
-    if found is None and required:
+    field = next((name for name in usual if name in names), None)
+    if field is None and required:
         raise CorpusError(
             f"None of the fields {', '.join(names) or '(none)'} is one of {', '.join(usual)}. Name the right one.",
             settings=(setting,),
         )
-    return found
+    return field
 
 
 def to_article(row: Mapping[str, object], fields: Fields, dataset: str, split: str, index: int) -> Article:
@@ -97,8 +97,8 @@ def to_references(value: object, field: str) -> tuple[str, ...]:
     if isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts):
         return tuple(cleaned(text) for text in texts if text.strip())
     kinds = sorted({type(text).__name__ for text in texts}) if isinstance(texts, list | tuple) else []
-    what = f"a list of {', '.join(kinds)}" if kinds else type(value).__name__
-    raise CorpusError(f"Field {field!r} holds {what}, not text or a list of texts.")
+    given = f"a list of {', '.join(kinds)}" if kinds else type(value).__name__
+    raise CorpusError(f"Field {field!r} holds {given}, not text or a list of texts.")
 
 
 def _listed(value: str) -> list[str]:

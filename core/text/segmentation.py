@@ -72,13 +72,13 @@ def _resolve_korean(pipeline: str) -> str:
 def pipeline_revision(pipeline: str) -> str:
     """What to record of a resolved pipeline: its name and version, and how chunks are made."""
     if pipeline == KOREAN_PIPELINE:
-        how = f"chunks ending at particles and endings, at most {MAX_CHUNK_WORDS} words"
-        return f"{pipeline}@{versions(pipeline)}|{how}"
+        rule = f"chunks ending at particles and endings, at most {MAX_CHUNK_WORDS} words"
+        return f"{pipeline}@{versions(pipeline)}|{rule}"
     spacy_version = importlib.metadata.version("spacy")
     signs = f"words keep {SIGNS_OF_WORDS}"
     if pipeline == "blank":
-        how = f"stop-word chunks of at most {MAX_CHUNK_WORDS} words"
-        return f"spacy.blank(en)+sentencizer@{spacy_version}|{how}|{signs}"
+        rule = f"stop-word chunks of at most {MAX_CHUNK_WORDS} words"
+        return f"spacy.blank(en)+sentencizer@{spacy_version}|{rule}|{signs}"
     return f"{pipeline}@{importlib.metadata.version(pipeline)} (spacy {spacy_version})|noun and verb chunks|{signs}"
 
 

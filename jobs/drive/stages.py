@@ -12,7 +12,7 @@ from rich.console import Console
 
 from core.article_ids import ArticleIds
 from core.errors import StoreError
-from core.partial_plan import part_of
+from core.partial_plan import plan_for_missing
 from core.summarizers.endpoint import Endpoint
 from core.sweep_plan import SweepPlan
 from core.types import Landed
@@ -67,7 +67,7 @@ def run_stage(
         show = functools.partial(run.show, stage=planned.stage.name)
         plan = planned.plan if pinned.training is None else _with_trained_policies(run, planned.plan)
         with (
-            pools.open_sweep(plan if missing is None else part_of(plan, dict(missing))) as pool,
+            pools.open_sweep(plan if missing is None else plan_for_missing(plan, dict(missing))) as pool,
             run_progress(console, pinned.articles, tried, run.note, show) as advance,
         ):
             watch, shares = WorkerWatch(run, pools.device), BusyShares(run)

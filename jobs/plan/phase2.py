@@ -109,8 +109,8 @@ def require_disjoint(train: Sequence[Corpus], test: Sequence[Corpus]) -> None:
         worst = max(copies, key=lambda copy: copy.shared)
         others = f" There are {len(copies)} such pairs." if len(copies) > 1 else ""
         raise RecipeError(
-            f"Test article {worst.one.key!r} of {worst.one.dataset} is a near copy of training article "
-            f"{worst.other.key!r} of {worst.other.dataset}: the smaller one shares {worst.shared:.0%} of its word "
+            f"Test article {worst.first.key!r} of {worst.first.dataset} is a near copy of training article "
+            f"{worst.second.key!r} of {worst.second.dataset}: the smaller one shares {worst.shared:.0%} of its word "
             f"{WORDS}-grams with the other, and {MOST_SHARED:.0%} is allowed.{others} A policy must not be evaluated "
             "on what it was trained on. Take another split, or leave the articles out (skip and limit in a recipe)."
         )

@@ -58,9 +58,7 @@ def _with_systems(pinned: Pinned, plugins: Sequence[Plugin]) -> tuple[PlannedSta
     for plugin in plugins:
         systems = plugin_systems(plugin, [encoder.name for encoder in encoders])
         if twice := [system.name for system in systems if system.name in taken]:
-            raise RecipeError(
-                f"The system {twice[0]!r} of {plugin.name} has the name of another system: call it otherwise."
-            )
+            raise RecipeError(f"The system {twice[0]!r} of {plugin.name} has the name of another system: rename it.")
         taken |= {system.name for system in systems}
         plan = replace(
             pinned.stages[0].plan, systems=systems, encoders=encoders if any(s.encoders for s in systems) else ()

@@ -16,7 +16,7 @@ from core.learning.learner import Learner
 from core.learning.policies import PolicyConfig, make_policies
 from core.learning.reinforce import ReinforceConfig
 from core.learning.reward import RewardConfig
-from core.learning.rounds import request_of
+from core.learning.rounds import update_request
 from core.learning.training_config import TrainingConfig
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
@@ -190,7 +190,7 @@ def test_real_models_give_the_same_parameters_with_one_worker_or_three() -> None
         start = make_policies(training.policies, 384, training.seed).state_dict()
         learner = Learner(training, start)
         for _ in range(4):
-            sent, episodes = request_of(learner, ARTICLES)
+            sent, episodes = update_request(learner, ARTICLES)
             learner.step([learnt(runners[i % count], sent, [one])[0] for i, one in enumerate(episodes)])
         final.append(learner.parameters)
     for name, value in final[0].items():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig
 from core.models import ModelRef
-from core.partial_plan import part_of
+from core.partial_plan import plan_for_missing
 from core.summarizers.chunk_systems import ChunkSystem
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.systems import Draft
@@ -70,7 +70,7 @@ def whole() -> dict[tuple[str, int], Draft]:
 @settings(deadline=None, max_examples=30)
 @given(st.dictionaries(st.sampled_from(NAMES), st.sets(st.sampled_from(LENGTHS)), min_size=1))
 def test_a_part_writes_what_the_whole_writes_there(missing: dict[str, set[int]]) -> None:
-    part = part_of(PLAN, {name: tuple(sorted(lengths)) for name, lengths in missing.items()})
+    part = plan_for_missing(PLAN, {name: tuple(sorted(lengths)) for name, lengths in missing.items()})
     uncut = {(system.signature, 0) for system in SYSTEMS if system.has_uncut and system.signature in missing}
     asked = {(name, n) for name, lengths in missing.items() for n in lengths} | uncut
     assert written(part) == {key: whole()[key] for key in asked}
@@ -81,8 +81,8 @@ def test_a_part_writes_what_the_whole_writes_there(missing: dict[str, set[int]])
     ("names", "encoders"), [(["lead", "random"], ()), (["bert|textrank|chunks"], (TWO,)), (["oracle"], (ONE,))]
 )
 def test_encoders_that_nobody_asks_for_are_left_out(names: list[str], encoders: tuple[ModelRef, ...]) -> None:
-    assert part_of(PLAN, dict.fromkeys(names, LENGTHS)).encoders == encoders
+    assert plan_for_missing(PLAN, dict.fromkeys(names, LENGTHS)).encoders == encoders
 
 
 def test_all_of_it_is_the_plan_itself() -> None:
-    assert part_of(PLAN, dict.fromkeys(NAMES, LENGTHS)) == PLAN
+    assert plan_for_missing(PLAN, dict.fromkeys(NAMES, LENGTHS)) == PLAN

@@ -12,7 +12,7 @@ from core.learning.checkpoint import from_bytes, to_bytes
 from core.learning.learner import Learner
 from core.learning.policies import PolicyConfig, make_policies
 from core.learning.reinforce import ReinforceConfig
-from core.learning.rounds import episodes_of, epoch, train
+from core.learning.rounds import epoch, train, update_episodes
 from core.learning.training_config import OptimizerConfig, TrainingConfig
 from core.text.segmentation import Segmenter
 from core.types import Article
@@ -97,4 +97,4 @@ def test_a_pass_has_every_article_at_every_length_once_in_updates_of_like_size()
     assert {len(update) for update in updates} == {3, 4}
     assert updates != epoch(7, (3, 5, 9), batch=4, number=3, seed=0)
     assert updates == epoch(7, (3, 5, 9), batch=4, number=2, seed=0)
-    assert [episodes_of(u, 7, (3, 5, 9), 4, 0) for u in range(12, 18)] == updates
+    assert [update_episodes(u, 7, (3, 5, 9), 4, 0) for u in range(12, 18)] == updates

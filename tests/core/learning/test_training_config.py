@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import RecipeError
-from core.learning.rounds import episodes_of
+from core.learning.rounds import update_episodes
 from core.learning.training_config import OptimizerConfig, TrainingConfig
 
 
@@ -25,5 +25,5 @@ def test_unusable_trainings_are_refused(wrong: dict[str, object]) -> None:
 def test_the_updates_are_so_many_passes(articles: int, lengths: int, passes: int, batch: int) -> None:
     training = TrainingConfig("mine", 0, tuple(range(1, lengths + 1)), passes, batch)
     updates = training.updates(articles)
-    found = [pair for u in range(updates) for pair in episodes_of(u, articles, training.lengths, batch, 0)]
+    found = [pair for u in range(updates) for pair in update_episodes(u, articles, training.lengths, batch, 0)]
     assert sorted(found) == sorted([(i, n) for i in range(articles) for n in training.lengths] * passes)

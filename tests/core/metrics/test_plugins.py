@@ -85,13 +85,13 @@ def test_what_is_no_value_names_metric_article_and_line(tmp_path: Path, body: st
     + [f"{field.name}_f1" for field in fields(Scores)],
 )
 def test_a_name_that_has_another_meaning_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(PluginError, match=r"of mine\.py (has the name of another|cannot be called so)"):
+    with pytest.raises(PluginError, match=r"of mine\.py (has the name of another|cannot have this name)"):
         of_source(tmp_path, f"METRICS = {{{name!r}: lambda summary, references: 0}}")
 
 
 @pytest.mark.parametrize("name", ["", "two words", "1st", "a|b", "x" * 62, "ümlaut"])
 def test_a_name_that_is_no_column_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(PluginError, match=r"of mine\.py cannot be called so: its name has letters"):
+    with pytest.raises(PluginError, match=r"of mine\.py cannot have this name. A name has only letters"):
         of_source(tmp_path, f"METRICS = {{{name!r}: lambda summary, references: 0}}")
 
 
@@ -122,5 +122,5 @@ def test_a_function_at_hand_is_told_by_its_source() -> None:
     signatures = {row_metric(metric).signature.replace(metric.__name__, "x") for metric in (brevity, always)}
     assert len(signatures) == 2
     assert row_metric(max).signature == "max|function|sha256:unknown"
-    with pytest.raises(PluginError, match="'<lambda>' of this session cannot be called so"):
+    with pytest.raises(PluginError, match="'<lambda>' of this session cannot have this name"):
         row_metric(lambda summary, references: 0)

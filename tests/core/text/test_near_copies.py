@@ -82,7 +82,7 @@ def test_short_texts_are_copies_only_of_the_same_words() -> None:
 )
 def test_real_articles_are_told_apart(shared_data: Path, name: str, expected: list[tuple[str, str]]) -> None:
     articles = list(open_corpus(DatasetSpec(str(shared_data / name))))
-    found = {frozenset((c.one.key, c.other.key)) for c in near_copies(articles, articles) if c.one != c.other}
+    found = {frozenset((c.first.key, c.second.key)) for c in near_copies(articles, articles) if c.first != c.second}
     # That pair is one dialogue, written down twice ("any more" and "anymore", "three" and "3").
     assert found == {frozenset(pair) for pair in expected}
     assert all(list(near_copies([a], [b])) == [] for a, b in combinations(articles[:20], 2))
@@ -91,4 +91,4 @@ def test_real_articles_are_told_apart(shared_data: Path, name: str, expected: li
 @pytest.mark.parametrize("name", ["sample", "sample-ko"])
 def test_bundled_articles_are_told_apart(name: str) -> None:
     articles = list(open_corpus(DatasetSpec(name)))
-    assert [(c.one, c.other) for c in near_copies(articles, articles)] == [(a, a) for a in articles]
+    assert [(c.first, c.second) for c in near_copies(articles, articles)] == [(a, a) for a in articles]
