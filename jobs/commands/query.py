@@ -66,10 +66,10 @@ def _write(kind: Format, answer: "Answer") -> None:
         return
     if kind == "csv":
         from jobs.report.csv_file import put_csv
-        from jobs.report.table_cells import whole
+        from jobs.report.table_cells import full_value
 
         file = io.StringIO(newline="")
-        put_csv(file, columns, ([whole(value) for value in row] for row in rows))
+        put_csv(file, columns, ([full_value(value) for value in row] for row in rows))
         text = file.getvalue()
     elif kind == "markdown":
         from jobs.report.markdown_table import markdown_table

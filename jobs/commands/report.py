@@ -90,10 +90,12 @@ def _write_page(
     ids, archive = [run.id for run in page.runs], page.archive
     if as_json:
         print(
-            json.dumps({"page": str(path), "runs": ids, "articles": archive.of_articles, "in_viewer": archive.articles})
+            json.dumps(
+                {"page": str(path), "runs": ids, "articles": archive.total_articles, "in_viewer": archive.articles}
+            )
         )
     else:
         out.print(f"Page      {path} ({path.stat().st_size / 1e6:.1f} MB)")
-        out.print(f"Viewer    {archive.articles} of {archive.of_articles} articles")
+        out.print(f"Viewer    {archive.articles} of {archive.total_articles} articles")
     if open_page:
         typer.launch(path.resolve().as_uri())

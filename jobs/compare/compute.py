@@ -1,6 +1,6 @@
 """`nws compare`: systems of one run, or of two, against each other at equal n, paired by article."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -66,7 +66,7 @@ class RunComparison:
             "alpha": ALPHA,
             "tie": TIE,
             "holm_family": "the n of one pair on one dataset",
-            "comparisons": [_comparison_json(found, self.kinds) for found in self.comparisons],
+            "comparisons": [_comparison_json(comparison, self.kinds) for comparison in self.comparisons],
             "not_compared": [{"a": a, "b": b, "why": why} for (a, b), why in self.not_compared.items()],
             "only_a": list(self.only_a),
             "only_b": list(self.only_b),
@@ -74,7 +74,7 @@ class RunComparison:
 
 
 def compare_runs(
-    store: Store, run: str, other: str | None, systems: Sequence[str], lengths: Sequence[int] | None, metric: str
+    store: Store, run: str, other_run: str | None, systems: Sequence[str], lengths: Sequence[int] | None, metric: str
 ) -> RunComparison:
     """Compare systems of `run`, or of `run` and `other`, at every n they share or at `lengths`.
 
@@ -89,37 +89,44 @@ def compare_runs(
         StoreError: there is no such run, or it has no summaries.
     """
     a = store.run_info(run)
-    b = store.run_info(other) if other else a
+    b = store.run_info(other_run) if other_run else a
     checked = find_metric(metric, "compare by", a, b)
     signatures = _signatures(a, b, checked)
     points_a = _points(store, a, checked)
     points_b = points_a
-    if other:
+    if other_run:
         points_b = _as_in(points_a, store.content_hashes(a.id), _points(store, b, checked), store.content_hashes(b.id))
     systems = [_full_name(name, {*points_a.systems, *points_b.systems}) for name in systems]
     points_a, points_b = (_with_methods(points, systems) for points in (points_a, points_b))
     has_a, has_b = _lengths_by_system(points_a), _lengths_by_system(points_b)
-    _check_systems(systems, a, has_a, b if other else None, has_b)
-    pairs = _pairs_of_two(list(has_a), list(has_b), systems) if other else _pairs_of_one(a, list(has_a), systems)
+    _check_systems(systems, a, has_a, b if other_run else None, has_b)
+    pairs = _pairs_of_two(list(has_a), list(has_b), systems) if other_run else _pairs_of_one(a, list(has_a), systems)
     if lengths is not None:
-        of_a, of_b = (set().union(*(has[pair[i]] for pair in pairs)) for i, has in enumerate((has_a, has_b)))
-        shared = set().union(*(has_a[one] & has_b[two] for one, two in pairs))
-        _check_lengths(lengths, shared, {a.id: of_a, b.id: of_b} if other else {})
+        lengths_a, lengths_b = (set().union(*(has[pair[i]] for pair in pairs)) for i, has in enumerate((has_a, has_b)))
+        shared = set().union(*(has_a[system_a] & has_b[system_b] for system_a, system_b in pairs))
+        _check_lengths(lengths, shared, {a.id: lengths_a, b.id: lengths_b} if other_run else {})
         points_a, points_b = (points.take(np.isin(points.n, lengths)) for points in (points_a, points_b))
-    found = compare_systems(points_a, points_b, pairs, checked, seed=a.seed, confidence=CONFIDENCE, resamples=RESAMPLES)
-    compared = {(comparison.a, comparison.b) for comparison in found}
+    comparisons = compare_systems(
+        points_a, points_b, pairs, checked, seed=a.seed, confidence=CONFIDENCE, resamples=RESAMPLES
+    )
+    compared = {(comparison.a, comparison.b) for comparison in comparisons}
     not_compared = tuple(pair for pair in pairs if pair not in compared)
     sides = Sides(store, a, b, points_a, points_b)
     reasons = {pair: sides.why_not_compared(pair) for pair in not_compared}
-    if not found:
+    if not comparisons:
         why = "; ".join(dict.fromkeys(reasons.values()))
         raise RecipeError(
             f"Nothing to compare: {_names(a, b)} have no article and n for which both have a summary: {why}."
         )
-    why_left_out = {(of.dataset, of.a, of.b): sides.why_left_out((of.a, of.b), of.dataset, of.left_out) for of in found}
-    only_a, only_b = ((), ()) if systems or not other else (_others(has_a, has_b), _others(has_b, has_a))
+    why_left_out = {
+        (comparison.dataset, comparison.a, comparison.b): sides.why_left_out(
+            (comparison.a, comparison.b), comparison.dataset, comparison.left_out
+        )
+        for comparison in comparisons
+    }
+    only_a, only_b = ((), ()) if systems or not other_run else (_only_first(has_a, has_b), _only_first(has_b, has_a))
     kinds = kinds_of(Points.together([points_a, points_b]))
-    return RunComparison(a, b, checked, signatures, a.seed, found, kinds, reasons, why_left_out, only_a, only_b)
+    return RunComparison(a, b, checked, signatures, a.seed, comparisons, kinds, reasons, why_left_out, only_a, only_b)
 
 
 def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hashes_b: Mapping[str, str]) -> Points:
@@ -134,13 +141,13 @@ def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hash
         unmatched.setdefault(hashes_a[article], []).append(article)
     same: dict[str, str] = {}
     for article in sorted(hashes_b.keys() - places.keys()):
-        if found := unmatched.get(hashes_b[article]):
-            same[article] = found.pop()
-    datasets_of: dict[str, set[str]] = {}
+        if renamed_ids := unmatched.get(hashes_b[article]):
+            same[article] = renamed_ids.pop()
+    datasets_by_b: dict[str, set[str]] = {}
     for dataset, article in points_b.articles:
-        if found_in := places.get(same.get(article, article)):
-            datasets_of.setdefault(dataset, set()).add(found_in)
-    renamed = {of_b: of_a.copy().pop() for of_b, of_a in datasets_of.items() if len(of_a) == 1}
+        if dataset_a := places.get(same.get(article, article)):
+            datasets_by_b.setdefault(dataset, set()).add(dataset_a)
+    renamed = {dataset_b: datasets.copy().pop() for dataset_b, datasets in datasets_by_b.items() if len(datasets) == 1}
     moved = []
     for dataset_b, article_b in points_b.articles:
         article = same.get(article_b, article_b)
@@ -148,8 +155,8 @@ def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hash
     return replace(points_b, articles=tuple(moved))
 
 
-def _others(has: dict[str, set[int]], other: dict[str, set[int]]) -> tuple[str, ...]:
-    return tuple(name for name in has if name not in other)
+def _only_first(first: Collection[str], second: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in first if name not in second)
 
 
 def _full_name(name: str, known: set[str]) -> str:
@@ -170,14 +177,14 @@ def _names(a: RunInfo, b: RunInfo) -> str:
 
 def _signatures(a: RunInfo, b: RunInfo, metric: Metric) -> tuple[str, str]:
     """How either run computed the metric; refuses two runs of which nothing says that they did it alike."""
-    one, two = (metric_signature(run, metric) for run in (a, b))
-    if a.id != b.id and (one != two or one == NOT_RECORDED):
+    signature_a, signature_b = (metric_signature(run, metric) for run in (a, b))
+    if a.id != b.id and (signature_a != signature_b or signature_a == NOT_RECORDED):
         raise RecipeError(
             f"{metric} of run {a.id} and of run {b.id} must not be compared, they are not known to be the same "
-            f"metric. The first is {one}; the second is {two}. Choose another --metric, or run one of them again with "
-            "the other's options."
+            f"metric. The first is {signature_a}; the second is {signature_b}. Choose another --metric, or run one of "
+            "them again with the other's options."
         )
-    return one, two
+    return signature_a, signature_b
 
 
 def _points(store: Store, run: RunInfo, metric: Metric) -> Points:
@@ -242,9 +249,9 @@ def _check_lengths(lengths: Sequence[int], shared: set[int], by_run: Mapping[str
     if not missing:
         return
     lacks = {run: [n for n in missing if n not in has] for run, has in by_run.items()}
-    told = "".join(f" Run {run} has no n = {_listed(of)}." for run, of in lacks.items() if of)
+    details = "".join(f" Run {run} has no n = {_listed(lacking)}." for run, lacking in lacks.items() if lacking)
     raise RecipeError(
-        f"There are no summaries by both systems at n = {_listed(missing)}.{told} They share n = "
+        f"There are no summaries by both systems at n = {_listed(missing)}.{details} They share n = "
         f"{_listed(sorted(shared)) or 'none'}."
     )
 
@@ -261,12 +268,12 @@ def _system_json(system: str, kind: SystemKind) -> dict[str, Any]:
     return {"system": system, "is_control": kind == "control", "is_upper_bound": kind == "upper bound"}
 
 
-def _comparison_json(found: Comparison, kinds: Mapping[str, SystemKind]) -> dict[str, Any]:
+def _comparison_json(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> dict[str, Any]:
     return {
-        "dataset": found.dataset,
-        "a": _system_json(found.a, kinds[found.a]),
-        "b": _system_json(found.b, kinds[found.b]),
-        "lengths": [asdict(at) | {"significant": at.significant} for at in found.lengths],
-        "left_out": list(found.left_out),
-        "short": {str(n): articles for n, articles in found.short.items()},
+        "dataset": comparison.dataset,
+        "a": _system_json(comparison.a, kinds[comparison.a]),
+        "b": _system_json(comparison.b, kinds[comparison.b]),
+        "lengths": [asdict(at) | {"significant": at.significant} for at in comparison.lengths],
+        "left_out": list(comparison.left_out),
+        "short": {str(n): articles for n, articles in comparison.short.items()},
     }

@@ -26,21 +26,21 @@ class Sides:
 
     def why_not_compared(self, pair: tuple[str, str]) -> str:
         """Why no article has a summary by both systems at one n; without a stop."""
-        of_a, of_b = _of(self.points_a, pair[0]), _of(self.points_b, pair[1])
-        lengths_a, lengths_b = (set(points.n.tolist()) for points in (of_a, of_b))
+        points_a, points_b = _points_by(self.points_a, pair[0]), _points_by(self.points_b, pair[1])
+        lengths_a, lengths_b = (set(points.n.tolist()) for points in (points_a, points_b))
         if not lengths_a & lengths_b:
             return f"{self._names(pair)[1]} has no n = {_listed(lengths_a)}, only n = {_listed(lengths_b)}"
-        if not set(of_a.articles) & set(of_b.articles):
-            return self._why_no_article(of_a, of_b, pair)
-        common = _places(of_a) & _places(of_b)
+        if not set(points_a.articles) & set(points_b.articles):
+            return self._why_no_article(points_a, points_b, pair)
+        common = _places(points_a) & _places(points_b)
         if not common:
             return "no article has a summary by both at the same n"
         return f"every article of both has fewer words than n = {_listed({n for _, _, n in common})}"
 
     def why_left_out(self, pair: tuple[str, str], dataset: str, lengths: Iterable[int]) -> tuple[str, ...]:
         """Why these n of a dataset take no part in the comparison of a pair that shares others: a sentence a reason."""
-        of_a, of_b = _of(self.points_a, pair[0]), _of(self.points_b, pair[1])
-        has_a, has_b = (_lengths(points, dataset) for points in (of_a, of_b))
+        points_a, points_b = _points_by(self.points_a, pair[0]), _points_by(self.points_b, pair[1])
+        has_a, has_b = (_lengths(points, dataset) for points in (points_a, points_b))
         short = {n for _, _, n in short_articles(self.points_a) | short_articles(self.points_b)}
         by_reason: dict[str, list[int]] = {}
         for n in lengths:
@@ -51,15 +51,18 @@ class Sides:
             else:
                 reason = "No article has a summary by both at n ="
             by_reason.setdefault(reason, []).append(n)
-        return tuple(f"{reason[0].upper()}{reason[1:]} {_listed(of)}." for reason, of in by_reason.items())
+        return tuple(
+            f"{reason[0].upper()}{reason[1:]} {_listed(lengths_left_out)}."
+            for reason, lengths_left_out in by_reason.items()
+        )
 
     def _names(self, pair: tuple[str, str]) -> tuple[str, str]:
         """What the reader knows either side by: its system in a comparison within a run, else its run."""
         return pair if self.a.id == self.b.id else (f"run {self.a.id}", f"run {self.b.id}")
 
-    def _why_no_article(self, of_a: Points, of_b: Points, pair: tuple[str, str]) -> str:
+    def _why_no_article(self, points_a: Points, points_b: Points, pair: tuple[str, str]) -> str:
         name_a, name_b = self._names(pair)
-        counts = f"{name_a} has {_counted(of_a)}, {name_b} has {_counted(of_b)}"
+        counts = f"{name_a} has {_counted(points_a)}, {name_b} has {_counted(points_b)}"
         if self.a.id == self.b.id or set(self.points_a.articles) & set(self.points_b.articles):
             return f"no article has a summary by both systems: {counts}"
         keys_a, keys_b = (set(self.store.article_keys(run.id).values()) for run in (self.a, self.b))
@@ -72,7 +75,7 @@ class Sides:
         return f"no article is in both: {counts}"
 
 
-def _of(points: Points, system: str) -> Points:
+def _points_by(points: Points, system: str) -> Points:
     return points.take(np.array([name == system for name in points.systems], dtype=np.bool_)[points.system])
 
 
@@ -83,8 +86,8 @@ def _counted(points: Points) -> str:
 
 
 def _lengths(points: Points, dataset: str) -> set[int]:
-    of_dataset = np.array([of == dataset for of, _ in points.articles], dtype=np.bool_)
-    return set(points.n[of_dataset[points.article]].tolist())
+    in_dataset = np.array([article_dataset == dataset for article_dataset, _ in points.articles], dtype=np.bool_)
+    return set(points.n[in_dataset[points.article]].tolist())
 
 
 def _places(points: Points) -> set[tuple[str, str, int]]:

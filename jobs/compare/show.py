@@ -21,33 +21,33 @@ _WORTH_SAYING = 0.01
 _HEADINGS = ("articles", "A", "B", "A − B", "95 % interval", "p", "Holm p", "wins/ties/\nlosses")
 
 
-def print_comparison(found: RunComparison, console: Console, where: str = "") -> None:
+def print_comparison(result: RunComparison, console: Console, where: str = "") -> None:
     """Print what was compared, a table for each dataset and pair, and how to read them.
 
     `where` is what the commands that it names need to find the runs, such as ` --store URL`.
     """
-    for run in (found.a, found.b) if found.two_runs else (found.a,):
+    for run in (result.a, result.b) if result.two_runs else (result.a,):
         print_line(console, f"Run {run.id}: {run.state}, {run.articles_done} articles, {run.failures} failed")
-    print_metric(found.metric, found.signatures[0], found.a.id, console, where)  # two runs have the same
-    for comparison in found.comparisons:
-        _print_pair(found, comparison, console)
-    _print_how_to_read(found, console)
+    print_metric(result.metric, result.signatures[0], result.a.id, console, where)  # two runs have the same
+    for comparison in result.comparisons:
+        _print_pair(result, comparison, console)
+    _print_how_to_read(result, console)
 
 
-def _print_pair(found: RunComparison, comparison: Comparison, console: Console) -> None:
+def _print_pair(result: RunComparison, comparison: Comparison, console: Console) -> None:
     print_title(console, f"{comparison.dataset}: A − B")
-    for side, system, run in (("A", comparison.a, found.a), ("B", comparison.b, found.b)):
-        print_line(console, f"{side}  {_told(system, found.kinds[system], run, two_runs=found.two_runs)}")
+    for side, system, run in (("A", comparison.a, result.a), ("B", comparison.b, result.b)):
+        print_line(console, f"{side}  {_describe(system, result.kinds[system], run, two_runs=result.two_runs)}")
     rows = [_row(at) for at in comparison.lengths]
     columns = [Column(heading, cells) for heading, cells in zip(_HEADINGS, zip(*rows, strict=True), strict=True)]
     lengths = [Text(str(at.n), style=_style(at)) for at in comparison.lengths]
     print_table(Column("n", lengths), columns, console)
-    left_out = found.why_left_out[comparison.dataset, comparison.a, comparison.b]
-    for note in (*left_out, *_notes(comparison, found.kinds)):
+    left_out = result.why_left_out[comparison.dataset, comparison.a, comparison.b]
+    for note in (*left_out, *_notes(comparison, result.kinds)):
         print_line(console, note, style="yellow")
 
 
-def _told(system: str, kind: SystemKind, run: RunInfo, *, two_runs: bool) -> str:
+def _describe(system: str, kind: SystemKind, run: RunInfo, *, two_runs: bool) -> str:
     return system + role(kind) + (f", run {run.id}" if two_runs else "")
 
 
@@ -106,19 +106,19 @@ def _too_few(comparison: Comparison) -> Iterator[str]:
         yield caution
 
 
-def _print_how_to_read(found: RunComparison, console: Console) -> None:
+def _print_how_to_read(result: RunComparison, console: Console) -> None:
     console.print()
-    for which, systems in (("first", found.only_a), ("second", found.only_b)):
+    for which, systems in (("first", result.only_a), ("second", result.only_b)):
         if systems:
-            told = f"Only in the {which} run: {', '.join(systems)}. Name two to compare with --system."
-            print_line(console, told, style="yellow")
-    for (one, two), why in found.not_compared.items():
-        print_line(console, f"Not compared: {one} and {two}: {why}.", style="yellow")
+            note = f"Only in the {which} run: {', '.join(systems)}. Name two to compare with --system."
+            print_line(console, note, style="yellow")
+    for (system_a, system_b), why in result.not_compared.items():
+        print_line(console, f"Not compared: {system_a} and {system_b}: {why}.", style="yellow")
     lines = (
         f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A is better; below 0, B is.",
         "Holm p: corrected over the n of one pair on one dataset. Intervals are not.",
         f"p: sign-flip test on per-article differences, at most {RESAMPLES:,} patterns.",
-        f"Intervals: Student's t of the per-article differences. Seed of the test: {found.seed}.",
+        f"Intervals: Student's t of the per-article differences. Seed of the test: {result.seed}.",
     )
     for line in lines:
         print_line(console, line, style="dim")

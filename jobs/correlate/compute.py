@@ -44,7 +44,7 @@ class FileCorrelation:
             "documents": len(self.table.documents),
             "documents_lacking_systems": {name: list(systems) for name, systems in self.table.lacking.items()},
             "metrics": _by_metric(self.correlations),
-            "differences": [asdict(found) for found in self.differences],
+            "differences": [asdict(difference) for difference in self.differences],
             "holm_family": "all pairs of metrics at one level, for one coefficient",
             "signature": SIGNATURE,
             "seed": self.seed,
@@ -72,14 +72,16 @@ def correlate_file(path: Path, metrics: Sequence[str], human: str, seed: int) ->
     )
 
 
-def _by_metric(found: Sequence[Correlation]) -> dict[str, Any]:
+def _by_metric(correlations: Sequence[Correlation]) -> dict[str, Any]:
     """Metric, level, coefficient: the value, its interval, and what they are made of."""
-    nested: dict[str, Any] = {one.metric: {level: dict.fromkeys(COEFFICIENTS) for level in LEVELS} for one in found}
-    for one in found:
-        nested[one.metric][one.level][one.coefficient] = {
-            "value": one.value,
-            "interval": None if one.value is None else [one.low, one.high],
-            "documents_left_out": one.documents_left_out,
-            "resamples": one.resamples,
+    nested: dict[str, Any] = {
+        correlation.metric: {level: dict.fromkeys(COEFFICIENTS) for level in LEVELS} for correlation in correlations
+    }
+    for correlation in correlations:
+        nested[correlation.metric][correlation.level][correlation.coefficient] = {
+            "value": correlation.value,
+            "interval": None if correlation.value is None else [correlation.low, correlation.high],
+            "documents_left_out": correlation.documents_left_out,
+            "resamples": correlation.resamples,
         }
     return nested

@@ -117,10 +117,10 @@ def _advice(lacking: Mapping[str, tuple[str, ...]]) -> str:
     if not lacking:
         return ""
     missing = Counter(system for systems in lacking.values() for system in systems)
-    told = [f"{system} lacks {documents}" for system, documents in missing.most_common()]
-    return f" Of the other {len(lacking)}, {_listed(told)}. Add the missing rows, or leave those systems out."
+    gaps = [f"{system} lacks {documents}" for system, documents in missing.most_common()]
+    return f" Of the other {len(lacking)}, {_listed(gaps)}. Add the missing rows, or leave those systems out."
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + rest

@@ -19,82 +19,91 @@ _FEW_SYSTEMS = 30
 _NAMED = 5
 
 
-def print_correlation(found: FileCorrelation, console: Console) -> None:
+def print_correlation(result: FileCorrelation, console: Console) -> None:
     """Print every correlation with its interval, every difference with its p, and how to read them."""
-    table = found.table
+    table = result.table
     size = f"{len(table.systems)} systems, {len(table.documents)} documents"
-    print_line(console, f"Correlation with {found.human}: {size}, seed {found.seed}")
+    print_line(console, f"Correlation with {result.human}: {size}, seed {result.seed}")
     for level in LEVELS:
         print_title(console, _LEVELS[level])
-        _print_values(found, level, console)
-    for level in LEVELS if found.differences else ():
+        _print_values(result, level, console)
+    for level in LEVELS if result.differences else ():
         print_title(console, f"A − B at the {level} level")
-        _print_differences(found, level, console)
+        _print_differences(result, level, console)
     console.print()
-    for note in _notes(found):
+    for note in _notes(result):
         print_line(console, note, style="yellow")
-    for line in _how_to_read(found):
+    for line in _how_to_read(result):
         print_line(console, line, style="dim")
 
 
-def _print_values(found: FileCorrelation, level: Level, console: Console) -> None:
+def _print_values(result: FileCorrelation, level: Level, console: Console) -> None:
     by_metric: dict[str, dict[Coefficient, Correlation]] = {}
-    for one in found.correlations:
-        if one.level == level:
-            by_metric.setdefault(one.metric, {})[one.coefficient] = one
+    for correlation in result.correlations:
+        if correlation.level == level:
+            by_metric.setdefault(correlation.metric, {})[correlation.coefficient] = correlation
     columns = [
-        Column(f"{name.capitalize()}\n95 % interval", [Text(_value(of[name])) for of in by_metric.values()])
+        Column(
+            f"{name.capitalize()}\n95 % interval",
+            [Text(_value(correlations[name])) for correlations in by_metric.values()],
+        )
         for name in COEFFICIENTS
     ]
     print_table(names_column("\nmetric", list(map(Text, by_metric))), columns, console, gap=2)
 
 
-def _value(one: Correlation) -> str:
-    if one.value is None or one.low is None or one.high is None:
+def _value(correlation: Correlation) -> str:
+    if correlation.value is None or correlation.low is None or correlation.high is None:
         return "undefined"
-    return f"{decimals(one.value)}  {decimals(one.low)} to {decimals(one.high)}"
+    return f"{decimals(correlation.value)}  {decimals(correlation.low)} to {decimals(correlation.high)}"
 
 
-def _print_differences(found: FileCorrelation, level: Level, console: Console) -> None:
+def _print_differences(result: FileCorrelation, level: Level, console: Console) -> None:
     by_pair: dict[str, dict[Coefficient, Difference]] = {}
-    for one in found.differences:
-        if one.level == level:
-            by_pair.setdefault(f"{one.a} − {one.b}", {})[one.coefficient] = one
+    for difference in result.differences:
+        if difference.level == level:
+            by_pair.setdefault(f"{difference.a} − {difference.b}", {})[difference.coefficient] = difference
     columns = []
     for name in COEFFICIENTS:
-        cells = [_difference_cells(of[name]) for of in by_pair.values()]
-        columns.append(Column(name.capitalize(), [Text(difference) for difference, _ in cells]))
+        cells = [_difference_cells(differences[name]) for differences in by_pair.values()]
+        columns.append(Column(name.capitalize(), [Text(shown) for shown, _ in cells]))
         columns.append(Column("Holm p", [Text(p) for _, p in cells]))
     print_table(names_column("A − B", list(map(Text, by_pair))), columns, console, gap=2)
 
 
-def _difference_cells(one: Difference) -> tuple[str, str]:
-    if one.difference is None or one.p_holm is None:
+def _difference_cells(difference: Difference) -> tuple[str, str]:
+    if difference.difference is None or difference.p_holm is None:
         return "undefined", ""
     # The star is there without colour, too; a blank keeps the digits of other rows in line.
-    return signed(one.difference), decimals(one.p_holm) + ("*" if one.p_holm < ALPHA else "\N{NO-BREAK SPACE}")
+    return signed(difference.difference), decimals(difference.p_holm) + (
+        "*" if difference.p_holm < ALPHA else "\N{NO-BREAK SPACE}"
+    )
 
 
-def _notes(found: FileCorrelation) -> Iterator[str]:
+def _notes(result: FileCorrelation) -> Iterator[str]:
     """What the reader must know of these scores."""
-    lacking = found.table.lacking
+    lacking = result.table.lacking
     for document, systems in list(lacking.items())[:_NAMED]:
         yield f"Left out: document {document}, which {', '.join(systems)} lacks."
     if len(lacking) > _NAMED:
         yield f"Left out: {len(lacking) - _NAMED} more documents that a system lacks; --json names them."
-    left_out = {one.metric: one.documents_left_out for one in found.correlations if one.documents_left_out}
+    left_out = {
+        correlation.metric: correlation.documents_left_out
+        for correlation in result.correlations
+        if correlation.documents_left_out
+    }
     for metric, documents in left_out.items():
         yield (
-            f"{metric}: {documents} of {len(found.table.documents)} documents have no correlation, since every system "
+            f"{metric}: {documents} of {len(result.table.documents)} documents have no correlation, since every system "
             "has the same score there. The summary level leaves them out."
         )
-    if len(found.table.systems) < _FEW_SYSTEMS:
-        yield f"With {len(found.table.systems)} systems the intervals of the system level are too narrow."
+    if len(result.table.systems) < _FEW_SYSTEMS:
+        yield f"With {len(result.table.systems)} systems the intervals of the system level are too narrow."
 
 
-def _how_to_read(found: FileCorrelation) -> Iterator[str]:
+def _how_to_read(result: FileCorrelation) -> Iterator[str]:
     yield f"Intervals: systems and documents resampled {RESAMPLES:,} times (Boot-Both)."
-    if found.differences:
+    if result.differences:
         yield f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A agrees better; below 0, B does."
         yield f"p: {RESAMPLES:,} exchanges of systems and documents (Perm-Both)."
         yield "Holm p: corrected over all pairs at one level, for one coefficient. Choose these before looking."

@@ -17,36 +17,36 @@ def print_asked(store: Store, run: RunInfo, console: Console) -> None:
     systems = run.revisions.get("generators", {})
     if not systems:
         return
-    if found := store.asked_words(run.id, systems):
+    if words := store.asked_words(run.id, systems):
         print_title(console, "Words written of n asked for")
-        _print_words(found, console)
+        _print_words(words, console)
         print_line(console, "mean, share of exactly n, share of more than n: before a summary is cut to n", "dim")
-    if used := store.tokens_used(run.id, systems):
+    if tokens := store.tokens_used(run.id, systems):
         print_title(console, "Tokens of 1,000 articles, at all n together")
-        for line in _costs(used, run.recipe.get("endpoint") or {}):
+        for line in _costs(tokens, run.recipe.get("endpoint") or {}):
             print_line(console, line)
 
 
-def _print_words(found: Sequence[AskedWords], console: Console) -> None:
-    at = {(one.system, one.n): one for one in found}
-    systems, lengths = sorted({one.system for one in found}), sorted({one.n for one in found})
+def _print_words(words: Sequence[AskedWords], console: Console) -> None:
+    at = {(row.system, row.n): row for row in words}
+    systems, lengths = sorted({row.system for row in words}), sorted({row.n for row in words})
     names = names_column("n", [system_name(system, "system") for system in systems])
     columns = [Column(str(n), [_cell(at.get((system, n))) for system in systems]) for n in lengths]
     print_table(names, columns, console)
 
 
-def _cell(found: AskedWords | None) -> Text:
-    if found is None:
+def _cell(words: AskedWords | None) -> Text:
+    if words is None:
         return Text("–")
-    return Text(f"{found.written:.1f}\n{percent(found.exactly)}\n{percent(found.over)}")
+    return Text(f"{words.written:.1f}\n{percent(words.exactly)}\n{percent(words.over)}")
 
 
 def _costs(used: Sequence[TokensUsed], endpoint: Mapping[str, Any]) -> Iterator[str]:
     input_price, output_price = endpoint.get("input_price"), endpoint.get("output_price")
-    for one in used:
-        read, written = (1000 * tokens / one.articles for tokens in (one.read, one.written))
-        told = f"{one.system}: {read:,.0f} read, {written:,.0f} written"
+    for usage in used:
+        read, written = (1000 * tokens / usage.articles for tokens in (usage.read, usage.written))
+        line = f"{usage.system}: {read:,.0f} read, {written:,.0f} written"
         if input_price is not None and output_price is not None:
             cost = (read * input_price + written * output_price) / 1e6
-            told += f"; {cost:,.2f} at {input_price:g} and {output_price:g} a million"
-        yield told
+            line += f"; {cost:,.2f} at {input_price:g} and {output_price:g} a million"
+        yield line

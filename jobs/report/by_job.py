@@ -15,7 +15,9 @@ from jobs.terminal.busy import busy
 Report = Callable[[Store, RunInfo, Metric, Path, Console, str], ReportFiles]
 
 
-def _of_sweep(store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, where: str) -> ReportFiles:
+def _report_sweep(
+    store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, where: str
+) -> ReportFiles:
     from jobs.report.asked import print_asked
     from jobs.report.sweep.numbers import metrics_read
     from jobs.report.sweep.write import write_sweep_report
@@ -27,7 +29,7 @@ def _of_sweep(store: Store, run: RunInfo, metric: Metric, out_dir: Path, console
     return files
 
 
-def _of_policies(
+def _report_policies(
     store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, where: str
 ) -> ReportFiles:
     from jobs.report.policies.read import policy_results
@@ -39,5 +41,5 @@ def _of_policies(
     return write_policy_report(run, results, out_dir, console, metric, where)
 
 
-REPORTS: dict[str, Report] = {"phase1": _of_sweep, "baselines": _of_sweep, "phase2": _of_policies}
+REPORTS: dict[str, Report] = {"phase1": _report_sweep, "baselines": _report_sweep, "phase2": _report_policies}
 """By job."""

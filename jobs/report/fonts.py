@@ -36,9 +36,9 @@ def give_glyphs(texts: Sequence[Text]) -> str | None:
             text.set_text(replaced[name])
     if not replaced:
         return None
-    told = ", ".join(f"{text!r} as {latin!r}" for text, latin in list(replaced.items())[:_NAMED])
+    replacements = ", ".join(f"{text!r} as {latin!r}" for text, latin in list(replaced.items())[:_NAMED])
     return (
-        f"No installed font has the letters of some names. The plots show {told}"
+        f"No installed font has the letters of some names. The plots show {replacements}"
         f"{' and others' if len(replaced) > _NAMED else ''}. Install a font, such as Noto Sans CJK (fonts-noto-cjk)."
     )
 

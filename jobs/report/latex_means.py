@@ -17,7 +17,7 @@ from jobs.terminal.table_style import role
 Row: TypeAlias = tuple[str, SystemKind, Mapping[int, tuple[Interval, bool]]]
 
 
-def comments(run: RunInfo, metric: Metric, *more: str) -> str:
+def comments(run: RunInfo, metric: Metric, *notes: str) -> str:
     """Comments that say what made the numbers, and how to read them."""
     lines = [
         f"Run {run.id}, {run.state}, seed {run.seed}, code {run.code_version}.",
@@ -25,7 +25,7 @@ def comments(run: RunInfo, metric: Metric, *more: str) -> str:
         r"Needs \usepackage{booktabs}. Subscripts: half of the 95 % interval.",
         "Bold: the highest at that n, upper bounds aside.",
         "A degree sign: the system lacks articles that others have, so its mean is not held against theirs.",
-        *more,
+        *notes,
     ]
     return "".join(f"% {printable(line)}\n" for line in lines)
 

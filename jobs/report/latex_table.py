@@ -9,7 +9,7 @@ _SPECIAL = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    **{one: f"\\{one}" for one in "&%$#_{}"},
+    **{character: f"\\{character}" for character in "&%$#_{}"},
     # Without T1 fonts these three are other characters.
     **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},
     # Behind \\ they would be its argument and its star.

@@ -57,9 +57,9 @@ def make_series(
     return Series(
         system,
         tuple(n for n, _ in at),
-        tuple(found.mean for _, found in at),
-        tuple(found.mean if found.low is None else found.low for _, found in at),
-        tuple(found.mean if found.high is None else found.high for _, found in at),
+        tuple(interval.mean for _, interval in at),
+        tuple(interval.mean if interval.low is None else interval.low for _, interval in at),
+        tuple(interval.mean if interval.high is None else interval.high for _, interval in at),
         recommended,
         apart,
     )
@@ -76,8 +76,8 @@ def label_text(system: str) -> str:
 
 
 def _pieces(part: str) -> list[str]:
-    whole = part + "|"
-    return [whole[i : i + _LABEL_WIDTH] for i in range(0, len(whole), _LABEL_WIDTH)]
+    text = part + "|"
+    return [text[i : i + _LABEL_WIDTH] for i in range(0, len(text), _LABEL_WIDTH)]
 
 
 def label_size(systems: Sequence[str]) -> tuple[float, float]:
@@ -89,16 +89,16 @@ def label_size(systems: Sequence[str]) -> tuple[float, float]:
 def how_intervals_are_drawn(lines: Iterable[int]) -> str:
     """What intervals are in panels of so many lines."""
     counts = [count for count in lines if count]
-    told = {
+    styles = {
         "bands": any(count <= MOST_BANDS for count in counts),
         "thin bars": any(MOST_BANDS < count <= MOST_WHISKERS for count in counts),
         "thin bars at the ends, of the last n": any(count > MOST_WHISKERS for count in counts),
     }
-    return " and ".join(what for what, is_there in told.items() if is_there)
+    return " and ".join(style for style, is_used in styles.items() if is_used)
 
 
 def draw_lines(
-    panel: Axes, lines: Sequence[Series], looks: Mapping[str, Look], told: Mapping[str, str], *, hollow: bool
+    panel: Axes, lines: Sequence[Series], looks: Mapping[str, Look], suffixes: Mapping[str, str], *, hollow: bool
 ) -> list[Annotation]:
     """Draw each line with its intervals and its label. With `hollow`, only the markers of recommended n are solid.
 
@@ -106,7 +106,7 @@ def draw_lines(
         panel: where to.
         lines: what to draw.
         looks: how, by system.
-        told: what a label says after the system's name.
+        suffixes: what a label says after the system's name.
         hollow: whether markers say which n is recommended.
 
     Returns:
@@ -121,7 +121,7 @@ def draw_lines(
         if len(x) > 1:
             panel.plot(x, series.mean, color=look.colour, linestyle=look.dashes, linewidth=_LINE_WIDTH)
         _draw_markers(panel, x, series, look, hollow=hollow)
-        labels.append(_label(panel, (x[-1], series.mean[-1]), series.system, told.get(series.system, ""), look))
+        labels.append(_label(panel, (x[-1], series.mean[-1]), series.system, suffixes.get(series.system, ""), look))
     if len(lengths) == 1:
         panel.set_xlim(lengths[0] - 1, lengths[0] + 1)
     return labels
@@ -134,8 +134,10 @@ def spread_labels(figure: Figure, panels: Sequence[tuple[Axes, Sequence[Annotati
         if not labels:
             continue
         inches = panel.get_window_extent().height / figure.dpi
-        ends = np.array([panel.transAxes.inverted().transform(panel.transData.transform(one.xy))[1] for one in labels])
-        heights = np.array([LABEL_HEIGHT * len(one.get_text().split("\n")) for one in labels]) / inches
+        ends = np.array(
+            [panel.transAxes.inverted().transform(panel.transData.transform(label.xy))[1] for label in labels]
+        )
+        heights = np.array([LABEL_HEIGHT * len(label.get_text().split("\n")) for label in labels]) / inches
         for label, y in zip(labels, apart(ends, heights), strict=True):
             label.set_y(float(y))
 
@@ -202,9 +204,9 @@ def _draw_markers(panel: Axes, x: Sequence[float], series: Series, look: Look, *
         panel.plot(lengths, means, color=look.colour, marker=marker, markerfacecolor=face, linestyle="")
 
 
-def _label(panel: Axes, end: tuple[float, float], system: str, told: str, look: Look) -> Annotation:
+def _label(panel: Axes, end: tuple[float, float], system: str, suffix: str, look: Look) -> Annotation:
     return panel.annotate(
-        label_text(system) + told,
+        label_text(system) + suffix,
         xy=end,
         xytext=(_LABEL_X, 0.5),
         textcoords="axes fraction",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jobs.report.table_cells import is_number, text
 
 # CommonMark 0.31, 2.4: a backslash before a character of ASCII punctuation takes its meaning away.
-_ESCAPED = str.maketrans({one: f"\\{one}" for one in "\\`*_[]<>|~&#!$"})
+_ESCAPED = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|~&#!$"})
 
 
 def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -38,10 +38,10 @@ def kind_flags(kind: SystemKind) -> dict[str, bool]:
 
 
 def short_by_length(points: Points | Iterable[Point]) -> Short:
-    found: dict[tuple[str, int], list[str]] = {}
+    short: dict[tuple[str, int], list[str]] = {}
     for dataset, article, n in sorted(short_articles(points)):
-        found.setdefault((dataset, n), []).append(article)
-    return {place: tuple(articles) for place, articles in found.items()}
+        short.setdefault((dataset, n), []).append(article)
+    return {place: tuple(articles) for place, articles in short.items()}
 
 
 def short_json(short: Short) -> list[dict[str, Any]]:
@@ -50,5 +50,9 @@ def short_json(short: Short) -> list[dict[str, Any]]:
 
 def short_note(dataset: str, short: Short) -> str:
     """What a reader must know where a dataset has such articles."""
-    counts = ", ".join(f"{len(articles)} at n = {n}" for (of, n), articles in sorted(short.items()) if of == dataset)
+    counts = ", ".join(
+        f"{len(articles)} at n = {n}"
+        for (short_dataset, n), articles in sorted(short.items())
+        if short_dataset == dataset
+    )
     return f"Articles with fewer than n words are left out at that n (report.json names them): {counts}."

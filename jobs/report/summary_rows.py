@@ -34,8 +34,8 @@ def row_columns(run: RunInfo, with_articles: bool) -> dict[str, type]:
     They are those of the table `summaries`, then the metrics of plugins, where the article is from, what the system is,
     and, if wanted, the article's text and its references.
     """
-    of_plugins = dict.fromkeys(plugin_metrics_of(run), float)
-    return {**SUMMARY_COLUMNS, **of_plugins, **_OF_ARTICLE, **(_TEXTS if with_articles else {})}
+    plugin_columns = dict.fromkeys(plugin_metrics_of(run), float)
+    return {**SUMMARY_COLUMNS, **plugin_columns, **_OF_ARTICLE, **(_TEXTS if with_articles else {})}
 
 
 def check_target(target: Path) -> None:
@@ -105,13 +105,13 @@ def _pieces(store: Store, run: RunInfo, with_articles: bool) -> Iterator[list[Ro
     kinds = store.articles(run.id).systems()
     ids = list(store.finished_article_ids(run.id))
     for start in range(0, len(ids), _ARTICLES_AT_ONCE):
-        found = store.article_texts(run.id, ids[start : start + _ARTICLES_AT_ONCE])
-        yield [row for article in found for row in _rows(article, kinds, with_articles)]
+        articles = store.article_texts(run.id, ids[start : start + _ARTICLES_AT_ONCE])
+        yield [row for article in articles for row in _rows(article, kinds, with_articles)]
 
 
 def _rows(article: ArticleTexts, kinds: Mapping[str, str], with_articles: bool) -> Iterator[Row]:
     texts = {"article": article.text, "references": list(article.references)} if with_articles else {}
-    for summary in sorted(article.summaries, key=lambda one: (one["system"], one["n"])):
+    for summary in sorted(article.summaries, key=lambda summary: (summary["system"], summary["n"])):
         yield {
             **summary,
             **{"dataset": article.dataset, "split": article.split, "key": article.key},

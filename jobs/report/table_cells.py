@@ -17,11 +17,11 @@ def is_number(rows: Sequence[Sequence[object]], column: int) -> bool:
 
 def text(value: object) -> str:
     """A value on one line: six significant digits, nothing for a missing value, control characters written out."""
-    plain = whole(value)
+    plain = full_value(value)
     return "" if plain is None else f"{plain:.6g}" if isinstance(plain, float) else printable(str(plain))
 
 
-def whole(value: object) -> Value:
+def full_value(value: object) -> Value:
     """A value with all its digits, as a number or as text: JSON as its text; of bytes, how many they are."""
     if isinstance(value, Decimal):
         return float(value)

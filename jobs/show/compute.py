@@ -112,31 +112,33 @@ def show(store: Store, run: RunInfo, wanted: Wanted, system: str | None = None, 
     dataset = named[0].dataset if named else None
     length = default_length(store, run, chosen, dataset) if n is None else Length(n, "")
     articles = named if isinstance(wanted, str) else _found(store, run, wanted, chosen, length.n)
-    return Shown(run, wanted, chosen, length, tuple(_shown(store, run, one, length.n, kinds) for one in articles))
+    return Shown(
+        run, wanted, chosen, length, tuple(_shown(store, run, article, length.n, kinds) for article in articles)
+    )
 
 
 def _full_name(name: str, kinds: Mapping[str, SystemKind], run: RunInfo) -> str:
-    found = [name] if name in kinds else [known for known in kinds if name in known]
-    if len(found) == 1:
-        return found[0]
-    what = "has more than one system" if found else "has no system"
+    matches = [name] if name in kinds else [known for known in kinds if name in known]
+    if len(matches) == 1:
+        return matches[0]
+    problem = "has more than one system" if matches else "has no system"
     raise RecipeError(
-        f"Run {run.id} {what} with {name!r} in its name. Its systems are {', '.join(sorted(found or kinds))}."
+        f"Run {run.id} {problem} with {name!r} in its name. Its systems are {', '.join(sorted(matches or kinds))}."
     )
 
 
 def _named(store: Store, run: RunInfo, name: str) -> Article:
-    found = store.articles(run.id).find(name, _MOST_NAMED + 1)
-    if len(found) == 1:
-        return found[0]
-    if not found:
+    articles = store.articles(run.id).find(name, _MOST_NAMED + 1)
+    if len(articles) == 1:
+        return articles[0]
+    if not articles:
         raise RecipeError(
             f"Run {run.id} has no article with the key or id {name!r}, nor one with that in its text. See some of its "
             f"articles with: nws show {run.id} --worst 5"
         )
-    told = "; ".join(f"{one.id} ({one.dataset}, {one.key})" for one in found[:_MOST_NAMED])
-    more = "; and more" if len(found) > _MOST_NAMED else ""
-    raise RecipeError(f"Run {run.id} has more than one article for {name!r}: {told}{more}. Name one by its id.")
+    listed = "; ".join(f"{article.id} ({article.dataset}, {article.key})" for article in articles[:_MOST_NAMED])
+    rest = "; and more" if len(articles) > _MOST_NAMED else ""
+    raise RecipeError(f"Run {run.id} has more than one article for {name!r}: {listed}{rest}. Name one by its id.")
 
 
 def _found(store: Store, run: RunInfo, wanted: Extreme | Different, system: str, n: int) -> list[Article]:
@@ -148,7 +150,7 @@ def _found(store: Store, run: RunInfo, wanted: Extreme | Different, system: str,
         ids = articles.extremes(system, n, wanted.count, highest=wanted.highest)
         systems = [system]
     if not ids:
-        lengths = set.intersection(*(set(articles.lengths(one)) for one in systems))
+        lengths = set.intersection(*(set(articles.lengths(name)) for name in systems))
         raise RecipeError(
             f"Run {run.id} has no article with a summary by {' and '.join(systems)} at n = {n}. There are some at n = "
             f"{', '.join(map(str, sorted(lengths))) or 'none'}. (0: uncut)"
@@ -158,40 +160,52 @@ def _found(store: Store, run: RunInfo, wanted: Extreme | Different, system: str,
 
 def _shown(store: Store, run: RunInfo, article: Article, n: int, kinds: Mapping[str, SystemKind]) -> ShownArticle:
     words = bare_words(article.text)
-    of_article = store.articles(run.id).summaries(article.id)
+    summaries = store.articles(run.id).summaries(article.id)
     written = [
         Written(summary, kinds[summary.system], tuple(align(bare_words(summary.text), words)))
-        for summary in sorted(of_article, key=lambda summary: system_order(summary.system, kinds[summary.system]))
+        for summary in sorted(summaries, key=lambda summary: system_order(summary.system, kinds[summary.system]))
         if summary.n in (n, 0)
     ]
     return ShownArticle(
         article,
-        tuple(one for one in written if one.summary.n),
-        tuple(one for one in written if not one.summary.n),
+        tuple(summary for summary in written if summary.summary.n),
+        tuple(summary for summary in written if not summary.summary.n),
         tuple(store.failures(run.id, article.id)),
     )
 
 
 def _article_json(shown: ShownArticle) -> dict[str, Any]:
-    of = shown.article
+    article = shown.article
     failures = [
         {"stage": failure.stage, "error_class": failure.error_class, "message": failure.message}
         | {"attempts": failure.attempts, "node": failure.node, "failed_at": failure.failed_at.isoformat()}
         for failure in shown.failures
     ]
     return {
-        **{"dataset": of.dataset, "split": of.split, "key": of.key, "id": of.id, "words": count_words(of.text)},
-        **{"text": of.text, "references": list(of.references)},
+        **{
+            "dataset": article.dataset,
+            "split": article.split,
+            "key": article.key,
+            "id": article.id,
+            "words": count_words(article.text),
+        },
+        **{"text": article.text, "references": list(article.references)},
         "summaries": [_written_json(written) for written in (*shown.at_n, *shown.uncut)],
         "failures": failures,
     }
 
 
 def _written_json(written: Written) -> dict[str, Any]:
-    of = written.summary
+    summary = written.summary
     return {
-        **{"system": of.system, "kind": written.kind, "n": of.n, "words": of.words, "text": of.text},
-        "scores": {**of.scores.columns(), **of.plugin_scores},
-        "extra": dict(of.extra),
+        **{
+            "system": summary.system,
+            "kind": written.kind,
+            "n": summary.n,
+            "words": summary.words,
+            "text": summary.text,
+        },
+        "scores": {**summary.scores.columns(), **summary.plugin_scores},
+        "extra": dict(summary.extra),
         "positions": list(written.positions),
     }

@@ -30,14 +30,14 @@ def default_length(store: Store, run: RunInfo, system: str, dataset: str | None)
     if not lengths:
         return Length(0, f"{system} has written no summaries of n words.")
     points = store.points(run.id, ["bertscore_f1"], systems=(system, RANDOM))
-    found = [number for number in magic_numbers(points, seed=run.seed) if number.system == system]
-    numbers = [number for number in found if number.dataset == dataset] or found
+    by_system = [number for number in magic_numbers(points, seed=run.seed) if number.system == system]
+    numbers = [number for number in by_system if number.dataset == dataset] or by_system
     if not numbers:  # every article has fewer words than n
         middle = lengths[len(lengths) // 2]
         return Length(middle, "No article has enough words to tell which n is best. This is the middle one.")
     number = max(numbers, key=lambda number: number.articles)
-    told = _recommended(number) or _not_recommended(number, lengths)
-    return Length(told.n, f"{number.dataset}: {told.why}") if len(found) > 1 else told
+    length = _recommended(number) or _not_recommended(number, lengths)
+    return Length(length.n, f"{number.dataset}: {length.why}") if len(by_system) > 1 else length
 
 
 def _recommended(number: MagicNumber) -> Length | None:
@@ -45,11 +45,11 @@ def _recommended(number: MagicNumber) -> Length | None:
         return None
     if len(number.recommended) == 1:
         return Length(number.recommended[0], f"The n recommended for {number.system}.")
-    of = f"Of the n recommended for {number.system} ({number.verdict})"
+    recommended = f"Of the n recommended for {number.system} ({number.verdict})"
     largest = number.largest_gain
     if largest is None or largest.n not in number.recommended:
-        return Length(number.recommended[0], f"{of}, the smallest.")
-    return Length(largest.n, f"{of}, the one with the largest gain over {RANDOM}.")
+        return Length(number.recommended[0], f"{recommended}, the smallest.")
+    return Length(largest.n, f"{recommended}, the one with the largest gain over {RANDOM}.")
 
 
 def _not_recommended(number: MagicNumber, lengths: Sequence[int]) -> Length:

@@ -11,7 +11,7 @@ from core.text.words import count_words
 from core.types import Article
 from jobs.show.compute import Different, Extreme, Shown, ShownArticle, Written
 from jobs.terminal.console import printable, written_out
-from jobs.terminal.numerals import decimals
+from jobs.terminal.numerals import counted, decimals
 from jobs.terminal.table_style import print_line, print_title, role
 
 _INDENT = 2
@@ -22,43 +22,45 @@ _METRICS = {"BERTScore": "bertscore", "ROUGE-1": "rouge1", "ROUGE-2": "rouge2", 
 def print_shown(shown: Shown, console: Console) -> None:
     """Print every article. Where there is no colour, the words that a summary has stand in [brackets]."""
     print_line(console, f"Run {shown.run.id}: {shown.run.state}, {shown.run.articles_done} articles")
-    for number, of in enumerate(shown.articles, start=1):
-        _print_article(shown, of, _why(shown, number), console)
+    for number, article in enumerate(shown.articles, start=1):
+        _print_article(shown, article, _why(shown, number), console)
 
 
 def _why(shown: Shown, number: int) -> str | None:
     """Why it is this article, where nobody named it."""
-    wanted, of = shown.wanted, f"{number} of {len(shown.articles)}"
+    wanted, place = shown.wanted, f"{number} of {len(shown.articles)}"
     at = f"at n = {shown.length.n}" if shown.length.n else "uncut"
     match wanted:
         case Extreme():
-            return f"{of}: {'highest' if wanted.highest else 'lowest'} BERTScore F1 of {shown.system} {at}"
+            return f"{place}: {'highest' if wanted.highest else 'lowest'} BERTScore F1 of {shown.system} {at}"
         case Different():
-            return f"{of}: largest difference in BERTScore F1 between {wanted.a} and {wanted.b} {at}"
+            return f"{place}: largest difference in BERTScore F1 between {wanted.a} and {wanted.b} {at}"
         case _:
             return None
 
 
-def _print_article(shown: Shown, of: ShownArticle, why: str | None, console: Console) -> None:
-    article = of.article
+def _print_article(shown: Shown, shown_article: ShownArticle, why: str | None, console: Console) -> None:
+    article = shown_article.article
     print_title(console, f"{printable(article.dataset)} / {printable(article.key)}")
     if why:
         print_line(console, written_out(why))
     print_line(console, f"{count_words(article.text)} words, id {article.id}", style="dim")
     _print_references(article.references, console)
-    _print_text(article, of.by(shown.system), console)
-    for failure in of.failures:
+    _print_text(article, shown_article.by(shown.system), console)
+    for failure in shown_article.failures:
         console.print()
-        told = f"{failure.stage}: {failure.error_class}: {failure.message} ({failure.attempts} attempts)"
-        print_line(console, f"Failed: {written_out(told)}", style="bold red")
+        failure_line = (
+            f"{failure.stage}: {failure.error_class}: {failure.message} ({counted(failure.attempts, 'attempt')})"
+        )
+        print_line(console, f"Failed: {written_out(failure_line)}", style="bold red")
     if shown.length.n:
         _print_heading(console, f"Summaries at n = {shown.length.n}, scores in F1", written_out(shown.length.why))
-        if not of.at_n:
+        if not shown_article.at_n:
             _print_indented(Text("There is none."), console)
-        _print_all(of.at_n, console)
-    if of.uncut:
+        _print_all(shown_article.at_n, console)
+    if shown_article.uncut:
         _print_heading(console, "Summaries of their own length (n = 0), scores in F1")
-        _print_all(of.uncut, console)
+        _print_all(shown_article.uncut, console)
 
 
 def _print_heading(console: Console, text: str, note: str = "") -> None:
@@ -98,12 +100,12 @@ def _print_text(article: Article, marked: Written | None, console: Console) -> N
 def _legend(marked: Written | None, has_colour: bool) -> str:
     if marked is None:
         return ""
-    how = "Highlighted" if has_colour else "In [brackets]"
+    marking = "Highlighted" if has_colour else "In [brackets]"
     missing = marked.positions.count(None)
-    told = f"{how}: the words of {printable(marked.summary.system)} at n = {marked.summary.n}."
+    legend = f"{marking}: the words of {printable(marked.summary.system)} at n = {marked.summary.n}."
     if missing:
-        told += f" {missing} of its {len(marked.positions)} words are not in the article, or in another order."
-    return told
+        legend += f" {missing} of its {len(marked.positions)} words are not in the article, or in another order."
+    return legend
 
 
 def pieces(text: str, positions: Sequence[int | None]) -> Iterator[tuple[str, bool]]:

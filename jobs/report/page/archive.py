@@ -56,7 +56,7 @@ class Archive:
     f1: str
     parts: tuple[str, ...]
     articles: int
-    of_articles: int
+    total_articles: int
     systems: tuple[ViewedSystem, ...]
     lengths: tuple[int, ...]
 
@@ -71,12 +71,12 @@ class Source:
 
 def viewed_systems(sources: Sequence[Source], kinds: Mapping[str, SystemKind]) -> tuple[ViewedSystem, ...]:
     """The systems of all runs, in the order of `kinds`, which is by their names on the page."""
-    run_of: dict[str, str] = {}
+    run_ids: dict[str, str] = {}
     for source in sources:
         for name in source.names.values():
-            run_of.setdefault(name, source.run_id)
+            run_ids.setdefault(name, source.run_id)
     look, labels = looks(kinds), short_names(tuple(kinds))
-    return tuple(ViewedSystem(name, labels[name], kind, run_of[name], look[name]) for name, kind in kinds.items())
+    return tuple(ViewedSystem(name, labels[name], kind, run_ids[name], look[name]) for name, kind in kinds.items())
 
 
 def build_archive(
@@ -107,13 +107,13 @@ def build_archive(
     scores: list[np.ndarray[Any, np.dtype[np.int16]]] = []
     size = 0
     for ids in _batches(chosen, _ARTICLES_OF_A_PART):
-        texts = _of_all_runs(store, sources, ids)
-        part = _packed_json([_article(of, place, row) for of in texts])
+        texts = _texts_of_runs(store, sources, ids)
+        part = _packed_json([_article(article, place, row) for article in texts])
         size += len(part)
         if parts and size > MOST_BYTES:
             break
-        listed += [_entry(of, len(parts), i) for i, of in enumerate(texts)]
-        scores += [_f1(of, place, row) for of in texts]
+        listed += [_entry(article, len(parts), i) for i, article in enumerate(texts)]
+        scores += [_f1(article, place, row) for article in texts]
         parts.append(part)
     index = {
         "columns": COLUMNS,
@@ -127,15 +127,15 @@ def build_archive(
         f1=_packed(np.array(scores, dtype="<i2").tobytes()),
         parts=tuple(parts),
         articles=len(listed),
-        of_articles=len(article_ids),
+        total_articles=len(article_ids),
         systems=tuple(systems),
         lengths=tuple(lengths),
     )
 
 
-def _of_all_runs(store: Store, sources: Sequence[Source], ids: Sequence[str]) -> list[ArticleTexts]:
+def _texts_of_runs(store: Store, sources: Sequence[Source], ids: Sequence[str]) -> list[ArticleTexts]:
     """The articles with the summaries of all runs, under the names that systems have on the page."""
-    found: dict[str, ArticleTexts] = {}
+    articles: dict[str, ArticleTexts] = {}
     for source in sources:
         for texts in store.article_texts(source.run_id, ids):
             renamed = tuple(
@@ -143,19 +143,19 @@ def _of_all_runs(store: Store, sources: Sequence[Source], ids: Sequence[str]) ->
                 for summary in texts.summaries
                 if summary["system"] in source.names
             )
-            before = found[texts.id].summaries if texts.id in found else ()
-            had = {(summary["system"], summary["n"]) for summary in before}
-            more = tuple(summary for summary in renamed if (summary["system"], summary["n"]) not in had)
-            found[texts.id] = texts.with_summaries((*before, *more))
-    return [found[article_id] for article_id in ids if article_id in found]
+            earlier = articles[texts.id].summaries if texts.id in articles else ()
+            had = {(summary["system"], summary["n"]) for summary in earlier}
+            new = tuple(summary for summary in renamed if (summary["system"], summary["n"]) not in had)
+            articles[texts.id] = texts.with_summaries((*earlier, *new))
+    return [articles[article_id] for article_id in ids if article_id in articles]
 
 
-def _article(of: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int]) -> dict[str, Any]:
+def _article(article: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int]) -> dict[str, Any]:
     """Scores as columns: numbers of one kind beside each other compress better."""
-    summaries = sorted(of.summaries, key=lambda summary: (place[summary["system"]], row[summary["n"]]))
+    summaries = sorted(article.summaries, key=lambda summary: (place[summary["system"]], row[summary["n"]]))
     return {
-        "text": of.text,
-        "references": of.references,
+        "text": article.text,
+        "references": article.references,
         "at": [[place[summary["system"]], row[summary["n"]]] for summary in summaries],
         "texts": [summary["text"] for summary in summaries],
         "words": [summary["words"] for summary in summaries],
@@ -169,23 +169,23 @@ def scale(column: str) -> int:
     return 10_000 if column == "efficiency" else 1000
 
 
-def _entry(of: ArticleTexts, part: int, at: int) -> dict[str, Any]:
+def _entry(article: ArticleTexts, part: int, at: int) -> dict[str, Any]:
     return {
-        "id": of.id,
-        "key": of.key,
-        "dataset": of.dataset,
-        "words": count_words(of.text),
-        "title": " ".join(of.text[: 2 * _TITLE].split())[:_TITLE],
+        "id": article.id,
+        "key": article.key,
+        "dataset": article.dataset,
+        "words": count_words(article.text),
+        "title": " ".join(article.text[: 2 * _TITLE].split())[:_TITLE],
         "part": part,
         "at": at,
     }
 
 
-def _f1(of: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int]) -> np.ndarray[Any, np.dtype[np.int16]]:
-    found = np.full((len(place), len(row)), _NO_SCORE, dtype=np.int16)
-    for summary in of.summaries:
-        found[place[summary["system"]], row[summary["n"]]] = round(summary["bertscore_f1"] * 10_000)
-    return found
+def _f1(article: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int]) -> np.ndarray[Any, np.dtype[np.int16]]:
+    f1 = np.full((len(place), len(row)), _NO_SCORE, dtype=np.int16)
+    for summary in article.summaries:
+        f1[place[summary["system"]], row[summary["n"]]] = round(summary["bertscore_f1"] * 10_000)
+    return f1
 
 
 def _packed_json(value: Any) -> str:

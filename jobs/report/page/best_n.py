@@ -31,7 +31,7 @@ class StripCell:
     """What is known of one n for one system: a sign, the same in words, and its CSS class."""
 
     mark: str
-    told: str
+    meaning: str
     kind: str
 
 
@@ -55,9 +55,9 @@ class Strip:
 
 def strip_key(strips: Sequence[Strip]) -> tuple[tuple[str, str], ...]:
     """The signs that occur, and what they say."""
-    found = {cell: None for strip in strips for cell in strip.cells}
+    occurring = {cell: None for strip in strips for cell in strip.cells}
     order = (_LARGEST, _RECOMMENDED, _LARGEST_OPEN, _OPEN, _RULED_OUT, _NO_GAIN, _UNKNOWN)
-    return tuple((cell.mark, cell.told) for cell in order if cell in found)
+    return tuple((cell.mark, cell.meaning) for cell in order if cell in occurring)
 
 
 def histogram(number: MagicNumber, look: Mapping[str, str]) -> Histogram:

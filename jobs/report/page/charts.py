@@ -26,12 +26,12 @@ DASHES = 3
 class At:
     """A point of a line: `y` at `x`, with the ends of its interval if it has one.
 
-    `told` is what a reader sees on hover. A hollow point is one that is drawn without filling.
+    `tooltip` is shown on hover. A hollow point is one that is drawn without filling.
     """
 
     x: float
     y: float
-    told: str
+    tooltip: str
     low: float | None = None
     high: float | None = None
     hollow: bool = False
@@ -60,7 +60,7 @@ class Mark:
 
     x: float
     y: float
-    told: str
+    tooltip: str
     hollow: bool
 
 
@@ -108,14 +108,14 @@ def looks(kinds: Mapping[str, SystemKind]) -> dict[str, str]:
     After the seventh system the colours return with another dash.
     """
     place: dict[SystemKind, int] = {"system": 0, "control": 0, "upper bound": 0}
-    found = {}
+    classes = {}
     for system, kind in kinds.items():
         i, place[kind] = place[kind], place[kind] + 1
         if kind == "system":
-            found[system] = f"c{i % COLOURS} turn{i // COLOURS % DASHES}"
+            classes[system] = f"c{i % COLOURS} turn{i // COLOURS % DASHES}"
         else:
-            found[system] = f"{'control' if kind == 'control' else 'upper'} turn{i % DASHES}"
-    return found
+            classes[system] = f"{'control' if kind == 'control' else 'upper'} turn{i % DASHES}"
+    return classes
 
 
 def short_names(systems: Sequence[str]) -> dict[str, str]:
@@ -182,7 +182,7 @@ def _line(
         look=series.look,
         path=_path(places),
         band=_band(series.points, x, y),
-        marks=tuple(Mark(*place, at.told, at.hollow) for place, at in zip(places, series.points, strict=True)),
+        marks=tuple(Mark(*place, at.tooltip, at.hollow) for place, at in zip(places, series.points, strict=True)),
         end=places[-1],
         label_y=label_y,
     )
@@ -191,10 +191,13 @@ def _line(
 def _band(points: Sequence[At], x: Callable[[float], float], y: Callable[[float], float]) -> str:
     ends = [(x(at.x), y(at.low), y(at.high)) for at in points if at.low is not None and at.high is not None]
     if len(ends) == 1:  # a bar, where there is nothing to fill between
-        ((place, low, high),) = ends
-        ends = [(place - 2, low, high), (place + 2, low, high)]
-    there, back = [(place, high) for place, _, high in ends], [(place, low) for place, low, _ in reversed(ends)]
-    return _path([*there, *back]) + "Z" if ends else ""
+        ((x_place, low, high),) = ends
+        ends = [(x_place - 2, low, high), (x_place + 2, low, high)]
+    upper, lower = (
+        [(x_place, high) for x_place, _, high in ends],
+        [(x_place, low) for x_place, low, _ in reversed(ends)],
+    )
+    return _path([*upper, *lower]) + "Z" if ends else ""
 
 
 def _path(places: Sequence[tuple[float, float]]) -> str:
@@ -233,9 +236,9 @@ def end_labels(names: Sequence[str]) -> list[str]:
         lambda name: f"{name[: _CHARACTERS - 1]}…",
     )
     for cut in cuts:
-        found = [name if len(name) <= _CHARACTERS else cut(name) for name in names]
-        if len(set(found)) == len(set(names)):
-            return found
+        labels = [name if len(name) <= _CHARACTERS else cut(name) for name in names]
+        if len(set(labels)) == len(set(names)):
+            return labels
     return [f"{i + 1}: {name[: _CHARACTERS - 6]}…" for i, name in enumerate(names)]
 
 

@@ -61,8 +61,8 @@ def _texts(points: Points) -> list[_Text]:
 
 def _name(system: str, run_id: str, points: Points, s: int, earlier: dict[tuple[str, str, str, int], _Text]) -> str:
     own: NDArray[np.bool_] = points.system == s
-    found = points.take(own)
-    for (_, place), (text, f1) in zip(_places(found), _texts(found), strict=True):
+    chosen = points.take(own)
+    for (_, place), (text, f1) in zip(_places(chosen), _texts(chosen), strict=True):
         before = earlier.get((system, *place))
         if before is not None and (before[0] != text or abs(before[1] - f1) > _SAME):
             return f"{system} @{run_id}"

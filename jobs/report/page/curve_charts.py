@@ -54,12 +54,12 @@ def metric_curves(
 
 def _highest(curves: Iterable[Curve], places: int) -> str:
     """The largest mean that any system to choose has, in words."""
-    found = [
+    means = [
         (point.mean, curve.system, point.n) for curve in curves if curve.kind == "system" for point in curve.lengths
     ]
-    if not found:
+    if not means:
         return ""
-    mean, system, n = max(found)
+    mean, system, n = max(means)
     return f"The highest of a system is {decimals(mean, places)}, by {system} at n = {n}."
 
 

@@ -49,9 +49,11 @@ def gain_tables(
         if number.kind == "system" and number.is_conclusive
     }
     over_lead = {
-        system: tuple(GainRow(at.n, at.articles, at.difference, at.p_holm) for at in found[numbers.metric].lengths)
-        for system, found in numbers.vs_lead_of(dataset).items()
-        if numbers.metric in found
+        system: tuple(
+            GainRow(at.n, at.articles, at.difference, at.p_holm) for at in comparisons[numbers.metric].lengths
+        )
+        for system, comparisons in numbers.vs_lead_of(dataset).items()
+        if numbers.metric in comparisons
     }
     for over, rows, marked, interval in (
         (RANDOM, over_random, recommended, "95 % for all n of a system at once (Bonferroni)"),
@@ -87,10 +89,10 @@ def _gain_chart(
                     row.difference.high,
                     over == RANDOM and row.n not in recommended.get(system, ()),
                 )
-                for row in found
+                for row in gain_rows
             ),
         )
-        for system, found in rows.items()
+        for system, gain_rows in rows.items()
     ]
     return line_chart(
         chart_id,

@@ -84,10 +84,10 @@ def collect(store: Store, run_ids: Sequence[str], metric: Metric, limit: int | N
     metric = find_metric(metric, "report", *runs)
     _require_same_metrics(runs, (*METRICS, metric))
     metrics = [name for name in metrics_of(runs) if len({metric_signature(run, name) for run in runs}) == 1]
-    found = [store.points(run.id, metrics) for run in runs]
-    for run, points in zip(runs, found, strict=True):
+    points_by_run = [store.points(run.id, metrics) for run in runs]
+    for run, points in zip(runs, points_by_run, strict=True):
         require_summaries(run, points)
-    points, sources = combine([(run.id, points) for run, points in zip(runs, found, strict=True)])
+    points, sources = combine([(run.id, points) for run, points in zip(runs, points_by_run, strict=True)])
     numbers = analyse(runs[0], points, metric)
     article_ids = sorted({article_id for _, article_id in points.articles})
     lengths = sorted(set(points.n.tolist()) - {0}) + [0] * bool((points.n == 0).any())
@@ -112,11 +112,11 @@ def _require_same_metrics(runs: Sequence[RunInfo], metrics: Sequence[Metric]) ->
     """
     for run in runs[1:]:
         for metric in metrics:
-            one, other = metric_signature(runs[0], metric), metric_signature(run, metric)
-            if one != other or one == NOT_RECORDED:
+            signature, other_signature = metric_signature(runs[0], metric), metric_signature(run, metric)
+            if signature != other_signature or signature == NOT_RECORDED:
                 raise StoreError(
-                    f"{metric_name(metric)} is not known to be the same metric in run {runs[0].id!r} ({one}) and in "
-                    f"run {run.id!r} ({other}), so they cannot be on one page. Write a page of each."
+                    f"{metric_name(metric)} is not known to be the same metric in run {runs[0].id!r} ({signature}) and "
+                    f"in run {run.id!r} ({other_signature}), so they cannot be on one page. Write a page of each."
                 )
 
 
@@ -182,15 +182,15 @@ def _by_n(points: Sequence[CurvePoint]) -> dict[int, CurvePoint]:
     return {point.n: point for point in points}
 
 
-def _verdict(found: Comparison | None) -> str:
+def _verdict(comparison: Comparison | None) -> str:
     """At which n the first system of a comparison is better or worse; no more than its tests say."""
-    if found is None:
+    if comparison is None:
         return "–"
-    tested = tuple(at.n for at in found.lengths)
-    better = lengths_text(tested, tuple(at.n for at in found.lengths if at.better))
-    worse = lengths_text(tested, tuple(at.n for at in found.lengths if at.worse))
-    told = [f"better at n = {better}"] * bool(better) + [f"worse at n = {worse}"] * bool(worse)
-    return ", ".join(told) or "no difference shown"
+    tested = tuple(at.n for at in comparison.lengths)
+    better = lengths_text(tested, tuple(at.n for at in comparison.lengths if at.better))
+    worse = lengths_text(tested, tuple(at.n for at in comparison.lengths if at.worse))
+    parts = [f"better at n = {better}"] * bool(better) + [f"worse at n = {worse}"] * bool(worse)
+    return ", ".join(parts) or "no difference shown"
 
 
 def _parts(run: RunInfo, kind: str) -> str:

@@ -56,9 +56,11 @@ def policy_section(
     """
     lines = _seed_lines(curve)
     charts = [
-        _learning_chart(f"{section}-{what}-{n}", what, n, [found for found in lines if found.line.n == n])
-        for n in sorted({found.line.n for found in lines})
-        for what in ("reward", "entropy")
+        _learning_chart(
+            f"{section}-{quantity}-{n}", quantity, n, [seed_line for seed_line in lines if seed_line.line.n == n]
+        )
+        for n in sorted({seed_line.line.n for seed_line in lines})
+        for quantity in ("reward", "entropy")
     ]
     return PolicySection(section, numbers, tuple(charts), numbers.scores, tuple(_examples(numbers, texts)))
 
@@ -67,41 +69,41 @@ def _seed_lines(curve: Sequence[CurveRow]) -> list[_SeedLine]:
     """Methods by colour, seeds by dashes."""
     seeds = sorted({row.seed for row in curve})
     lines = {seed: learning_lines([row for row in curve if row.seed == seed]) for seed in seeds}
-    systems = sorted({line.system for of_seed in lines.values() for line in of_seed})
+    systems = sorted({line.system for seed_lines in lines.values() for line in seed_lines})
     return [
         _SeedLine(
             f"{line.system}, seed {seed}" if len(seeds) > 1 else line.system,
             f"c{systems.index(line.system) % COLOURS} turn{turn % DASHES}",
             line,
         )
-        for turn, (seed, of_seed) in enumerate(lines.items())
-        for line in of_seed
+        for turn, (seed, seed_lines) in enumerate(lines.items())
+        for line in seed_lines
     ]
 
 
-def _learning_chart(chart_id: str, what: str, n: int, lines: Sequence[_SeedLine]) -> Chart:
-    name = "reward" if what == "reward" else "entropy (nats)"
-    told = "; ".join(
-        f"{found.name}: {decimals(found.line.first_reward)} in the first tenth of the updates, "
-        f"{decimals(found.line.last_reward)} in the last"
-        for found in lines
+def _learning_chart(chart_id: str, quantity: str, n: int, lines: Sequence[_SeedLine]) -> Chart:
+    name = "reward" if quantity == "reward" else "entropy (nats)"
+    rewards = "; ".join(
+        f"{seed_line.name}: {decimals(seed_line.line.first_reward)} in the first tenth of the updates, "
+        f"{decimals(seed_line.line.last_reward)} in the last"
+        for seed_line in lines
     )
     return line_chart(
         chart_id,
         f"Mean {name} at n = {n}",
-        f"Mean {name} of sampled summaries of {n} words, by update. Reward: {told}.",
-        [Series(found.name, found.look, _points(found, what, name)) for found in lines],
+        f"Mean {name} of sampled summaries of {n} words, by update. Reward: {rewards}.",
+        [Series(seed_line.name, seed_line.look, _points(seed_line, quantity, name)) for seed_line in lines],
         x_label="update",
         y_label=f"mean {name}",
-        labels={found.name: found.name.removeprefix(POLICY) for found in lines},
+        labels={seed_line.name: seed_line.name.removeprefix(POLICY) for seed_line in lines},
     )
 
 
-def _points(found: _SeedLine, what: str, name: str) -> tuple[At, ...]:
-    band: Band = getattr(found.line, what)
+def _points(seed_line: _SeedLine, quantity: str, name: str) -> tuple[At, ...]:
+    band: Band = getattr(seed_line.line, quantity)
     return tuple(
-        At(x, mean, f"{found.name}, update {x:g}: {name} {decimals(mean)}")
-        for x, mean in zip(found.line.x, band.mean, strict=True)
+        At(x, mean, f"{seed_line.name}, update {x:g}: {name} {decimals(mean)}")
+        for x, mean in zip(seed_line.line.x, band.mean, strict=True)
     )
 
 
@@ -111,8 +113,8 @@ def _examples(numbers: PolicyNumbers, texts: Sequence[ArticleTexts]) -> Iterable
     if not lengths:
         return
     n = lengths[len(lengths) // 2]
-    for of in texts[:EXAMPLES]:
-        found = [(row["system"], row["text"], row["bertscore_f1"]) for row in of.summaries if row["n"] == n]
-        found.sort(key=lambda summary: (-summary[2], summary[0]))
-        if found:
-            yield Example(of.key, n, of.references[0], tuple(found))
+    for article in texts[:EXAMPLES]:
+        summaries = [(row["system"], row["text"], row["bertscore_f1"]) for row in article.summaries if row["n"] == n]
+        summaries.sort(key=lambda summary: (-summary[2], summary[0]))
+        if summaries:
+            yield Example(article.key, n, article.references[0], tuple(summaries))

@@ -66,8 +66,10 @@ def _section(
     curves: Mapping[Metric, tuple[Curve, ...]],
     between: Sequence[Comparison],
 ) -> SweepSection:
-    here = {metric: [curve for curve in found if curve.dataset == dataset] for metric, found in curves.items()}
-    chosen = here[numbers.metric]
+    dataset_curves = {
+        metric: [curve for curve in all_curves if curve.dataset == dataset] for metric, all_curves in curves.items()
+    }
+    chosen = dataset_curves[numbers.metric]
     kinds = {curve.system: curve.kind for curve in chosen}
     look, labels = looks(kinds), short_names(tuple(kinds))
     magic = numbers.magic_numbers_of(dataset)
@@ -87,28 +89,28 @@ def _section(
         strips=strips,
         strip_key=strip_key(strips),
         notes=tuple(_notes(numbers, dataset)),
-        metrics=tuple(metric_curves(f"d{i}-{metric}", metric, here[metric], look, labels) for metric in first)
+        metrics=tuple(metric_curves(f"d{i}-{metric}", metric, dataset_curves[metric], look, labels) for metric in first)
         if lengths
         else (),
-        tradeoffs=tradeoffs(f"d{i}", here, look, labels) if lengths else (),
+        tradeoffs=tradeoffs(f"d{i}", dataset_curves, look, labels) if lengths else (),
         gains=tuple(gain_tables(f"d{i}", numbers, dataset, look, labels)),
         histograms=tuple(
             histogram(number, look) for number in magic if number.best_per_article and number.kind == "system"
         ),
         vs_lead=numbers.vs_lead_of(dataset),
-        between_runs=tuple(found for found in between if found.dataset == dataset),
+        between_runs=tuple(comparison for comparison in between if comparison.dataset == dataset),
         same_texts=tuple(pair for pair in numbers.same_texts if pair.dataset == dataset and pair.equal),
-        uncut=tuple(found for found in numbers.uncut if found.dataset == dataset),
+        uncut=tuple(uncut for uncut in numbers.uncut if uncut.dataset == dataset),
     )
 
 
 def _answers(numbers: Numbers, dataset: str) -> tuple[tuple[str, str], ...]:
     conclusive = {number.system for number in numbers.magic_numbers_of(dataset) if number.is_conclusive}
-    return tuple(sorted(sentences(numbers, dataset), key=lambda found: found[0] not in conclusive))
+    return tuple(sorted(sentences(numbers, dataset), key=lambda answer: answer[0] not in conclusive))
 
 
 def _notes(numbers: Numbers, dataset: str) -> Iterator[str]:
-    if any(of == dataset for of, _ in numbers.short):
+    if any(short_dataset == dataset for short_dataset, _ in numbers.short):
         yield short_note(dataset, numbers.short)
     for pair in numbers.same_texts:
         if pair.dataset == dataset and pair.equal == pair.summaries:

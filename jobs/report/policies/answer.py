@@ -24,19 +24,19 @@ def what_is_known(numbers: PolicyNumbers, dataset: str) -> tuple[str, ...]:
 
 def _beside_others(at: Mapping[int, SystemScore]) -> str:
     better, worse, alike = [], [], []
-    for other in COMPARED:
-        versus = {n: score.versus[other] for n, score in at.items() if other in score.versus}
+    for rival in COMPARED:
+        versus = {n: score.versus[rival] for n, score in at.items() if rival in score.versus}
         tested = tuple(versus)
         above = tuple(n for n in tested if versus[n].better)
         below = tuple(n for n in tested if versus[n].worse)
         if above:
-            better.append(f"{other} at n = {lengths_text(tested, above)}")
+            better.append(f"{rival} at n = {lengths_text(tested, above)}")
         if below:
-            worse.append(f"{other} at n = {lengths_text(tested, below)}")
+            worse.append(f"{rival} at n = {lengths_text(tested, below)}")
         if tested and not above and not below:
-            alike.append(other)
-    told = [f"{word} than {listed(others)}" for word, others in (("better", better), ("worse", worse)) if others]
-    shown = [f"shown to be {' and '.join(told)}"] if told else []
+            alike.append(rival)
+    verdicts = [f"{word} than {listed(others)}" for word, others in (("better", better), ("worse", worse)) if others]
+    shown = [f"shown to be {' and '.join(verdicts)}"] if verdicts else []
     if alike:
         shown.append(f"not shown to differ from {listed(alike)} at any n")
     return "; ".join(shown) or "no other system here to hold it against"
@@ -46,7 +46,7 @@ def _gap(at: Mapping[int, SystemScore]) -> str:
     closed = [score.gap_closed for score in at.values() if score.gap_closed is not None]
     if not closed:
         return ""
-    least, most = (percent(of(closed)) for of in (min, max))
+    least, most = (percent(extreme(closed)) for extreme in (min, max))
     span = most if least == most else f"{least} to {most}"
     return f"; it closes {span} of the gap between textrank and the oracle"
 

@@ -16,8 +16,8 @@ def write_latex(path: Path, numbers: PolicyNumbers) -> None:
         OSError: `path` cannot be written.
     """
     places = metric_places(numbers.metric)
-    of_seeds = "A policy is the mean of its seeds. Intervals do not include the luck of the seed."
-    parts = [comments(numbers.run, numbers.metric, of_seeds)]
+    note = "A policy is the mean of its seeds. Intervals do not include the luck of the seed."
+    parts = [comments(numbers.run, numbers.metric, note)]
     for dataset in numbers.datasets:
         heading = f"{dataset}: mean {metric_name(numbers.metric)} by n on test articles"
         scores = numbers.of(dataset)

@@ -62,8 +62,8 @@ def learning_lines(curve: Sequence[CurveRow]) -> tuple[LearningLine, ...]:
         updates[system] = max(updates.get(system, 0), row.update_number + 1)
     rows = sorted(curve, key=lambda row: (_system(row), row.n, row.seed, row.update_number))
     return tuple(
-        _line(system, n, list(of_line), updates[system])
-        for (system, n), of_line in groupby(rows, key=lambda row: (_system(row), row.n))
+        _line(system, n, list(line_rows), updates[system])
+        for (system, n), line_rows in groupby(rows, key=lambda row: (_system(row), row.n))
     )
 
 

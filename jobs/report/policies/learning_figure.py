@@ -113,8 +113,8 @@ def _keys(lines: Sequence[LearningLine], colours: dict[str, str]) -> list[Artist
     keys: list[Artist] = []
     for system, colour in colours.items():
         seeds = len({seed for line in lines if line.system == system for seed in line.seeds})
-        told = f" (mean of {seeds} seeds)" if seeds > 1 else ""
-        keys.append(Line2D([], [], label=system + told, color=colour, linewidth=1.6))
+        suffix = f" (mean of {seeds} seeds)" if seeds > 1 else ""
+        keys.append(Line2D([], [], label=system + suffix, color=colour, linewidth=1.6))
     for system in dict.fromkeys(line.system for line in lines if line.has_baseline):
         label = "advantage baseline" + (f" of {system}" if len(colours) > 1 else "")
         keys.append(Line2D([], [], label=label, color=_darker(colours[system]), linestyle=_DASHED, linewidth=1.0))
@@ -126,12 +126,12 @@ def _keys(lines: Sequence[LearningLine], colours: dict[str, str]) -> list[Artist
 def _footer(numbers: PolicyNumbers, axis: Axis) -> str:
     run, lines = numbers.run, numbers.learning
     updates = {line.system: f"{line.system} {line.updates:,}" for line in lines}
-    told = [f"reward: {numbers.reward}"]
+    parts = [f"reward: {numbers.reward}"]
     if max(line.updates for line in lines) > WINDOWS:
-        told.append(f"averaged over {WINDOWS} equal windows of updates")
+        parts.append(f"averaged over {WINDOWS} equal windows of updates")
     if any(line.has_baseline for line in lines):
-        told.append("a leave-one-out baseline lies on the reward")
-    told.append(f"updates done: {', '.join(updates.values())}" + (" (100 %)" if axis.is_share else ""))
-    told += [f"seed{'' if len(numbers.seeds) == 1 else 's'} {', '.join(map(str, numbers.seeds))}"]
-    told += [f"run {run.id}, {run.state}", f"code {run.code_version}"]
-    return " · ".join(told)
+        parts.append("a leave-one-out baseline lies on the reward")
+    parts.append(f"updates done: {', '.join(updates.values())}" + (" (100 %)" if axis.is_share else ""))
+    parts += [f"seed{'' if len(numbers.seeds) == 1 else 's'} {', '.join(map(str, numbers.seeds))}"]
+    parts += [f"run {run.id}, {run.state}", f"code {run.code_version}"]
+    return " · ".join(parts)

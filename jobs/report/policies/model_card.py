@@ -66,7 +66,7 @@ def _card(run: RunInfo, results: PolicyResults, system: PolicySystem) -> ModelCa
         datasets=[dataset["name"] for dataset in trained_on if "/" in dataset["name"]] or None,
         metrics=list(dict.fromkeys(_HUB_METRICS[metric] for metric in by_metric)) or None,
         model_name=system.signature if numbers else None,
-        eval_results=[result for one in by_metric.values() for result in _eval_results(one)] or None,
+        eval_results=[result for judged in by_metric.values() for result in _eval_results(judged)] or None,
     )
     card: ModelCard = ModelCard.from_template(
         data,
@@ -80,11 +80,14 @@ def _card(run: RunInfo, results: PolicyResults, system: PolicySystem) -> ModelCa
         folders=[
             ref for ref in (checkpoint.reading.encoder, checkpoint.reading.bertscore.model) if _is_path(ref.source)
         ],
-        trained_on=[f"{one['name']} {one['split']}@{one['revision']}{dataset_part(one)}" for one in trained_on],
+        trained_on=[
+            f"{dataset['name']} {dataset['split']}@{dataset['revision']}{dataset_part(dataset)}"
+            for dataset in trained_on
+        ],
         judged_on=list(_judged_on(run)),
         updates=_updates(system),
         datasets=[
-            _of_dataset(by_metric, dataset, results, system)
+            _dataset_section(by_metric, dataset, results, system)
             for dataset in (numbers.datasets if numbers else ())
             if _policy_scores(by_metric["bertscore_f1"], dataset)
         ],
@@ -99,8 +102,8 @@ def _judged(run: RunInfo, results: PolicyResults, system: PolicySystem) -> dict[
     if system.signature not in points.systems:
         return {}
     chosen = np.array([name == system.signature or not name.startswith(POLICY) for name in points.systems])
-    of_one = replace(results, points=points.take(chosen[points.system]), curve=(), greedy=())
-    return {metric: analyse_policies(run, of_one, metric) for metric in _HUB_METRICS}
+    one_system = replace(results, points=points.take(chosen[points.system]), curve=(), greedy=())
+    return {metric: analyse_policies(run, one_system, metric) for metric in _HUB_METRICS}
 
 
 def _eval_results(numbers: PolicyNumbers) -> Iterator[EvalResult]:
@@ -128,13 +131,13 @@ def _eval_results(numbers: PolicyNumbers) -> Iterator[EvalResult]:
             )
 
 
-def _of_dataset(
+def _dataset_section(
     by_metric: Mapping[Metric, PolicyNumbers], dataset: str, results: PolicyResults, system: PolicySystem
 ) -> dict[str, Any]:
     """What the card says of the scores on one dataset of test articles."""
     numbers = by_metric["bertscore_f1"]
     ((_, answer),) = sentences(numbers, dataset)
-    policy = {metric: _policy_scores(one, dataset) for metric, one in by_metric.items()}
+    policy = {metric: _policy_scores(judged, dataset) for metric, judged in by_metric.items()}
     seeds = _other_seeds(numbers.run, results, system, dataset)
     columns = ["n", "articles", *(metric_name(metric) for metric in by_metric), "BERTScore F1 of other seeds"]
     rows = [
@@ -142,11 +145,11 @@ def _of_dataset(
         for n, score in policy["bertscore_f1"].items()
     ]
     compared = [
-        [n, other, at.articles, decimals(at.mean_b), f"{signed(at.difference.mean)} ({interval_text(at.difference)})",
+        [n, rival, at.articles, decimals(at.mean_b), f"{signed(at.difference.mean)} ({interval_text(at.difference)})",
          "better" if at.better else "worse" if at.worse else "not shown to differ"]
         for n, score in policy["bertscore_f1"].items()
-        for other in COMPARED
-        if (at := score.versus.get(other)) is not None
+        for rival in COMPARED
+        if (at := score.versus.get(rival)) is not None
     ]  # fmt: skip
     return {
         "name": dataset,
@@ -180,20 +183,20 @@ def _judged_on(run: RunInfo) -> Iterator[str]:
 
 
 def _updates(system: PolicySystem) -> str:
-    parts = {id(one): one for one in system.checkpoints.values()}.values()
+    parts = {id(checkpoint): checkpoint for checkpoint in system.checkpoints.values()}.values()
     return ", ".join(
-        f"{one.made_by['updates']} of {one.made_by['total_updates']}"
-        + (f" (n = {one.lengths[0]})" if len(parts) > 1 else "")
-        for one in parts
+        f"{checkpoint.made_by['updates']} of {checkpoint.made_by['total_updates']}"
+        + (f" (n = {checkpoint.lengths[0]})" if len(parts) > 1 else "")
+        for checkpoint in parts
     )
 
 
 def _without_folders(value: Any) -> Any:
     """A recipe whose files and folders are in the current folder."""
     if isinstance(value, Mapping):
-        return {key: _without_folders(one) for key, one in value.items()}
+        return {key: _without_folders(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_folders(one) for one in value]
+        return [_without_folders(item) for item in value]
     return Path(value).name if isinstance(value, str) and _is_path(value) else value
 
 

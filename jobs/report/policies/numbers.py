@@ -60,16 +60,16 @@ class PolicyNumbers:
     @property
     def seeds(self) -> tuple[int, ...]:
         """Of all policies."""
-        of_scores = {seed for score in self.scores for seed in score.seeds}
-        return tuple(sorted(of_scores | {seed for line in self.learning for seed in line.seeds}))
+        seeds = {seed for score in self.scores for seed in score.seeds}
+        return tuple(sorted(seeds | {seed for line in self.learning for seed in line.seeds}))
 
     def of(self, dataset: str) -> Mapping[str, Mapping[int, SystemScore]]:
         """A dataset's scores by system and n, in the order of `scores`."""
-        found: dict[str, dict[int, SystemScore]] = {}
+        by_system: dict[str, dict[int, SystemScore]] = {}
         for score in self.scores:
             if score.dataset == dataset:
-                found.setdefault(score.system, {})[score.n] = score
-        return found
+                by_system.setdefault(score.system, {})[score.n] = score
+        return by_system
 
 
 def highest_means(scores: Mapping[str, Mapping[int, SystemScore]], places: int) -> dict[int, float]:
@@ -111,7 +111,7 @@ def _training_means(greedy: Sequence[GreedyReward]) -> dict[tuple[str, int], flo
     rewards: dict[tuple[str, int], list[float]] = {}
     for row in greedy:
         rewards.setdefault((split_seed(POLICY + row.policy)[0], row.n), []).append(row.reward)
-    return {key: sum(sorted(of)) / len(of) for key, of in rewards.items()}
+    return {key: sum(sorted(values)) / len(values) for key, values in rewards.items()}
 
 
 def policies_json(numbers: PolicyNumbers) -> dict[str, Any]:

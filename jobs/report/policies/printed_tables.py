@@ -63,7 +63,7 @@ def print_policies(numbers: PolicyNumbers, console: Console, where: str = "") ->
             if any(score.is_policy for score in at.values()):
                 _print_policy(dataset, system, numbers, console)
         _print_qualities(dataset, scores, console)
-    for dataset in dict.fromkeys(of for of, _ in numbers.short):
+    for dataset in dict.fromkeys(dataset for dataset, _ in numbers.short):
         print_line(console, f"{dataset}: {short_note(dataset, numbers.short)}", style="yellow")
     _print_notes(numbers, console, where)
 
@@ -118,7 +118,7 @@ def _score_cell(score: SystemScore, best: float | None, places: int) -> Text:
     mark = "*" if is_best else _PAD if score.comparable else _APART
     cell = Text(decimals(score.score.mean, places) + mark, "bold" if is_best else "")
     if len(score.seeds) > 1:
-        low, high = (decimals(of(score.seeds.values()), places) for of in (min, max))
+        low, high = (decimals(extreme(score.seeds.values()), places) for extreme in (min, max))
         cell.append(f"\n{low}–{high}{_PAD}", style="not bold dim")
     return cell
 
@@ -127,15 +127,15 @@ def _print_policy(dataset: str, system: str, numbers: PolicyNumbers, console: Co
     """What a policy has over other systems at equal n, how near it comes to the oracle, and over its training."""
     at, places = numbers.of(dataset)[system], metric_places(numbers.metric)
     rows: list[tuple[Text, _Cells]] = []
-    for other in COMPARED:
-        versus = {n: _difference_cell(score.versus[other], places) for n, score in at.items() if other in score.versus}
-        rows.append((Text(f"vs. {other} (Δ)"), versus))
-    others: Mapping[str, Mapping[int, str | None]] = {
+    for rival in COMPARED:
+        versus = {n: _difference_cell(score.versus[rival], places) for n, score in at.items() if rival in score.versus}
+        rows.append((Text(f"vs. {rival} (Δ)"), versus))
+    further_rows: Mapping[str, Mapping[int, str | None]] = {
         "gap closed": {n: None if score.gap_closed is None else percent(score.gap_closed) for n, score in at.items()},
         "training F1": {n: _optional(score.training_f1, decimals) for n, score in at.items()},
         "vs. training F1 (Δ)": {n: _optional(score.test_vs_training, signed) for n, score in at.items()},
     }
-    for name, by_n in others.items():
+    for name, by_n in further_rows.items():
         rows.append((Text(name), {n: Text(text + _PAD) for n, text in by_n.items() if text is not None}))
     rows = [(name, cells) for name, cells in rows if cells]
     if not rows:

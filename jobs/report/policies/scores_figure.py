@@ -38,13 +38,13 @@ def difference_series(numbers: PolicyNumbers, dataset: str) -> tuple[Series, ...
 
     Upper bounds are compared with none.
     """
-    found = []
+    series = []
     for system, at in numbers.of(dataset).items():
         versus = [(n, score.versus[TEXTRANK].difference) for n, score in at.items() if TEXTRANK in score.versus]
         if versus:
             different = tuple(n for n, score in at.items() if n in dict(versus) and score.versus[TEXTRANK].significant)
-            found.append(make_series(system, versus, different))
-    return tuple(found)
+            series.append(make_series(system, versus, different))
+    return tuple(series)
 
 
 def plot_scores(numbers: PolicyNumbers, png: Path, svg: Path) -> str | None:
@@ -67,8 +67,8 @@ def _draw(numbers: PolicyNumbers) -> tuple[Figure, list[tuple[Axes, list[Annotat
     differences = {dataset: difference_series(numbers, dataset) for dataset in numbers.datasets}
     rows = 2 if any(differences.values()) else 1
     kinds = {score.system: score.kind for score in numbers.scores}
-    looks, told = system_looks(kinds), {system: role(kind) for system, kind in kinds.items()}
-    label_width, label_height = label_size([system + told[system] for system in kinds])
+    looks, roles = system_looks(kinds), {system: role(kind) for system, kind in kinds.items()}
+    label_width, label_height = label_size([system + roles[system] for system in kinds])
     frame = Frame(
         rows=rows,
         columns=len(numbers.datasets),
@@ -79,17 +79,17 @@ def _draw(numbers: PolicyNumbers) -> tuple[Figure, list[tuple[Axes, list[Annotat
     figure, panels = make_figure(frame)
     labels = []
     for column, dataset in enumerate(numbers.datasets):
-        labels.append((panels[0, column], _draw_scores(panels[0, column], numbers, dataset, looks, told)))
+        labels.append((panels[0, column], _draw_scores(panels[0, column], numbers, dataset, looks, roles)))
         if rows == 2:
             below = panels[1, column]
-            labels.append((below, _draw_differences(below, differences[dataset], looks, told)))
+            labels.append((below, _draw_differences(below, differences[dataset], looks, roles)))
         panels[-1, column].set_xlabel("summary length n (words)")
     return figure, labels
 
 
 def _footer(numbers: PolicyNumbers, differences: Mapping[str, Sequence[Series]]) -> str:
     run = numbers.run
-    lines = [len(of) for dataset in numbers.datasets for of in (numbers.of(dataset), differences[dataset])]
+    lines = [len(rows) for dataset in numbers.datasets for rows in (numbers.of(dataset), differences[dataset])]
     parts = (
         f"{metric_name(numbers.metric)}: {spaced_signature(metric_signature(run, numbers.metric))}",
         f"{how_intervals_are_drawn(lines)}: 95 % intervals over articles, without the luck of the seed",
@@ -103,9 +103,9 @@ def _footer(numbers: PolicyNumbers, differences: Mapping[str, Sequence[Series]])
 
 
 def _draw_scores(
-    panel: Axes, numbers: PolicyNumbers, dataset: str, looks: Mapping[str, Look], told: Mapping[str, str]
+    panel: Axes, numbers: PolicyNumbers, dataset: str, looks: Mapping[str, Look], roles: Mapping[str, str]
 ) -> list[Annotation]:
-    labels = draw_lines(panel, score_series(numbers, dataset), looks, told, hollow=False)
+    labels = draw_lines(panel, score_series(numbers, dataset), looks, roles, hollow=False)
     scores = [score for at in numbers.of(dataset).values() for score in at.values()]
     articles = max(score.articles for score in scores)
     panel.set_title(f"{dataset} · {counted(articles, 'test article')}", loc="left")
@@ -117,7 +117,7 @@ def _draw_scores(
 
 
 def _draw_differences(
-    panel: Axes, lines: Sequence[Series], looks: Mapping[str, Look], told: Mapping[str, str]
+    panel: Axes, lines: Sequence[Series], looks: Mapping[str, Look], roles: Mapping[str, str]
 ) -> list[Annotation]:
     panel.set_ylabel(f"difference to {TEXTRANK} at equal n")
     if not lines:
@@ -127,7 +127,7 @@ def _draw_differences(
         return []
     look = looks[TEXTRANK]
     panel.axhline(0, color=look.colour, linestyle=look.dashes, linewidth=1.2, zorder=1.5)
-    labels = draw_lines(panel, lines, looks, told, hollow=True)
+    labels = draw_lines(panel, lines, looks, roles, hollow=True)
     markers = "filled marker: differs (sign-flip test, Holm over the n, 5 % error) · hollow: not shown to"
     panel.set_title(markers, loc="left", fontsize=8, fontweight="normal", color="#444444")
     return labels

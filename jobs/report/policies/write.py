@@ -25,7 +25,7 @@ _COLUMNS = (
     *("run", "metric", "signature", "dataset", "system", "is_control", "is_upper_bound", "n", "articles", "comparable"),
     *("mean", "low", "high", "seeds", "seed_low", "seed_high", "seed_sd"),
     *("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density", "repeated_words"),
-    *(f"vs_{other}_{part}" for other in COMPARED for part in ("articles", "mean", "low", "high")),
+    *(f"vs_{rival}_{part}" for rival in COMPARED for part in ("articles", "mean", "low", "high")),
     *("gap_closed", "training_f1", "test_vs_training"),
 )
 
@@ -102,8 +102,8 @@ def _row(score: SystemScore) -> list[Value]:
 
 
 def _differences(score: SystemScore) -> Iterator[Value]:
-    for other in COMPARED:
-        versus = score.versus.get(other)
+    for rival in COMPARED:
+        versus = score.versus.get(rival)
         if versus is None:
             yield from [None] * 4
         else:

@@ -48,8 +48,8 @@ def recommendation(number: MagicNumber, metric: Metric = "bertscore_f1") -> str:
     if number.system == RANDOM:
         return "no n is recommended: it is the control that others are held against."
     gain = number.largest_gain
-    told = "" if gain is None else f" ({_largest(gain, metric)})"
-    return f"{_choice(number)}{told}."
+    detail = "" if gain is None else f" ({_largest(gain, metric)})"
+    return f"{_choice(number)}{detail}."
 
 
 def what_is_known(numbers: Numbers, dataset: str) -> tuple[str, ...]:
@@ -63,12 +63,12 @@ def _choice(number: MagicNumber) -> str:
     if not number.recommended:
         state, _, why = number.verdict.partition(": ")
         return f"no n can be recommended{' yet' if state == 'unknown' else ''}: {why}"
-    told = lengths_text(tuple(gain.n for gain in number.gains), number.recommended)
+    lengths = lengths_text(tuple(gain.n for gain in number.gains), number.recommended)
     if len(tested) == 1:
-        here = "here" if len(number.gains) == 1 else "that enough articles have"
-        return f"n = {told} is the only length {here}, and better than {RANDOM}"
+        where = "here" if len(number.gains) == 1 else "that enough articles have"
+        return f"n = {lengths} is the only length {where}, and better than {RANDOM}"
     if number.is_conclusive:
-        return f"n = {told} recommended"
+        return f"n = {lengths} recommended"
     which = "no length" if len(tested) == len(number.gains) else f"none of the {len(tested)} lengths they have"
     articles = counted(max(gain.articles for gain in number.gains), "article")
     return f"no n can be recommended yet: with {articles} {which} could be ruled out"
@@ -89,8 +89,8 @@ def _is_open(number: MagicNumber) -> bool:
 def _known(numbers: Numbers, dataset: str) -> Iterator[str]:
     points = [point for curve in numbers.curves_of(dataset) for point in curve.lengths]
     yield from basis([(point.n, point.articles) for point in points], "article", numbers.metric)
-    if told := _over_lead(numbers, dataset):
-        yield told
+    if over_lead := _over_lead(numbers, dataset):
+        yield over_lead
     yield from _not_confirmed(numbers, dataset)
     magic = numbers.magic_numbers_of(dataset)
     random = next((number for number in magic if number.system == RANDOM), None)
@@ -109,32 +109,32 @@ def _known(numbers: Numbers, dataset: str) -> Iterator[str]:
 
 def _over_lead(numbers: Numbers, dataset: str) -> str:
     """How many systems are shown to beat `lead`, which a system has to do to be worth running."""
-    compared = [found for found in numbers.vs_lead.get(numbers.metric, ()) if found.dataset == dataset]
+    compared = [comparison for comparison in numbers.vs_lead.get(numbers.metric, ()) if comparison.dataset == dataset]
     if not compared:
         return ""
-    somewhere = sum(any(at.better for at in found.lengths) for found in compared)
-    everywhere = sum(all(at.better for at in found.lengths) for found in compared)
-    worse = sum(any(at.worse for at in found.lengths) for found in compared)
+    somewhere = sum(any(at.better for at in comparison.lengths) for comparison in compared)
+    everywhere = sum(all(at.better for at in comparison.lengths) for comparison in compared)
+    worse = sum(any(at.worse for at in comparison.lengths) for comparison in compared)
     if len(compared) == 1:
         shown = "The system is" + ("" if somewhere else " not")
         return f"{shown} shown to beat {LEAD}{' at every n' if everywhere else ' at some n' if somewhere else ''}."
-    told = f"Of {len(compared)} systems, {somewhere} {'is' if somewhere == 1 else 'are'} shown to beat {LEAD} at some n"
-    told += f", {everywhere} of them at every n" if everywhere else ""
-    return told + (f"; {worse} to be worse at some n." if worse else ".")
+    text = f"Of {len(compared)} systems, {somewhere} {'is' if somewhere == 1 else 'are'} shown to beat {LEAD} at some n"
+    text += f", {everywhere} of them at every n" if everywhere else ""
+    return text + (f"; {worse} to be worse at some n." if worse else ".")
 
 
 def _not_confirmed(numbers: Numbers, dataset: str) -> Iterator[str]:
     """Which systems that beat `lead` in the metric are worse than it in another: one metric is not all of meaning."""
-    better = {system for system, found in _compared(numbers, numbers.metric, dataset).items() if found.better}
-    metrics_of: dict[tuple[str, ...], list[str]] = {}
+    better = {system for system, verdict in _compared(numbers, numbers.metric, dataset).items() if verdict.better}
+    metrics_by_systems: dict[tuple[str, ...], list[str]] = {}
     for metric in numbers.vs_lead:
         others = _compared(numbers, metric, dataset)
         worse = tuple(system for system in others if system in better and others[system].worse)
         if worse and metric != numbers.metric:
-            metrics_of.setdefault(worse, []).append(metric_name(metric))
-    for worse, metrics in metrics_of.items():
-        told = f"{worse[0]} is" if len(worse) == 1 else f"{len(worse)} of them are"
-        yield f"But {told} worse than {LEAD} at some n in {listed(metrics)}."
+            metrics_by_systems.setdefault(worse, []).append(metric_name(metric))
+    for worse, metrics in metrics_by_systems.items():
+        subject = f"{worse[0]} is" if len(worse) == 1 else f"{len(worse)} of them are"
+        yield f"But {subject} worse than {LEAD} at some n in {listed(metrics)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class _Verdict:
 
 def _compared(numbers: Numbers, metric: Metric, dataset: str) -> dict[str, _Verdict]:
     return {
-        found.a: _Verdict(any(at.better for at in found.lengths), any(at.worse for at in found.lengths))
-        for found in numbers.vs_lead.get(metric, ())
-        if found.dataset == dataset
+        comparison.a: _Verdict(any(at.better for at in comparison.lengths), any(at.worse for at in comparison.lengths))
+        for comparison in numbers.vs_lead.get(metric, ())
+        if comparison.dataset == dataset
     }

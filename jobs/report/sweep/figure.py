@@ -79,8 +79,8 @@ def _draw(numbers: Numbers) -> tuple[Figure, list[tuple[Axes, list[Annotation]]]
     gains = {dataset: gain_series(numbers.magic_numbers_of(dataset)) for dataset in datasets}
     rows = 2 if any(gains.values()) else 1
     kinds = {curve.system: curve.kind for curve in numbers.curves}
-    looks, told = system_looks(kinds), {system: role(kind) for system, kind in kinds.items()}
-    label_width, label_height = label_size([system + told[system] for system in kinds])
+    looks, roles = system_looks(kinds), {system: role(kind) for system, kind in kinds.items()}
+    label_width, label_height = label_size([system + roles[system] for system in kinds])
     frame = Frame(
         rows=rows,
         columns=len(datasets),
@@ -91,16 +91,16 @@ def _draw(numbers: Numbers) -> tuple[Figure, list[tuple[Axes, list[Annotation]]]
     figure, panels = make_figure(frame)
     labels = []
     for column, dataset in enumerate(datasets):
-        labels.append((panels[0, column], _draw_scores(panels[0, column], numbers, dataset, looks, told)))
+        labels.append((panels[0, column], _draw_scores(panels[0, column], numbers, dataset, looks, roles)))
         if rows == 2:
-            labels.append((panels[1, column], _draw_gains(panels[1, column], gains[dataset], looks, told)))
+            labels.append((panels[1, column], _draw_gains(panels[1, column], gains[dataset], looks, roles)))
         panels[-1, column].set_xlabel("summary length n (words)")
     return figure, labels
 
 
 def _footer(numbers: Numbers, gains: Mapping[str, Sequence[Series]]) -> str:
     run = numbers.run
-    lines = [len(of) for dataset in gains for of in (numbers.curves_of(dataset), gains[dataset])]
+    lines = [len(rows) for dataset in gains for rows in (numbers.curves_of(dataset), gains[dataset])]
     has_upper_bound = any(curve.kind == "upper bound" for curve in numbers.curves)
     has_apart = any(not point.comparable for curve in numbers.curves for point in curve.lengths)
     parts = (
@@ -116,10 +116,10 @@ def _footer(numbers: Numbers, gains: Mapping[str, Sequence[Series]]) -> str:
 
 
 def _draw_scores(
-    panel: Axes, numbers: Numbers, dataset: str, looks: Mapping[str, Look], told: Mapping[str, str]
+    panel: Axes, numbers: Numbers, dataset: str, looks: Mapping[str, Look], roles: Mapping[str, str]
 ) -> list[Annotation]:
     curves = numbers.curves_of(dataset)
-    labels = draw_lines(panel, score_series(numbers, dataset), looks, told, hollow=False)
+    labels = draw_lines(panel, score_series(numbers, dataset), looks, roles, hollow=False)
     articles = max(point.articles for curve in curves for point in curve.lengths)
     panel.set_title(f"{dataset} · {counted(articles, 'article')}", loc="left")
     panel.set_ylabel(f"mean {metric_name(numbers.metric)}")
@@ -131,7 +131,7 @@ def _draw_scores(
 
 
 def _draw_gains(
-    panel: Axes, gains: Sequence[Series], looks: Mapping[str, Look], told: Mapping[str, str]
+    panel: Axes, gains: Sequence[Series], looks: Mapping[str, Look], roles: Mapping[str, str]
 ) -> list[Annotation]:
     panel.set_ylabel(f"gain over {RANDOM} at equal n")
     if not gains:
@@ -141,7 +141,7 @@ def _draw_gains(
         return []
     control = looks[RANDOM]
     panel.axhline(0, color=control.colour, linestyle=control.dashes, linewidth=1.4, zorder=1.5)
-    labels = draw_lines(panel, gains, looks, told, hollow=True)
+    labels = draw_lines(panel, gains, looks, roles, hollow=True)
     recommends = any(series.recommended for series in gains)
     markers = "filled marker: n is recommended · hollow: it is not" if recommends else "hollow: no n is recommended"
     panel.set_title(markers, loc="left", fontsize=8, fontweight="normal", color="#444444")

@@ -57,7 +57,7 @@ class Numbers:
     def datasets(self) -> tuple[str, ...]:
         """Every dataset of the run, in alphabetical order."""
         on_curves = {curve.dataset for curve in self.curves}
-        others = {found.dataset for found in self.uncut} | {dataset for dataset, _ in self.short}
+        others = {uncut.dataset for uncut in self.uncut} | {dataset for dataset, _ in self.short}
         return tuple(sorted(on_curves | others))
 
     def curves_of(self, dataset: str) -> tuple[Curve, ...]:
@@ -65,12 +65,12 @@ class Numbers:
 
     def vs_lead_of(self, dataset: str) -> dict[str, dict[Metric, Comparison]]:
         """By system and metric."""
-        found: dict[str, dict[Metric, Comparison]] = {}
+        by_system: dict[str, dict[Metric, Comparison]] = {}
         for metric, comparisons in self.vs_lead.items():
             for comparison in comparisons:
                 if comparison.dataset == dataset:
-                    found.setdefault(comparison.a, {})[metric] = comparison
-        return found
+                    by_system.setdefault(comparison.a, {})[metric] = comparison
+        return by_system
 
     def magic_numbers_of(self, dataset: str) -> tuple[MagicNumber, ...]:
         return tuple(number for number in self.magic_numbers if number.dataset == dataset)
@@ -142,26 +142,28 @@ def report_json(numbers: Numbers) -> dict[str, Any]:
         "magic_numbers": [_magic_json(number) for number in numbers.magic_numbers],
         "uncut": [_with_flags(uncut) for uncut in numbers.uncut],
         "vs_lead": [
-            _vs_lead_json(metric, found) for metric, comparisons in numbers.vs_lead.items() for found in comparisons
+            _vs_lead_json(metric, comparison)
+            for metric, comparisons in numbers.vs_lead.items()
+            for comparison in comparisons
         ],
         "same_texts": [asdict(pair) | {"share": pair.share} for pair in numbers.same_texts],
         "short_articles": short_json(numbers.short),
     }
 
 
-def _vs_lead_json(metric: Metric, found: Comparison) -> dict[str, Any]:
+def _vs_lead_json(metric: Metric, comparison: Comparison) -> dict[str, Any]:
     return {
-        "dataset": found.dataset,
-        "system": found.a,
+        "dataset": comparison.dataset,
+        "system": comparison.a,
         "metric": metric,
-        "better": [at.n for at in found.lengths if at.better],
-        "worse": [at.n for at in found.lengths if at.worse],
-        "lengths": [asdict(at) for at in found.lengths],
+        "better": [at.n for at in comparison.lengths if at.better],
+        "worse": [at.n for at in comparison.lengths if at.worse],
+        "lengths": [asdict(at) for at in comparison.lengths],
     }
 
 
-def _with_flags(found: Curve | Uncut) -> dict[str, Any]:
-    values = asdict(found)
+def _with_flags(curve_or_uncut: Curve | Uncut) -> dict[str, Any]:
+    values = asdict(curve_or_uncut)
     kind = values.pop("kind")
     return values | kind_flags(kind)
 

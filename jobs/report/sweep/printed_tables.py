@@ -56,7 +56,7 @@ def print_tables(numbers: Numbers, console: Console, where: str = "") -> None:
             print_title(console, f"{dataset}: to keep in mind")
         for note in notes:
             print_line(console, note, style="yellow")
-        uncut = [found for found in numbers.uncut if found.dataset == dataset]
+        uncut = [score for score in numbers.uncut if score.dataset == dataset]
         if uncut:
             _print_uncut(dataset, uncut, numbers, console)
 
@@ -135,30 +135,35 @@ def _best_cells(number: MagicNumber, places: int) -> list[Text]:
 
 def _print_vs_lead(dataset: str, numbers: Numbers, console: Console, where: str) -> None:
     """Where each system is better or worse than `lead`, which a system has to beat to be worth running."""
-    found = numbers.vs_lead_of(dataset)
-    if not found:
+    by_system = numbers.vs_lead_of(dataset)
+    if not by_system:
         return
     print_title(console, f"{dataset}: vs. {LEAD} at equal n")
     columns = [
-        Column(metric_name(metric), [_verdicts(of.get(metric)) for of in found.values()], _VERDICT_WIDTH, "left")
+        Column(
+            metric_name(metric),
+            [_verdicts(by_metric.get(metric)) for by_metric in by_system.values()],
+            _VERDICT_WIDTH,
+            "left",
+        )
         for metric in numbers.vs_lead
     ]
-    names = [system_name(system, "system") for system in found]
+    names = [system_name(system, "system") for system in by_system]
     print_table(Column("system", names, NAME_WIDTH - 1, "left"), columns, console)
-    told = (
+    key = (
         "–: no difference shown. Sign-flip test, corrected over the n (Holm): 5 % error in each column of each system."
     )
-    print_line(console, f"{told} The numbers: nws compare {numbers.run.id}{where}", style="dim")
+    print_line(console, f"{key} The numbers: nws compare {numbers.run.id}{where}", style="dim")
 
 
-def _verdicts(found: Comparison | None) -> Text:
-    if found is None:
+def _verdicts(comparison: Comparison | None) -> Text:
+    if comparison is None:
         return Text("–")
-    tested = tuple(at.n for at in found.lengths)
-    better = lengths_text(tested, tuple(at.n for at in found.lengths if at.better))
-    worse = lengths_text(tested, tuple(at.n for at in found.lengths if at.worse))
-    told = [f"better {better}"] * bool(better) + [f"worse {worse}"] * bool(worse)
-    return Text("\n".join(told) or "–", style="bold" if worse else "")
+    tested = tuple(at.n for at in comparison.lengths)
+    better = lengths_text(tested, tuple(at.n for at in comparison.lengths if at.better))
+    worse = lengths_text(tested, tuple(at.n for at in comparison.lengths if at.worse))
+    parts = [f"better {better}"] * bool(better) + [f"worse {worse}"] * bool(worse)
+    return Text("\n".join(parts) or "–", style="bold" if worse else "")
 
 
 def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
@@ -172,13 +177,13 @@ def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
             yield f"{curve.system} has {fewest.articles} of {counted(fewest.of_articles, 'article')} at n = {fewest.n}."
     left_out = max((point.of_articles - point.articles for point in points if point.comparable), default=0)
     if left_out:
-        told = counted(left_out, "article")
-        yield f"{told} left out of the means for lacking a summary by some system (the most at any n)."
+        articles = counted(left_out, "article")
+        yield f"{articles} left out of the means for lacking a summary by some system (the most at any n)."
     dropped = max((number.dropped for number in magic), default=0)
     if dropped:
-        told = counted(dropped, "article")
-        yield f"{told} left out of the best n of each article for lacking some n (the most of any system)."
-    if any(of == dataset for of, _ in numbers.short):
+        articles = counted(dropped, "article")
+        yield f"{articles} left out of the best n of each article for lacking some n (the most of any system)."
+    if any(short_dataset == dataset for short_dataset, _ in numbers.short):
         yield short_note(dataset, numbers.short)
     same = [pair for pair in numbers.same_texts if pair.dataset == dataset and pair.share >= _NEARLY_ONE]
     for pair in same[:_MOST_PAIRS]:
@@ -191,11 +196,11 @@ def _print_uncut(dataset: str, uncut: list[Uncut], numbers: Numbers, console: Co
     print_title(console, f"{dataset}: summaries of their own length")
     places = metric_places(numbers.metric)
     by_heading = {
-        "articles": [str(found.articles) for found in uncut],
-        "mean\nwords": [f"{found.words:.1f}" for found in uncut],
-        f"mean\n{metric_name(numbers.metric)}": [decimals(found.score.mean, places) for found in uncut],
-        "95 % interval": [interval_text(found.score, places) for found in uncut],
+        "articles": [str(score.articles) for score in uncut],
+        "mean\nwords": [f"{score.words:.1f}" for score in uncut],
+        f"mean\n{metric_name(numbers.metric)}": [decimals(score.score.mean, places) for score in uncut],
+        "95 % interval": [interval_text(score.score, places) for score in uncut],
     }
     columns = [Column(heading, list(map(Text, cells))) for heading, cells in by_heading.items()]
-    names = [Text(found.system + role(found.kind)) for found in uncut]
+    names = [Text(score.system + role(score.kind)) for score in uncut]
     print_table(names_column("system", names), columns, console)

@@ -1,11 +1,11 @@
 from decimal import Decimal
 
-from jobs.report.table_cells import is_number, text, whole
+from jobs.report.table_cells import full_value, is_number, text
 
 
 def test_a_value_for_a_file_keeps_all_its_digits() -> None:
     values = (None, 0.1234567890123, 7, "=1", Decimal("0.5"), b"ab", memoryview(b"abc"), {"a": ["둘"]})
-    assert [whole(value) for value in values] == [
+    assert [full_value(value) for value in values] == [
         *(None, 0.1234567890123, 7, "=1", 0.5, "<2 bytes>", "<3 bytes>", '{"a": ["둘"]}')
     ]
 

@@ -145,7 +145,7 @@ class Viewer {
     const find = (list, test, name) => (asked.has(name) ? list.findIndex((value) => test(value, asked.get(name))) : -1);
     const article = find(this.articles, (value, id) => value.id === id, "article");
     const system = find(this.systems, (value, name) => value.name === name, "system");
-    const n = find(this.lengths, (value, told) => String(value) === told, "n");
+    const n = find(this.lengths, (value, text) => String(value) === text, "n");
     this.view.other = find(this.systems, (value, name) => value.name === name, "other");
     const lacks = [["article", article], ["system", system], ["other", this.view.other], ["n", n]]
       .filter(([name, found]) => asked.has(name) && found < 0)
@@ -162,11 +162,11 @@ class Viewer {
 
   fragment() {
     const { article, system, other, n } = this.view;
-    const told = new URLSearchParams({
+    const parameters = new URLSearchParams({
       article: this.articles[article].id, system: this.systems[system].name, n: this.lengths[n],
     });
-    if (other >= 0) told.set("other", this.systems[other].name);
-    return `#view?${told}`;
+    if (other >= 0) parameters.set("other", this.systems[other].name);
+    return `#view?${parameters}`;
   }
 
   ordered() {
@@ -225,9 +225,9 @@ class Viewer {
     $("system").value = view.system;
     $("other").value = view.other;
     $("n").value = view.n;
-    const told = lengthName(this.lengths[view.n]);
-    $("n-told").textContent = told;
-    $("n").setAttribute("aria-valuetext", told);
+    const name = lengthName(this.lengths[view.n]);
+    $("n-value").textContent = name;
+    $("n").setAttribute("aria-valuetext", name);
     $("article-key").textContent = key;
     $("article-facts").textContent = `${dataset} · ${words} words · id ${id}`;
     $("link").href = this.fragment();

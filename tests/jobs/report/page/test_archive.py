@@ -69,7 +69,7 @@ def test_what_is_not_there_has_no_score(store: Store, swept: str) -> None:
 
 def test_a_limit_says_what_was_left_out_and_keeps_the_lowest_ids(store: Store, swept: str) -> None:
     archive = archive_of(store, swept, limit=2)
-    assert (archive.articles, archive.of_articles) == (2, 6)
+    assert (archive.articles, archive.total_articles) == (2, 6)
     ids = sorted(article for _, article in store.points(swept).articles)
     assert [entry["id"] for entry in unpacked(archive.index)["articles"]] == ids[:2]
 
@@ -81,5 +81,5 @@ def test_it_stays_below_its_size(store: Store, swept: str, monkeypatch: pytest.M
     monkeypatch.setattr(module, "MOST_BYTES", len(whole.parts[0]) + len(whole.parts[1]))
     archive = archive_of(store, swept)
     assert archive.parts == whole.parts[:2]
-    assert (archive.articles, archive.of_articles) == (4, 6)
+    assert (archive.articles, archive.total_articles) == (4, 6)
     assert len(unpacked(archive.index)["articles"]) == 4

@@ -102,7 +102,7 @@ def test_moving_n_shows_what_is_stored(page: Page, store: Store, swept: str) -> 
     system = page.evaluate("document.getElementById('system').selectedOptions[0].text")
     for n, key in ((3, "Home"), (9, "ArrowRight"), (21, "End")):
         page.locator("#n").press(key)
-        expect(page.locator("#n-told")).to_have_text(str(n))
+        expect(page.locator("#n-value")).to_have_text(str(n))
         text, f1 = stored(store, swept, article, system, n)
         expect(page.locator("#summaries p").first).to_have_text(text)
         expect(page.locator("#scores tbody td").first).to_contain_text(f"{f1:.3f}".removeprefix("0"))
@@ -124,12 +124,12 @@ def test_a_link_leads_to_exactly_this_view(browser: Browser, page: Page, file: s
     page.locator("#other").select_option(label=f"random @{reseeded}")
     page.locator("#n").press("End")
     page.locator("#next").click()
-    expect(page.locator("#n-told")).to_have_text("21")
+    expect(page.locator("#n-value")).to_have_text("21")
     link = page.locator("#link").get_attribute("href")
     views = ["#summaries", "#article-key", "#text", "#scores"]
     expected = [page.locator(part).inner_text() for part in views]
     other = opened(browser, file + (link or ""))
-    expect(other.locator("#n-told")).to_have_text("21")
+    expect(other.locator("#n-value")).to_have_text("21")
     expect(other.locator("#summaries p")).to_have_count(2)
     assert [other.locator(part).inner_text() for part in views] == expected
     other.context.close()
