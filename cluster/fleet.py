@@ -178,10 +178,10 @@ class Fleet:
         if not pace.is_stuck(call.size, seconds):
             return []
         usual = pace.usual_seconds(call.size)
-        told = f"no answer for {seconds:.0f} s to a call {call.method!r} of {call.size} characters"
-        told += f", which usually takes {usual:.1f} s" if usual is not None else ", the first of its kind"
-        logger.warning("Actor %d on %s is stuck: %s. It is replaced.", seat.number, seat.worker.node, told)
-        return self._bury(seat, ActorStuckError(told))
+        reason = f"no answer for {seconds:.0f} s to a call {call.method!r} of {call.size} characters"
+        reason += f", which usually takes {usual:.1f} s" if usual is not None else ", the first of its kind"
+        logger.warning("Actor %d on %s is stuck: %s. It is replaced.", seat.number, seat.worker.node, reason)
+        return self._bury(seat, ActorStuckError(reason))
 
     def _bury(self, seat: Seat, fault: RayError) -> list[tuple[int, Any]]:
         """Replace a dead actor and settle its calls: those that were done, the one it died of, those behind it."""

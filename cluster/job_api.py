@@ -112,8 +112,8 @@ class Head:
     def jobs(self) -> list[Job]:
         """Every job that was submitted since the head was started, in no order."""
         with self._errors():
-            found = self._client.list_jobs()
-        return [_job(details) for details in found if details.submission_id]
+            details_of_jobs = self._client.list_jobs()
+        return [_job(details) for details in details_of_jobs if details.submission_id]
 
     def job(self, submission_id: str) -> Job:
         """One job."""

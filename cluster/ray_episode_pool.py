@@ -152,10 +152,10 @@ class RayEpisodePool:
         for r, (_, episodes) in enumerate(requests):
             for place, (article, _) in enumerate(episodes):
                 places.setdefault(self._home(article), {}).setdefault(r, []).append(place)
-        for home, of_home in places.items():
-            share = [(requests[r][0], [requests[r][1][place] for place in at]) for r, at in of_home.items()]
+        for home, places_at_home in places.items():
+            share = [(requests[r][0], [requests[r][1][place] for place in at]) for r, at in places_at_home.items()]
             size = sum(len(article.text) for _, episodes in share for article, _ in episodes)
-            yield _Unit(home, share, size, of_home)
+            yield _Unit(home, share, size, places_at_home)
 
     def _calls(
         self, method: Method, backlog: _Backlog, look_around: Callable[[], None]

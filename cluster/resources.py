@@ -148,7 +148,7 @@ def _poll(
     tell: Callable[[str], None],
     plan: Callable[[dict[str, float]], ActorPlan],
 ) -> ActorPlan:
-    started = told = time.monotonic()
+    started = last_told = time.monotonic()
     while True:
         try:
             return plan(ray.cluster_resources())
@@ -156,8 +156,8 @@ def _poll(
             now = time.monotonic()
             if now - started >= seconds:
                 raise ClusterError(f"{error} Waited {seconds:g} s for more machines.") from error
-            if now - told >= _TELL_SECONDS:
-                told = now
+            if now - last_told >= _TELL_SECONDS:
+                last_told = now
                 tell(f"Waiting for machines, for {now - started:.0f} s of at most {seconds:g} s. {error}")
         time.sleep(min(_POLL_SECONDS, max(seconds - (now - started), 0.01)))
 

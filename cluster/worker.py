@@ -69,10 +69,10 @@ def _gpu() -> str | None:
 @functools.cache
 def _cpu() -> str:
     try:
-        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+        match = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     except OSError:
-        found = None
-    return found[1].strip() if found else platform.processor() or "CPU"
+        match = None
+    return match[1].strip() if match else platform.processor() or "CPU"
 
 
 def _cpu_arithmetic() -> str:

@@ -104,8 +104,8 @@ def main() -> None:
         app()
     except NwsError as error:
         options = ", ".join(_options(error, sys.argv[1:]))
-        told = with_store(str(error), _store_flag(sys.argv[1:]))
-        err.print(f"Error: {told}" + (f" ({options})" if options else ""), markup=False)
+        message = with_store(str(error), _store_flag(sys.argv[1:]))
+        err.print(f"Error: {message}" + (f" ({options})" if options else ""), markup=False)
         sys.exit(2 if isinstance(error, RecipeError) else 1)
     except BrokenPipeError:  # e.g. `nws query … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -42,8 +42,8 @@ def compare(
     from jobs.compare.show import print_comparison
 
     with reading(store) as opened, busy("Comparing"):
-        found = compare_runs(opened, run or newest(opened, with_summaries=True), run2, system or [], lengths, metric)
+        result = compare_runs(opened, run or newest(opened, with_summaries=True), run2, system or [], lengths, metric)
     if as_json:
-        print(json.dumps(found.as_dict(), allow_nan=False))
+        print(json.dumps(result.as_dict(), allow_nan=False))
     else:
-        print_comparison(found, PrintableConsole(), store_flag(store))
+        print_comparison(result, PrintableConsole(), store_flag(store))

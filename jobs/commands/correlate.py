@@ -35,8 +35,8 @@ def correlate(
 
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     with busy("Correlating, and drawing resamples"):
-        found = correlate_file(file, names, human, seed)
+        result = correlate_file(file, names, human, seed)
     if as_json:
-        print(json.dumps(found.as_dict(), allow_nan=False))
+        print(json.dumps(result.as_dict(), allow_nan=False))
     else:
-        print_correlation(found, PrintableConsole())
+        print_correlation(result, PrintableConsole())

@@ -11,10 +11,10 @@ def doctor(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
     """Check this machine: libraries, models, spaCy pipelines, Ray, accelerators, store. Exit 1 if one is broken."""
     from jobs.doctor.checks import check_all, print_checks
 
-    found = check_all(store)
+    checks = check_all(store)
     if as_json:
-        print(json.dumps([check.as_dict() for check in found]))
+        print(json.dumps([check.as_dict() for check in checks]))
     else:
-        print_checks(found, out)
-    if any(check.state == "broken" for check in found):
+        print_checks(checks, out)
+    if any(check.state == "broken" for check in checks):
         raise typer.Exit(1)

@@ -28,8 +28,8 @@ def drive(
     from jobs.store import open_store
 
     store = take_store_url() or store
-    with open_store(store) as opened, hold_run(opened, run, epoch, err) as held:
-        outcome = _driven(opened, run, accelerator, actors, held)
+    with open_store(store) as opened, hold_run(opened, run, epoch, err) as claimed_epoch:
+        outcome = _driven(opened, run, accelerator, actors, claimed_epoch)
     finish(outcome, store, as_json=False)
 
 

@@ -26,13 +26,13 @@ def keysentences(
 ) -> None:
     """Find keywords and key sentences of Korean texts with KR-WordRank, beside those of TextRank, with their recall."""
     from core.summarizers.korean_key_sentences import check_selection
-    from jobs.keysentences import compute as found_in
+    from jobs.keysentences import compute
     from jobs.keysentences.show import print_key_sentences
 
     check_selection(top, diversity)
-    without = found_in.read_stopwords(stopwords) if stopwords is not None else frozenset()
-    documents = found_in.read_documents(file)
+    without = compute.read_stopwords(stopwords) if stopwords is not None else frozenset()
+    documents = compute.read_documents(file)
     err.print(f"{file}: {len(documents)} documents", markup=False)
     with busy("Finding keywords and sentences"):
-        found = found_in.find_key_sentences(documents, top, without, diversity)
-    print(json.dumps(found.as_dict())) if as_json else print_key_sentences(found, out)
+        result = compute.find_key_sentences(documents, top, without, diversity)
+    print(json.dumps(result.as_dict())) if as_json else print_key_sentences(result, out)

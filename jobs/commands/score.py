@@ -83,15 +83,15 @@ def score(
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     own = _own_metrics(plugin or [])
     with busy(f"Scoring {file}"):
-        found = scores.score_file(file, names, chosen, seed, own)
+        result = scores.score_file(file, names, chosen, seed, own)
     if lang == "ko" or tokenizer in (None, "rouge_score"):  # else the texts may be in any language
-        predictions = [prediction.row.prediction for prediction in found.predictions]
+        predictions = [prediction.row.prediction for prediction in result.predictions]
         warn_of_texts(f"predictions of {file}", predictions, "ko" if lang == "ko" else "en", err)
     if "meteor" in names and lang == "en" and find_wordnet() is None:
         err.print(f"METEOR ran without synonyms: WordNet was not found. {HOW_TO_INSTALL}.")
     if per_row is not None:
-        scores.write_rows(per_row, found)
-    print(json.dumps(found.as_dict())) if as_json else print_score(found, out)
+        scores.write_rows(per_row, result)
+    print(json.dumps(result.as_dict())) if as_json else print_score(result, out)
 
 
 def _own_metrics(plugins: list[str]) -> "list[RowMetric]":
@@ -104,10 +104,10 @@ def _own_metrics(plugins: list[str]) -> "list[RowMetric]":
     from core.metrics.plugins import plugin_metrics, row_metric
     from core.plugins import PluginSpec, read_plugin
 
-    found: list[RowMetric] = []
+    row_metrics: list[RowMetric] = []
     for name in plugins:
         metrics = plugin_metrics(read_plugin(PluginSpec(name), Path(name)))
         if not metrics:
             raise PluginError(f'The plugin {name} has no metrics: end it with METRICS = {{"name": function}}.')
-        found += map(row_metric, metrics)
-    return found
+        row_metrics += map(row_metric, metrics)
+    return row_metrics

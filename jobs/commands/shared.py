@@ -56,7 +56,7 @@ def store_flag(store: str) -> str:
 
 def with_store(text: str, flag: str) -> str:
     """An error with `flag`, see `store_flag`, behind each command in it: those who raise it know no flags."""
-    return _COMMAND.sub(lambda found: found[0] + flag, text)
+    return _COMMAND.sub(lambda match: match[0] + flag, text)
 
 
 @contextmanager
@@ -72,8 +72,8 @@ def newest(opened: "Store", with_summaries: bool = False) -> str:
 
     runs = [run for run in opened.list_runs() if run.summaries or not with_summaries]
     if not runs:
-        what = "run with summaries" if with_summaries else "run"
-        raise StoreError(f"the store {opened.shown_url} holds no {what} yet. Start one with: nws submit phase1")
+        needed = "run with summaries" if with_summaries else "run"
+        raise StoreError(f"the store {opened.shown_url} holds no {needed} yet. Start one with: nws submit phase1")
     return runs[0].id
 
 

@@ -48,9 +48,9 @@ def summarize(
         made_by = next(iter(chosen.checkpoints.values())).made_by
         print(json.dumps({"system": chosen.signature, "made_by": made_by, "summaries": summaries}))
         return
-    for one in summaries:
-        label = f"{one['n']:>3}  " if len(summaries) > 1 else ""
-        out.print(label + str(one["text"]), markup=False)
+    for summary in summaries:
+        label = f"{summary['n']:>3}  " if len(summaries) > 1 else ""
+        out.print(label + str(summary["text"]), markup=False)
 
 
 def _read(text: str | None) -> str:

@@ -69,18 +69,18 @@ def _screen(viewer: "Viewer") -> None:
 def _lines(viewer: "Viewer") -> None:
     from jobs.watch.show import failure_line, line
 
-    told: View | None = None
+    shown: View | None = None
     at = 0.0
     while True:
         view = viewer.look()
         passed = time.monotonic() - at
-        is_news = told is None or _counts(view) != _counts(told)
-        if told is None or view.has_ended or passed >= (_SECONDS_BETWEEN_LINES if is_news else _LONGEST_SILENCE):
+        is_news = shown is None or _counts(view) != _counts(shown)
+        if shown is None or view.has_ended or passed >= (_SECONDS_BETWEEN_LINES if is_news else _LONGEST_SILENCE):
             for reason in reversed(view.reasons):
-                if told is None or reason not in told.reasons:
+                if shown is None or reason not in shown.reasons:
                     out.print(f"failed: {failure_line(reason)}")
             out.print(line(view))
-            told, at = view, time.monotonic()
+            shown, at = view, time.monotonic()
         if view.has_ended:
             return
         _pause()

@@ -28,7 +28,7 @@ def unfinished_bundles(pinned: Pinned, finished: ArticleIds, announced: "array[i
     size = pinned.recipe.bundle_size
     for corpus in pinned.corpora:
         if corpus.known is None:
-            yield from _of_stream(corpus, size, finished, announced)
+            yield from _stream_bundles(corpus, size, finished, announced)
         else:
             announced.frombytes(corpus.known.ids.tobytes())
             yield from _bundles(corpus.known.read(_in_unfinished(corpus.known.ids, size, finished)), size)
@@ -39,7 +39,7 @@ def _bundles(articles: Iterator[Article], size: int) -> Iterator[tuple[Article, 
         yield bundle
 
 
-def _of_stream(
+def _stream_bundles(
     corpus: Corpus, size: int, finished: ArticleIds, announced: "array[int]"
 ) -> Iterator[tuple[Article, ...]]:
     for bundle in _bundles(iter(corpus), size):

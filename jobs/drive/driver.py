@@ -30,7 +30,7 @@ from jobs.plan.revisions import code_version, require_same_revisions
 from jobs.plan.work import works
 from jobs.store import PolicyInfo, Store, new_run_id
 from jobs.store.runs import SILENT_SECONDS
-from jobs.track.scalars import of_curves, of_updates
+from jobs.track.scalars import curve_scalars, update_scalars
 from jobs.track.trackers import NO_TRACKERS, Trackers, open_trackers
 
 _WORTH_TELLING_SECONDS = 1.0
@@ -151,9 +151,9 @@ def _run_tracked(run: Run, pinned: Pinned, pools: Pools, console: Console, log_t
         _run_all(run, pinned, pools, console, NO_TRACKERS)
         return
     with open_trackers(log_to, run.info(), run.say) as trackers:
-        trackers.log(of_updates(run.update_numbers()))
+        trackers.log(update_scalars(run.update_numbers()))
         _run_all(run, pinned, pools, console, trackers)
-        trackers.log(of_curves(run.curve_means()))
+        trackers.log(curve_scalars(run.curve_means()))
 
 
 def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers: Trackers) -> None:

@@ -33,7 +33,7 @@ class Heart:
         self._console = console
         self._lines: list[LogLine] = []
         self._at: Progress | None = None
-        self._told: Progress | None = None
+        self._noted: Progress | None = None
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._reason: StoreError | CancelledError | None = None
@@ -88,10 +88,10 @@ class Heart:
     def _beat(self) -> None:
         lines, at = self._taken(), self._at
         try:
-            told = at if at is not self._told else None
-            if self._store.heartbeat(self._run_id, self._epoch, lines, told):
+            news = at if at is not self._noted else None
+            if self._store.heartbeat(self._run_id, self._epoch, lines, news):
                 self._reason = CancelledError(f"run {self._run_id} was cancelled")
-            self._told = at
+            self._noted = at
         except StoreUnavailableError:
             self._put_back(lines)
         except StoreError as error:  # fenced off, or a store that refuses

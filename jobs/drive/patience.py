@@ -26,12 +26,12 @@ def patiently(call: Callable[[], Result], tell: Callable[[str], None]) -> Result
         StoreUnavailableError: the store did not come back.
         StoreError: it refused.
     """
-    told = False
+    is_announced = False
 
     def before_sleep(state: tenacity.RetryCallState) -> None:
-        nonlocal told
-        if not told and state.outcome is not None:
-            told = True
+        nonlocal is_announced
+        if not is_announced and state.outcome is not None:
+            is_announced = True
             tell(f"Waiting for the store, for up to {PATIENCE_SECONDS / 60:.0f} minutes: {state.outcome.exception()}")
 
     retrying = tenacity.Retrying(
@@ -42,6 +42,6 @@ def patiently(call: Callable[[], Result], tell: Callable[[str], None]) -> Result
         reraise=True,
     )
     result = retrying(call)
-    if told:
+    if is_announced:
         tell("The store is back.")
     return result

@@ -17,7 +17,7 @@ class _Handler(logging.Handler):
 
 
 @contextmanager
-def said(say: Callable[[str], None]) -> Iterator[None]:
+def forward_warnings(say: Callable[[str], None]) -> Iterator[None]:
     """While the block runs, `say` is called with every warning of `cluster/`, which knows of no run."""
     handler = _Handler(say)
     logger = logging.getLogger(_POOLS)

@@ -42,11 +42,11 @@ def find_reusable(
     if not run.info().reuse:
         return None
     plan = planned.plan
-    of_stage = {name: work for name, work in works(pinned, code_version()).items() if name in plan.signatures}
-    if not of_stage:
+    stage_works = {name: work for name, work in works(pinned, code_version()).items() if name in plan.signatures}
+    if not stage_works:
         return None
     lengths = (UNCUT, *plan.lengths)
-    stage = StageWork(of_stage, plan.signatures, lengths, plan.summaries_per_article)
+    stage = StageWork(stage_works, plan.signatures, lengths, plan.summaries_per_article)
     newest = run.find_reusable(stage, None)
     own = arithmetic() if newest else None  # asked only if there is something: it imports torch
     return newest if own is None else run.find_reusable(stage, own)
@@ -79,12 +79,12 @@ def copy_and_divide(
     if copied:
         run.say(f"Copied {len(copied)} articles that other runs of this store have; --no-reuse computes them anew.")
         finished = finished | ArticleIds(np.unique(np.frombuffer(copied, np.uint64)))
-    of_part = _parts(planned.plan, Counter(needs))
-    if any(part != _missing(planned.plan, set()) for part in of_part.values()):
+    part_by_need = _parts(planned.plan, Counter(needs))
+    if any(part != _missing(planned.plan, set()) for part in part_by_need.values()):
         run.say("Some summaries of other articles are copied from other runs, too, and only the rest is computed.")
     return finished, [
-        (part, _of_part(pinned, [of_part[need] == part for need in needs], finished))
-        for part in dict.fromkeys(of_part.values())
+        (part, _bundles_of_part(pinned, [part_by_need[need] == part for need in needs], finished))
+        for part in dict.fromkeys(part_by_need.values())
     ]
 
 
@@ -97,7 +97,7 @@ def _parts(plan: SweepPlan, bundles: Mapping[Missing, int]) -> dict[Missing, Mis
     return {need: need for need in own} | dict.fromkeys(others, _union(plan, others))
 
 
-def _of_part(pinned: Pinned, is_in: Sequence[bool], finished: ArticleIds) -> Bundles:
+def _bundles_of_part(pinned: Pinned, is_in: Sequence[bool], finished: ArticleIds) -> Bundles:
     """Of the bundles that lack anything those of a part, without the articles that have everything."""
     for bundle in itertools.compress(unfinished_bundles(pinned, finished, array("Q")), is_in):
         yield tuple(article for article in bundle if article.id not in finished)
@@ -110,10 +110,10 @@ def _copy_whole(
     hashes = {article.id: article.content_hash for article in articles}
     known = run.known_summaries(reusable, sorted(set(hashes.values())))
     lacking = {id_: _missing(planned.plan, known.get(content, set())) for id_, content in hashes.items()}
-    whole = [article for article in articles if not lacking[article.id]]
-    if whole:
-        run.record([(whole, BundleResult((), ()))], planned.stage, reusable)
-        copied.extend(int(article.id, 16) for article in whole)
+    known_articles = [article for article in articles if not lacking[article.id]]
+    if known_articles:
+        run.record([(known_articles, BundleResult((), ()))], planned.stage, reusable)
+        copied.extend(int(article.id, 16) for article in known_articles)
     return {id_: missing for id_, missing in lacking.items() if missing}
 
 

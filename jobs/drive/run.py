@@ -17,7 +17,7 @@ from core.errors import CancelledError, FencedError, StoreUnavailableError
 from core.types import Landed, SystemKind
 from jobs.drive.heartbeat import Heart
 from jobs.drive.patience import Result, patiently
-from jobs.drive.pool_warnings import said
+from jobs.drive.pool_warnings import forward_warnings
 from jobs.drive.witness import witness
 from jobs.plan.revisions import code_version
 from jobs.store import (
@@ -201,16 +201,16 @@ def hold_run(store: Store, run_id: str, epoch: int | None, console: Console) -> 
     if run.state != "pending":
         yield epoch
         return
-    held = patiently(lambda: store.claim_run(run_id, host, pid, epoch=run.driver_epoch), tell)
+    claimed_epoch = patiently(lambda: store.claim_run(run_id, host, pid, epoch=run.driver_epoch), tell)
     try:
-        with Heart(store, run_id, held, console):
-            yield held
+        with Heart(store, run_id, claimed_epoch, console):
+            yield claimed_epoch
     finally:
         error = sys.exception()
         if error is not None:
             state: FinalState = "interrupted" if isinstance(error, _INTERRUPTIONS) else "failed"
             with contextlib.suppress(FencedError):  # it was driven already, or is another's
-                _end_run(store, run_id, held, state, error, tell)
+                _end_run(store, run_id, claimed_epoch, state, error, tell)
 
 
 def take_run(
@@ -244,7 +244,7 @@ def _work_to_the_end(
     tell = functools.partial(console.print, markup=False)
     state: FinalState = "failed"
     try:
-        with Heart(store, run_id, epoch, console, stuck_after) as heart, said(heart.say):
+        with Heart(store, run_id, epoch, console, stuck_after) as heart, forward_warnings(heart.say):
             try:
                 work(Run(run_id, epoch, store, heart))
             except _INTERRUPTIONS as interruption:

@@ -19,7 +19,7 @@ from jobs.recipes.phase2 import Phase2Recipe, system_name
 from jobs.store import PolicyCheckpoint, Store
 
 
-def meaning_of(config: TrainingConfig, planned: PlannedTraining, articles: int) -> dict[str, Any]:
+def describe_training(config: TrainingConfig, planned: PlannedTraining, articles: int) -> dict[str, Any]:
     """What is stored with a policy, so that it can be used without the run's recipe, articles and machines.
 
     Args:
@@ -72,7 +72,9 @@ def choose_system(store: Store, run_id: str, named: str | None) -> PolicySystem:
     trained = stored_systems(run_id, newest, pin_bertscore(recipe))
     # As the recipe names them: by method, then by seed, then by decoding.
     names = [system_name(method.name, seed) for method in recipe.methods for seed in recipe.seeds]
-    writing = [replace(trained[name], decoding=how) for name in names if name in trained for how in recipe.decodings]
+    writing = [
+        replace(trained[name], decoding=decoding) for name in names if name in trained for decoding in recipe.decodings
+    ]
     systems = {system.signature: system for system in writing}
     if named is None:
         return writing[0]

@@ -20,11 +20,11 @@ from jobs.drive.busy_shares import BusyShares
 from jobs.drive.pools import Pools
 from jobs.drive.progress import run_progress
 from jobs.drive.run import Run
-from jobs.drive.stored_policies import meaning_of
+from jobs.drive.stored_policies import describe_training
 from jobs.drive.worker_watch import WorkerWatch
 from jobs.plan.pinned import PlannedTraining
 from jobs.store import PolicyCheckpoint, RoundResult, Stage, UpdateNumbers
-from jobs.track.scalars import of_updates
+from jobs.track.scalars import update_scalars
 from jobs.track.trackers import NO_TRACKERS, Trackers
 
 PREPARATION = Stage("preparation")
@@ -45,7 +45,7 @@ def train_policies(
     Raises:
         NwsError: no article can be trained on, a gradient is not finite, or workers cannot go on.
     """
-    known = {found.name: found for found in run.checkpoints()}
+    known = {checkpoint.name: checkpoint for checkpoint in run.checkpoints()}
     run.say("Stage training:")
     run.say("Loading models and preparing the training articles.")
     with pools.open_episodes(training.plan) as pool:
@@ -61,11 +61,11 @@ def train_policies(
             for updated in train(learners, learn, articles):
                 watch.look(pool.workers)
                 shares.look(pool.busy)
-                finished = [one.learner for one in updated if _is_done(one.learner, articles)]
+                finished = [result.learner for result in updated if _is_done(result.learner, articles)]
                 decoded = _decoded(run, pool, finished, articles)
-                results = [_result(one, training, articles, decoded) for one in updated]
+                results = [_result(result, training, articles, decoded) for result in updated]
                 run.record_round(results)
-                trackers.log(of_updates(_numbers(one) for one in updated))
+                trackers.log(update_scalars(_numbers(result) for result in updated))
                 advance(len(updated), 0)
                 _tell(run, updated, articles)
 
@@ -138,8 +138,8 @@ def _decoded(
         (learner.broadcast(), [(article, n) for article in articles for n in learner.training.lengths])
         for learner in finished
     ]
-    found = pool.decode(asked, run.check)
-    return {learner.training.name: of_one for learner, of_one in zip(finished, found, strict=True)}
+    decoded = pool.decode(asked, run.check)
+    return {learner.training.name: texts for learner, texts in zip(finished, decoded, strict=True)}
 
 
 def _result(
@@ -168,7 +168,7 @@ def checkpoint_of(learner: Learner, planned: PlannedTraining, articles: int) -> 
         lengths=training.lengths,
         updates=learner.update,
         total_updates=training.updates(articles),
-        config=meaning_of(training, planned, articles),
+        config=describe_training(training, planned, articles),
         state=to_bytes(learner.state()),
     )
 
@@ -191,11 +191,11 @@ def is_kept(learner: Learner, articles: int) -> bool:
 
 def _tell(run: Run, updated: Sequence[Updated], articles: Sequence[Article]) -> None:
     """Say now and then what the policies get."""
-    for one in updated:
-        training, numbers = one.learner.training, one.statistics
+    for result in updated:
+        training, numbers = result.learner.training, result.statistics
         total = training.updates(len(articles))
-        if one.learner.update * _TOLD // total > numbers.update * _TOLD // total:
+        if result.learner.update * _TOLD // total > numbers.update * _TOLD // total:
             run.say(
-                f"{training.name}: update {one.learner.update}/{total}, reward {numbers.reward:.3f}, "
+                f"{training.name}: update {result.learner.update}/{total}, reward {numbers.reward:.3f}, "
                 f"entropy {numbers.entropy:.2f}, gradient norm {numbers.grad_norm:.2f}"
             )

@@ -37,7 +37,7 @@ def witness(store_url: str, run_id: str, epoch: int) -> Iterator[None]:
         start_new_session=True,  # Ctrl-C and the end of a Ray job are for the driver
         text=True,
     )
-    told = {
+    message = {
         "store": store_url,
         "run": run_id,
         "epoch": epoch,
@@ -48,7 +48,7 @@ def witness(store_url: str, run_id: str, epoch: int) -> Iterator[None]:
     }
     assert process.stdin is not None
     with contextlib.suppress(OSError):  # a driver without a witness is still a driver
-        print(json.dumps(told), file=process.stdin, flush=True)
+        print(json.dumps(message), file=process.stdin, flush=True)
     try:
         yield
     finally:
@@ -61,7 +61,7 @@ def main() -> None:
     line = sys.stdin.readline()
     if not line or sys.stdin.read():
         return
-    told = json.loads(line)
+    message = json.loads(line)
 
     # Only now: until then a witness takes next to no memory.
     from core.errors import StoreError
@@ -69,13 +69,13 @@ def main() -> None:
     from jobs.store import open_store
     from jobs.store.address import parse_address
 
-    path = parse_address(told["store"]).path
+    path = parse_address(message["store"]).path
     if path is not None and not path.exists():  # opening it would create it
         return
 
     def finish() -> None:
-        with open_store(told["store"]) as store:
-            store.finish_run(told["run"], told["epoch"], "failed", told["error"])
+        with open_store(message["store"]) as store:
+            store.finish_run(message["run"], message["epoch"], "failed", message["error"])
 
     with contextlib.suppress(StoreError):  # another driver has it, or the store is gone for good
         patiently(finish, lambda line: None)

@@ -167,7 +167,7 @@ def read_stopwords(given: str) -> frozenset[str]:
         if "," not in given and ("/" in given or given.endswith(".txt")):
             raise RecipeError(f"--stopwords {given}: there is no such file.") from error
         words = given.split(",")
-    found = frozenset(stripped for word in words if (stripped := readable(word).strip()))
-    if not found:
+    stopwords = frozenset(stripped for word in words if (stripped := readable(word).strip()))
+    if not stopwords:
         raise RecipeError(f"--stopwords {given!r} holds no word.")
-    return found
+    return stopwords

@@ -14,18 +14,18 @@ _GAP = 3
 _NUMBER = 4
 
 
-def print_key_sentences(found: KeySentences, console: Console) -> None:
+def print_key_sentences(result: KeySentences, console: Console) -> None:
     """Print the keywords with their ranks, the sentences and the recall of both methods."""
-    _line(console, f"{found.documents} documents, {len(found.keywords)} keywords")
-    shown = dict(list(found.keywords.items())[: found.top])
+    _line(console, f"{result.documents} documents, {len(result.keywords)} keywords")
+    shown = dict(list(result.keywords.items())[: result.top])
     _title(console, f"Keywords by rank: {len(shown)}")
     _print_keywords(shown, console)
-    for name, method in (("KR-WordRank", found.wordrank), ("TextRank", found.textrank)):
-        _print_sentences(name, method, found.top, console)
-    _print_recalls(found, console)
+    for name, method in (("KR-WordRank", result.wordrank), ("TextRank", result.textrank)):
+        _print_sentences(name, method, result.top, console)
+    _print_recalls(result, console)
     _line(console, "")
     _line(console, "How they were found:")
-    for method in (found.wordrank, found.textrank):
+    for method in (result.wordrank, result.textrank):
         for line in textwrap.wrap(method.signature.replace("|", "| "), WIDTH, subsequent_indent="  "):
             _line(console, line.replace("| ", "|"))
 
@@ -65,19 +65,21 @@ def _print_sentences(name: str, method: Method, top: int, console: Console) -> N
         _line(console, "No other is far enough from these: a lower --diversity may give more.", style="yellow")
 
 
-def _print_recalls(found: KeySentences, console: Console) -> None:
+def _print_recalls(result: KeySentences, console: Console) -> None:
     _title(console, "Keyword recall: the share of the best keywords that the best sentences hold")
     heads = "".join(f"{n:>6}" for n in N_KEYSENTS)
     _line(console, f"{'':<9}{'KR-WordRank':>30}   {'TextRank':>30}")
     _line(console, f"{'sentences':<9}{heads}   {heads}")
     recalls = [
         {(recall.n_keywords, recall.n_keysents): recall.recall for recall in method.recalls}
-        for method in (found.wordrank, found.textrank)
+        for method in (result.wordrank, result.textrank)
     ]
     for n_keywords in N_KEYWORDS:
-        left, right = ("".join(f"{of[n_keywords, n]:>6.2f}" for n in N_KEYSENTS) for of in recalls)
+        left, right = (
+            "".join(f"{recall_by_size[n_keywords, n]:>6.2f}" for n in N_KEYSENTS) for recall_by_size in recalls
+        )
         _line(console, f"{f'{n_keywords} kw':<9}{left}   {right}")
-    numbers = (len(found.keywords), len(found.wordrank.sentences), len(found.textrank.sentences))
+    numbers = (len(result.keywords), len(result.wordrank.sentences), len(result.textrank.sentences))
     if numbers[0] < N_KEYWORDS[-1] or min(numbers[1:]) < N_KEYSENTS[-1]:
         found_sentences = f"KR-WordRank found {counted(numbers[1], 'sentence')}, TextRank {numbers[2]}"
         _line(console, f"{counted(numbers[0], 'keyword')}; {found_sentences}.", "yellow")

@@ -42,14 +42,21 @@ def pin(recipe: BaselinesRecipe, corpora: tuple[Corpus, ...] | None = None) -> P
     )
     extractive = [PlannedStage(Stage("extractive", plan.signatures), plan)] if names else []
     generative = [
-        PlannedStage(Stage(made.signature, (made.signature,)), replace(plan, encoders=(), systems=(), generator=made))
-        for made in generators.values()
+        PlannedStage(
+            Stage(generator.signature, (generator.signature,)),
+            replace(plan, encoders=(), systems=(), generator=generator),
+        )
+        for generator in generators.values()
     ]
     pinned = {
         "encoder": pinned_text(encoder),
         "systems": tuple(_pinned_name(name, generators.get(name)) for name in recipe.systems),
         "endpoint": next(
-            (_endpoint_at(recipe, made.url) for made in generators.values() if isinstance(made, Endpoint)),
+            (
+                _endpoint_at(recipe, generator.url)
+                for generator in generators.values()
+                if isinstance(generator, Endpoint)
+            ),
             recipe.endpoint,
         ),
     }
@@ -60,7 +67,7 @@ def pin(recipe: BaselinesRecipe, corpora: tuple[Corpus, ...] | None = None) -> P
         corpora=setting.corpora,
         revisions={
             "encoders": {encoder.name: str(encoder)} if names else {},
-            "generators": {made.signature: made.revision for made in generators.values()},
+            "generators": {generator.signature: generator.revision for generator in generators.values()},
             **setting.revisions,
         },
     )
@@ -81,8 +88,8 @@ def _generator(name: str, recipe: BaselinesRecipe) -> Generator | Endpoint:
     return generator if generator.architecture else complete(generator, tokenizer_folder(generator.model))
 
 
-def _pinned_name(name: str, made: Generator | Endpoint | None) -> str:
-    return pinned_text(made.model) if isinstance(made, Generator) else name
+def _pinned_name(name: str, generator: Generator | Endpoint | None) -> str:
+    return pinned_text(generator.model) if isinstance(generator, Generator) else name
 
 
 def _endpoint_at(recipe: BaselinesRecipe, url: str) -> EndpointRecipe:

@@ -43,12 +43,13 @@ def files_to_ship(recipe: Mapping[str, Any]) -> dict[str, Path]:
     Raises:
         RecipeError: one was changed.
     """
-    found: dict[str, Path] = {}
-    named = [(one["file"], one["sha256"]) for one in recipe.get("predictions", ())]
-    named += [(one["plugin"], one["sha256"]) for one in recipe.get("plugins", ()) if one["plugin"].endswith(".py")]
+    files: dict[str, Path] = {}
+    named = [(prediction["file"], prediction["sha256"]) for prediction in recipe.get("predictions", ())]
+    plugins = (plugin for plugin in recipe.get("plugins", ()) if plugin["plugin"].endswith(".py"))
+    named += [(plugin["plugin"], plugin["sha256"]) for plugin in plugins]
     for file, sha256 in named:
         path = find_file(file, sha256)
         if is_file(path):
             require_unchanged(file, sha256, file_sha256(path))
-            found[shipped_name(file, sha256)] = path
-    return found
+            files[shipped_name(file, sha256)] = path
+    return files

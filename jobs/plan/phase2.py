@@ -88,7 +88,7 @@ def _evaluation(recipe: Phase2Recipe, setting: PinnedSetting, training: PlannedT
         pipeline=setting.pipeline,
         encoders=(encoder,),
         systems=(
-            *(PolicySystem(name, decoding=how) for name in training.systems for how in recipe.decodings),
+            *(PolicySystem(name, decoding=decoding) for name in training.systems for decoding in recipe.decodings),
             *(BASELINES[name](encoder.name, recipe.seed) for name in recipe.systems),
         ),
         lengths=recipe.n,

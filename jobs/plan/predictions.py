@@ -98,18 +98,18 @@ class Coverage:
     @property
     def lines(self) -> list[str]:
         """What does not fit, in sentences; none where all does."""
-        said = []
+        lines = []
         if self.strangers:
-            said.append(
+            lines.append(
                 f"Of the {self.predictions} predictions of {self.system}, {len(self.strangers)} fit no article of the "
                 f"run and are left out, by id: {_named(self.strangers)}."
             )
         if self.missing:
-            said.append(
+            lines.append(
                 f"{self.system} has no prediction for {len(self.missing)} of the run's {self.articles} articles, "
                 f"which will fail, by key: {_named(self.missing)}."
             )
-        return said
+        return lines
 
 
 def coverages(pinned: Pinned) -> tuple[Coverage, ...]:

@@ -46,14 +46,14 @@ def _systems(plan: SweepPlan) -> dict[str, dict[str, Any]]:
         "metrics": plan.metrics.signatures,
         "bertscore": str(plan.metrics.bertscore.model),
     }
-    found: dict[str, dict[str, Any]] = {}
+    decisive_values: dict[str, dict[str, Any]] = {}
     for system in plan.systems:
         if not system.signature.startswith(POLICY):
             encoders = [str(encoder) for encoder in plan.encoders if asks_for(system, encoder)]
-            found[system.signature] = setting | {"system": repr(system), "encoders": encoders}
+            decisive_values[system.signature] = setting | {"system": repr(system), "encoders": encoders}
     if plan.generator is not None:
-        found[plan.generator.signature] = setting | {"generator": repr(plan.generator), "seed": plan.seed}
-    return {name: {"name": name} | decisive for name, decisive in found.items()}
+        decisive_values[plan.generator.signature] = setting | {"generator": repr(plan.generator), "seed": plan.seed}
+    return {name: {"name": name} | decisive for name, decisive in decisive_values.items()}
 
 
 def _sha256(value: dict[str, Any]) -> str:

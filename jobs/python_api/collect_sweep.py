@@ -27,7 +27,7 @@ def collect_sweep(
     Raises:
         CorpusError: no article could be summarised; says why the first could not.
     """
-    landed = [one for of_stage in stages.values() for one in of_stage]
+    landed = [landed_bundle for results in stages.values() for landed_bundle in results]
     articles = {article.id: article for bundle, _ in landed for article in bundle}
     summaries = [summary for _, result in landed for summary in result.summaries]
     failed = tuple(_failures(stages, articles))
@@ -49,19 +49,19 @@ def _failures(stages: Mapping[str, Sequence[Landed]], articles: Mapping[str, Art
     now = datetime.now(UTC)
     return [
         FailureInfo(
-            dataset=articles[one.article_id].dataset,
-            key=articles[one.article_id].key,
-            article_id=one.article_id,
+            dataset=articles[failure.article_id].dataset,
+            key=articles[failure.article_id].key,
+            article_id=failure.article_id,
             stage=stage,
-            error_class=one.error_class,
-            message=one.message,
-            attempts=one.attempts,
-            node=one.node,
+            error_class=failure.error_class,
+            message=failure.message,
+            attempts=failure.attempts,
+            node=failure.node,
             failed_at=now,
         )
         for stage, landed in stages.items()
         for _, result in landed
-        for one in result.failures
+        for failure in result.failures
     ]
 
 
@@ -136,7 +136,7 @@ def _as_run(
         cancel_requested_at=None,
         arithmetic=[arithmetic] if arithmetic else [],
         reuse=False,
-        articles_done=articles - len({one.article_id for one in failed}),
+        articles_done=articles - len({failure.article_id for failure in failed}),
         summaries=summaries,
         reused=0,
         failures=len(failed),

@@ -133,8 +133,8 @@ class ScoreResult:
         return pd.DataFrame(columns)
 
     def __repr__(self) -> str:
-        told = [f"{name} {[*metric.intervals.values()][-1].mean:.4f}" for name, metric in self.found.metrics.items()]
-        return f"Scores of {len(self.found.predictions)} rows: {', '.join(told)} (F1, where there is one)."
+        means = [f"{name} {[*metric.intervals.values()][-1].mean:.4f}" for name, metric in self.found.metrics.items()]
+        return f"Scores of {len(self.found.predictions)} rows: {', '.join(means)} (F1, where there is one)."
 
     def _repr_html_(self) -> str:
         table: str = self.to_pandas().to_html(index=False, float_format="{:.4f}".format)

@@ -134,7 +134,7 @@ def _run(pinned: "Pinned") -> SweepResult:
     warn_of_corpora(pinned.corpora, pinned.language, console)
     started = datetime.now(UTC)
     with _threads_kept(), open_pools(pinned.recipe, "inline", NAME, console) as pools:
-        stages = {one.stage.name: _run_stage(pinned, one, pools, console) for one in pinned.stages}
+        stages = {planned.stage.name: _run_stage(pinned, planned, pools, console) for planned in pinned.stages}
         return collect_sweep(pinned, stages, pools.device, pools.arithmetic(), started)
 
 
@@ -145,7 +145,7 @@ def _run_stage(pinned: "Pinned", planned: "PlannedStage", pools: "Pools", consol
     landed: list[Landed] = []
     with (
         pools.open_sweep(planned.plan) as pool,
-        run_progress(console, pinned.articles, 0, _unheard, _unheard) as advance,
+        run_progress(console, pinned.articles, 0, _ignore, _ignore) as advance,
     ):
         for group in pool.map(unfinished_bundles(pinned, _NOTHING, array("Q"))):
             failed = sum(len(result.failures) for _, result in group)
@@ -154,7 +154,7 @@ def _run_stage(pinned: "Pinned", planned: "PlannedStage", pools: "Pools", consol
     return landed
 
 
-def _unheard(*told: object, **fields: object) -> None:
+def _ignore(*args: object, **fields: object) -> None:
     """Progress is noted in a store otherwise."""
 
 

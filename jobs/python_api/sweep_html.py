@@ -13,12 +13,12 @@ def sweep_html(about: str, numbers: Numbers) -> str:
     """What was swept, which n is recommended and how sure that is, and mean scores by n. Every text is escaped."""
     parts = [f"<p>{escape(about)}</p>"]
     for dataset in dict.fromkeys(curve.dataset for curve in numbers.curves):
-        told = "".join(
+        items = "".join(
             f"<li><b>{escape(system)}</b>: {escape(sentence)}</li>"
             for system, sentence in answer.sentences(numbers, dataset)
         )
         known = " ".join(answer.what_is_known(numbers, dataset))
-        parts += [f"<p><b>{escape(answer.headline(numbers, dataset))}</b></p>", f"<ul>{told}</ul>"]
+        parts += [f"<p><b>{escape(answer.headline(numbers, dataset))}</b></p>", f"<ul>{items}</ul>"]
         parts += [f"<p>{escape(known)}</p>", _table(numbers, dataset)]
     parts.append(
         f"<p><small>{escape(metric_signature(numbers.run, numbers.metric))}, seed {numbers.run.seed}</small></p>"

@@ -82,7 +82,7 @@ class SweepResult:
     def failures(self) -> pd.DataFrame:
         """The articles that could not be finished, a row each: key, error and message."""
         names = ["dataset", "key", "stage", "error_class", "message"]
-        return pd.DataFrame([[getattr(one, name) for name in names] for one in self.failed], columns=names)
+        return pd.DataFrame([[getattr(failure, name) for name in names] for failure in self.failed], columns=names)
 
     def __repr__(self) -> str:
         lengths = ", ".join(str(n) for n in sorted(set(self.points.n.tolist())) if n)

@@ -54,7 +54,7 @@ def _values_in(node: yaml.Node, counted: dict[int, float]) -> float:
         counted[id(node)] = math.inf
         inner = node.value if isinstance(node, yaml.CollectionNode) else ()
         nodes = itertools.chain.from_iterable(inner) if isinstance(node, yaml.MappingNode) else inner
-        counted[id(node)] = 1 + sum(_values_in(one, counted) for one in nodes)
+        counted[id(node)] = 1 + sum(_values_in(child, counted) for child in nodes)
     return counted[id(node)]
 
 
@@ -74,19 +74,19 @@ def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> 
     read = _read(kind.job, name)
     if "plugins" in read:
         raise RecipeError(f"{name}: a recipe holds no code. Name the plugin on the command line.", settings=("plugin",))
-    of_parts = {key for keys in _OF_EACH.values() for key in keys} | _OF_BERTSCORE.keys()
-    values = {**read, **{key: value for key, value in overrides.items() if key not in of_parts}}
+    part_keys = {key for keys in _OF_EACH.values() for key in keys} | _OF_BERTSCORE.keys()
+    values = {**read, **{key: value for key, value in overrides.items() if key not in part_keys}}
     for field, keys in _OF_EACH.items():
         given = {own: overrides[key] for key, own in keys.items() if key in overrides}
         if given and field not in values and field == "methods":
             values[field] = [method.model_dump() for method in kind.model_fields[field].default]
         if given and isinstance(values.get(field), list):
-            values[field] = [{**one, **given} if isinstance(one, Mapping) else one for one in values[field]]
+            values[field] = [{**part, **given} if isinstance(part, Mapping) else part for part in values[field]]
     if backbone := {own: overrides[key] for key, own in _OF_BERTSCORE.items() if key in overrides}:
-        kept = values.get("bertscore") or {}
-        if isinstance(kept, Mapping):
+        bertscore = values.get("bertscore") or {}
+        if isinstance(bertscore, Mapping):
             tuned = {"num_layers": None} if "model" in backbone else {}  # a layer belongs to its model
-            values["bertscore"] = {**kept, **tuned, **backbone}
+            values["bertscore"] = {**bertscore, **tuned, **backbone}
     return parse_recipe(kind, values, name, overrides)
 
 
@@ -103,8 +103,8 @@ def parse_recipe(kind: type[Recipe], values: Mapping[str, Any], name: str, overr
         first = _first(error)
         blamed = [_override(e["loc"], overrides) for e in first]
         if all(blamed):
-            told = [f"{key}: {_problem(kind, e)}" for key, e in zip(blamed, first, strict=True)]
-            raise RecipeError("\n".join(told), settings=tuple(dict.fromkeys(filter(None, blamed)))) from error
+            messages = [f"{key}: {_problem(kind, e)}" for key, e in zip(blamed, first, strict=True)]
+            raise RecipeError("\n".join(messages), settings=tuple(dict.fromkeys(filter(None, blamed)))) from error
         problems = [f"  {'.'.join(map(str, e['loc'])) or 'recipe'}: {_problem(kind, e)}" for e in first]
         raise RecipeError("\n".join([f"The recipe {name!r} is not usable:", *problems])) from error
 
@@ -120,9 +120,9 @@ def _override(place: Sequence[Any], overrides: Collection[str]) -> str | None:
 
 def _first(error: ValidationError) -> list[Any]:
     """Its errors, but for those that a list is too short because of what is wrong inside it."""
-    found = error.errors()
-    wrong_inside = {e["loc"][:length] for e in found for length in range(len(e["loc"]))}
-    return [e for e in found if not (e["type"] == "too_short" and e["loc"] in wrong_inside)]
+    errors = error.errors()
+    wrong_inside = {e["loc"][:length] for e in errors for length in range(len(e["loc"]))}
+    return [e for e in errors if not (e["type"] == "too_short" and e["loc"] in wrong_inside)]
 
 
 def _problem(kind: type[RunRecipe], error: Any) -> str:
@@ -144,7 +144,7 @@ def _part_at(kind: type, place: Sequence[Any]) -> type:
 def _part_in(annotation: Any) -> type | None:
     if isinstance(annotation, type) and (issubclass(annotation, BaseModel) or is_dataclass(annotation)):
         return annotation
-    return next((found for part in get_args(annotation) if (found := _part_in(part))), None)
+    return next((inner for part in get_args(annotation) if (inner := _part_in(part))), None)
 
 
 def _read(job: str, name: str) -> dict[str, Any]:

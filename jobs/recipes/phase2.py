@@ -65,14 +65,14 @@ class MethodRecipe(Strict):
             TrainingConfig(
                 name=name,
                 seed=seed,
-                lengths=of_part,
+                lengths=part_lengths,
                 passes=self.passes,
                 articles_per_update=self.articles_per_update,
                 policies=self.policies,
                 reinforce=self.reinforce,
                 optimizer=self.optimizer,
             )
-            for name, of_part in parts.items()
+            for name, part_lengths in parts.items()
         )
 
 
@@ -132,7 +132,7 @@ class Phase2Recipe(RunRecipe):
     @field_validator("decodings", mode="before")
     @classmethod
     def _by_name(cls, decodings: object) -> object:
-        return [_decoding(one) for one in decodings] if isinstance(decodings, list | tuple) else decodings
+        return [_decoding(decoding) for decoding in decodings] if isinstance(decodings, list | tuple) else decodings
 
     @field_validator("systems")
     @classmethod

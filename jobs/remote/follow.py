@@ -30,8 +30,8 @@ START = Place(epoch=-1, line=0)
 
 def last_line(store: Store, run_id: str) -> int:
     """How many lines the drivers of a run have said."""
-    said = store.log(run_id)
-    return said[-1][0] if said else 0
+    lines = store.log(run_id)
+    return lines[-1][0] if lines else 0
 
 
 def follow_run(
@@ -55,10 +55,10 @@ def follow_run(
         # In this order: the job ends last.
         ended = _ended(job) if job else None
         run = patiently(functools.partial(store.run_info, run_id), _quietly)
-        said = patiently(functools.partial(store.log, run_id, line), _quietly)
-        for _, one in said:
-            say(one)
-        line = said[-1][0] if said else line
+        lines = patiently(functools.partial(store.log, run_id, line), _quietly)
+        for _, text in lines:
+            say(text)
+        line = lines[-1][0] if lines else line
         if run.driver_epoch > since.epoch:
             if job and run.state == "pending":
                 raise ClusterError(
@@ -84,8 +84,8 @@ def wait_for_end(store: Store, run_id: str, seconds: float) -> RunInfo:
 def _ended(job: tuple[Head, str]) -> Job | None:
     """The job, if it has ended. A head that does not answer says nothing about the run, which is in the store."""
     with contextlib.suppress(ClusterError):
-        found = job[0].job(job[1])
-        return found if found.has_ended else None
+        info = job[0].job(job[1])
+        return info if info.has_ended else None
     return None
 
 

@@ -72,8 +72,8 @@ def _files(checkout: Path) -> list[Path]:
     folders = _PACKAGES if is_installed(checkout) else (*_PACKAGES, "alembic")
     names = [] if is_installed(checkout) else _known_to_git(checkout, folders)
     if not names:
-        found = (path for folder in folders for path in (checkout / folder).rglob("*"))
-        names = [path.relative_to(checkout) for path in found if "__pycache__" not in path.parts]
+        paths = (path for folder in folders for path in (checkout / folder).rglob("*"))
+        names = [path.relative_to(checkout) for path in paths if "__pycache__" not in path.parts]
     return sorted(
         name
         for name in set(names)
@@ -214,8 +214,8 @@ def _quietly(text: str) -> None:
 
 def jobs_of(head: Head, run_id: str) -> list[str]:
     """The ids of a run's jobs that the head knows, the oldest first."""
-    found = [job.submission_id for job in head.jobs()]
-    return sorted((name for name in found if _number(name, run_id)), key=lambda name: _number(name, run_id))
+    names = [job.submission_id for job in head.jobs()]
+    return sorted((name for name in names if _number(name, run_id)), key=lambda name: _number(name, run_id))
 
 
 def _number(submission_id: str, run_id: str) -> int:

@@ -63,9 +63,10 @@ class FileScore:
         intervals = {name: metric.intervals for name, metric in self.metrics.items()}
         return {
             "rows": len(self.predictions),
-            "metrics": {n: {part: found.mean for part, found in parts.items()} for n, parts in intervals.items()},
+            "metrics": {n: {part: interval.mean for part, interval in parts.items()} for n, parts in intervals.items()},
             "intervals": {
-                n: {part: [found.low, found.high] for part, found in parts.items()} for n, parts in intervals.items()
+                n: {part: [interval.low, interval.high] for part, interval in parts.items()}
+                for n, parts in intervals.items()
             },
             "interval_methods": {name: metric.method for name, metric in self.metrics.items()},
             "signatures": {name: metric.signature for name, metric in self.metrics.items()},
@@ -146,14 +147,14 @@ def _require_readable(options: Options, rows: Sequence[Row]) -> None:
 
 def _score(metric: Metric, rows: Sequence[Row], seed: int) -> MetricScore:
     statistics = metric.statistics(rows)
-    of_rows = np.array([metric.score(statistics[i : i + 1]) for i in range(len(rows))])
-    found = mean_intervals(of_rows) if metric.mean_over_rows else score_intervals(metric.score, statistics, seed)
+    row_scores = np.array([metric.score(statistics[i : i + 1]) for i in range(len(rows))])
+    intervals = mean_intervals(row_scores) if metric.mean_over_rows else score_intervals(metric.score, statistics, seed)
     # The signature after the rows: SacreBLEU's counts their references.
     return MetricScore(
         signature=metric.signature,
-        intervals=dict(zip(metric.parts, found, strict=True)),
+        intervals=dict(zip(metric.parts, intervals, strict=True)),
         method="student-t" if metric.mean_over_rows else "bootstrap",
-        rows=of_rows,
+        rows=row_scores,
     )
 
 
@@ -205,8 +206,8 @@ def _prediction(row: dict[str, object]) -> Prediction:
 def _references(row: dict[str, object]) -> tuple[str, ...]:
     """The references of the first field that holds one."""
     for field in REFERENCE_FIELDS:
-        if found := to_references(row.get(field), field):
-            return found
+        if references := to_references(row.get(field), field):
+            return references
     raise CorpusError(
         f"There is no reference: none of {', '.join(REFERENCE_FIELDS)} is there and filled; the fields are: "
         f"{', '.join(map(str, row)) or '(none)'}."

@@ -44,7 +44,7 @@ def read(connection: Connection, run_id: str, article_ids: Sequence[str]) -> lis
     for row in connection.execute(query).mappings():
         summaries.setdefault(row["article_id"], []).append(_summary(row))
     query = select(ArticleRow.__table__).where(ArticleRow.id.in_(list(summaries)))
-    found = {
+    articles = {
         row["id"]: ArticleTexts(
             id=row["id"],
             dataset=row["dataset"],
@@ -56,7 +56,7 @@ def read(connection: Connection, run_id: str, article_ids: Sequence[str]) -> lis
         )
         for row in connection.execute(query).mappings()
     }
-    return [found[article_id] for article_id in article_ids if article_id in found]
+    return [articles[article_id] for article_id in article_ids if article_id in articles]
 
 
 def _summary(row: RowMapping) -> dict[str, Any]:

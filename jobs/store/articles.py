@@ -40,9 +40,9 @@ class RunArticles:
 
     def lengths(self, system: str) -> list[int]:
         """Every n at which a system has summaries, rising."""
-        of_system = (SummaryRow.run_id == self._run_id, SummaryRow.system == system)
+        by_system = (SummaryRow.run_id == self._run_id, SummaryRow.system == system)
         with self._read() as connection:
-            return sorted(connection.execute(select(SummaryRow.n).distinct().where(*of_system)).scalars())
+            return sorted(connection.execute(select(SummaryRow.n).distinct().where(*by_system)).scalars())
 
     def find(self, wanted: str, most: int) -> list[Article]:
         """The articles, at most `most`, that somebody may mean: those whose key or id is `wanted`.
@@ -50,16 +50,17 @@ class RunArticles:
         If there is none, those whose id begins with it (four characters or more), or else those whose text holds it,
         whatever the case and the white space. For the last, all texts of the run are read.
         """
-        of_run = select(ArticleRow).where(ArticleRow.id.in_(_article_ids(self._run_id))).order_by(ArticleRow.id)
-        queries = [of_run.where(or_(ArticleRow.key == wanted, ArticleRow.id == wanted))]
+        in_run = ArticleRow.id.in_(_article_ids(self._run_id))
+        articles_of_run = select(ArticleRow).where(in_run).order_by(ArticleRow.id)
+        queries = [articles_of_run.where(or_(ArticleRow.key == wanted, ArticleRow.id == wanted))]
         if len(wanted) >= _LEAST_OF_ID and _HEX.issuperset(wanted):
             # No LIKE, which uses no index on Postgres. "g" comes after all hexadecimal digits.
-            queries.append(of_run.where(ArticleRow.id > wanted, ArticleRow.id < wanted + "g"))
+            queries.append(articles_of_run.where(ArticleRow.id > wanted, ArticleRow.id < wanted + "g"))
         with self._read() as connection:
             for query in queries:
                 if rows := connection.execute(query.limit(most)).all():
                     return [_article(row) for row in rows]
-            return list(_with_text(connection, of_run, wanted, most))
+            return list(_with_text(connection, articles_of_run, wanted, most))
 
     def article(self, article_id: str) -> Article:
         """An article that is known to be there."""
@@ -68,8 +69,8 @@ class RunArticles:
 
     def summaries(self, article_id: str) -> list[Summary]:
         """All that was written of an article."""
-        of_article = (SummaryRow.run_id == self._run_id, SummaryRow.article_id == article_id)
-        query = select(SummaryRow).where(*of_article).order_by(SummaryRow.system, SummaryRow.n)
+        by_article = (SummaryRow.run_id == self._run_id, SummaryRow.article_id == article_id)
+        query = select(SummaryRow).where(*by_article).order_by(SummaryRow.system, SummaryRow.n)
         with self._read() as connection:
             return [_summary(row) for row in connection.execute(query)]
 
@@ -87,12 +88,17 @@ class RunArticles:
 
     def most_different(self, a: str, b: str, n: int, count: int) -> list[str]:
         """The ids of the articles where the BERTScore F1 of two systems at n differs most, either way, from there."""
-        one, other = aliased(SummaryRow), aliased(SummaryRow)
+        summary_a, summary_b = aliased(SummaryRow), aliased(SummaryRow)
         query = (
-            select(one.article_id)
-            .join(other, (other.run_id == one.run_id) & (other.article_id == one.article_id) & (other.n == one.n))
-            .where(one.run_id == self._run_id, one.system == a, one.n == n, other.system == b)
-            .order_by(func.abs(one.bertscore_f1 - other.bertscore_f1).desc(), one.article_id)
+            select(summary_a.article_id)
+            .join(
+                summary_b,
+                (summary_b.run_id == summary_a.run_id)
+                & (summary_b.article_id == summary_a.article_id)
+                & (summary_b.n == summary_a.n),
+            )
+            .where(summary_a.run_id == self._run_id, summary_a.system == a, summary_a.n == n, summary_b.system == b)
+            .order_by(func.abs(summary_a.bertscore_f1 - summary_b.bertscore_f1).desc(), summary_a.article_id)
             .limit(count)
         )
         with self._read() as connection:
@@ -114,10 +120,10 @@ def _article_ids(run_id: str) -> Select[Any]:
     return select(either.c.id)
 
 
-def _with_text(connection: Connection, of_run: Select[Any], wanted: str, most: int) -> Iterator[Article]:
+def _with_text(connection: Connection, articles_of_run: Select[Any], wanted: str, most: int) -> Iterator[Article]:
     """Found here and not in SQL: SQLite folds the case of ASCII only, and blanks may be new lines."""
     sought = _folded(wanted)
-    with closing(connection.execute(of_run, execution_options={"yield_per": _TEXTS_AT_ONCE})) as rows:
+    with closing(connection.execute(articles_of_run, execution_options={"yield_per": _TEXTS_AT_ONCE})) as rows:
         for row in rows:
             if sought in _folded(row.text):
                 yield _article(row)
@@ -137,6 +143,6 @@ def _article(row: Row[Any]) -> Article:
 def _summary(row: Row[Any]) -> Summary:
     others = {name: value for name, value in row.extra.items() if name != PLUGIN_SCORES}
     extra = {name: tuple(value) if isinstance(value, list) else value for name, value in others.items()}
-    of_plugins = row.extra.get(PLUGIN_SCORES, {})
+    plugin_scores = row.extra.get(PLUGIN_SCORES, {})
     scores = Scores.from_columns(row._mapping)  # type: ignore[arg-type]
-    return Summary(row.article_id, row.system, row.n, row.text, row.words, row.seconds, scores, extra, of_plugins)
+    return Summary(row.article_id, row.system, row.n, row.text, row.words, row.seconds, scores, extra, plugin_scores)

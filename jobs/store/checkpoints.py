@@ -119,20 +119,20 @@ def check(results: Sequence[RoundResult]) -> None:
 
 def record(connection: Connection, run_id: str, epoch: int, results: Sequence[RoundResult]) -> None:
     write_fenced(connection, run_id, epoch)
-    of_run = {"run_id": run_id}
-    kept = [result.checkpoint for result in results if result.checkpoint is not None]
-    _save_checkpoints(connection, [of_run | _policy_row(checkpoint) for checkpoint in kept])
-    insert_new(connection, UpdateRow, [of_run | _update_row(result) for result in results])
-    insert_new(connection, EpisodeRow, [of_run | row for result in results for row in _episode_rows(result)])
+    run_key = {"run_id": run_id}
+    checkpoints = [result.checkpoint for result in results if result.checkpoint is not None]
+    _save_checkpoints(connection, [run_key | _policy_row(checkpoint) for checkpoint in checkpoints])
+    insert_new(connection, UpdateRow, [run_key | _update_row(result) for result in results])
+    insert_new(connection, EpisodeRow, [run_key | row for result in results for row in _episode_rows(result)])
 
 
 def checkpoints(connection: Connection, run_id: str) -> list[PolicyCheckpoint]:
-    found = [
+    stored = [
         PolicyCheckpoint(row.name, row.seed, tuple(row.lengths), row.updates, row.total_updates, row.config, row.state)
         for row in connection.execute(select(PolicyRow.__table__).where(PolicyRow.run_id == run_id))
     ]
     # Sorted here, not by the database: the order of text depends on a Postgres database's locale.
-    return sorted(found, key=lambda checkpoint: checkpoint.name)
+    return sorted(stored, key=lambda checkpoint: checkpoint.name)
 
 
 def infos(connection: Connection, run_id: str) -> list[PolicyInfo]:
@@ -144,11 +144,11 @@ def infos(connection: Connection, run_id: str) -> list[PolicyInfo]:
         PolicyRow.total_updates,
         PolicyRow.saved_at,
     ).where(PolicyRow.run_id == run_id)
-    found = [
+    policies = [
         PolicyInfo(row.name, row.seed, tuple(row.lengths), row.updates, row.total_updates, row.saved_at)
         for row in connection.execute(query)
     ]
-    return sorted(found, key=lambda info: info.name)
+    return sorted(policies, key=lambda info: info.name)
 
 
 def updates(connection: Connection) -> dict[str, tuple[int, int]]:
@@ -158,8 +158,8 @@ def updates(connection: Connection) -> dict[str, tuple[int, int]]:
 
 def learning_curve(connection: Connection, run_id: str) -> list[CurveRow]:
     query = select(*(_CURVE.c[name] for name in _CURVE_COLUMNS)).where(_CURVE.c.run_id == run_id)
-    found = [CurveRow(*row) for row in connection.execute(query)]
-    return sorted(found, key=lambda row: (row.policy, row.n, row.update_number))
+    rows = [CurveRow(*row) for row in connection.execute(query)]
+    return sorted(rows, key=lambda row: (row.policy, row.n, row.update_number))
 
 
 def greedy_rewards(connection: Connection, run_id: str) -> list[GreedyReward]:
@@ -168,8 +168,8 @@ def greedy_rewards(connection: Connection, run_id: str) -> list[GreedyReward]:
         .join(PolicyRow, _OF_EPISODE)
         .where(EpisodeRow.run_id == run_id, EpisodeRow.decoding == "greedy")
     )
-    found = [GreedyReward(*row) for row in connection.execute(query)]
-    return sorted(found, key=lambda greedy: (greedy.policy, greedy.article_id, greedy.n))
+    rewards = [GreedyReward(*row) for row in connection.execute(query)]
+    return sorted(rewards, key=lambda greedy: (greedy.policy, greedy.article_id, greedy.n))
 
 
 def _save_checkpoints(connection: Connection, rows: list[dict[str, Any]]) -> None:

@@ -95,10 +95,10 @@ def file_identity(address: Address) -> tuple[int, int] | None:
     if address.path is None:
         return None
     try:
-        found = address.path.stat()
+        status = address.path.stat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 @contextmanager

@@ -24,7 +24,7 @@ def read_points(
     run_id: str,
     metrics: Sequence[Metric] | None,
     repeated_words: bool,
-    of_systems: Sequence[str] | None = None,
+    only_systems: Sequence[str] | None = None,
 ) -> Points:
     metrics = METRICS if metrics is None else metrics
     systems: dict[str, int] = {}
@@ -38,20 +38,20 @@ def read_points(
         *map(_score, metrics),
     ]
     query = select(*columns).where(SummaryRow.run_id == run_id)
-    if of_systems is not None:
-        query = query.where(SummaryRow.system.in_(of_systems))
+    if only_systems is not None:
+        query = query.where(SummaryRow.system.in_(only_systems))
     # In the order of the key, which is nearly that in which they lie: else SQLite goes by system and n, in leaps.
     query = query.order_by(SummaryRow.run_id, SummaryRow.article_id, SummaryRow.system, SummaryRow.n)
-    found = connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE})
-    pieces = [_columns(rows, systems, articles, repeated_words) for rows in found.partitions()]
+    result = connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE})
+    pieces = [_columns(rows, systems, articles, repeated_words) for rows in result.partitions()]
     if not pieces:
         return Points.of(())
-    system, article, n, words, text, shares, *scores = (np.concatenate(of) for of in zip(*pieces, strict=True))
-    dataset_of, kind_of = _datasets(connection, run_id), _kinds(connection, run_id)
+    system, article, n, words, text, shares, *scores = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    datasets, kinds = _datasets(connection, run_id), _kinds(connection, run_id)
     return Points(
         systems=tuple(systems),
-        kinds=tuple(kind_of.get(name, "system") for name in systems),
-        articles=tuple((dataset_of[article_id], article_id) for article_id in articles),
+        kinds=tuple(kinds.get(name, "system") for name in systems),
+        articles=tuple((datasets[article_id], article_id) for article_id in articles),
         system=system,
         article=article,
         n=n,
@@ -66,8 +66,8 @@ def _score(metric: Metric) -> ColumnElement[float]:
     """Its column, or where metrics from outside are; null where a summary has no such score."""
     if metric in METRICS:
         return SummaryRow.__table__.columns[metric]
-    found: ColumnElement[float] = SummaryRow.extra[PLUGIN_SCORES][metric].as_float()
-    return found
+    value: ColumnElement[float] = SummaryRow.extra[PLUGIN_SCORES][metric].as_float()
+    return value
 
 
 def _columns(
@@ -91,8 +91,8 @@ def _codes(names: Sequence[str], known: dict[str, int]) -> NDArray[np.int32]:
 
 
 def _datasets(connection: Connection, run_id: str) -> dict[str, str]:
-    of_run = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
-    query = select(ArticleRow.id, ArticleRow.dataset).where(ArticleRow.id.in_(of_run))
+    article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
+    query = select(ArticleRow.id, ArticleRow.dataset).where(ArticleRow.id.in_(article_ids))
     return {row.id: row.dataset for row in connection.execute(query)}
 
 

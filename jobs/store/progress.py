@@ -97,7 +97,7 @@ def forget(connection: Connection, run_id: str) -> None:
 
 
 def written(connection: Connection, run_id: str, article_id: str) -> list[Written]:
-    of_system = (SystemRow.run_id == SummaryRow.run_id) & (SystemRow.system == SummaryRow.system)
+    same_system = (SystemRow.run_id == SummaryRow.run_id) & (SystemRow.system == SummaryRow.system)
     query = (
         select(
             ArticleRow.dataset,
@@ -109,7 +109,7 @@ def written(connection: Connection, run_id: str, article_id: str) -> list[Writte
             SummaryRow.bertscore_f1,
         )
         .join(ArticleRow, ArticleRow.id == SummaryRow.article_id)
-        .join(SystemRow, of_system)
+        .join(SystemRow, same_system)
         .where(SummaryRow.run_id == run_id, SummaryRow.article_id == article_id)
     )
     return [Written(**row._mapping) for row in connection.execute(query)]

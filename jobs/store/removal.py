@@ -59,8 +59,8 @@ def remove(connection: Connection, run_id: str, host: str) -> Removed:
     run = info(connection, run_id)
     if run.state == "pending" or (run.state == "running" and not is_stale(run, host, datetime.now(UTC))):
         raise StoreError(f"run {run_id!r} is {run.state}. Stop it first: nws cancel {run_id}")
-    of_it = SummaryRow.reused_from == run_id
-    copies = connection.execute(select(func.count()).select_from(SummaryRow).where(of_it)).scalar_one()
+    copied_from_run = SummaryRow.reused_from == run_id
+    copies = connection.execute(select(func.count()).select_from(SummaryRow).where(copied_from_run)).scalar_one()
     for table in _OF_A_RUN:
         connection.execute(delete(table).where(table.__table__.columns["run_id"] == run_id))
     connection.execute(delete(RunRow).where(RunRow.id == run_id))

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, bindpar
 from core.errors import StoreError
 from core.types import PLUGIN_SCORES, Article, BundleResult, Failure, Landed, Summary
 from jobs.store.on_conflict import insert, insert_new
-from jobs.store.reuse import Reusable, copy, require_whole
+from jobs.store.reuse import Reusable, copy, require_complete
 from jobs.store.runs import write_fenced
 from jobs.store.storable_text import escaped, is_storable
 from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
@@ -33,8 +33,8 @@ class Stage:
 
     def holds(self, run_id: str) -> ColumnElement[bool]:
         """The condition for summaries of this stage."""
-        of_run = SummaryRow.run_id == run_id
-        return and_(of_run, SummaryRow.system.in_(self.systems)) if self.systems else of_run
+        in_run = SummaryRow.run_id == run_id
+        return and_(in_run, SummaryRow.system.in_(self.systems)) if self.systems else in_run
 
 
 IDS_AT_ONCE = 10_000
@@ -110,7 +110,7 @@ def record(
         copy(connection, run_id, reusable, sorted(done))
     insert_new(connection, SummaryRow, [_summary_row(run_id, summary) for summary in summaries])
     if reusable is not None:
-        require_whole(connection, run_id, reusable, sorted(done))
+        require_complete(connection, run_id, reusable, sorted(done))
     if done:
         connection.execute(
             delete(FailureRow).where(
@@ -129,27 +129,27 @@ def record(
 
 def count(connection: Connection, run_id: str, article_ids: Sequence[str] | None = None) -> dict[str, int]:
     """`articles_done`, `summaries`, `reused` and `failures` of a run, over all articles or these (no two the same)."""
-    found = dict.fromkeys(("articles_done", "summaries", "reused", "failures"), 0)
-    of_run = {"of_run": run_id}
-    asked: list[dict[str, Any]] = [of_run]
+    counts = dict.fromkeys(("articles_done", "summaries", "reused", "failures"), 0)
+    run_key = {"run_id": run_id}
+    queries: list[dict[str, Any]] = [run_key]
     if article_ids is not None:
         starts = range(0, len(article_ids), IDS_AT_ONCE)
-        asked = [of_run | {"of_articles": article_ids[start : start + IDS_AT_ONCE]} for start in starts]
+        queries = [run_key | {"article_ids": article_ids[start : start + IDS_AT_ONCE]} for start in starts]
     query = _counts(article_ids is None)
-    for parameters in asked:
+    for parameters in queries:
         for name, number in connection.execute(query, parameters).one()._mapping.items():
-            found[name] += number
-    return found
+            counts[name] += number
+    return counts
 
 
 @functools.cache  # it is asked twice for each bundle, and takes longer to make than to answer
-def _counts(of_all_articles: bool) -> Select[tuple[int, int, int, int]]:
-    run_id = bindparam("of_run", type_=SummaryRow.run_id.type)
-    article_ids = bindparam("of_articles", type_=SummaryRow.article_id.type, expanding=True)
+def _counts(all_articles: bool) -> Select[tuple[int, int, int, int]]:
+    run_id = bindparam("run_id", type_=SummaryRow.run_id.type)
+    article_ids = bindparam("article_ids", type_=SummaryRow.article_id.type, expanding=True)
 
     def chosen(table: type[SummaryRow | FailureRow]) -> ColumnElement[bool]:
-        of_run = table.run_id == run_id
-        return of_run if of_all_articles else and_(of_run, table.article_id.in_(article_ids))
+        in_run = table.run_id == run_id
+        return in_run if all_articles else and_(in_run, table.article_id.in_(article_ids))
 
     by_article = (
         select(
@@ -191,19 +191,19 @@ def failures(connection: Connection, run_id: str, article_id: str | None = None)
     )
     if article_id is not None:
         query = query.where(FailureRow.article_id == article_id)
-    found = [FailureInfo(**row._mapping) for row in connection.execute(query)]
-    return sorted(found, key=lambda failure: (failure.dataset, failure.key, failure.article_id, failure.stage))
+    infos = [FailureInfo(**row._mapping) for row in connection.execute(query)]
+    return sorted(infos, key=lambda failure: (failure.dataset, failure.key, failure.article_id, failure.stage))
 
 
 def content_hashes(connection: Connection, run_id: str) -> dict[str, str]:
-    of_run = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
-    query = select(ArticleRow.id, ArticleRow.content_hash).where(ArticleRow.id.in_(of_run))
+    article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
+    query = select(ArticleRow.id, ArticleRow.content_hash).where(ArticleRow.id.in_(article_ids))
     return {row.id: row.content_hash for row in connection.execute(query)}
 
 
 def article_keys(connection: Connection, run_id: str) -> dict[str, tuple[str, str]]:
-    of_run = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
-    query = select(ArticleRow.id, ArticleRow.dataset, ArticleRow.key).where(ArticleRow.id.in_(of_run))
+    article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
+    query = select(ArticleRow.id, ArticleRow.dataset, ArticleRow.key).where(ArticleRow.id.in_(article_ids))
     return {row.id: (row.dataset, row.key) for row in connection.execute(query)}
 
 

@@ -83,7 +83,7 @@ WHERE a.content_hash IN :hashes AND s.article_id = a.id AND s.run_id IN :sources
 
 def known(connection: Connection, reusable: Reusable, content_hashes: Sequence[str]) -> dict[str, set[tuple[str, int]]]:
     """Of each content, the system and n of every summary that can be copied; contents without any are left out."""
-    found: dict[str, set[tuple[str, int]]] = {}
+    copyable: dict[str, set[tuple[str, int]]] = {}
     for start in range(0, len(content_hashes), _ARTICLES_AT_ONCE):
         values = {
             "hashes": content_hashes[start : start + _ARTICLES_AT_ONCE],
@@ -92,8 +92,8 @@ def known(connection: Connection, reusable: Reusable, content_hashes: Sequence[s
         }
         for content_hash, source, system, n in connection.execute(_KNOWN, values):
             if system in reusable.sources[source]:
-                found.setdefault(content_hash, set()).add((system, n))
-    return found
+                copyable.setdefault(content_hash, set()).add((system, n))
+    return copyable
 
 
 # Those of `SummaryRow` that a copy has as they were.
@@ -126,7 +126,7 @@ def copy(connection: Connection, run_id: str, reusable: Reusable, article_ids: S
         connection.execute(_COPY, values)
 
 
-def require_whole(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:
+def require_complete(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:
     """Refuse a transaction that would leave an article with some of its stage's summaries.
 
     Raises:
@@ -134,8 +134,8 @@ def require_whole(connection: Connection, run_id: str, reusable: Reusable, artic
     """
     for start in range(0, len(article_ids), _ARTICLES_AT_ONCE):
         ids = article_ids[start : start + _ARTICLES_AT_ONCE]
-        of_stage = (SummaryRow.system.in_(reusable.stage.systems), SummaryRow.article_id.in_(ids))
-        query = select(func.count()).where(SummaryRow.run_id == run_id, *of_stage)
+        in_stage = (SummaryRow.system.in_(reusable.stage.systems), SummaryRow.article_id.in_(ids))
+        query = select(func.count()).where(SummaryRow.run_id == run_id, *in_stage)
         stored = connection.execute(query).scalar_one()
         expected = len(ids) * reusable.stage.rows
         if stored != expected:

@@ -31,13 +31,13 @@ def epoch_to_keep(connection: Connection, run_id: str) -> int | None:
 
 def live_pieces(connection: Connection, run_id: str) -> Generator[Piece, None, None]:
     """What is to be kept of a run."""
-    for kept, live in _LIVE.items():
-        names = kept.__table__.columns.keys()
+    for stored_table, live in _LIVE.items():
+        names = stored_table.__table__.columns.keys()
         view = table(live, *map(column, names))
         query = select(*(view.c[name] for name in names)).where(view.c.run_id == run_id)
-        with connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE}) as found:
-            for rows in found.mappings().partitions():
-                yield kept, [dict(row) for row in rows]
+        with connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE}) as result:
+            for rows in result.mappings().partitions():
+                yield stored_table, [dict(row) for row in rows]
 
 
 def keep(connection: Connection, run_id: str, epoch: int, piece: Piece) -> bool:
@@ -55,11 +55,11 @@ def all_is_kept(connection: Connection, run_id: str, epoch: int) -> None:
 
 def forget(connection: Connection, run_id: str) -> None:
     """Remove what was kept when the run ended before."""
-    for kept in _LIVE:
-        connection.execute(delete(kept).where(kept.__table__.columns["run_id"] == run_id))
+    for stored_table in _LIVE:
+        connection.execute(delete(stored_table).where(stored_table.__table__.columns["run_id"] == run_id))
 
 
 def _set_kept(connection: Connection, run_id: str, epoch: int, means_kept: bool) -> bool:
     # The row stays locked until the transaction ends, so that no driver takes the run in between.
-    of_epoch = (RunRow.id == run_id, RunRow.driver_epoch == epoch, RunRow.state != "running")
-    return connection.execute(update(RunRow).where(*of_epoch).values(means_kept=means_kept)).rowcount == 1
+    is_this_epoch = (RunRow.id == run_id, RunRow.driver_epoch == epoch, RunRow.state != "running")
+    return connection.execute(update(RunRow).where(*is_this_epoch).values(means_kept=means_kept)).rowcount == 1

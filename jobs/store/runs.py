@@ -173,11 +173,11 @@ def claim(connection: Connection, run_id: str, host: str, pid: int, take_over: b
     now = datetime.now(UTC)
     # Locked first, so that of two drivers that come at once the second sees the first.
     connection.execute(update(RunRow).where(RunRow.id == run_id).values(driver_epoch=RunRow.driver_epoch))
-    held = info(connection, run_id)
+    run = info(connection, run_id)
     # By this very process: it claimed the run, and only the answer was lost.
-    is_ours = (held.driver_host, held.driver_pid) == (host, pid)
+    is_ours = (run.driver_host, run.driver_pid) == (host, pid)
     if epoch is not None:
-        require_epoch(held, epoch + 1 if is_ours and held.driver_epoch == epoch + 1 else epoch)
+        require_epoch(run, epoch + 1 if is_ours and run.driver_epoch == epoch + 1 else epoch)
     elif not take_over and not is_ours:
         require_free(connection, run_id, host)
     claimed = connection.execute(
@@ -191,7 +191,7 @@ def claim(connection: Connection, run_id: str, host: str, pid: int, take_over: b
             heartbeat_at=now,
             started_at=func.coalesce(RunRow.started_at, now),
             claimed_at=now,
-            worked_seconds=held.worked_seconds + seconds_of_driver(held),
+            worked_seconds=run.worked_seconds + seconds_of_driver(run),
             finished_at=None,
             error=None,
             # Who holds the run's epoch may have been asked to stop since.
@@ -273,8 +273,8 @@ def _exists(pid: int) -> bool:
 def heartbeat(connection: Connection, run_id: str, epoch: int, lines: Sequence[LogLine]) -> bool:
     write_fenced(connection, run_id, epoch)
     if lines:
-        of_run = LogLineRow.run_id == run_id
-        last = connection.execute(select(func.coalesce(func.max(LogLineRow.number), 0)).where(of_run)).scalar_one()
+        in_run = LogLineRow.run_id == run_id
+        last = connection.execute(select(func.coalesce(func.max(LogLineRow.number), 0)).where(in_run)).scalar_one()
         rows = [
             {
                 "run_id": run_id,
@@ -292,8 +292,8 @@ def heartbeat(connection: Connection, run_id: str, epoch: int, lines: Sequence[L
 
 def log(connection: Connection, run_id: str, after: int) -> list[tuple[int, LogLine]]:
     query = select(LogLineRow).where(LogLineRow.run_id == run_id, LogLineRow.number > after)
-    found = connection.execute(query.order_by(LogLineRow.number))
-    return [(row.number, LogLine(row.said_at, row.text)) for row in found]
+    rows = connection.execute(query.order_by(LogLineRow.number))
+    return [(row.number, LogLine(row.said_at, row.text)) for row in rows]
 
 
 def cancel(connection: Connection, run_id: str, host: str) -> bool:

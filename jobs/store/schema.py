@@ -83,9 +83,9 @@ def _refusal(address: Address, current: str | None) -> StoreError:
             f"the store {address.shown} has schema revision {current}, which this code, at revision {HEAD_REVISION}, "
             "does not know: the code is older than the store. Update NWS, or name another store"
         )
-    found = "no NWS schema" if current is None else f"schema revision {current}"
+    problem = "no NWS schema" if current is None else f"schema revision {current}"
     return StoreError(
-        f"the store {address.shown} has {found}, and this code needs revision {HEAD_REVISION}. "
+        f"the store {address.shown} has {problem}, and this code needs revision {HEAD_REVISION}. "
         f"Run: nws db upgrade --store {shlex.quote(address.shown) if address.path else address.shown}"
     )
 

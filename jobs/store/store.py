@@ -469,10 +469,10 @@ class Store:
             yield connection
 
     def _require_same_file(self) -> None:
-        found = file_identity(self._address)
-        if found != self._file:
-            what = "was deleted or moved away" if found is None else "was replaced by another file"
+        identity = file_identity(self._address)
+        if identity != self._file:
+            problem = "was deleted or moved away" if identity is None else "was replaced by another file"
             raise StoreError(
-                f"the store {self.shown_url} {what} while it was in use, and nothing more is stored. What was stored "
-                "is in the old file: put it back, with its -wal file if there is one, and resume the run"
+                f"the store {self.shown_url} {problem} while it was in use, and nothing more is stored. What was "
+                "stored is in the old file: put it back, with its -wal file if there is one, and resume the run"
             )

@@ -34,20 +34,20 @@ class CurveMeans:
 
 def updates(connection: Connection, run_id: str) -> list[UpdateNumbers]:
     rows = connection.execute(select(UpdateRow.__table__).where(UpdateRow.run_id == run_id)).mappings()
-    found = [
+    updates = [
         UpdateNumbers(row["policy"], row["update_number"], {name: row[name] for name in row if name not in _KEY})
         for row in rows
     ]
-    return sorted(found, key=lambda update: (update.policy, update.update_number))
+    return sorted(updates, key=lambda update: (update.policy, update.update_number))
 
 
 def curves(connection: Connection, run_id: str) -> list[CurveMeans]:
     rows = connection.execute(select(_CURVE).where(_CURVE.c.run_id == run_id)).mappings()
-    found = [
+    curves = [
         CurveMeans(
             *(row["dataset"], row["system"], row["n"], row["articles"]),
             {name.removesuffix("_mean"): float(row[name]) for name in _MEANS},
         )
         for row in rows
     ]
-    return sorted(found, key=lambda at: (at.dataset, at.system, at.n))
+    return sorted(curves, key=lambda at: (at.dataset, at.system, at.n))

@@ -8,25 +8,25 @@ from jobs.terminal.metrics import metric_name
 from jobs.terminal.numerals import counted
 
 
-def few(count: int, what: str = "articles") -> str | None:
-    """The caution for `count` of `what`; None where there are enough."""
+def few(count: int, noun: str = "articles") -> str | None:
+    """The caution for `count` of `noun`; None where there are enough."""
     if count >= FEW_ARTICLES or count < 2:  # one has no interval
         return None
-    return f"With {count} {what} the intervals understate the uncertainty: take them as indicative."
+    return f"With {count} {noun} the intervals understate the uncertainty: take them as indicative."
 
 
-def basis(points: Sequence[tuple[int, int]], what: str, metric: Metric) -> Iterator[str]:
-    """What an answer in a metric rests on: how many of `what` at which n, and the caution where they are few.
+def basis(points: Sequence[tuple[int, int]], noun: str, metric: Metric) -> Iterator[str]:
+    """What an answer in a metric rests on: how many of `noun` at which n, and the caution where they are few.
 
     Args:
         points: each n, with how many there are.
-        what: a noun whose plural ends in s.
+        noun: whose plural ends in s.
         metric: of the answer.
     """
     counts, lengths = [count for _, count in points], sorted({n for n, _ in points})
     fewest, most = min(counts), max(counts)
-    told = counted(most, what) if fewest == most else f"{fewest} to {counted(most, what)}"
+    size = counted(most, noun) if fewest == most else f"{fewest} to {counted(most, noun)}"
     span = f"n = {lengths[0]}" if len(lengths) == 1 else f"{len(lengths)} lengths from {lengths[0]} to {lengths[-1]}"
-    yield f"It rests on {told} at {span}, in {metric_name(metric)}."
+    yield f"It rests on {size} at {span}, in {metric_name(metric)}."
     if caution := few(fewest):
         yield caution

@@ -33,7 +33,7 @@ ERR = PrintableConsole(stderr=True, soft_wrap=True)
 
 def written_out(text: str) -> str:
     """`text` with control characters but tab and new line written out."""
-    return _NOT_TEXT.sub(lambda found: repr(found.group())[1:-1], text)
+    return _NOT_TEXT.sub(lambda match: repr(match.group())[1:-1], text)
 
 
 def printable(text: str) -> str:

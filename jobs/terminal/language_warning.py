@@ -23,18 +23,18 @@ def warn_of_corpora(corpora: Iterable[Corpus], language: Language, console: Cons
         _warn(f"articles of {corpus.name} ({corpus.split})", [article.text for article in articles], language, console)
 
 
-def warn_of_texts(what: str, texts: Sequence[str], language: Language, console: Console) -> None:
-    """Warn if `texts`, called `what` in the warning, look like another language; 50 spread over them."""
+def warn_of_texts(label: str, texts: Sequence[str], language: Language, console: Console) -> None:
+    """Warn if `texts`, called `label` in the warning, look like another language; 50 spread over them."""
     step = max(1, len(texts) // _LOOKED_AT)
-    _warn(what, texts[: step * _LOOKED_AT : step], language, console)
+    _warn(label, texts[: step * _LOOKED_AT : step], language, console)
 
 
-def _warn(what: str, texts: Sequence[str], language: Language, console: Console) -> None:
+def _warn(label: str, texts: Sequence[str], language: Language, console: Console) -> None:
     foreign = find_foreign(texts, language)
     if foreign.count > _MOST_FOREIGN * foreign.texts:
         codes = ", ".join(foreign.languages)
         console.print(
-            f"Warning: of {foreign.texts} {what}, {foreign.count} seem to be in another language than "
+            f"Warning: of {foreign.texts} {label}, {foreign.count} seem to be in another language than "
             f"{NAMES[language]} (ISO 639: {codes}). They are read as {NAMES[language]}: what comes out may mean "
             "nothing.",
             markup=False,

@@ -33,9 +33,9 @@ def interval_text(interval: "Interval", places: int = 3) -> str:
     return f"{decimals(interval.low, places)} to {decimals(interval.high, places)}"
 
 
-def counted(count: int, what: str) -> str:
-    """How many there are of `what`, a noun whose plural ends in s: "1 article", "2 articles"."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+def counted(count: int, noun: str) -> str:
+    """How many there are of `noun`, whose plural ends in s: "1 article", "2 articles"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def listed(names: Sequence[str]) -> str:

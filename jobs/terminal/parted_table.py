@@ -34,10 +34,10 @@ def print_table(first: Column, columns: Sequence[Column], console: Console, gap:
 
     Nothing is cropped: what is wider than the console folds.
     """
-    left = max(1, console.width - first.wide - gap)
+    available = max(1, console.width - first.wide - gap)
     part: list[Column] = []
     for column in columns:
-        if part and sum(one.wide + gap for one in (*part, column)) - gap > left:
+        if part and sum(member.wide + gap for member in (*part, column)) - gap > available:
             console.print(_table(first, part, gap))
             part = []
         part.append(column)

@@ -102,9 +102,9 @@ def print_status(
         console.print(f"{name:<12} {printable(str(value))}", markup=False)
 
     line("run", run.id)
-    for name, told in (("name", run.name), ("note", run.note)):
-        if told:
-            line(name, told)
+    for name, value in (("name", run.name), ("note", run.note)):
+        if value:
+            line(name, value)
     if _is_stale(run):
         line("state", f"stale: its driver is dead, or out of reach. Go on with: nws resume {run.id}{where}")
     else:

@@ -60,7 +60,7 @@ def system_name(system: str, kind: SystemKind) -> Text:
             if lines[-1] and len(lines[-1]) + len(piece) >= NAME_WIDTH:
                 lines.append(" ")
             lines[-1] += piece
-    told = role(kind)
-    if told and len(lines[-1]) + len(told) > NAME_WIDTH:
-        told = "\n" + told
-    return Text("\n".join(lines)).append(told, style="dim")
+    suffix = role(kind)
+    if suffix and len(lines[-1]) + len(suffix) > NAME_WIDTH:
+        suffix = "\n" + suffix
+    return Text("\n".join(lines)).append(suffix, style="dim")

@@ -26,8 +26,8 @@ class MlflowLog:
     def __init__(self, run: RunInfo) -> None:
         self._client = MlflowClient()
         name = os.environ.get("MLFLOW_EXPERIMENT_NAME", "nws")
-        found = self._client.get_experiment_by_name(name)
-        experiment = found.experiment_id if found else self._client.create_experiment(name)
+        known = self._client.get_experiment_by_name(name)
+        experiment = known.experiment_id if known else self._client.create_experiment(name)
         runs = self._client.search_runs([experiment], f"tags.`{_TAG}` = '{run.id}'")
         if runs:
             self._client.update_run(runs[0].info.run_id, status="RUNNING")

@@ -21,21 +21,21 @@ class Scalar:
     value: float
 
 
-def of_updates(updates: Iterable[UpdateNumbers]) -> Iterator[Scalar]:
+def update_scalars(updates: Iterable[UpdateNumbers]) -> Iterator[Scalar]:
     """A learning curve for each number of the table `updates`: `training/POLICY/reward` and so on, by update."""
     for update in updates:
         for name, value in update.numbers.items():
             yield Scalar(_safe(f"training/{update.policy}/{name}"), update.update_number, value)
 
 
-def of_curves(curves: Iterable[CurveMeans]) -> Iterator[Scalar]:
+def curve_scalars(curves: Iterable[CurveMeans]) -> Iterator[Scalar]:
     """Mean scores by n: `bertscore_f1/DATASET/SYSTEM` and so on, and of how many `articles`; n = 0 is uncut."""
     for at in curves:
         for name, value in {"articles": at.articles, **at.means}.items():
             yield Scalar(_safe(f"{name}/{at.dataset}/{at.system}"), at.n, value)
 
 
-def facts_of(run: RunInfo) -> dict[str, str]:
+def run_facts(run: RunInfo) -> dict[str, str]:
     """What made the numbers of a run, as texts: seed, code, recipe, revisions and signatures, by dotted names."""
     parts = ("job", "seed", "code_version", "recipe", "revisions", "signatures")
     return dict(_flat({part: getattr(run, part) for part in parts}))
@@ -46,7 +46,7 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, st
         name = _safe(f"{prefix}{key}")
         if isinstance(value, Mapping):
             yield from _flat(value, f"{name}.")
-        elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
+        elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
             yield from _flat(dict(enumerate(value)), f"{name}.")  # type: ignore[arg-type]
         else:
             yield name, value if isinstance(value, str) else json.dumps(value)

@@ -10,7 +10,7 @@ from typing import Protocol
 from core.did_you_mean import did_you_mean
 from core.errors import RecipeError
 from jobs.store import RunInfo
-from jobs.track.scalars import Scalar, facts_of
+from jobs.track.scalars import Scalar, run_facts
 
 # Of an address: a name and a password.
 _USER = re.compile(r"//[^/@\s]+@")
@@ -96,8 +96,8 @@ class Trackers:
     def log(self, scalars: Iterable[Scalar]) -> None:
         """Log numbers to all of them."""
         if self._opened:
-            found = list(scalars)
-            self.each(lambda tracker: tracker.log(found))
+            listed = list(scalars)
+            self.each(lambda tracker: tracker.log(listed))
 
     def each(self, act: Callable[[Tracker], None]) -> None:
         """Do something with all of them."""
@@ -114,8 +114,8 @@ NO_TRACKERS = Trackers(lambda warning: None)
 
 
 def _warning(name: str, error: Exception) -> str:
-    told = _USER.sub("//", " ".join(f"{type(error).__name__}: {error}".split()))[:300]
-    return f"Warning: {name} fails, so nothing more is logged to it ({told}). The run goes on; the store has it all."
+    reason = _USER.sub("//", " ".join(f"{type(error).__name__}: {error}".split()))[:300]
+    return f"Warning: {name} fails, so nothing more is logged to it ({reason}). The run goes on; the store has it all."
 
 
 @contextmanager
@@ -131,7 +131,7 @@ def open_trackers(names: Sequence[str], run: RunInfo, say: Callable[[str], None]
     for name in dict.fromkeys(names):
         trackers.open(name, run)
     if names:
-        facts = facts_of(run)
+        facts = run_facts(run)
         trackers.each(lambda tracker: tracker.describe(facts))
     done = False
     try:

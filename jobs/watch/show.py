@@ -79,11 +79,13 @@ def _stage(view: View) -> str:
 
 
 def _speed(view: View) -> str:
-    rate, left = view.span.rate, view.seconds_left
+    rate, seconds_left = view.span.rate, view.seconds_left
     if view.progress is None or rate is None:
         return ""
-    each = f"{rate:.3g} {view.progress.unit}/s" if rate >= 0.1 else f"{60 * rate:.2g} {view.progress.unit}/min"
-    return f"{each} in the last {duration(view.span.seconds)}" + (f", about {duration(left)} left" if left else "")
+    speed = f"{rate:.3g} {view.progress.unit}/s" if rate >= 0.1 else f"{60 * rate:.2g} {view.progress.unit}/min"
+    return f"{speed} in the last {duration(view.span.seconds)}" + (
+        f", about {duration(seconds_left)} left" if seconds_left else ""
+    )
 
 
 def _machines(ready: Sequence[ActorShare]) -> list[str]:
@@ -94,8 +96,8 @@ def _machines(ready: Sequence[ActorShare]) -> list[str]:
     for actor in ready:
         by_machine.setdefault((actor.node, actor.device), []).append(actor)
     lines = [_machine(*place, actors) for place, actors in sorted(by_machine.items())]
-    more = len(lines) - _MACHINES
-    return lines if more <= 0 else [*lines[:_MACHINES], f"and those of {more} more machines"]
+    further = len(lines) - _MACHINES
+    return lines if further <= 0 else [*lines[:_MACHINES], f"and those of {further} more machines"]
 
 
 def _machine(node: str, device: str, actors: list[ActorShare]) -> str:
@@ -111,8 +113,10 @@ def _written(view: View) -> list[RenderableType]:
     first = view.written[0]
     heading = f"Newest summaries: {first.dataset} {first.key}, n = {first.n or 'uncut'}"
     lines: list[RenderableType] = [Text(), Text(printable(heading), style="bold")]
-    for one in view.written[:_SYSTEMS]:
-        lines.append(Text(printable(f"{decimals(one.bertscore_f1)} {one.system}{role(one.kind)}"), style="dim"))
-        lines.append(Text("     " + printable(one.text)))
-    more = len(view.written) - _SYSTEMS
-    return lines if more <= 0 else [*lines, Text(f"and {more} more systems", style="dim")]
+    for summary in view.written[:_SYSTEMS]:
+        lines.append(
+            Text(printable(f"{decimals(summary.bertscore_f1)} {summary.system}{role(summary.kind)}"), style="dim")
+        )
+        lines.append(Text("     " + printable(summary.text)))
+    further = len(view.written) - _SYSTEMS
+    return lines if further <= 0 else [*lines, Text(f"and {further} more systems", style="dim")]

@@ -62,8 +62,10 @@ class View:
             "per_second": self.span.rate,
             "seconds_left": self.seconds_left,
             "actors": [] if at is None else [asdict(actor) for actor in at.actors],
-            "last_failures": [asdict(one) | {"failed_at": one.failed_at.isoformat()} for one in self.reasons],
-            "last_summaries": [asdict(one) for one in self.written],
+            "last_failures": [
+                asdict(failure) | {"failed_at": failure.failed_at.isoformat()} for failure in self.reasons
+            ],
+            "last_summaries": [asdict(summary) for summary in self.written],
         }
 
 
@@ -108,18 +110,19 @@ def span_until_now(run: RunInfo, at: Progress | None, silent_seconds: float) -> 
     """The span of what a driver has told, until now. Both times are by the driver's clock, the silence is by ours."""
     if at is None:
         return Span(0.0, 0)
-    told = Span(at.span_seconds, at.span_finished)
-    if not told.finished and not told.seconds:
-        return told
+    span = Span(at.span_seconds, at.span_finished)
+    if not span.finished and not span.seconds:
+        return span
     since = (run.heartbeat_at - at.noted_at).total_seconds() if run.heartbeat_at else 0.0
-    return told.later(max(0.0, since) + silent_seconds)
+    return span.later(max(0.0, since) + silent_seconds)
 
 
 def at_one_length(summaries: Sequence[Written]) -> tuple[Written, ...]:
     """Those of the middle n, the highest F1 first: what they have in common is easier to see at one length."""
-    lengths = sorted({one.n for one in summaries if one.n}) or [0]
+    lengths = sorted({summary.n for summary in summaries if summary.n}) or [0]
     n = lengths[len(lengths) // 2]
-    return tuple(sorted((one for one in summaries if one.n == n), key=lambda one: (-one.bertscore_f1, one.system)))
+    shown = (summary for summary in summaries if summary.n == n)
+    return tuple(sorted(shown, key=lambda summary: (-summary.bertscore_f1, summary.system)))
 
 
 def _quietly(text: str) -> None:

@@ -2,13 +2,13 @@ import logging
 
 import pytest
 
-from jobs.drive.pool_warnings import said
+from jobs.drive.pool_warnings import forward_warnings
 
 
 def test_warnings_of_pools_are_lines_of_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     lines: list[str] = []
     pools = logging.getLogger("cluster.fleet")
-    with said(lines.append):
+    with forward_warnings(lines.append):
         pools.warning("Actor %d on %s is stuck.", 3, "node")
         pools.info("nothing to worry about")
         logging.getLogger("elsewhere").warning("of something else")
