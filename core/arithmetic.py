@@ -1,15 +1,15 @@
 """Float32 products on a CPU: each row comes out the same to the last bit, whatever rows are multiplied with it.
 
-A training needs that: which texts share a product depends on the number of workers, and a reward that differs in its
-seventh digit soon draws other summaries. By itself MKL, which multiplies for PyTorch on Intel CPUs, sums in an order
-that depends on the shape of the whole matrix. In the mode `MKL_CBWR=AUTO,STRICT` it did not for any shape that was
-tried, for up to a tenth more CPU time; Intel promises as much only for another number of threads (oneMKL Developer
-Guide, "Obtaining Numerically Reproducible Results"). On AMD CPUs oneDNN multiplies the layers
+Training needs that: which texts share a product depends on the number of workers, and a reward that differs in its
+seventh digit soon leads to other summaries. By default MKL, which multiplies for PyTorch on Intel CPUs, sums in an
+order that depends on the shape of the whole matrix. In the mode `MKL_CBWR=AUTO,STRICT` it did not do so for any shape
+that was tried, and took up to a tenth more CPU time. Intel promises this only for a change in the number of threads
+(oneMKL Developer Guide, "Obtaining Numerically Reproducible Results"). On AMD CPUs oneDNN multiplies the layers
 (`core/fast_linear.py`), and MKL all else. There MKL takes another way for one to three rows, so `multiply_rows` never
 asks it for so few. `rows_are_independent` tries both, and a run records what it multiplied with.
 
-MKL reads the mode once, at its first product. `core/__init__.py` sets it, which is early enough unless a notebook has
-multiplied before it imports NWS.
+MKL reads the mode once, at its first product. `core/__init__.py` sets it. That is early enough, unless a notebook
+multiplies before it imports NWS.
 """
 
 import functools
@@ -63,7 +63,7 @@ def multiply_rows(rows: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
 
 @functools.cache
 def rows_are_independent() -> bool:
-    """Whether a row came out the same in products of several sizes: a trial of some milliseconds, no proof."""
+    """Whether a row came out the same in products of several sizes. A trial of some milliseconds, not a proof."""
     generator = torch.Generator().manual_seed(0)
     for width, height in _LAYERS:
         weight = torch.randn(height, width, generator=generator)

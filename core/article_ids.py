@@ -28,7 +28,7 @@ class ArticleIds:
 
     @classmethod
     def of(cls, ids: Iterable[str]) -> "ArticleIds":
-        """Those in `ids`, which may repeat themselves."""
+        """The set of `ids`, which may contain repeats."""
         return cls(np.unique(id_numbers(ids)))
 
     def __len__(self) -> int:
@@ -48,7 +48,7 @@ class ArticleIds:
         return ArticleIds(self.numbers[~other.holds(self.numbers)])
 
     def holds(self, numbers: IdNumbers) -> NDArray[np.bool_]:
-        """Of each of `numbers`, whether its id is one of these."""
+        """Whether each of `numbers` belongs to this set, (numbers,)."""
         places = np.searchsorted(self.numbers, numbers)
         is_member: NDArray[np.bool_] = places < len(self.numbers)
         is_member[is_member] = self.numbers[places[is_member]] == numbers[is_member]

@@ -42,7 +42,7 @@ def token_batches(
 
 
 def equal_length_batches(lengths: Sequence[int], budget: int = TOKEN_BUDGET) -> Iterator[list[int]]:
-    """Indices of texts in batches of one length each: nothing is padded, so a text's vectors do not tell its batch."""
+    """Indices of texts in batches of one length each. Nothing is padded, so vectors do not depend on the batch."""
     for _, group in itertools.groupby(sorted(range(len(lengths)), key=lengths.__getitem__), key=lengths.__getitem__):
         indices = list(group)
         size = max(1, budget // max(1, lengths[indices[0]]))
@@ -122,6 +122,6 @@ def padded(tokens: Tokens, batch: Sequence[int], tokenizer: Any, device: torch.d
 
 
 def to_device(values: npt.NDArray[Any], device: torch.device) -> torch.Tensor:
-    """A tensor of them on `device`; to a GPU from pinned memory, so that nobody waits for the copy."""
+    """The values as a tensor on `device`; to a GPU from pinned memory, so that the copy does not block."""
     tensor = torch.from_numpy(values)
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor

@@ -1,13 +1,13 @@
-"""What somebody may have meant who named something that there is not."""
+"""Suggest a known name for an unknown one."""
 
 import difflib
 from collections.abc import Iterable
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A question to put behind an error: the known name that is most like this one, whatever the case.
+    """A question to append to an error: the known name that is most similar to this one, ignoring case.
 
-    Nothing where none is much like it, by the measure of Ratcliff and Obershelp that `difflib` has.
+    Empty if none is similar enough by `difflib`, which has the measure of Ratcliff and Obershelp.
     """
     by_lower = {candidate.lower(): candidate for candidate in known}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1)

@@ -1,4 +1,4 @@
-"""What a runner of episodes holds, and what makes one where it runs. Like `core.sweep_plan`, it imports little."""
+"""The plan of a runner of episodes, from which a worker makes the runner. Like `core.sweep_plan`, it imports little."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EpisodePlan:
-    """What a runner of episodes holds: everything that decides an update beside what the driver sends.
+    """Everything that decides an update, besides what the driver sends.
 
     Attributes:
         language: of all articles and references.

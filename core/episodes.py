@@ -1,7 +1,7 @@
 """The unit of work of Phase 2: parameters and articles in, each article's gradient out.
 
-Everything drawn at random depends on the seed, the update, the article and n alone, and an article's gradient on
-nothing else of the update: one worker or many give the same gradients.
+Everything drawn at random depends on the seed, the update, the article and n alone. An article's gradient does not
+depend on the other articles of the update, so the number of workers does not change it.
 """
 
 from collections.abc import Callable, Sequence
@@ -98,7 +98,7 @@ class EpisodeRunner:
         return episodes(asked.pair, article, asked.n, policies.sentences, Greedy()).texts[0]
 
     def _rewards(self, texts: Sequence[tuple[Article, Sequence[str]]]) -> list[list[float]]:
-        """Of each text of each article, asked for all together."""
+        """The reward of each text of each article, computed in one call."""
         rewards = iter(self._reward([(article, text) for article, article_texts in texts for text in article_texts]))
         return [[next(rewards) for _ in article_texts] for _, article_texts in texts]
 
@@ -133,7 +133,7 @@ def _regrouped(requests: Sequence[Request], results: Sequence[Result]) -> list[l
 
 
 def _gradient(asked: _Asked, drawn: Rollouts, rewards: Sequence[float]) -> ArticleGradient:
-    """What an article's samples say. A reward more than there are samples is that of the greedy summary."""
+    """The gradient from an article's samples. If there is one reward more than samples, it is the greedy summary's."""
     reinforce, k = asked.broadcast.training.reinforce, len(drawn.episodes.texts)
     reference = rewards[k] if asked.is_self_critical else asked.broadcast.moving_averages.get(asked.n)
     values = np.array(rewards[:k])

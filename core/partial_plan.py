@@ -33,7 +33,7 @@ class AtLengths:
 
 
 def plan_for_missing(plan: SweepPlan, missing: Mapping[str, Sequence[int]]) -> SweepPlan:
-    """`plan` for the systems in `missing` alone, each at its lengths. What has uncut summaries writes these, too.
+    """`plan` for the systems in `missing` alone, each at its lengths. Systems with uncut summaries write these, too.
 
     Encoders that none of these systems asks for are not loaded.
     """
@@ -54,5 +54,5 @@ def _at(system: System, lengths: tuple[int, ...], all_lengths: tuple[int, ...]) 
 
 
 def asks_for(system: System, encoder: ModelRef) -> bool:
-    """Whether a system may ask for this encoder's vectors: it can only by the name, which it then holds somewhere."""
+    """Whether a system may ask for this encoder's vectors. It asks by name, so it holds the name in some field."""
     return encoder.name in repr(system)

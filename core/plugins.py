@@ -1,4 +1,4 @@
-"""Code from outside: of a Python file, whose source travels with the work, or of an installed package.
+"""Plugins: code from a Python file, whose source travels with the work, or from an installed package.
 
 What it may hold: systems (`core.summarizers.plugins`) and metrics (`core.metrics.plugins`).
 """
@@ -83,7 +83,7 @@ class Plugin:
 
 
 def read_plugin(spec: PluginSpec, path: Path) -> Plugin:
-    """The plugin that is meant: the file at `path` if its name ends in .py, else an installed one.
+    """The plugin of `spec`: the file at `path` if its name ends in .py, else an installed one.
 
     Raises:
         PluginError: there is none of this name.
@@ -137,11 +137,11 @@ def _require_names(module: ModuleType, name: str) -> None:
 
 @functools.lru_cache(maxsize=64)
 def _verified(plugin: Plugin) -> Any:
-    """What an entry point names, once in a process, if it is the one that was pinned."""
+    """The object of an entry point, loaded once in a process, if its code is the one that was pinned."""
     loaded, sha256 = _installed(_entry_point(plugin.name))
     if sha256 != plugin.sha256:
         raise PluginError(
-            f"The installed plugin {plugin.name} is another one here: its SHA-256 was {plugin.sha256[:12]}… and is "
+            f"The installed plugin {plugin.name} differs here: its SHA-256 was {plugin.sha256[:12]}… and is "
             f"{sha256[:12]}…. Install {plugin.version} on every machine of the run."
         )
     return loaded
@@ -166,7 +166,7 @@ def _version(entry: importlib.metadata.EntryPoint) -> str:
 
 
 def _installed(entry: importlib.metadata.EntryPoint) -> tuple[Any, str]:
-    """What an entry point names, and the SHA-256 of the file that it is in."""
+    """The object of an entry point, and the SHA-256 of the file that it is in."""
     try:
         loaded = entry.load()
         source = Path(str(sys.modules[entry.module].__file__)).read_bytes()

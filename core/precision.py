@@ -1,4 +1,4 @@
-"""What models compute in, and what runs record of how they multiply."""
+"""The precision that models compute in, and what a run records about its products."""
 
 from typing import Literal
 
@@ -6,4 +6,4 @@ from typing import Literal
 Precision = Literal["float32", "float16", "bfloat16"]
 
 ROWS_DEPEND = "rows depend on their batch"
-"""What a description says where nothing can be promised to the last bit, see `core.arithmetic`."""
+"""Part of a description where results are not reproducible to the last bit, see `core.arithmetic`."""

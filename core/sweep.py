@@ -100,7 +100,7 @@ def _load_generator(
 def _objective(
     scorer: AnchorScorer, known: dict[tuple[Article, str], Score]
 ) -> Callable[[Article, Sequence[str]], list[float]]:
-    """What oracles maximise. It fills `known`: a text is stored with the very score that it was chosen for."""
+    """The objective of oracles. It fills `known`, so that a text is stored with exactly the score it was chosen for."""
 
     def f1(article: Article, texts: Sequence[str]) -> list[float]:
         scores = scorer.scores(article.references, texts)
@@ -159,7 +159,7 @@ def write(documents: Sequence[Document], plan: SweepPlan) -> list[Written]:
 def generated(
     bundle: Sequence[SegmentedArticle], generate: Generate, generator: Generator | Endpoint, lengths: Sequence[int]
 ) -> list[Written]:
-    """What the generator writes for each article: once, uncut and cut to every length, or once for each length."""
+    """The generator's drafts for each article: one text, uncut and cut to every length, or a text for each length."""
     asked = [UNCUT] if generator.has_uncut else lengths
     wanted = [(segmented.article, n) for segmented in bundle for n in asked]
     outputs = generate(
@@ -179,12 +179,12 @@ def generated(
 
 
 def _extra(draft: Draft) -> Mapping[str, float | str | tuple[str, ...]]:
-    """What is stored beside the text: of several draws all, so that their mean can be computed again."""
+    """What is stored with the text: all draws, if there are several, so that their mean can be computed again."""
     return {**draft.extra, "draws": draft.texts} if draft.redraws else draft.extra
 
 
 def _plugin_scores(written: Sequence[Written], metrics: Sequence[PluginMetric]) -> list[dict[str, float]]:
-    """Of each draft the values of metrics from outside, each the mean over its texts; equal texts are scored once.
+    """The values of plugins' metrics for each draft: the means over its texts. Equal texts are scored once.
 
     Raises:
         PluginError: a metric raised, or returned no finite number.

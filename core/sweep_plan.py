@@ -1,7 +1,7 @@
-"""What a sweep computes, and what makes its two halves: the one that cuts articles, and the one that summarises.
+"""The plan of a sweep. It makes the sweep's two halves: one that cuts articles, and one that summarises them.
 
-A plan travels to every process of a run. So nothing is imported here that takes long: each half loads its own libraries
-where it runs, and a driver none of them.
+A plan travels to every process of a run, so this module imports nothing that takes long. Each half loads its own
+libraries where it runs, and a driver loads none of them.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 NO_SEGMENTS = ""
-"""In place of a pipeline, where no system of a plan reads sentences or chunks."""
+"""The pipeline of a plan whose systems read neither sentences nor chunks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class SweepPlan:
 
     @property
     def summaries_per_article(self) -> int:
-        """How many there are: one of each length by every system, and one of its own length by some."""
+        """One summary of each length by every system, and one more by each system with uncut summaries."""
         uncut = sum(system.has_uncut for system in self.systems)
         uncut += self.generator is not None and self.generator.has_uncut
         return len(self.signatures) * len(self.lengths) + uncut
@@ -80,7 +80,7 @@ class SweepPlan:
 
     @property
     def to_segment(self) -> "SweepPlan":
-        """What the half that cuts articles needs: it travels with every bundle, so no file of predictions may."""
+        """The part of the plan that the cutting half needs. It travels with every bundle, so it has no predictions."""
         return replace(self, systems=()) if self.pipeline == NO_SEGMENTS else self
 
 

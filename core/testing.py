@@ -1,4 +1,4 @@
-"""What holds for every system and metric, as a test that others can run on theirs: see docs/your-own.md."""
+"""Tests of what every system and metric must do, which others can run on theirs: see docs/your-own.md."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ _ARTICLES = 3
 
 
 def check_plugin(plugin: str) -> tuple[PluginSystem | PluginMetric, ...]:
-    """Check every system and metric of a Python file or of an installed entry point; those that it has.
+    """Check every system and metric that a Python file or an installed entry point has.
 
     Raises:
         PluginError: it cannot be found or imported, or a system or metric gave what none may.
@@ -48,9 +48,9 @@ def check_plugin(plugin: str) -> tuple[PluginSystem | PluginMetric, ...]:
 def check_metric(metric: PluginMetric) -> None:
     """Check what every metric from outside promises, on summaries of the bundled articles.
 
-    Its values are finite numbers, also of a word and of a whole article. They are the same the second time, whatever
-    was scored in between, and in whatever order the references stand: values of a run that goes on, or that are copied
-    from another run, would differ otherwise.
+    Its values are finite numbers, even for a single word or a whole article. They are the same the second time,
+    whatever was scored in between, and for any order of the references. Otherwise the values would differ in a run that
+    is resumed, or that copies from another run.
 
     Raises:
         PluginError: it raised, or returned no finite number.
@@ -70,9 +70,10 @@ def check_metric(metric: PluginMetric) -> None:
 def check_system(system: System, articles: Sequence[str] = ()) -> None:
     """Check what every system promises, at several n.
 
-    It gives one draft of each length in order, the uncut one first if it `has_uncut`; none is empty or has more than n
-    words. It writes the same again, and the same at n whatever other lengths are asked for: rows of a run that goes on,
-    or that are copied from another run, would differ otherwise. Only an upper bound asks for scores against references.
+    It gives one draft of each length in order, the uncut one first if it `has_uncut`. None is empty or has more than n
+    words. It writes the same texts again, and the same text at n whatever other lengths are asked for. Otherwise rows
+    would differ in a run that is resumed, or that copies from another run. Only an upper bound asks for scores against
+    references.
 
     Args:
         system: see `core.summarizers.systems.System`.

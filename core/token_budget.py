@@ -1,4 +1,4 @@
-"""How many tokens go through a model at once: as many as its device has work and memory for, fewer once it ran out."""
+"""How many tokens go through a model at once: as many as keep its device busy and fit, fewer after memory ran out."""
 
 import logging
 from collections import deque
@@ -77,7 +77,7 @@ class TokenBudget:
             remaining = deque([indices[i] for i in batch] for batch in smaller)
 
     def _halve(self, failed: int) -> None:
-        """Go to the power of two below the `failed` padded tokens, and give back what PyTorch keeps."""
+        """Lower the budget to the power of two below the `failed` padded tokens, and free PyTorch's cached memory."""
         self._tokens = _power_of_two_up_to(min(self.tokens, failed) - 1)
         torch.cuda.empty_cache()
         logger.warning(
@@ -121,12 +121,12 @@ def encoder_budget(name: str, model: torch.nn.Module, max_length: int, device: t
 
 
 def tokens_for(available: int, bytes_per_token: int) -> int:
-    """How many tokens of so many bytes a pass has on a GPU with so many bytes available."""
+    """How many tokens a pass has on a GPU, from the bytes per token and the bytes available."""
     return _power_of_two_up_to(min(_MOST_TOKENS, int(_SHARE_OF_FREE * available / bytes_per_token)))
 
 
 def available_bytes(device: torch.device) -> int:
-    """What this process may still take of a GPU, within its share: free memory, and what PyTorch keeps unused."""
+    """The bytes of a GPU that this process may still use, within its share: free memory, and PyTorch's unused cache."""
     free, total = torch.cuda.mem_get_info(device)
     used = torch.cuda.memory_allocated(device)
     unused = torch.cuda.memory_reserved(device) - used

@@ -159,7 +159,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class BundleResult:
-    """What one bundle of articles became. Every article of the bundle has all its summaries here, or one failure.
+    """The results of one bundle. Every article of the bundle has all its summaries here, or one failure.
 
     `notes` are lines for the run's log.
     """

@@ -1,4 +1,4 @@
-"""Whether a model's vocabulary covers a text: an English one turns Hangul into unknown tokens or single letters."""
+"""Whether a model's vocabulary covers a text. An English one turns Hangul into unknown tokens or single letters."""
 
 import unicodedata
 from collections.abc import Iterable

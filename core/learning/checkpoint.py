@@ -24,13 +24,13 @@ _FORMAT = 2
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How policies come to see an article: as they were trained.
+    """How policies read an article: the same in training and in use.
 
     Attributes:
         language: of the articles.
         pipeline: the resolved segmentation.
         encoder: resolved; embeds sentences and chunks.
-        bertscore: what tells how near a summary is to an anchor (`core.learning.decoding`).
+        bertscore: measures how close a summary is to an anchor (`core.learning.decoding`).
     """
 
     language: Language
@@ -41,15 +41,15 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checkpoint:
-    """Trained policies, and all it takes to write with them.
+    """Trained policies, with everything needed to write with them.
 
     Attributes:
-        name: of the system that they are, or are a part of.
+        name: of their system, or of their part of it.
         config: which pair.
         lengths: the n they were trained for.
         reading: how they see an article.
         parameters: by name, float64.
-        seed: of the training; what is drawn when they write comes from it, too.
+        seed: of the training, and of what is drawn when they write.
         made_by: what made them: run, seed, updates, reward and the like.
     """
 

@@ -28,7 +28,7 @@ class Decoding:
             choose greedily.
         anchor_sentences: how many sentences the anchor has.
         adjacency_weight: w in the score F1 + w · (share of neighbours in the summary that are neighbours in the
-            article). More of it keeps more of the article's own phrases.
+            article). A larger w keeps more of the article's own phrases.
 
     Raises:
         RecipeError: no such method or anchor, or a number out of range.
@@ -77,7 +77,7 @@ def decode(
         article: with at least one sentence.
         n: words.
         sentences: K, how many sentences the policies choose.
-        decoding: how.
+        decoding: how the policies write.
         seed: of what is drawn.
         anchored_f1: BERTScore F1 of texts against an anchor; only `rerank` asks.
     """

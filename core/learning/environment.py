@@ -57,7 +57,8 @@ def prepare(segmented: SegmentedArticle, embeddings: Embeddings, mask_repeats: b
     Args:
         segmented: an article with at least one sentence.
         embeddings: one encoder's unit vectors of it.
-        mask_repeats: a summary takes no chunk with a content word it has already, or else none whose whole text it has.
+        mask_repeats: whether a summary takes no chunk with a content word that it has already. If not, it takes no
+            chunk whose whole text it has already.
     """
     sentence_table = sentence_features(segmented, embeddings.sentences)
     ranks = textrank(embeddings.sentences)
@@ -146,9 +147,9 @@ def compose_taken(article: SegmentedArticle, taken: Sequence[int], n: int) -> st
 
 
 def positions_taken(article: SegmentedArticle, taken: Sequence[int], n: int) -> set[int]:
-    """Where the words of the chunks `taken` are, in the order they were taken in: the last one is cut to fit.
+    """The positions of the words of the chunks `taken`, which come in the order they were taken.
 
-    Where they have fewer than `n` words, the article's first other words make up for it.
+    The last chunk is cut to fit. If all have fewer than `n` words, the article's first other words are added.
     """
     positions: set[int] = set()
     for index in taken:

@@ -18,7 +18,7 @@ Episode: TypeAlias = tuple[Article, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Broadcast:
-    """What every worker is told of one pair of policies.
+    """What every worker gets to know about one pair of policies.
 
     Attributes:
         training: which pair it is, and how it learns.
@@ -45,7 +45,7 @@ class Sample:
         text: the summary.
         reward: of the summary. It comes once, at the end: it is also the return of the episode.
         advantage_baseline: what the reward was compared with.
-        advantage: reward less baseline, normalised where the training normalises it.
+        advantage: reward minus baseline, normalised if the training asks for it.
         entropy: of the policies along the episode.
         log_probability: of the episode.
     """
@@ -66,7 +66,7 @@ class ArticleGradient:
         gradient: of this article's loss, by parameter. The driver takes the mean over the update's articles.
         samples: the k episodes.
         policy_loss: -mean(advantage · log-probability).
-        loss: `policy_loss` less the entropy bonus: what the gradient is of.
+        loss: `policy_loss` minus the entropy bonus. `gradient` is that of this loss.
     """
 
     article_id: str

@@ -1,4 +1,4 @@
-"""What a policy is told about sentences and chunks: few numbers each, the same in meaning for every article.
+"""What a policy knows about sentences and chunks: a few numbers each, with the same meaning in every article.
 
 An embedding of 384 numbers lets a policy recognise the articles it was trained on; these 30 do not.
 """
@@ -18,7 +18,7 @@ from core.summarizers.systems import Embeddings
 from core.types import Segment, SegmentedArticle
 
 SENTENCE_FEATURES = (
-    "textrank",  # standardised over the article, as all that is called similarity, length or frequency
+    "textrank",  # standardised over the article, like everything called similarity, length or frequency
     "position",  # i / sentences
     "inverse position",  # 1 / (1 + i)
     "log length",

@@ -1,4 +1,4 @@
-"""The driver's side of learning: parameters, AdamW, and what to do with the gradients that come back."""
+"""The driver's side of learning: parameters, AdamW, and updates from the gradients that workers send."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ _DECAY = 0.9
 
 @dataclass(frozen=True, slots=True)
 class UpdateStatistics:
-    """One update in numbers: means over its articles, but for `update` and `grad_norm`.
+    """One update in numbers: means over its articles, except `update` and `grad_norm`.
 
     An episode is rewarded once, at its end, so `reward` is also its return. `reward_std` and `advantage_std` (before
     normalising) are those of an article's samples. `grad_norm` is that before clipping.
@@ -121,7 +121,7 @@ class Learner:
         )
 
     def state(self) -> dict[str, torch.Tensor]:
-        """All that decides the next updates, as flat tensors: `from_state` goes on to the last bit."""
+        """Everything that decides the next updates, as flat tensors. `from_state` continues bit for bit from it."""
         tensors = {"update": torch.tensor(self.update)}
         for n, average in self._averages.items():
             tensors[f"moving_average.{n}"] = torch.tensor(average, dtype=torch.float64)

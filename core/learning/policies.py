@@ -55,7 +55,7 @@ class Policies(Protocol):
     """A sentence policy and a chunk policy as one torch module."""
 
     def sentence_logits(self, article: PreparedArticle) -> torch.Tensor:
-        """A logit for each sentence, (sentences,) float64."""
+        """One logit per sentence, (sentences,) float64."""
 
     def chunk_scorer(self, article: PreparedArticle) -> ChunkScorer:
         """What scores chunks of one article, any number of times, with the parameters of now."""
@@ -65,7 +65,7 @@ class Policies(Protocol):
 
 
 class FeatureScorer(nn.Module):
-    """From features to logits: linear + tanh network (+ one of the features). Zero at first but for that feature."""
+    """From features to logits: linear + tanh network (+ one of the features). At first only that feature counts."""
 
     def __init__(self, features: int, hidden: int, residual: int | None) -> None:
         super().__init__()

@@ -22,9 +22,9 @@ class PolicySystem:
 
     Attributes:
         name: tells policies of one store apart.
-        checkpoints: by n; a joint pair is there under each of its n. A length without its own is written by the pair
-            of the nearest n, of two the shorter. All are of one training, but for n. Without any, the system has only
-            a name: it is to be trained.
+        checkpoints: by n; a joint pair is there under each of its n. A length without a pair of its own is written by
+            the pair of the nearest n, and the shorter one of two. All pairs were trained alike, except for n. Without
+            checkpoints, the system has only a name: it is not trained yet.
         decoding: how they write.
     """
 

@@ -16,7 +16,7 @@ from core.learning.sampling import LogProbability, Rollouts
 
 AdvantageBaseline = Literal["leave-one-out", "self-critical", "moving-average", "none"]
 FloatArray = npt.NDArray[np.float64]
-# Rewards that differ by less are equal but for rounding, and must not be blown up.
+# Rewards that differ by less are equal: the difference is rounding, and normalising must not enlarge it.
 _SMALLEST_DEVIATION = 1e-6
 
 
@@ -30,7 +30,7 @@ class ReinforceConfig:
             Kool et al. 2019, "Buy 4 REINFORCE Samples, Get a Baseline for Free!"), the reward of the greedy summary
             (`self-critical`: Rennie et al. 2017), a moving average of rewards at that n, or 0.
         normalise: divide the advantages by their standard deviation over the article's samples.
-        entropy_weight: of the entropy bonus.
+        entropy_weight: weight of the entropy bonus.
         log_probability: `plackett-luce`, or `softmax-sum` as in the study.
 
     Raises:
@@ -68,7 +68,7 @@ def advantage_baselines(rewards: FloatArray, config: ReinforceConfig, reference:
         rewards: (k,).
         config: which baseline.
         reference: the reward of the greedy summary (self-critical) or the moving average; None where there is no
-            average yet, and the mean of these rewards stands in for it.
+            average yet: then the mean of these rewards takes its place.
     """
     if config.advantage_baseline == "none":
         return np.zeros_like(rewards)
@@ -79,7 +79,7 @@ def advantage_baselines(rewards: FloatArray, config: ReinforceConfig, reference:
 
 
 def advantages(rewards: FloatArray, baselines: FloatArray, normalise: bool) -> FloatArray:
-    """Reward less baseline, (k,). Normalised: divided by its standard deviation over the k, 0 where all are equal."""
+    """Reward minus baseline, (k,). Normalised: divided by its standard deviation over the k, 0 where all are equal."""
     difference = rewards - baselines
     if not normalise:
         return difference

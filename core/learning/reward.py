@@ -1,7 +1,8 @@
-"""What a summary is rewarded with: BERTScore F1 against the reference, or a weighted mean of any metrics.
+"""The reward of a summary: BERTScore F1 against the reference, or a weighted mean of any metrics.
 
-A reward depends on the article and the text alone, to the last bit, whatever is scored together: with one worker or
-many, from memory or anew. BERTScore keeps to that by embedding together only texts of as many tokens.
+A reward depends on the article and the text alone, to the last bit. It does not matter what else is scored with it, how
+many workers there are, or whether it comes from memory. To ensure that, BERTScore embeds texts together only if they
+have the same number of tokens.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -23,7 +23,7 @@ class Updated:
 
 
 def train(learners: Sequence[Learner], learn: Learn, articles: Sequence[Article]) -> Iterator[list[Updated]]:
-    """Go on with each learner from where it is to its last update. All that are not done have an update at a time.
+    """Continue each learner to its last update. In each round, every learner that is not done makes one update.
 
     Learners know nothing of each other: each becomes what it would have become alone. Between two rounds their
     `state` may be stored: what follows is the same after a restart.
@@ -57,7 +57,7 @@ def epoch(articles: int, lengths: Sequence[int], batch: int, number: int, seed: 
 
 
 def update_episodes(update: int, articles: int, lengths: Sequence[int], batch: int, seed: int) -> list[tuple[int, int]]:
-    """What an update is trained on, counted from 0: (index of the article, n) each."""
+    """The episodes of an update, counted from 0: (index of the article, n) each."""
     in_a_pass = -(-articles * len(lengths) // batch)
     number, place = divmod(update, in_a_pass)
     return epoch(articles, lengths, batch, number, seed)[place]

@@ -44,8 +44,8 @@ class _Step:
         rows: (rows,) int64, these episodes.
         row_index: (scored,) int64, for every chunk that was scored, the index into `rows` of its episode.
         chunk: (scored,) int64, which chunk it is.
-        dynamic: (scored, 6) float64, what was new about it.
-        chosen: (rows,) int64, where among the scored ones the chosen chunks stand.
+        dynamic: (scored, 6) float64, its `DYNAMIC_FEATURES`.
+        chosen: (rows,) int64, the indices of the chosen chunks among the scored ones.
     """
 
     rows: torch.Tensor
@@ -91,7 +91,7 @@ class Draw:
         return (logits + self._gumbel(len(logits))).topk(count, dim=1).indices
 
     def chunk(self, logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-        # Noise for finished episodes, too: what one draws does not depend on how long the others are.
+        # Finished episodes draw noise, too, so that a draw does not depend on how long the other episodes are.
         return (logits + self._gumbel(logits.shape[1])[rows]).argmax(dim=1)
 
     def _gumbel(self, count: int) -> torch.Tensor:
@@ -121,10 +121,10 @@ def rollouts(
     choice: Choice,
     log_probability: LogProbability = "plackett-luce",
 ) -> Rollouts:
-    """Write k summaries of `n` words, and tell how probable each was.
+    """Write k summaries of `n` words, with the log-probability of each.
 
-    Everything that was scored on the way goes through the policies once more, all together and with gradients: that
-    takes far less time than gradients step by step.
+    Everything that was scored on the way goes through the policies once more, in one pass with gradients. That takes
+    far less time than gradients at every step.
 
     Args:
         policies: the pair.
@@ -132,8 +132,8 @@ def rollouts(
         n: words.
         sentences: K; all sentences if there are fewer.
         choice: of the actions; it decides k.
-        log_probability: `plackett-luce` is that of what was drawn. `softmax-sum` adds up the log-softmax of each action
-            as if nothing had been taken before, as the study wrote it: an approximation.
+        log_probability: `plackett-luce` is exact. `softmax-sum`, which the study used, is an approximation: it adds up
+            the log-softmax of each action as if nothing had been taken before.
     """
     exact = log_probability == "plackett-luce"
     written = episodes(policies, article, n, sentences, choice, exact)
@@ -148,9 +148,9 @@ def rollouts(
 def episodes(
     policies: Policies, article: PreparedArticle, n: int, sentences: int, choice: Choice, exact: bool = True
 ) -> Episodes:
-    """As `rollouts`, without telling how probable they were.
+    """As `rollouts`, without the log-probabilities.
 
-    Unless `exact`, chunks are scored that may not be taken any more, too: `softmax-sum` counts them.
+    Unless `exact`, chunks that may not be taken any more are scored as well, because `softmax-sum` counts them.
     """
     logits = policies.sentence_logits(article)
     chosen = choice.sentences(logits, min(sentences, len(logits)))
@@ -172,7 +172,7 @@ def episodes(
 def _chunk_choices(
     policies: Policies, article: PreparedArticle, steps: list[_Step], k: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Of each episode the log-probability of its chunks, and the mean entropy of their choices: (k,) and (k,)."""
+    """For each episode, the log-probability of its chunks and the mean entropy of their choices: (k,) and (k,)."""
     zeros = torch.zeros(k, dtype=torch.float64)
     if not steps:
         return zeros, zeros
@@ -190,7 +190,7 @@ def _chunk_choices(
 
 
 def _log_softmax(logits: torch.Tensor, group: torch.Tensor, groups: int) -> torch.Tensor:
-    """Of each logit (values,) among those of its group; `group` (values,) int64 says which that is."""
+    """The log-softmax of each logit (values,) within its group; `group` (values,) int64 is the index of the group."""
     none = torch.full((groups,), -torch.inf, dtype=logits.dtype)
     shifted = logits - none.scatter_reduce(0, group, logits.detach(), "amax").index_select(0, group)
     normaliser = torch.zeros(groups, dtype=logits.dtype).index_add(0, group, shifted.exp()).log()
@@ -216,5 +216,5 @@ def sentences_log_probability(logits: torch.Tensor, chosen: torch.Tensor, exact:
 
 
 def _entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
-    """Of a distribution (values,), none of them impossible."""
+    """The entropy of a distribution, given its log-probabilities (values,), all finite."""
     return -(log_probabilities * log_probabilities.exp()).sum()

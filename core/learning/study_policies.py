@@ -1,6 +1,6 @@
 """The pair of policies as the study wrote it: an embedding and a TextRank score in, a logit out.
 
-What was chosen is not among the inputs: chunks are scored once, whatever the summary holds already.
+What was chosen before is not among the inputs, so each chunk is scored once.
 """
 
 from collections.abc import Callable

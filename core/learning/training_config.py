@@ -1,4 +1,4 @@
-"""How one pair of policies is trained: everything that decides it but the articles, the encoder and the reward."""
+"""How one pair of policies is trained: all settings except the articles, the encoder and the reward."""
 
 from dataclasses import dataclass, field
 
@@ -66,5 +66,5 @@ class TrainingConfig:
             raise RecipeError("Training needs at least one length, one pass, and one article in each update.")
 
     def updates(self, articles: int) -> int:
-        """How many updates there are with so many articles."""
+        """How many updates there are with this many articles."""
         return self.passes * -(-articles * len(self.lengths) // self.articles_per_update)

@@ -18,7 +18,7 @@ from core.types import Article
 
 
 class PolicyWriter:
-    """Holds trained policies, the encoder whose embeddings they read, and BERTScore where they are to be reranked.
+    """Holds trained policies, the encoder whose embeddings they read, and BERTScore if they rerank.
 
     Args:
         system: trained policies.

@@ -1,4 +1,4 @@
-"""BERTScore of many texts against the same few: the references, or an anchor of the article in their place."""
+"""BERTScore of many texts against a few fixed ones: the references, or an anchor taken from the article."""
 
 from collections.abc import Sequence
 
@@ -11,8 +11,8 @@ from core.types import Score
 class AnchorScorer:
     """Scores texts against anchors, which are embedded once, and each text of the same anchors once.
 
-    A score depends on the anchor and the text alone, to the last bit: only texts of as many tokens go through the model
-    together. What is chosen by it does not depend on what else is scored.
+    A score depends on the anchor and the text alone, to the last bit: texts go through the model together only if they
+    have the same number of tokens. So a choice by score does not depend on what else is scored.
 
     Scores are remembered without bound, so give each bundle of articles a new one.
     """

@@ -38,11 +38,11 @@ Pair = tuple[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Idf:
-    """How rare tokens are among references. Special tokens are in every one, so that they weigh 0.
+    """How rare tokens are among references. Special tokens are in every reference, so their weight is 0.
 
     Attributes:
-        weights: by token id, of the tokens that occur.
-        unseen: of all others.
+        weights: by token id, for the tokens that occur.
+        unseen: the weight of all other tokens.
     """
 
     weights: Mapping[int, float]
@@ -89,7 +89,7 @@ class BertScorer:
 
         Args:
             pairs: each candidate with its references.
-            idf: weights of the tokens; without them all but the special tokens count alike.
+            idf: weights of the tokens. Without them, all tokens except the special ones count alike.
         """
         texts = list(dict.fromkeys(text.strip() for pair in pairs for text in (pair[0], *pair[1])))
         embedded = zip(texts, self.embed(texts, idf=idf), strict=True)
@@ -163,7 +163,7 @@ class BertScorer:
         return np.isin(ids, special, invert=True).astype(np.float64)
 
     def _scores(self, matchings: Sequence[Matching]) -> list[list[Score]]:
-        """Of each candidate of each matching."""
+        """The score of each candidate of each matching."""
         return [[self._score(pair) for pair in pairs] for pairs in precision_and_recall(matchings)]
 
     def _score(self, matched: tuple[float, float]) -> Score:

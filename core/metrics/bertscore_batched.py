@@ -1,7 +1,7 @@
 """BERTScore as the library `bert_score` gives it for a corpus: in padded batches of 64, the way published tables do.
 
-The library masks padding with similarity 0, which lifts negative maxima, so that a score depends on what it is scored
-with: those of one-word summaries by up to 0.03. `core/metrics/bertscore.py` does without that.
+The library masks padding with similarity 0, which lifts negative maxima. So a score depends on the other texts of its
+batch, by up to 0.03 for one-word summaries. `core/metrics/bertscore.py` avoids that.
 """
 
 import hashlib
@@ -27,8 +27,8 @@ BATCH = 64  # the library's default
 class _Text(str):
     """A text that has the same hash in every process.
 
-    The library sorts a set of texts by length. In which order a set holds those of one length, and so what is padded
-    with what, follows from their hashes, which Python draws anew for each process.
+    The library sorts a set of texts by length. The order of texts of the same length, and so which are padded together,
+    follows from their hashes, which Python draws anew for each process.
     """
 
     def __hash__(self) -> int:

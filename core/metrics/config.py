@@ -1,4 +1,4 @@
-"""Options of the standard metrics, and the signatures that tell them. Loads no model library."""
+"""Options of the standard metrics, and their signatures. Loads no model library."""
 
 import importlib.metadata
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ def tuned_layer(model: ModelRef) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BertScoreConfig:
-    """Which BERTScore.
+    """Options of BERTScore.
 
     Attributes:
         model: the resolved backbone.
@@ -89,7 +89,7 @@ class RougeConfig:
 
 
 def rouge_score_version() -> str:
-    """As it stands in signatures."""
+    """The options as they stand in signatures."""
     return f"rouge_score-{importlib.metadata.version('rouge_score')}"
 
 
@@ -103,7 +103,7 @@ class MetricsConfig:
 
     @property
     def signatures(self) -> dict[str, str]:
-        """Of each metric, every option that changes its numbers."""
+        """For each metric, every option that changes its numbers."""
         return {
             "bertscore": self.bertscore.signature,
             "rouge": self.rouge.signature,

@@ -1,4 +1,4 @@
-"""What every metric is: rows in, statistics of each row out, and from the statistics of any rows their score.
+"""The interface of metrics: rows in, statistics of each row out, and a score from the statistics of any rows.
 
 Statistics are kept apart from the score so that the rows of a corpus metric (BLEU) can be resampled.
 """

@@ -1,4 +1,4 @@
-"""Metrics that compare a prediction with one reference at a time: what they share.
+"""The common part of metrics that compare a prediction with one reference at a time.
 
 Precision, recall and F1 of each pair, the rule for several references, and the mean over rows.
 """

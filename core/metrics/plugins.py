@@ -1,4 +1,4 @@
-"""Metrics from outside: a function of a summary and its references, from a plugin (`core.plugins`) or at hand.
+"""Metrics that are not built in: functions of a summary and its references, from a plugin (`core.plugins`) or a caller.
 
 The higher its value, the better the summary.
 """
@@ -30,19 +30,19 @@ _TAKEN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PluginMetric:
-    """A metric of a plugin. What it returns is checked; what is wrong with it is a failure of that article."""
+    """A metric of a plugin. Its values are checked; an error there is a failure of that article."""
 
     name: str
     plugin: Plugin
 
     @property
     def signature(self) -> str:
-        """Its name and what code it is: another source is another metric."""
+        """Its name and the hash of its code: another source is another metric."""
         version = f"|version:{self.plugin.version.replace(' ', '-')}" if self.plugin.version else ""
         return f"{self.name}|{METRIC_OF_PLUGIN}{self.plugin.name}|sha256:{self.plugin.sha256[:12]}{version}"
 
     def score(self, article: Article, summary: str) -> float:
-        """Its value of a summary.
+        """The value of a summary.
 
         Raises:
             PluginError: it raised, or returned no finite number; names the metric, the article and the line.
@@ -104,10 +104,10 @@ def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:
 
 
 def row_metric(metric: PluginMetric | Judge) -> RowMetric:
-    """A metric of a plugin, or a function that is at hand, for `nws score`.
+    """A metric of a plugin, or a function, for `nws score`.
 
-    The signature of a function has the SHA-256 of its source, where that can be found: not of one typed into a plain
-    Python prompt.
+    The signature of a function has the SHA-256 of its source if Python can find the source. It cannot for a function
+    that was typed into a plain Python prompt.
 
     Raises:
         PluginError: the function has a name that no metric can have.

@@ -28,16 +28,16 @@ MINILM = "all-MiniLM-L6-v2"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a metric may be told; each takes what concerns it, and its signature says what it took.
+    """Options of metrics. Each metric takes those that concern it, and its signature names them.
 
     Attributes:
         stemmer: ROUGE compares Porter stems (English only).
-        references: of several references the best one counts, or their mean. BLEU, SacreBLEU, chrF and the DialogSum
+        references: how several references count: the best one, or their mean. BLEU, SacreBLEU, chrF and the DialogSum
             score have their own rule.
         lang: `en` or `ko`.
         tokenizer: one of `core.text.tokenizers.TOKENIZERS`; the default of `lang` if not given.
         bertscore_model: backbone of BERTScore: a known name, a folder, or a Hub id.
-        bertscore_layer: the layer of it that is matched; the one its authors or bert-score's tuned if not given.
+        bertscore_layer: the layer that is matched; if not given, the one that its authors or bert-score's tuned.
         bertscore_idf: BERTScore weighs tokens by how rare they are in the references that are scored.
         bertscore_batched: BERTScore in the padded batches of the library bert_score, as published tables have it.
 

@@ -1,4 +1,4 @@
-"""Greedy search for the chunks that make the best summary of n words, whatever says what is best."""
+"""Greedy search for the chunks that make the best summary of n words, by any objective."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from core.types import SegmentedArticle, SystemKind
 CANDIDATE_CHUNKS = 40
 """How many chunks the search chooses from: those that are best by themselves."""
 LEAD_SENTENCES = 3
-"""What `lead3-search` searches for the meaning of."""
+"""How many of the first sentences `lead3-search` compares summaries with."""
 
 # From texts to how good each is.
 Objective = Callable[[Sequence[str]], list[float]]
@@ -69,7 +69,7 @@ def greedy(
 def _extensions(
     article: SegmentedArticle, candidates: Sequence[int], taken: frozenset[int], n: int
 ) -> Iterator[frozenset[int]]:
-    """The word positions `taken` with each further chunk, cut to fit; none where there are `n` already."""
+    """The word positions `taken` plus those of one more chunk, cut to fit; none if there are `n` already."""
     if len(taken) >= n:
         return
     for index in candidates:

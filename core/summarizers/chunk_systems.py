@@ -21,7 +21,7 @@ from core.summarizers.systems import Document, Draft
 from core.types import SegmentedArticle, SystemKind
 
 DRAWS = 5
-"""How often `random` draws. One draw alone would carry its own luck into everything that is compared with it."""
+"""How often `random` draws. With one draw, chance would affect everything that is compared with it."""
 
 # From an article and its unit sentence vectors, (sentences, dimensions), to one importance each, (sentences,).
 IMPORTANCE: dict[str, Callable[[SegmentedArticle, FloatArray], FloatArray]] = {
@@ -66,7 +66,7 @@ class ChunkSystem:
 class LeadChunks:
     """The chunks of the first two sentences, by their similarity to the document.
 
-    It joins the two strongest cues there are without learning: where news says what matters, and the document's centre.
+    It joins the two strongest cues that need no learning: the beginning of a news article, and the document's centre.
     """
 
     kind: ClassVar[SystemKind] = "system"

@@ -29,7 +29,7 @@ def compose(article: SegmentedArticle, ranking: Iterable[int], n: int) -> str:
 
 
 def filled(article: SegmentedArticle, taken: Collection[int], n: int) -> set[int]:
-    """The word positions `taken` and, where they are fewer than `n`, the article's first others."""
+    """The word positions `taken` and, if they are fewer than `n`, the first other words of the article."""
     others = (position for position in range(len(article.words)) if position not in taken)
     return {*taken, *itertools.islice(others, max(0, n - len(taken)))}
 

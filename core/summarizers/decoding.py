@@ -1,4 +1,4 @@
-"""How summaries come out of a model: the settings it writes with, chance, and what is kept of what it wrote."""
+"""How a model writes summaries: its settings, random draws, and which part of its output is the summary."""
 
 import copy
 import functools
@@ -18,7 +18,7 @@ from core.text.rows import cleaned
 
 
 def generation_config(generator: Generator, model: Any, stated: Any, tokenizer: Any, window: int, n: int) -> Any:
-    """The one `GenerationConfig` that a model writes with: without chance, and inside its window (in tokens).
+    """The `GenerationConfig` that a model writes with: no sampling, and inside its window (in tokens).
 
     Args:
         generator: whose settings count.
@@ -29,7 +29,7 @@ def generation_config(generator: Generator, model: Any, stated: Any, tokenizer: 
         n: how many words its prompt asks for, `UNCUT` for none.
     """
     config = copy.deepcopy(stated)
-    # Chance is `TopKSampling`'s.
+    # Random draws come from `TopKSampling`.
     config.update(use_cache=True, do_sample=False, temperature=None, top_k=None, top_p=None)
     if not generator.checkpoint_first or (config.max_length is None and config.max_new_tokens is None):
         asked = replace(generator.settings, top_k=None).stated()
@@ -53,7 +53,7 @@ def generation_config(generator: Generator, model: Any, stated: Any, tokenizer: 
 
 
 def clean(text: str, generator: Generator) -> str:
-    """The summary in what the model wrote: the sentences that count, on one line, without what no database keeps."""
+    """The summary in a model's output: its first sentences, on one line, without characters that no database stores."""
     if generator.line_mark:
         text = text.replace(generator.line_mark, "\n")
     if generator.sentences:

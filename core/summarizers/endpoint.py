@@ -1,4 +1,4 @@
-"""A model that others run, behind an endpoint that speaks as OpenAI's does: which one, and what it is asked.
+"""A model that others run, behind an endpoint with the API of OpenAI: which one, and what it is asked.
 
 How it is asked is in `core/summarizers/endpoint_requests.py`.
 """
@@ -22,7 +22,7 @@ class Endpoint:
 
     Attributes:
         model: as the endpoint calls it.
-        url: what stands before `/chat/completions`.
+        url: the part before `/chat/completions`.
         prompt: what the model is asked for.
         concurrency: how many requests a process has under way at most. It changes no summary.
 

@@ -1,4 +1,4 @@
-"""Articles in, written summaries out: requests to an endpoint, several at a time, again where that may help."""
+"""Articles in, written summaries out: requests to an endpoint, several at a time, with retries."""
 
 import email.utils
 import functools
@@ -24,7 +24,7 @@ _SECONDS = httpx.Timeout(120, connect=10)
 _ATTEMPTS = 4
 _LONGEST_WAIT = 60.0
 _BACKOFF = wait_random_exponential(multiplier=1, max=30)
-# Of what an endpoint says, in characters.
+# Characters of an endpoint's message that an error quotes.
 _TOLD = 300
 _CURES = {
     401: f"Set {_KEY_VARIABLE} to a key of this endpoint where the run's processes start.",
@@ -56,7 +56,7 @@ _USAGE = ("prompt_tokens", "completion_tokens")
 
 
 class _Passing(EndpointError):
-    """What may be gone when the request is sent again, after `seconds` if the endpoint says how long."""
+    """A problem that a later attempt may not have. `seconds` is how long the endpoint asks to wait, if it says."""
 
     def __init__(self, message: str, seconds: float | None = None) -> None:
         super().__init__(message)
@@ -90,7 +90,8 @@ class LoadedEndpoint:
     def __call__(self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[Answer]:
         """A summary of each text, in their order, of as many words as `asked`. `keys` are for models that draw.
 
-        Nothing is asked for twice while the same articles come again: where one fails, the others do so alone.
+        Answers are kept while the same articles come again. So if one article fails and the others are sent again
+        without it, they are not asked for twice.
 
         Raises:
             EndpointError: there is none of a text, after all attempts.
@@ -192,7 +193,7 @@ def _key() -> str:
 
 
 def _refusal(response: httpx.Response) -> str:
-    """What an endpoint says of a request that it refuses."""
+    """The message of an endpoint that refuses a request."""
     try:
         reply = response.json()
         message = reply["error"]["message"] if isinstance(reply.get("error"), dict) else reply.get("error") or reply

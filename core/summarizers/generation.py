@@ -20,8 +20,8 @@ from core.summarizers.systems import UNCUT
 from core.token_budget import TokenBudget
 from core.transformer import hide_progress_bars, only_errors
 
-# Tokens of articles and summaries in one batch, times beams. What every token keeps in memory is what counts: up to
-# 300 kB (GPT-2 XL in float16; T5 and PEGASUS in float32 have half of it), which is 10 GB on a GPU.
+# Tokens of articles and summaries in one batch, times beams. The limit is memory: a token takes up to 300 kB (GPT-2 XL
+# in float16; half of that for T5 and PEGASUS in float32), which adds up to 10 GB on a GPU.
 GPU_TOKEN_BUDGET = 32_768
 CPU_TOKEN_BUDGET = 8_192
 # With this transformers begins to name the hundreds of kinds of models that it does know.
@@ -84,7 +84,8 @@ class LoadedGenerator:
             texts: articles of any length; what goes beyond the model's window is cut.
             keys: a number >= 0 for each article, such as its content hash. Where tokens are drawn, the draws depend on
                 the article's key and the seed alone.
-            asked: of each text the number of words that its prompt asks for, `UNCUT` for none, as for all unless given.
+            asked: for each text, the number of words that its prompt asks for; `UNCUT` if it asks for none. Default:
+                `UNCUT` for all.
         """
         asked = [UNCUT] * len(texts) if asked is None else asked
         prompts = [self.prompt(text, n) for text, n in zip(texts, asked, strict=True)]
@@ -207,7 +208,7 @@ def _kind(folder: Path, architecture: str) -> Any:
 
 
 def _padded(rows: list[list[int]], fill: int, pad_left: bool) -> dict[str, IntArray]:
-    """`input_ids` and `attention_mask`, each (rows, longest). What is to be continued is padded on the left."""
+    """`input_ids` and `attention_mask`, each (rows, longest). Prompts that the model continues are padded left."""
     lengths = np.array([len(row) for row in rows])
     places = np.arange(lengths.max())
     mask = (places[::-1] if pad_left else places) < lengths[:, None]

@@ -1,4 +1,4 @@
-"""The abstractive generators: each a frozen value that says what a model reads, how it writes, and what is kept of it.
+"""The abstractive generators: frozen values that say what a model reads, how it writes, and what its summary is.
 
 How they are loaded and run is in `core/summarizers/generation.py`.
 """

@@ -86,7 +86,7 @@ def chunk_weights(
 
 
 def rounded(weights: FloatArray) -> FloatArray:
-    """Weights without the digits that depend on what else was in the batch."""
+    """Weights rounded so that they do not depend on what else was in the batch."""
     return np.round(weights, _WEIGHT_DECIMALS)
 
 
@@ -101,5 +101,5 @@ def standardised(values: FloatArray) -> FloatArray:
     if not len(values):
         return values
     deviation = values.std()
-    # Below this the values are equal but for the rounding of embeddings, and dividing would blow that up.
+    # Below this the values differ only by rounding of embeddings, which dividing would magnify.
     return (values - values.mean()) / deviation if deviation > 1e-6 else np.zeros_like(values)

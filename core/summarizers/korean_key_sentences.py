@@ -20,7 +20,7 @@ def length_penalty(sentence: str) -> int:
 
 
 def distinct(documents: Iterable[str]) -> list[str]:
-    """The documents in order, each the first of those that differ in nothing but space."""
+    """The documents in order. Of those that differ only in white space, the first one."""
     return list({" ".join(document.split()): document for document in reversed(list(documents))}.values())[::-1]
 
 

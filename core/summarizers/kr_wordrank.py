@@ -122,7 +122,7 @@ class LeftParts:
 
 
 def _shown(stopwords: Collection[str]) -> str:
-    """Their number, and what tells one list of them from another."""
+    """Their number, and a hash that identifies the list."""
     if not stopwords:
         return "no"
     return f"{len(stopwords)},sha256-{hashlib.sha256(','.join(sorted(stopwords)).encode()).hexdigest()[:12]}"

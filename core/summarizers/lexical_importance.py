@@ -43,7 +43,7 @@ def textrank_words(sentences: Sequence[Sequence[str]]) -> FloatArray:
 
 
 def lexrank(sentences: Sequence[Sequence[str]]) -> FloatArray:
-    """PageRank of the sentences on the graph of those that are alike (LexRank with threshold, Erkan & Radev 2004).
+    """PageRank of the sentences on the graph of similar sentences (LexRank with threshold, Erkan & Radev 2004).
 
     Sentences are vectors of tf-idf (tf a count, idf the log of all over those with the word); two are neighbours if the
     cosine is above `LEXRANK_THRESHOLD`. Every sentence is its own neighbour, too, as in the paper. The paper takes

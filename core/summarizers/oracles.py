@@ -1,6 +1,7 @@
-"""Upper bounds: summaries chosen with the reference at hand. They say how much room there is, and are no systems.
+"""Upper bounds: summaries chosen with the reference at hand. They show how much better a summary could be.
 
-Each bounds its own way to write: `WindowOracle` consecutive words, `Oracle` the systems that it is held against.
+They are not systems to choose. Each bounds one way of writing: `WindowOracle` consecutive words, `Oracle` the systems
+that it is compared with.
 """
 
 import itertools
@@ -24,7 +25,8 @@ _NO_LETTER = re.compile(r"[\W_]+")
 class WindowOracle:
     """The n consecutive words of the article with the highest BERTScore F1. Every window is tried.
 
-    So it bounds what takes consecutive words as they stand, such as `lead`. What skips words may be above it.
+    So it bounds systems that take consecutive words as they stand, such as `lead`. A system that skips words may score
+    higher.
     """
 
     kind: ClassVar[SystemKind] = "upper bound"
@@ -42,9 +44,9 @@ class WindowOracle:
 class Oracle:
     """Greedy search for the n words with the highest BERTScore F1.
 
-    Chunk after chunk, the one that raises F1 most is taken (Nallapati et al. 2017, section 3, with chunks for sentences
-    and BERTScore for ROUGE). What was found is then held against the summaries of `rivals` and
-    against `likely_windows`. The best of all is the oracle's: it is never below one of them.
+    In each step, the chunk that raises F1 most is taken (Nallapati et al. 2017, section 3, with chunks in place of
+    sentences and BERTScore in place of ROUGE). The result is then compared with the summaries of `rivals` and with
+    `likely_windows`. The best of all is the oracle's summary, so the oracle is never below one of them.
     """
 
     kind: ClassVar[SystemKind] = "upper bound"
@@ -85,7 +87,7 @@ def likely_windows(article: Article, n: int) -> list[str]:
     """The `LIKELY_WINDOWS` different windows that have most in common with a reference; of equals the first.
 
     Words and pairs of neighbouring words in common are counted, without case and punctuation, each at most as often as
-    both have it. A window that is above what a search over chunks finds is all but copied from the reference.
+    both have it. Only a window that is nearly a copy of the reference scores higher than a search over chunks.
     """
     references = [_words_and_pairs(reference) for reference in article.references]
     common: dict[str, int] = {}

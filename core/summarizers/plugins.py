@@ -1,4 +1,4 @@
-"""Systems from outside: what a plugin (`core.plugins`) writes, checked."""
+"""Systems of plugins (`core.plugins`), whose output is checked."""
 
 import inspect
 import math
@@ -16,10 +16,10 @@ from core.types import PLUGIN_SCORES, SystemKind
 
 @dataclass(frozen=True, slots=True)
 class PluginSystem:
-    """A system of a plugin. What it writes is checked; what is wrong with it is a failure of that article.
+    """A system of a plugin. Its output is checked; an error there is a failure of that article.
 
-    `encoders` are the names of those whose vectors it may ask for: of every encoder of the run, for an object, and of
-    none for a function.
+    `encoders` are the names of the encoders whose vectors it may ask for: all of the run for an object, none for a
+    function.
     """
 
     name: str

@@ -54,7 +54,7 @@ def parse_predictions(text: str) -> PredictionsSpec:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """A system whose texts are there already: uncut, and cut to n as those of a generator are.
+    """A system whose texts exist already. They are used uncut, and cut to n like those of a generator.
 
     Attributes:
         name: of the system.

@@ -1,4 +1,4 @@
-"""What a model that follows instructions is asked for: a prompt with places for the article and the number of words."""
+"""The prompt for a model that follows instructions, with placeholders for the article and the number of words."""
 
 import hashlib
 import string
@@ -14,7 +14,7 @@ _UNCUT_TOKENS = 256
 
 @dataclass(frozen=True, slots=True)
 class PromptTemplate:
-    """A prompt in which `{article}` and, if a number of words is asked for, `{n}` stand for what they name.
+    """A prompt with the placeholders `{article}` and, if it asks for a number of words, `{n}`.
 
     A brace that is part of the prompt is written twice, as in `str.format`.
 
@@ -31,7 +31,7 @@ class PromptTemplate:
             raise RecipeError(f"the prompt cannot be read: {error}. Write {{{{ and }}}} for braces.") from error
         if unknown := [name for name in names if name not in ("n", "article")]:
             raise RecipeError(
-                f"the prompt has a place {{{unknown[0]}}}: there are {{n}} and {{article}} alone. "
+                f"the prompt has a placeholder {{{unknown[0]}}}: only {{n}} and {{article}} are known. "
                 "Write {{ and }} for braces."
             )
         if names.count("article") != 1:
@@ -51,7 +51,7 @@ class PromptTemplate:
 
     @property
     def short_sha256(self) -> str:
-        """8 hex digits that tell it from others."""
+        """8 hex digits that identify the prompt."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:8]
 
     def about(self, article: str, n: int) -> str:

@@ -92,7 +92,7 @@ def require_name(name: str) -> None:
     """
     if not _NAME.fullmatch(name):
         raise RecipeError(
-            f"a system cannot be called {name!r}: its name has letters, digits and . _ + - alone, 100 at most."
+            f"a system cannot be called {name!r}: a name has only letters, digits and . _ + -, 100 at most."
         )
 
 

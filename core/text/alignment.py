@@ -1,7 +1,7 @@
-"""Where the words of a summary stand in its article, for whoever shows one in the other.
+"""The positions of a summary's words in its article.
 
-A word is a word of `core.text.words`. Two words are the same if they are equal without what stands around them that is
-neither letter nor digit, and without case: "Council," and "council" are.
+A word is a word of `core.text.words`. Two words are the same if they are equal without case and without the characters
+around them that are neither letters nor digits: "Council," and "council" are.
 """
 
 from collections.abc import Sequence
@@ -37,9 +37,9 @@ def align(summary: Sequence[str], article: Sequence[str]) -> list[int | None]:
     3. among these, the earliest: from the summary's first word to its last, each has the lowest position with which 1
        and 2 can still be reached, and is left out only if no position allows that.
 
-    So the answer is unique. It is where the words stand, not where a system took them from: where an article says a
-    thing twice, nobody can tell. A summary that `core.summarizers.composition` composed is placed as a whole, since its
-    words are words of the article in order.
+    So the answer is unique. It says where the words occur, not where a system took them from: if they occur twice,
+    nobody can tell. All words of a summary by `core.summarizers.composition` are placed, since they are words of the
+    article in order.
 
     Dynamic programming over the ends of both, one row of NumPy for each word of the summary: time and memory (8 bytes)
     are in proportion to len(summary) * len(article).

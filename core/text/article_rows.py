@@ -1,4 +1,4 @@
-"""From the rows of a dataset to its articles, none twice: read for the first time, again, or from a stream."""
+"""The distinct articles in the rows of a dataset: read for the first time, read again, or read from a stream."""
 
 import itertools
 from array import array
@@ -73,14 +73,14 @@ def _positions(wanted: bytes) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownArticles:
-    """Articles that have been read once, and are compared with what they were whenever they are read again.
+    """Articles that have been read once. When they are read again, they are checked to be unchanged.
 
     Attributes:
         rows: what they are read from.
         fields: of every row.
         kept: bool, of each row up to the last that was read: whether it holds one of these articles, and no repeat.
         ids: of the articles, in order.
-        has_rest: whether there may be rows behind, which are none of these.
+        has_rest: whether more rows may follow, which hold none of these articles.
     """
 
     rows: ArticleRows
@@ -90,7 +90,7 @@ class KnownArticles:
     has_rest: bool
 
     def read(self, wanted: NDArray[np.bool_] | None = None) -> Iterator[Article]:
-        """All, or of each article whether it is wanted. Those that are not are passed over, and not compared.
+        """The articles: all, or those that `wanted` marks. The others are skipped and not checked.
 
         Raises:
             CorpusError: one is another, is gone, is new, or cannot be read any more.
@@ -115,7 +115,7 @@ class KnownArticles:
 
 
 def changed(place: str, change: str) -> CorpusError:
-    """The error of a dataset that is not what it was."""
+    """The error for a dataset that has changed."""
     return CorpusError(
         f"{place} was changed while it was in use ({change}). Restore it and resume the run, or submit a new one."
     )

@@ -122,7 +122,7 @@ def _open_file(path: Path, name: str, spec: DatasetSpec) -> Corpus:
 
     def require_unchanged() -> None:
         if _revision(path) != revision:
-            raise changed(str(path), "its SHA-256 is another one")
+            raise changed(str(path), "its SHA-256 differs")
 
     # Hashed before and after: the revision is that of what was read, not of what came to lie there meanwhile.
     require_unchanged()

@@ -1,4 +1,4 @@
-"""What every way of cutting a text gives, English or Korean, and the rule by which runs of words become chunks."""
+"""The result of cutting a text, English or Korean, and the rule by which runs of words become chunks."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -56,12 +56,12 @@ def read_rows(path: Path, choose: Choose, wanted: Iterable[int] = ()) -> Iterato
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is such a file; not for what `Path.is_file` fails on: too long for a name, or with a NUL in it."""
+    """Whether there is such a file. False if `Path.is_file` fails: the name is too long, or has a NUL in it."""
     return os.path.isfile(path)
 
 
 def is_data_file(name: str) -> bool:
-    """Whether a name is that of a file which is read here, be it there or not."""
+    """Whether a name has the ending of a file that can be read here. The file need not exist."""
     return _kind(name) in (*_TEXT_READERS, ".parquet")
 
 

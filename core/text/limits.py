@@ -1,4 +1,4 @@
-"""How long a text may be: what is shorter is done in seconds on one CPU core, and what is longer is refused at once.
+"""How long a text may be. Shorter texts take seconds on one CPU core, and longer ones are refused at once.
 
 Embedding takes time in proportion to the words (16 s for 10,000 of them with MiniLM on a busy core), ranking in
 proportion to the square of the sentences, ROUGE-L to the words of a summary times those of its reference (5 s and
@@ -45,7 +45,7 @@ def require_summary_length(text: str) -> None:
 
 
 def too_long(article: Article, size: str, most: int) -> SegmentationError:
-    """The error for an article that has `what`, where `most` may be."""
+    """The error for an article that has `size`, where `most` is allowed."""
     return SegmentationError(
         f"Article {article.key!r} of {article.dataset} has {size}; at most {most} can be summarised. Split it."
     )

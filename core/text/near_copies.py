@@ -43,7 +43,7 @@ def near_copies(first: Iterable[Article], second: Iterable[Article]) -> Iterator
 
 
 class _Index:
-    """Which articles have which 8-grams: hashes in ascending order, and whose each is."""
+    """Which articles have which 8-grams: hashes in ascending order, each with the index of its article."""
 
     def __init__(self, articles: Iterable[Article]) -> None:
         self._articles = list(articles)

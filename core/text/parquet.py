@@ -1,4 +1,4 @@
-"""Rows of Parquet files: only the columns that are needed, and none that unpack to far more than lies on the disk."""
+"""Rows of Parquet files. Only needed columns are read. Columns that unpack to far more than their size are refused."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path

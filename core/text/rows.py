@@ -23,7 +23,7 @@ class Fields:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Those that there are."""
+        """The names of the fields that are not None."""
         return (self.text, self.reference) if self.key is None else (self.text, self.reference, self.key)
 
 

@@ -145,7 +145,7 @@ def _empty(article: Article) -> EmptyArticleError:
 
 
 def unsegmented(article: Article) -> SegmentedArticle:
-    """`article` with its words as they stand, and without sentences or chunks: for what reads the text itself.
+    """`article` with its words as they stand, without sentences and chunks: for systems that read the text itself.
 
     Raises:
         EmptyArticleError: the text holds no word.

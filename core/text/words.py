@@ -1,4 +1,4 @@
-"""What a word is: the one place that owns the rule by which every summary is counted and cut."""
+"""What a word is: the only place with the rule by which every summary is counted and cut."""
 
 import itertools
 import re

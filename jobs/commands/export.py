@@ -49,6 +49,7 @@ def export(
 
 def _export_rows(run: str, target: Path, with_articles: bool, store: str, as_json: bool) -> None:
     from jobs.report.summary_rows import STDOUT, write_summary_rows
+    from jobs.terminal.numerals import counted
 
     if target == STDOUT and as_json:
         raise RecipeError("--rows - prints JSON lines itself: leave --json out.")
@@ -57,9 +58,9 @@ def _export_rows(run: str, target: Path, with_articles: bool, store: str, as_jso
     if as_json:
         print(json.dumps({"run": run, "rows": count, "files": [str(file) for file in files]}))
     elif target == STDOUT:
-        err.print(f"{count} summaries of run {run}")
+        err.print(f"{counted(count, 'summary')} of run {run}")
     else:
-        out.print(f"{count} summaries of run {run}")
+        out.print(f"{counted(count, 'summary')} of run {run}")
         for file in files:
             out.print(str(file))
 

@@ -17,7 +17,9 @@ def keysentences(
     top: Annotated[int, typer.Option(help="How many keywords and how many sentences to print.")] = 30,
     stopwords: Annotated[
         str | None,
-        typer.Option(help="What no keyword may be: a file with one word a line, or words with commas between them."),
+        typer.Option(
+            help="Words that are no keywords: a file with one word a line, or words with commas between them."
+        ),
     ] = None,
     diversity: Annotated[
         float, typer.Option(help="The least cosine distance between two key sentences, from 0 to 1.")

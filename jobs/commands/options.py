@@ -177,7 +177,7 @@ Seeds = Annotated[
         "--seed",
         envvar="NWS_SEED",
         min=0,
-        help="Seed of a training. Repeatable: policies are trained with each; the first is that of tests, too.",
+        help="Seed of the training. Repeatable: policies are trained with each. The first also seeds the tests.",
     ),
 ]
 EngineName: TypeAlias = Literal["ray", "inline"]
@@ -198,8 +198,8 @@ Actors = Annotated[
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with the newest run of exactly this recipe, if there is one.")
 ]
-Name = Annotated[str | None, typer.Option("--name", help="What you call a new run, for `nws ls`.")]
-Note = Annotated[str | None, typer.Option("--note", help="What there is to remember of a new run, for `nws ls`.")]
+Name = Annotated[str | None, typer.Option("--name", help="Name of a new run, as `nws ls` lists it.")]
+Note = Annotated[str | None, typer.Option("--note", help="Note on a new run, as `nws ls` lists it.")]
 LogTo = Annotated[
     list[str] | None,
     typer.Option(
@@ -214,7 +214,7 @@ NoReuse = Annotated[
     typer.Option(
         "--no-reuse",
         envvar="NWS_NO_REUSE",
-        help="Compute every summary, also those that other runs of the store have: they would be copied.",
+        help="Compute every summary anew. Default: copy those that other runs of the store have.",
     ),
 ]
 DryRun = Annotated[
@@ -238,7 +238,9 @@ Address = Annotated[
 NoWait = Annotated[
     bool, typer.Option("--no-wait", help="With --address: return once the run is submitted, and do not follow it.")
 ]
-Local = Annotated[bool, typer.Option("--local", help="On this machine, also a run that was submitted to a cluster.")]
+Local = Annotated[
+    bool, typer.Option("--local", help="Drive the run on this machine, even if it was submitted to a cluster.")
+]
 HeadAddress = Annotated[
     str | None,
     typer.Option("--address", help="Dashboard of the Ray cluster; default: the one the run was submitted to."),

@@ -16,8 +16,10 @@ _FILES = ("README.md", "recipe.yaml", "decoding.json", "policy.*", "n=*/policy.*
 
 def push(
     folder: Annotated[Path, typer.Argument(help="Folder that `nws export RUN --policy FOLDER` wrote.")],
-    repository: Annotated[str, typer.Argument(help="Where to: organisation/name on the Hub. Made if need be.")],
-    private: Annotated[bool, typer.Option("--private", help="Only you may see it, if it is made now.")] = False,
+    repository: Annotated[
+        str, typer.Argument(help="Repository on the Hub, organisation/name. It is created if it does not exist.")
+    ],
+    private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
     as_json: Json = False,
 ) -> None:
     """Upload exported policies with their model card to the Hugging Face Hub. Needs a token (`hf auth login`)."""

@@ -86,7 +86,7 @@ def _how_it_stands(opened: "Store", run: str, store: str) -> str:
     try:
         info = opened.run_info(run)
     except StoreUnavailableError as error:
-        return f"Interrupted. How run {run} stands cannot be seen now ({error}). {go_on_with}"
+        return f"Interrupted. The state of run {run} cannot be read now ({error}). {go_on_with}"
     except StoreError:
         return "Interrupted before there was a run: nothing is stored."
     if (info.driver_pid, info.driver_host) != (os.getpid(), socket.gethostname()):

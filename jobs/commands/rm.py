@@ -22,15 +22,15 @@ def remove(
     A run that is waiting or in work is refused. Summaries that other runs have copied from it stay there.
     """
     from jobs.store import open_store
+    from jobs.terminal.numerals import counted
 
     if as_json and not yes:
-        raise RecipeError("--json asks nothing: say --yes as well.")
+        raise RecipeError("--json cannot ask for confirmation: give --yes, too.")
     with open_store(store) as opened:
         info = opened.run_info(run)
         if not yes:
-            err.print(
-                f"{run} in {shown(store)}: {info.state}, {info.articles_done} articles, {info.summaries} summaries"
-            )
+            articles, summaries = counted(info.articles_done, "article"), counted(info.summaries, "summary")
+            err.print(f"{run} in {shown(store)}: {info.state}, {articles}, {summaries}")
             typer.confirm("Remove it for good?", abort=True, err=True)
         with busy(f"Removing {run}"):
             removed = opened.remove_run(run, socket.gethostname())
@@ -38,10 +38,8 @@ def remove(
         counts = {"summaries": removed.summaries, "articles": removed.articles, "copies": removed.copies}
         print(json.dumps({"removed": run, **counts}))
         return
-    out.print(
-        f"Removed {run}: {removed.summaries} summaries, and {removed.articles} articles that no run has any more."
-    )
+    summaries, articles = counted(removed.summaries, "summary"), counted(removed.articles, "article")
+    out.print(f"Removed {run}: {summaries}, and {articles} that no run has any more.")
     if removed.copies:
-        out.print(
-            f"{removed.copies} summaries of other runs were copied from it. They stay, and name it in reused_from."
-        )
+        copies = counted(removed.copies, "summary")
+        out.print(f"Other runs have {copies} copied from it. The copies stay, and name it in reused_from.")

@@ -40,7 +40,7 @@ def score(
     ] = None,
     stemmer: Annotated[bool, typer.Option("--stemmer", help="ROUGE compares Porter stems (English only).")] = False,
     references: Annotated[
-        Literal["best", "mean"], typer.Option(help="Of several references the best one counts, or their mean.")
+        Literal["best", "mean"], typer.Option(help="With several references: take the best score, or the mean.")
     ] = "best",
     lang: Annotated[str, typer.Option(help="Language of the texts: en or ko.")] = "en",
     tokenizer: Annotated[

@@ -26,7 +26,7 @@ StoreUrl = Annotated[
 PolicyName = Annotated[
     str | None,
     typer.Option(
-        help="Which of the run's policies, e.g. `reinforce|seed=1`; default: the first method's, seed's and decoding's."
+        help="Which of the run's policies, e.g. `reinforce|seed=1`; default: the first method, seed and decoding."
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
@@ -95,22 +95,23 @@ def parse_lengths(text: str | None) -> list[int] | None:
 
 def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
     """Print how a run stands, and exit as its state asks for."""
+    from jobs.terminal.numerals import counted
+
     where = store_flag(store)
     if as_json:
         print(json.dumps(outcome.as_dict()))
     else:
+        articles, summaries = counted(outcome.articles, "article"), counted(outcome.summaries, "summary")
         reused = f" ({outcome.reused} of them reused)" if outcome.reused else ""
-        out.print(
-            f"Run {outcome.run_id} is {outcome.state}: {outcome.articles} articles, {outcome.summaries} "
-            f"summaries{reused}, {outcome.failures} failures."
-        )
+        failures = counted(outcome.failures, "failure")
+        out.print(f"Run {outcome.run_id} is {outcome.state}: {articles}, {summaries}{reused}, {failures}.")
     if outcome.state == "submitted":
         return
     if outcome.state == "interrupted":
         err.print(f"Interrupted; what was finished is stored. Go on with: nws resume {outcome.run_id}{where}")
         raise typer.Exit(130)
     if outcome.failures:
-        err.print(f"{outcome.failures} articles failed. See why: nws status {outcome.run_id}{where}")
+        err.print(f"{counted(outcome.failures, 'article')} failed. See why: nws status {outcome.run_id}{where}")
         raise typer.Exit(1)
     from jobs.drive.time_left import duration
 

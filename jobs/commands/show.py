@@ -34,17 +34,17 @@ def show(
     ] = None,
     n: Annotated[
         int | None,
-        typer.Option(min=0, help="Length in words, 0: uncut. Default: one that is recommended, or it says which."),
+        typer.Option(min=0, help="Length in words, 0: uncut. Default: a recommended one, and the output says why."),
     ] = None,
     worst: Annotated[
-        int | None, typer.Option(min=1, help="Instead of ARTICLE: so many of the lowest BERTScore F1.")
+        int | None, typer.Option(min=1, help="Instead of ARTICLE: this many articles with the lowest BERTScore F1.")
     ] = None,
     best: Annotated[
-        int | None, typer.Option(min=1, help="Instead of ARTICLE: so many of the highest BERTScore F1.")
+        int | None, typer.Option(min=1, help="Instead of ARTICLE: this many articles with the highest BERTScore F1.")
     ] = None,
     differ: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="A B", help="Instead of ARTICLE: where the F1 of two systems differs most."),
+        typer.Option(metavar="A B", help="Instead of ARTICLE: articles where the F1 of two systems differs most."),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many articles --differ shows.")] = 5,
     store: StoreUrl = DEFAULT_STORE,

@@ -32,10 +32,13 @@ RESAMPLES = 10_000
 class RunComparison:
     """Comparisons of systems of run `a` with systems of run `b`, which may be the same run.
 
-    `signatures` tell how the metric was computed in either run; two runs have equal ones. `seed`, that of run `a`, made
-    the tests; `kinds` says what each system is. `not_compared` are pairs that share no article at any n, and why.
-    `why_left_out` has, by dataset and pair, a sentence for each reason why some n take no part. `only_a` and `only_b`
-    are systems that the other run lacks and that nobody named.
+    Attributes:
+        signatures: how the metric was computed in either run; they are equal.
+        seed: of the tests. It is that of run `a`.
+        kinds: what each system is.
+        not_compared: pairs that share no article at any n, and why.
+        why_left_out: by dataset and pair, a sentence for each reason why some n take no part.
+        only_a: systems that only run `a` has and that nobody named; `only_b` likewise.
     """
 
     a: RunInfo
@@ -76,11 +79,13 @@ class RunComparison:
 def compare_runs(
     store: Store, run: str, other_run: str | None, systems: Sequence[str], lengths: Sequence[int] | None, metric: str
 ) -> RunComparison:
-    """Compare systems of `run`, or of `run` and `other`, at every n they share or at `lengths`.
+    """Compare systems of `run`, or of `run` and `other_run`, at every n they share or at `lengths`.
 
-    With one run, two `systems` are compared with each other, one with every other system, and where none is named
-    every system is compared with `lead`. With two runs, two `systems` are the one of the first and the one of the
-    second run, one is compared with itself, and where none is named so is every system that both runs have.
+    In one run, two `systems` are compared with each other, and one with every other system. If none is named, every
+    system is compared with `lead`.
+
+    In two runs, two `systems` are one of the first and one of the second run. A single one is compared with itself. If
+    none is named, every system that both runs have is compared with itself.
 
     Trained policies may be named by their method alone (`policy|reinforce`): that is the mean over its seeds.
 
@@ -130,10 +135,10 @@ def compare_runs(
 
 
 def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hashes_b: Mapping[str, str]) -> Points:
-    """The points of run B under the datasets and article ids of run A, where A has the same content under other names.
+    """The points of run B, under the datasets and article ids of run A where A has the same content under other names.
 
-    An id also hashes the names of dataset, split and row: a renamed file has others. What else such a file holds counts
-    as articles that only B has, if all that run A knows of it is in one dataset.
+    An id also hashes the names of dataset, split and row, so a renamed file has other ids. Other articles of such a
+    file count as articles that only B has, if all its articles that run A knows are in one dataset.
     """
     places = {article: dataset for dataset, article in points_a.articles}
     unmatched: dict[str, list[str]] = {}
@@ -166,7 +171,7 @@ def _full_name(name: str, known: set[str]) -> str:
 
 
 def _with_methods(points: Points, systems: Sequence[str]) -> Points:
-    """`points`, and those of the methods among `systems`, which are no systems of a run by themselves."""
+    """`points`, and the means over seeds of the methods among `systems`, which a run does not store."""
     methods = dict.fromkeys(name for name in systems if name not in points.systems)
     return Points.together([points, *(mean_over_seeds(points, method) for method in methods)])
 
@@ -176,7 +181,7 @@ def _names(a: RunInfo, b: RunInfo) -> str:
 
 
 def _signatures(a: RunInfo, b: RunInfo, metric: Metric) -> tuple[str, str]:
-    """How either run computed the metric; refuses two runs of which nothing says that they did it alike."""
+    """How either run computed the metric; refuses two runs that are not known to have computed it alike."""
     signature_a, signature_b = (metric_signature(run, metric) for run in (a, b))
     if a.id != b.id and (signature_a != signature_b or signature_a == NOT_RECORDED):
         raise RecipeError(

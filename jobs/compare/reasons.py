@@ -1,4 +1,4 @@
-"""Why two systems, of one run or of two, have nothing at equal n to be compared by."""
+"""Why two systems, of one run or of two, cannot be compared at equal n."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Sides:
     points_b: Points
 
     def why_not_compared(self, pair: tuple[str, str]) -> str:
-        """Why no article has a summary by both systems at one n; without a stop."""
+        """Why no article has a summary by both systems at the same n. A phrase without a full stop."""
         points_a, points_b = _points_by(self.points_a, pair[0]), _points_by(self.points_b, pair[1])
         lengths_a, lengths_b = (set(points.n.tolist()) for points in (points_a, points_b))
         if not lengths_a & lengths_b:
@@ -38,7 +38,7 @@ class Sides:
         return f"every article of both has fewer words than n = {_listed({n for _, _, n in common})}"
 
     def why_left_out(self, pair: tuple[str, str], dataset: str, lengths: Iterable[int]) -> tuple[str, ...]:
-        """Why these n of a dataset take no part in the comparison of a pair that shares others: a sentence a reason."""
+        """Why these n of a dataset take no part in the comparison of a pair: a sentence for each reason."""
         points_a, points_b = _points_by(self.points_a, pair[0]), _points_by(self.points_b, pair[1])
         has_a, has_b = (_lengths(points, dataset) for points in (points_a, points_b))
         short = {n for _, _, n in short_articles(self.points_a) | short_articles(self.points_b)}
@@ -47,7 +47,7 @@ class Sides:
             if n not in has_a or n not in has_b:
                 reason = f"{self._names(pair)[n in has_a]} has no n ="
             elif n in short:
-                reason = "No article of both has as many words as n ="
+                reason = "No article that both have is long enough for n ="
             else:
                 reason = "No article has a summary by both at n ="
             by_reason.setdefault(reason, []).append(n)
@@ -57,7 +57,7 @@ class Sides:
         )
 
     def _names(self, pair: tuple[str, str]) -> tuple[str, str]:
-        """What the reader knows either side by: its system in a comparison within a run, else its run."""
+        """How the reader knows either side: by its system in a comparison within a run, else by its run."""
         return pair if self.a.id == self.b.id else (f"run {self.a.id}", f"run {self.b.id}")
 
     def _why_no_article(self, points_a: Points, points_b: Points, pair: tuple[str, str]) -> str:

@@ -24,7 +24,7 @@ _HEADINGS = ("articles", "A", "B", "A − B", "95 % interval", "p", "Holm p", "w
 def print_comparison(result: RunComparison, console: Console, where: str = "") -> None:
     """Print what was compared, a table for each dataset and pair, and how to read them.
 
-    `where` is what the commands that it names need to find the runs, such as ` --store URL`.
+    `where` is appended to the commands it names, so that they find the runs: such as ` --store URL`.
     """
     for run in (result.a, result.b) if result.two_runs else (result.a,):
         print_line(console, f"Run {run.id}: {run.state}, {run.articles_done} articles, {run.failures} failed")
@@ -71,8 +71,8 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> Iterator[
     for side, system in (("A", comparison.a), ("B", comparison.b)):
         if kinds[system] == "upper bound":
             yield (
-                f"{side} is an upper bound: it saw the reference, and is no system to choose. "
-                "What writes in another way may be above it."
+                f"{side} is an upper bound: it saw the reference, so it cannot be chosen. "
+                "Another way of writing may score higher."
             )
     left_out: dict[tuple[int, int], list[int]] = {}
     for at in comparison.lengths:
@@ -116,7 +116,7 @@ def _print_how_to_read(result: RunComparison, console: Console) -> None:
         print_line(console, f"Not compared: {system_a} and {system_b}: {why}.", style="yellow")
     lines = (
         f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A is better; below 0, B is.",
-        "Holm p: corrected over the n of one pair on one dataset. Intervals are not.",
+        "Holm p: corrected over the n of one pair on one dataset. Intervals are not corrected.",
         f"p: sign-flip test on per-article differences, at most {RESAMPLES:,} patterns.",
         f"Intervals: Student's t of the per-article differences. Seed of the test: {result.seed}.",
     )

@@ -15,7 +15,7 @@ from core.text.rows import cleaned
 
 SYSTEM, DOCUMENT = "system", "document"
 FEWEST = 3
-"""Of two systems or documents every correlation is 1, -1 or undefined."""
+"""With two systems or documents, every correlation is 1, -1 or undefined."""
 _NAMED = 5
 
 
@@ -27,7 +27,7 @@ class ScoreTable:
         systems: in the order of the file.
         documents: in the order of the file.
         scores: by column, float64 of shape (systems, documents).
-        lacking: of each document that is left out, the systems that lack it.
+        lacking: for each document that is left out, the systems that lack it.
     """
 
     systems: tuple[str, ...]

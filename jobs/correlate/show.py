@@ -10,7 +10,7 @@ from core.analysis.correlation import LEVELS, Correlation, Level
 from core.analysis.paired import ALPHA
 from core.analysis.perm_both import Difference
 from jobs.correlate.compute import RESAMPLES, FileCorrelation
-from jobs.terminal.numerals import decimals, signed
+from jobs.terminal.numerals import counted, decimals, signed
 from jobs.terminal.parted_table import Column, print_table
 from jobs.terminal.table_style import names_column, print_line, print_title
 
@@ -86,7 +86,7 @@ def _notes(result: FileCorrelation) -> Iterator[str]:
     for document, systems in list(lacking.items())[:_NAMED]:
         yield f"Left out: document {document}, which {', '.join(systems)} lacks."
     if len(lacking) > _NAMED:
-        yield f"Left out: {len(lacking) - _NAMED} more documents that a system lacks; --json names them."
+        yield f"Left out: {counted(len(lacking) - _NAMED, 'more document')} that a system lacks; --json names them."
     left_out = {
         correlation.metric: correlation.documents_left_out
         for correlation in result.correlations
@@ -106,4 +106,4 @@ def _how_to_read(result: FileCorrelation) -> Iterator[str]:
     if result.differences:
         yield f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A agrees better; below 0, B does."
         yield f"p: {RESAMPLES:,} exchanges of systems and documents (Perm-Both)."
-        yield "Holm p: corrected over all pairs at one level, for one coefficient. Choose these before looking."
+        yield "Holm p: corrected over all pairs at one level, for one coefficient. Choose them beforehand."

@@ -50,7 +50,7 @@ def _stream_bundles(
 
 
 def _in_unfinished(ids: IdNumbers, size: int, finished: ArticleIds) -> NDArray[np.bool_]:
-    """Of each article, whether its bundle holds one that is not finished."""
+    """Whether the bundle of each article holds one that is not finished, (articles,)."""
     unfinished = ~finished.holds(ids)
     any_in_bundle: NDArray[np.bool_] = np.logical_or.reduceat(unfinished, np.arange(0, len(ids), size))
     return np.repeat(any_in_bundle, size)[: len(ids)]

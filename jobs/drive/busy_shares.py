@@ -1,4 +1,4 @@
-"""How busy the actors of a run are, for the store to be told."""
+"""How busy the actors of a run are, to be stored with its progress."""
 
 import time
 from collections import deque

@@ -146,7 +146,7 @@ def _drive(
 
 
 def _run_tracked(run: Run, pinned: Pinned, pools: Pools, console: Console, log_to: Sequence[str]) -> None:
-    """Do all there is to do, and tell the trackers what the store has: before, meanwhile, and of the finished run."""
+    """Do all the work, and log to the trackers: what the store has already, what is added, and the finished run."""
     if not log_to:
         _run_all(run, pinned, pools, console, NO_TRACKERS)
         return

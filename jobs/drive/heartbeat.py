@@ -17,7 +17,7 @@ BEAT_SECONDS = 5.0
 
 
 class Heart:
-    """Beats in a thread of its own while its `with` block runs.
+    """Sends heartbeats from a thread of its own while its `with` block runs.
 
     What is said goes to the console at once and to the store with the next beat. A store that cannot be reached is no
     reason to stop: the lines are kept for a later beat.
@@ -53,7 +53,7 @@ class Heart:
             self._lines.append(LogLine(datetime.now(UTC), text))
 
     def show(self, changes: Mapping[str, Any]) -> None:
-        """Have what the driver is at stored with the next beat: fields of `jobs.store.Progress` that have changed."""
+        """Store the driver's progress with the next beat: fields of `jobs.store.Progress` that have changed."""
         now = datetime.now(UTC)
         self._at = replace(self._at or Progress(now, stage=""), noted_at=now, **changes)
 
@@ -69,7 +69,7 @@ class Heart:
             raise self._reason
 
     def moved(self) -> None:
-        """The driver does not hang."""
+        """Note that the driver does not hang."""
         self._moved_at = time.monotonic()
 
     def _run(self) -> None:

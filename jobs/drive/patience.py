@@ -1,4 +1,4 @@
-"""Waiting for a store that is away: a database that restarts must not cost a night's work."""
+"""Waiting for a store that cannot be reached: a database that restarts must not cost a night's work."""
 
 import logging
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 def patiently(call: Callable[[], Result], tell: Callable[[str], None]) -> Result:
-    """What `call` returns, tried again with growing pauses for an hour while the store cannot be reached.
+    """The result of `call`, which is retried with growing pauses for an hour while the store cannot be reached.
 
     Args:
         call: a transaction: all of it or nothing, and harmless if it had been done already.

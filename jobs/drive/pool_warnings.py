@@ -1,4 +1,4 @@
-"""What the pools of a run warn of, as lines of the run's log."""
+"""The warnings of a run's pools, as lines of the run's log."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ class _Handler(logging.Handler):
 
 @contextmanager
 def forward_warnings(say: Callable[[str], None]) -> Iterator[None]:
-    """While the block runs, `say` is called with every warning of `cluster/`, which knows of no run."""
+    """Call `say` with every warning of `cluster/` while the block runs. `cluster/` itself knows no run."""
     handler = _Handler(say)
     logger = logging.getLogger(_POOLS)
     logger.addHandler(handler)

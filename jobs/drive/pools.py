@@ -23,7 +23,7 @@ Engine = Literal["ray", "inline", "cluster"]
 
 @dataclass(frozen=True, slots=True)
 class Pools:
-    """What runs a run: its `device`, in words, and what opens the pool of a stage or of a training on it.
+    """Where a run runs: its `device`, in words, and functions that open the pool of a stage or of a training.
 
     `arithmetic` says how the workers will multiply (`cluster.worker.Worker`), None where only they can tell.
     """

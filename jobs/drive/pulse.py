@@ -1,4 +1,4 @@
-"""Whether the driver of a run is still heard of, for those who watch it from outside."""
+"""Whether the driver of a run still sends heartbeats, for processes that watch it."""
 
 import time
 from datetime import datetime
@@ -11,7 +11,7 @@ from jobs.store.runs import SILENT_SECONDS
 class Pulse:
     """The heartbeat of a run's driver.
 
-    It is felt by its changes, not by clocks: those of two machines may differ, and after an outage the last beat is
+    It is measured by its changes, not by clocks: those of two machines may differ, and after an outage the last beat is
     old.
     """
 

@@ -1,4 +1,4 @@
-"""What other runs of the store have of a stage is copied, and the stage divided into what is left to compute.
+"""Copy what other runs of the store have of a stage, and divide the rest into parts to compute.
 
 An article gets its copies in the transaction that stores the rest of it, so it still has all summaries of a stage or
 none, whoever dies in between.
@@ -38,7 +38,7 @@ MOST_PARTS = 4
 def find_reusable(
     run: Run, pinned: Pinned, planned: PlannedStage, arithmetic: Callable[[], str | None]
 ) -> Reusable | None:
-    """What other runs have of a stage; None where that is nothing, or the run is to compute everything itself."""
+    """What other runs have of a stage; None if they have nothing, or if the run must compute everything itself."""
     if not run.info().reuse:
         return None
     plan = planned.plan
@@ -60,9 +60,9 @@ def copy_and_divide(
     finished: ArticleIds,
     announced: "array[int]",
 ) -> tuple[ArticleIds, list[Part]]:
-    """Copy the articles that are wholly known, and say what of the others is to be computed.
+    """Copy the articles of which all summaries are known, and divide the others into parts to compute.
 
-    Returns those that are finished now, and the parts: no bundle is in two, and none has an article that is finished.
+    Returns the articles that are finished now, and the parts. Each bundle is in one part, and has no finished article.
     """
     needs: list[Missing] = []  # of each bundle that lacks any, what any of its articles lacks
     seen: dict[Missing, Missing] = {}
@@ -77,7 +77,8 @@ def copy_and_divide(
             if need := _union(planned.plan, [lacking[article.id] for article in bundle if article.id in lacking]):
                 needs.append(seen.setdefault(need, need))  # one of a kind: there may be millions
     if copied:
-        run.say(f"Copied {len(copied)} articles that other runs of this store have; --no-reuse computes them anew.")
+        articles = "1 article" if len(copied) == 1 else f"{len(copied)} articles"
+        run.say(f"Copied {articles} that other runs of this store have; --no-reuse computes them anew.")
         finished = finished | ArticleIds(np.unique(np.frombuffer(copied, np.uint64)))
     part_by_need = _parts(planned.plan, Counter(needs))
     if any(part != _missing(planned.plan, set()) for part in part_by_need.values()):
@@ -89,7 +90,7 @@ def copy_and_divide(
 
 
 def _parts(plan: SweepPlan, bundles: Mapping[Missing, int]) -> dict[Missing, Missing]:
-    """By what bundles lack the part that they are computed in, from how many lack it: most have a part of their own."""
+    """The part in which each kind of missing work is computed. The most frequent kinds have a part of their own."""
     needs = sorted((need for need in bundles if need), key=lambda need: -bundles[need])
     if len(needs) <= MOST_PARTS:
         return {need: need for need in needs}
@@ -98,7 +99,7 @@ def _parts(plan: SweepPlan, bundles: Mapping[Missing, int]) -> dict[Missing, Mis
 
 
 def _bundles_of_part(pinned: Pinned, is_in: Sequence[bool], finished: ArticleIds) -> Bundles:
-    """Of the bundles that lack anything those of a part, without the articles that have everything."""
+    """The bundles of one part, without the articles that have everything."""
     for bundle in itertools.compress(unfinished_bundles(pinned, finished, array("Q")), is_in):
         yield tuple(article for article in bundle if article.id not in finished)
 
@@ -106,7 +107,7 @@ def _bundles_of_part(pinned: Pinned, is_in: Sequence[bool], finished: ArticleIds
 def _copy_whole(
     run: Run, planned: PlannedStage, reusable: Reusable, articles: Sequence[Article], copied: "array[int]"
 ) -> dict[str, Missing]:
-    """Copy those of some articles that are wholly known; what each of the others lacks, by its id."""
+    """Copy the articles of which all summaries are known. Returns what each of the others lacks, by its id."""
     hashes = {article.id: article.content_hash for article in articles}
     known = run.known_summaries(reusable, sorted(set(hashes.values())))
     lacking = {id_: _missing(planned.plan, known.get(content, set())) for id_, content in hashes.items()}
@@ -118,7 +119,7 @@ def _copy_whole(
 
 
 def _missing(plan: SweepPlan, known: set[tuple[str, int]]) -> Missing:
-    """What of a plan's summaries is not known."""
+    """The summaries of a plan that are not known."""
     uncut = {system.signature for system in plan.systems if system.has_uncut}
     uncut |= {plan.generator.signature} if plan.generator is not None and plan.generator.has_uncut else set()
     missing = []
@@ -130,7 +131,7 @@ def _missing(plan: SweepPlan, known: set[tuple[str, int]]) -> Missing:
 
 
 def _union(plan: SweepPlan, several: Sequence[Missing]) -> Missing:
-    """What any of them lacks, in the plan's order."""
+    """Everything that any of them lacks, in the plan's order."""
     lengths: dict[str, set[int]] = {}
     for system, lacking in itertools.chain.from_iterable(several):
         lengths.setdefault(system, set()).update(lacking)

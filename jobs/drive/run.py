@@ -164,7 +164,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """On what terms a run is claimed, see `Store.claim_run`."""
+    """How a run is claimed, see `Store.claim_run`."""
 
     take_over: bool = False
     epoch: int | None = None

@@ -101,7 +101,7 @@ def with_policies(plan: SweepPlan, trained: "Mapping[str, PolicySystem]") -> Swe
 
 
 def _tell(run: Run, landed: Sequence[Landed], finished: ArticleIds, advance: Advance) -> int:
-    """Say what has been stored; of how many articles it was."""
+    """Report what has been stored. Returns the number of its articles."""
     done = {summary.article_id for _, result in landed for summary in result.summaries}
     done = {article_id for article_id in done if article_id not in finished}
     failed = [failure for _, result in landed for failure in result.failures]
@@ -116,7 +116,7 @@ def _tell(run: Run, landed: Sequence[Landed], finished: ArticleIds, advance: Adv
 
 
 def require_complete(run: Run, stage: Stage, articles: ArticleIds) -> None:
-    """Refuse that a run be done while one of its articles is neither done nor failed in a stage.
+    """Refuse to end a run as done while one of its articles is neither done nor failed in a stage.
 
     Raises:
         StoreError: names the stage and some of the articles.

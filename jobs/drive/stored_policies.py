@@ -24,7 +24,7 @@ def describe_training(config: TrainingConfig, planned: PlannedTraining, articles
 
     Args:
         config: how it is trained.
-        planned: where it belongs.
+        planned: the training of which it is part.
         articles: how many it is trained on.
     """
     plan = planned.plan
@@ -46,7 +46,7 @@ def stored_systems(
     Args:
         run_id: the run.
         newest: its checkpoints.
-        bertscore: the run's, which tells how near a summary is to an anchor.
+        bertscore: the run's, which measures how close a summary is to an anchor.
     """
     parts: dict[str, list[Checkpoint]] = {}
     for stored in newest:

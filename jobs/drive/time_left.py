@@ -1,4 +1,4 @@
-"""How fast a run gets on, and how long it still takes: one estimate for the bar, the plain lines and `nws watch`."""
+"""The speed of a run and the time left: one estimate for the bar, the plain lines and `nws watch`."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ class Span:
     finished: int
 
     def later(self, seconds: float) -> "Span":
-        """The span so many seconds later, in which nothing was finished."""
+        """The span extended by some seconds, in which nothing was finished."""
         return Span(self.seconds + seconds, self.finished)
 
     @property
     def rate(self) -> float | None:
-        """How many a second; None while nothing was finished in it."""
+        """How many were finished per second; None if nothing was finished in it."""
         return self.finished / self.seconds if self.finished > 0 and self.seconds > 0 else None
 
     def seconds_left(self, remaining: int) -> float | None:
@@ -64,7 +64,7 @@ class Marks:
 
 
 def duration(seconds: float) -> str:
-    """In words, to what anybody cares about: `40 s`, `12 min`, `3 h 5 min`, `2 d 4 h`."""
+    """In words, rounded: `40 s`, `12 min`, `3 h 5 min`, `2 d 4 h`."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

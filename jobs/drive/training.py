@@ -28,11 +28,11 @@ from jobs.track.scalars import update_scalars
 from jobs.track.trackers import NO_TRACKERS, Trackers
 
 PREPARATION = Stage("preparation")
-"""What the failures of training articles are stored under."""
+"""The stage under which failures of training articles are stored."""
 CHECKPOINT_BYTES = 64 * 1024
-"""What storing checkpoints writes for an update of a pair, on average, at most."""
+"""Checkpoints take at most this many bytes for each update of a pair, on average."""
 _TOLD = 10
-"""How often a training tells how it is getting on."""
+"""How often a training reports its progress."""
 
 
 def train_policies(
@@ -190,7 +190,7 @@ def is_kept(learner: Learner, articles: int) -> bool:
 
 
 def _tell(run: Run, updated: Sequence[Updated], articles: Sequence[Article]) -> None:
-    """Say now and then what the policies get."""
+    """Report the rewards of the policies now and then."""
     for result in updated:
         training, numbers = result.learner.training, result.statistics
         total = training.updates(len(articles))

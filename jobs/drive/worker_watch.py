@@ -1,4 +1,4 @@
-"""Which workers a run has, as they come: what the store keeps of them, and a word where they multiply differently."""
+"""The workers of a run: they are stored as they start, with a warning if they multiply differently."""
 
 from cluster.worker import Worker
 from core.precision import ROWS_DEPEND
@@ -14,7 +14,7 @@ class WorkerWatch:
         self._known: tuple[Worker, ...] = ()
 
     def look(self, workers: tuple[Worker, ...]) -> None:
-        """Called with the workers of now.
+        """Check the workers that the pool has now.
 
         Raises:
             FencedError: the run is no longer this driver's.

@@ -1,4 +1,4 @@
-"""The baselines: which systems a recipe means, and in which stages they run."""
+"""The baselines: the systems of a recipe, and the stages in which they run."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The jobs that can be submitted, each defined in one place: what it is told, and what it then runs."""
+"""The jobs that can be submitted, each defined in one place: its recipe, and what it then runs."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

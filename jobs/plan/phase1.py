@@ -1,4 +1,4 @@
-"""Phase 1, the sweep over n: which systems a recipe means."""
+"""Phase 1, the sweep over n: the systems of a recipe."""
 
 from core.models import parse_model, resolve_model
 from core.summarizers.chunk_systems import ChunkSystem, Random

@@ -1,4 +1,4 @@
-"""Phase 2, policies that learn: what a recipe trains, on what, and what the policies are then compared with."""
+"""Phase 2, policies that learn: what a recipe trains, on which articles, and what the policies are compared with."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -99,7 +99,7 @@ def _evaluation(recipe: Phase2Recipe, setting: PinnedSetting, training: PlannedT
 
 
 def require_disjoint(train: Sequence[Corpus], test: Sequence[Corpus]) -> None:
-    """Refuse to judge policies on what they have seen.
+    """Refuse to evaluate policies on articles that they were trained on.
 
     Raises:
         RecipeError: a test article is a near copy of a training article (`core.text.near_copies`).

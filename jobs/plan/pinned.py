@@ -39,7 +39,7 @@ def name_systems(planned: PlannedStage) -> PlannedStage:
 
 @dataclass(frozen=True, slots=True)
 class PlannedTraining:
-    """What trains the policies of a run, before its stages.
+    """The training of a run's policies, which comes before its stages.
 
     Attributes:
         systems: of each system of policies, by name, how its pair or the pair of each n is trained.
@@ -99,7 +99,7 @@ class Pinned:
 
     @property
     def systems(self) -> dict[str, SystemKind]:
-        """What each system is, by its signature."""
+        """The kind of each system, by its signature."""
         return {signature: kind for planned in self.stages for signature, kind in planned.plan.kinds.items()}
 
     @property
@@ -136,7 +136,7 @@ class Pinned:
 
 @dataclass(frozen=True, slots=True)
 class PinnedSetting:
-    """What any job has pinned: articles, their language and segmentation, and metrics."""
+    """The pinned part that all jobs share: articles, their language and segmentation, and metrics."""
 
     language: Language
     pipeline: str
@@ -167,7 +167,7 @@ class PinnedSetting:
 
 
 def pin_setting(recipe: RunRecipe, corpora: tuple[Corpus, ...] | None = None) -> PinnedSetting:
-    """Look up what a recipe leaves open of articles and metrics. Loads no model.
+    """Look up the articles and metrics that a recipe leaves open. Loads no model.
 
     Args:
         recipe: what is pinned.

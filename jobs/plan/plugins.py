@@ -16,7 +16,7 @@ from jobs.store import Stage
 
 
 def with_plugins(pinned: Pinned) -> Pinned:
-    """A run with what the plugins of its recipe have. It runs their code.
+    """A run with the systems and metrics of its recipe's plugins. It runs their code.
 
     Raises:
         PluginError: a plugin cannot be found or imported, or a system or metric of it is none.
@@ -42,7 +42,7 @@ def _with_metrics(pinned: Pinned, metrics: Sequence[PluginMetric]) -> Pinned:
     names = [metric.name for metric in metrics]
     for metric in metrics:
         if names.count(metric.name) > 1:
-            raise RecipeError(f"Two plugins have a metric {metric.name!r}: call one of them otherwise.")
+            raise RecipeError(f"Two plugins have a metric {metric.name!r}: rename one of them.")
     config = replace(pinned.metrics, plugins=tuple(metrics))
     stages = tuple(replace(planned, plan=replace(planned.plan, metrics=config)) for planned in pinned.stages)
     return replace(pinned, metrics=config, stages=stages)

@@ -20,7 +20,7 @@ _NAMED = 5
 
 
 def with_predictions(pinned: Pinned) -> Pinned:
-    """A run with a stage more for each file of predictions that its recipe names.
+    """A run with one more stage for each file of predictions that its recipe names.
 
     Raises:
         CorpusError: a file cannot be read, see `read_predictions`.
@@ -97,7 +97,7 @@ class Coverage:
 
     @property
     def lines(self) -> list[str]:
-        """What does not fit, in sentences; none where all does."""
+        """Sentences about predictions and articles that do not fit; none if all fit."""
         lines = []
         if self.strangers:
             lines.append(
@@ -129,8 +129,8 @@ def _coverage(system: Predictions, keys: Mapping[str, int]) -> Coverage:
     strangers = tuple(key for key in system.texts if key not in keys)
     if len(strangers) == len(system.texts):
         raise RecipeError(
-            f"No prediction of {system.name} is of an article of this run. Its ids are such as {_named(strangers)}; "
-            f"the articles' keys are such as {_named(tuple(keys))}.",
+            f"No prediction of {system.name} belongs to an article of this run. Its ids look like {_named(strangers)}; "
+            f"the articles' keys look like {_named(tuple(keys))}.",
             settings=("key_field",),
         )
     if several := tuple(key for key in system.texts if keys.get(key, 0) > 1):

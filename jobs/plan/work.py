@@ -1,8 +1,8 @@
-"""What each system of a run is as work: a signature of all that decides its rows but the article and n.
+"""The work of each system of a run: a signature of everything that decides its rows, except the article and n.
 
-Two rows of one work, one content of the article and one n are equal as those of a resumed run are: texts byte for byte,
-scores to 1e-6. So one run may copy them from another. Whatever differs makes another work, also where the numbers might
-be the same.
+Two rows are equal if they have the same work, the same content of the article and the same n: their texts byte for
+byte, their scores to 1e-6, as in a resumed run. So one run may copy them from another. Any difference makes it another
+work, even if the numbers might be the same.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ def works(pinned: Pinned, code_version: str) -> dict[str, str]:
 
 
 def _systems(plan: SweepPlan) -> dict[str, dict[str, Any]]:
-    """What decides the rows of each system, by its name. A system's `repr` has all its fields, seeds among them."""
+    """The values that decide the rows of each system, by its name. A system's `repr` has all its fields and seeds."""
     setting = {
         "language": plan.language,
         "precision": plan.precision,

@@ -1,1 +1,1 @@
-"""What `import nws` offers: the jobs, the store and the metrics, from Python objects to pandas frames."""
+"""The API of `import nws`: the jobs, the store and the metrics, from Python objects to pandas frames."""

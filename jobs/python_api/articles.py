@@ -1,4 +1,4 @@
-"""Articles that are at hand in Python, as a corpus: rows as dicts, a frame, or a dataset."""
+"""Articles from Python objects, as a corpus: rows as dicts, a frame, or a dataset."""
 
 import hashlib
 import json

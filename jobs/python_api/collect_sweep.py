@@ -22,7 +22,7 @@ def collect_sweep(
     arithmetic: str | None,
     started: datetime,
 ) -> SweepResult:
-    """What the stages of a sweep, by name, have become.
+    """The result of a sweep, from the results of its stages by name.
 
     Raises:
         CorpusError: no article could be summarised; says why the first could not.
@@ -105,7 +105,7 @@ def _as_run(
     summaries: int,
     failed: Sequence[FailureInfo],
 ) -> RunInfo:
-    """As a store would tell of a run that has ended, and that no driver has had."""
+    """The run as a store would describe it after its end, without a driver."""
     spec = pinned.run_spec()
     return RunInfo(
         id=RUN,

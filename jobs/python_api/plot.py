@@ -13,7 +13,7 @@ _SHOWN_DPI = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plot:
-    """A matplotlib `figure`, and what its reader must be told of the letters in it, if anything (`warning`).
+    """A matplotlib `figure`, and a `warning` if it had to change letters of some names.
 
     A notebook shows it where it is the value of a cell, with and without `%matplotlib`.
     """

@@ -1,4 +1,4 @@
-"""The metrics of predictions that are at hand in Python, with intervals and signatures."""
+"""The metrics of predictions from Python objects, with intervals and signatures."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from core.errors import CorpusError
+from jobs.terminal.numerals import counted
 
 if TYPE_CHECKING:  # `import nws` must not wait for what metrics need
     from core.plugins import Judge
@@ -31,10 +32,10 @@ def score(
 
     Args:
         predictions: a text each; a column of a frame will do, too.
-        references: of each prediction one text, or a list of several, of which the best one counts.
+        references: for each prediction one text, or a list of several, of which the best one counts.
         metrics: names in docs/metrics.md, such as rouge1, rougeL, bleu, chrf, meteor, bertscore; or functions of your
             own, from a summary and the list of its references to a number.
-        sources: of each prediction the text that it summarises, which `density` needs.
+        sources: for each prediction the text that it summarises, which `density` needs.
         lang: `en` or `ko`.
         stemmer: ROUGE compares Porter stems (English only).
         bertscore_model: the backbone of BERTScore: a known name, a folder, or a Hub id; all-MiniLM-L6-v2 unless given.
@@ -49,20 +50,20 @@ def score(
         PluginError: a function of your own raised, or returned no finite number, for a row, which is named.
 
     >>> import nws
-    >>> found = nws.score(
+    >>> scores = nws.score(
     ...     ["Snow closed the schools.", "The mayor opened a bridge.", "Trams will run all night."],
     ...     ["Snow has closed all schools.", "A new bridge was opened.", ["Night trams run.", "Trams run all night."]],
     ...     metrics=["rouge1", "bleu"],
     ... )
-    >>> found.to_pandas()[["metric", "part", "score", "low", "high"]].round(3)
+    >>> scores.to_pandas()[["metric", "part", "score", "low", "high"]].round(3)
        metric       part  score    low   high
     0  rouge1  precision  0.717  0.458  0.975
     1  rouge1     recall  0.733  0.160  1.307
     2  rouge1         f1  0.719  0.343  1.094
     3    bleu      score  0.260  0.000  0.537
-    >>> found.signatures["rouge1"]
+    >>> scores.signatures["rouge1"]
     'rouge1|tok:rouge_score-0.1.2|stem:no|version:rouge_score-0.1.2|refs:best-f1'
-    >>> found.rows().round(3)
+    >>> scores.rows().round(3)
        rouge1_precision  rouge1_recall  rouge1_f1  bleu_score
     0              0.75            0.6      0.667       0.000
     1              0.60            0.6      0.600       0.000
@@ -73,7 +74,7 @@ def score(
     >>> def brevity(summary, references):
     ...     return min(len(summary) / len(reference) for reference in references)
     >>> nws.score(["Snow closed the schools."], ["Snow has closed all schools."], metrics=["rouge1", brevity])
-    Scores of 1 rows: rouge1 0.6667, brevity 0.8571 (F1, where there is one).
+    Scores of 1 row: rouge1 0.6667, brevity 0.8571 (F1, where there is one).
     """
     from core.metrics.plugins import row_metric
     from core.metrics.registry import MINILM, Options
@@ -134,7 +135,8 @@ class ScoreResult:
 
     def __repr__(self) -> str:
         means = [f"{name} {[*metric.intervals.values()][-1].mean:.4f}" for name, metric in self.found.metrics.items()]
-        return f"Scores of {len(self.found.predictions)} rows: {', '.join(means)} (F1, where there is one)."
+        rows = counted(len(self.found.predictions), "row")
+        return f"Scores of {rows}: {', '.join(means)} (F1, where there is one)."
 
     def _repr_html_(self) -> str:
         table: str = self.to_pandas().to_html(index=False, float_format="{:.4f}".format)

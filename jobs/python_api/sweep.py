@@ -69,23 +69,23 @@ def sweep(
     >>> import nws, pandas
     >>> from core.text.corpus import BUNDLED
     >>> articles = pandas.read_json(BUNDLED["sample"], lines=True).head(6)
-    >>> found = nws.sweep(articles, n=[7, 9, 11], systems=["textrank"])
-    >>> found
+    >>> sweep = nws.sweep(articles, n=[7, 9, 11], systems=["textrank"])
+    >>> sweep
     A sweep of 6 articles: lead, random, textrank at n = 7, 9, 11. No article failed.
-    >>> found.curve().pivot(index="system", columns="n", values="mean").round(2)
+    >>> sweep.curve().pivot(index="system", columns="n", values="mean").round(2)
     n           7     9     11
     system
     lead      0.32  0.35  0.37
     random    0.29  0.32  0.34
     textrank  0.32  0.33  0.33
-    >>> found.to_pandas().query("system == 'lead' and n == 7").text.iloc[0]
+    >>> sweep.to_pandas().query("system == 'lead' and n == 7").text.iloc[0]
     'Trams will run through the night in'
-    >>> print(found.recommended().answer[0])
+    >>> print(sweep.recommended().answer[0])
     no n can be recommended yet: 6 articles cannot tell 3 n apart (largest gain over random, +.030 at 7, 95 % interval
     -.102 to .163).
-    >>> len(found.failures())
+    >>> len(sweep.failures())
     0
-    >>> found.plot().save("curve.png")
+    >>> sweep.plot().save("curve.png")
     """
     names = [systems] if isinstance(systems, str) else systems
     given: dict[str, Any] = {
@@ -107,7 +107,7 @@ def sweep(
 
 
 def _plan(articles: object, spec: DatasetSpec, given: dict[str, Any]) -> "Pinned":
-    """What `nws submit baselines` would run, with articles that are at hand."""
+    """The work of `nws submit baselines`, with articles from Python objects."""
     from jobs.plan.baselines import pin
     from jobs.plan.readable import require_readable
     from jobs.recipes.baselines import BaselinesRecipe
@@ -126,7 +126,7 @@ def _plan(articles: object, spec: DatasetSpec, given: dict[str, Any]) -> "Pinned
 
 
 def _run(pinned: "Pinned") -> SweepResult:
-    """As the driver of a run goes through its stages, but for the store."""
+    """Go through the stages like the driver of a run, without a store."""
     from jobs.drive.pools import open_pools
     from jobs.terminal.language_warning import warn_of_corpora
 
@@ -155,7 +155,7 @@ def _run_stage(pinned: "Pinned", planned: "PlannedStage", pools: "Pools", consol
 
 
 def _ignore(*args: object, **fields: object) -> None:
-    """Progress is noted in a store otherwise."""
+    """Ignore the progress, which a driver would store."""
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""What a sweep in this process has found: frames, a plot, and the answer in sentences."""
+"""The result of a sweep in this process: frames, a plot, and the answer in sentences."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What every job is told that writes and scores summaries: articles, lengths, metrics, seed and machines."""
+"""The part of recipes that all jobs share: articles, lengths, metrics, seed and machines."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ class Strict(BaseModel):
 
 
 class BertScoreRecipe(Strict):
-    """Which BERTScore.
+    """Options of BERTScore.
 
     Attributes:
         model: its backbone: a known name, a folder, or a Hub id.
@@ -57,7 +57,7 @@ WHERE = {"accelerator", "actors", "gpus_per_actor", "gpu_memory_fraction", "wait
 
 
 class RunRecipe(Strict):
-    """What every job that writes and scores summaries is told.
+    """The settings of every job that writes and scores summaries.
 
     Attributes:
         job: the job's name; bundled recipes are in a folder of that name.
@@ -116,7 +116,7 @@ class RunRecipe(Strict):
 
     @property
     def hash(self) -> str:
-        """SHA-256 of all that decides the numbers: everything but where it runs."""
+        """SHA-256 of everything that decides the numbers, which is all except where it runs."""
         decisive = self.model_dump(mode="json", exclude=WHERE)
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""What a run of baselines is told: which systems, extractive ones and generators."""
+"""The recipe of a run of baselines: which systems, extractive ones and generators."""
 
 from typing import Annotated, ClassVar
 
@@ -79,7 +79,7 @@ def _signature(system: str) -> str:
         return system
     if system.startswith(PREFIX):
         if system == PREFIX:
-            raise ValueError(f"{PREFIX} needs the name of a model behind it")
+            raise ValueError(f"{PREFIX} needs the name of a model after it")
         return system
     try:
         return parse_generator(system).signature

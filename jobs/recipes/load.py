@@ -119,7 +119,7 @@ def _override(place: Sequence[Any], overrides: Collection[str]) -> str | None:
 
 
 def _first(error: ValidationError) -> list[Any]:
-    """Its errors, but for those that a list is too short because of what is wrong inside it."""
+    """Its errors, except "list too short" where the cause is an error inside the list."""
     errors = error.errors()
     wrong_inside = {e["loc"][:length] for e in errors for length in range(len(e["loc"]))}
     return [e for e in errors if not (e["type"] == "too_short" and e["loc"] in wrong_inside)]

@@ -1,4 +1,4 @@
-"""What a sweep over n is told: which encoders, and how sentences are weighed."""
+"""The recipe of a sweep over n: which encoders, and how sentences are weighed."""
 
 from typing import Annotated, ClassVar
 

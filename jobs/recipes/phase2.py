@@ -1,4 +1,4 @@
-"""What a training run is told: which policies are trained on which articles, and on which they are evaluated."""
+"""The recipe of a training run: which policies are trained on which articles, and on which they are evaluated."""
 
 import re
 from typing import Annotated, ClassVar, Literal, Self
@@ -18,7 +18,7 @@ from jobs.recipes.base import PositiveInt, RunRecipe, Strict, model_name, requir
 
 _NAME = re.compile(r"[\w.-]+")
 RIVALS = ("lead2+chunks", "lead3-search", "textrank", "lead", "oracle")
-"""What trained policies are held against."""
+"""The systems that trained policies are compared with."""
 DECODINGS = {"rerank": Decoding("rerank"), "greedy": Decoding("greedy")}
 """How trained policies write, by the names of `--decoding`."""
 

@@ -29,7 +29,7 @@ START = Place(epoch=-1, line=0)
 
 
 def last_line(store: Store, run_id: str) -> int:
-    """How many lines the drivers of a run have said."""
+    """The number of the last line that the drivers of a run logged; 0 if there is none."""
     lines = store.log(run_id)
     return lines[-1][0] if lines else 0
 
@@ -37,7 +37,7 @@ def last_line(store: Store, run_id: str) -> int:
 def follow_run(
     store: Store, run_id: str, since: Place, say: Callable[[LogLine], None], job: tuple[Head, str] | None = None
 ) -> RunInfo:
-    """Hand on what the driver says until the run ends; the run as it is then.
+    """Pass on the driver's log until the run ends. Returns the run as it is then.
 
     Args:
         store: where the run is.

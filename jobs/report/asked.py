@@ -1,4 +1,4 @@
-"""How well generators keep to the number of words they are asked for, and what endpoints count for it."""
+"""How well generators keep to the number of words they are asked for, and the tokens that endpoints count."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,14 +13,15 @@ from jobs.terminal.table_style import names_column, print_line, print_title, sys
 
 
 def print_asked(store: Store, run: RunInfo, console: Console) -> None:
-    """Print what there is of a run's generators; nothing where none was asked for n words, and none counts tokens."""
+    """Print both for a run's generators. Prints nothing if none was asked for n words and none counts tokens."""
     systems = run.revisions.get("generators", {})
     if not systems:
         return
     if words := store.asked_words(run.id, systems):
-        print_title(console, "Words written of n asked for")
+        print_title(console, "Words written, where n words were asked for")
         _print_words(words, console)
-        print_line(console, "mean, share of exactly n, share of more than n: before a summary is cut to n", "dim")
+        cells = "In a cell: mean words, share of exactly n, share of more than n. All before a summary is cut to n."
+        print_line(console, cells, "dim")
     if tokens := store.tokens_used(run.id, systems):
         print_title(console, "Tokens of 1,000 articles, at all n together")
         for line in _costs(tokens, run.recipe.get("endpoint") or {}):
@@ -48,5 +49,5 @@ def _costs(used: Sequence[TokensUsed], endpoint: Mapping[str, Any]) -> Iterator[
         line = f"{usage.system}: {read:,.0f} read, {written:,.0f} written"
         if input_price is not None and output_price is not None:
             cost = (read * input_price + written * output_price) / 1e6
-            line += f"; {cost:,.2f} at {input_price:g} and {output_price:g} a million"
+            line += f"; cost {cost:,.2f} at {input_price:g} and {output_price:g} for a million tokens"
         yield line

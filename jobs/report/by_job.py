@@ -1,4 +1,4 @@
-"""Which report a run has: that of its job. Each imports its own plots and tables, and not those of the other."""
+"""The report of each job. Each report imports only its own plots and tables."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -48,7 +48,7 @@ _TITLE_FONT = FontProperties(family=FAMILY, size=12.0, weight="bold")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The panels of a figure, each with `panel` inches for itself and what is written around it; below all, a footer.
+    """The panels of a figure, each of `panel` inches with the text around it, and a footer below them.
 
     `keys` make a legend under the title, where a figure has no labels at its lines.
     """
@@ -88,9 +88,9 @@ def make_figure(frame: Frame) -> tuple[Figure, Any]:
 
 
 def prepare_text(figure: Figure) -> str | None:
-    """Let every text be drawn as it can be; returns a warning where one is written otherwise than it is.
+    """Make every text drawable. Returns a warning if one had to be changed.
 
-    What comes after it, such as a layout by the size of texts, sees them as they will be.
+    Call it before anything that needs the size of texts, such as a layout.
     """
     texts = figure.findobj(Text)
     for text in texts:  # no font has control characters, and the warning would print them
@@ -99,7 +99,7 @@ def prepare_text(figure: Figure) -> str | None:
 
 
 def save(figure: Figure, png: Path, svg: Path) -> None:
-    """As PNG and SVG; an equal figure gives the same bytes."""
+    """Save as PNG and SVG. Equal figures give the same bytes."""
     # One layout for both files. Each `savefig` would draw twice and lay the figure out twice.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")

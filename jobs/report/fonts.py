@@ -16,10 +16,10 @@ _NO_GLYPHS = "Last Resort"
 
 
 def give_glyphs(texts: Sequence[Text]) -> str | None:
-    """Let each text be drawn: in a further font where one is installed that has its letters, else in Latin letters.
+    """Make each text drawable: in an installed font that has its letters, or else transliterated to Latin letters.
 
     Returns:
-        What was written otherwise than it is, as a warning; None where nothing was.
+        A warning that names the transliterated texts; None if there are none.
     """
     lacking = {text: _lacking(text.get_text()) for text in texts}
     missing = frozenset().union(*lacking.values())
@@ -53,7 +53,7 @@ def find_family(letters: frozenset[str]) -> str | None:
 
 
 def in_latin(text: str) -> str:
-    """`text` with what the figures' font lacks transliterated by anyascii; code points of what that does not know."""
+    """`text` with letters that the figures' font lacks transliterated by anyascii, or as code points if it cannot."""
     lacking = _lacking(text)
     return "".join(anyascii(letter) or f"U+{ord(letter):04X}" if letter in lacking else letter for letter in text)
 
@@ -69,6 +69,6 @@ def _own_font() -> str:
 
 
 def _glyphs(path: str, letters: frozenset[str]) -> frozenset[str]:
-    """Those of `letters` that a font file has."""
+    """The `letters` that a font file has."""
     font = font_manager.get_font(path)
     return frozenset(letter for letter in letters if font.get_char_index(ord(letter)))

@@ -24,7 +24,7 @@ def comments(run: RunInfo, metric: Metric, *notes: str) -> str:
         f"{metric_name(metric)}: {metric_signature(run, metric)}",
         r"Needs \usepackage{booktabs}. Subscripts: half of the 95 % interval.",
         "Bold: the highest at that n, upper bounds aside.",
-        "A degree sign: the system lacks articles that others have, so its mean is not held against theirs.",
+        "A degree sign: the system lacks articles that others have, so its mean is not compared with theirs.",
         *notes,
     ]
     return "".join(f"% {printable(line)}\n" for line in lines)

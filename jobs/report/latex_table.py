@@ -41,7 +41,7 @@ def tabular(sides: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -
 
 
 def cell(value: object) -> str:
-    """A value as it stands in a cell: no character of it means anything to LaTeX, and a minus is one."""
+    """A value as it stands in a cell: special characters are escaped, and a minus sign is typeset as one."""
     shown = text(value)
     if not isinstance(value, str) and shown.startswith("-"):
         return f"$-${shown[1:]}"

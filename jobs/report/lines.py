@@ -15,9 +15,9 @@ from core.analysis import Interval
 from jobs.report.looks import APART_MARKER, Look
 
 MOST_BANDS = 3
-"""Lines in a panel whose intervals are bands: more would pile up."""
+"""Up to this many lines in a panel have bands as intervals. More bands would hide each other."""
 MOST_WHISKERS = 8
-"""Lines whose intervals are drawn at every n: of more, only those at the last n."""
+"""Up to this many lines have intervals at every n. With more, only those at the last n are drawn."""
 LABEL_SIZE = 7.5
 LABEL_HEIGHT = 0.145
 """Inches, of one line of a label with what is above it."""
@@ -87,7 +87,7 @@ def label_size(systems: Sequence[str]) -> tuple[float, float]:
 
 
 def how_intervals_are_drawn(lines: Iterable[int]) -> str:
-    """What intervals are in panels of so many lines."""
+    """How intervals look in panels with these numbers of lines."""
     counts = [count for count in lines if count]
     styles = {
         "bands": any(count <= MOST_BANDS for count in counts),
@@ -103,9 +103,9 @@ def draw_lines(
     """Draw each line with its intervals and its label. With `hollow`, only the markers of recommended n are solid.
 
     Args:
-        panel: where to.
+        panel: where to draw.
         lines: what to draw.
-        looks: how, by system.
+        looks: colour, marker and dashes by system.
         suffixes: what a label says after the system's name.
         hollow: whether markers say which n is recommended.
 
@@ -143,10 +143,10 @@ def spread_labels(figure: Figure, panels: Sequence[tuple[Axes, Sequence[Annotati
 
 
 def apart(wanted: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Where labels of these heights lie that want to be at these places: as near as they can, between 0 and 1.
+    """Positions of labels of these heights, without overlap, between 0 and 1, as near to `wanted` as possible.
 
-    The sum of squared distances is the least there is (isotonic regression). Labels that are higher than 1 together
-    begin at 0 and go beyond.
+    They minimise the sum of squared distances (isotonic regression). Labels whose heights add up to more than 1 begin
+    at 0 and go beyond 1.
 
     Args:
         wanted: float64 of shape (labels,), the middle of each.

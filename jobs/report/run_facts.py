@@ -1,4 +1,4 @@
-"""What every report says of its run, and the files that it writes."""
+"""What every report says about its run, and the files that it writes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ Short: TypeAlias = Mapping[tuple[str, int], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class ReportFiles:
-    """What was written: all numbers as JSON, and what there was to put into tables (CSV, LaTeX) and plots (PNG, SVG).
+    """The files that were written: all numbers as JSON, tables as CSV and LaTeX, plots as PNG and SVG.
 
-    `warnings` tell of what the plots do not show as it is.
+    `warnings` name texts that the plots had to change.
     """
 
     json: Path
@@ -49,7 +49,7 @@ def short_json(short: Short) -> list[dict[str, Any]]:
 
 
 def short_note(dataset: str, short: Short) -> str:
-    """What a reader must know where a dataset has such articles."""
+    """The note for a reader if a dataset has such articles."""
     counts = ", ".join(
         f"{len(articles)} at n = {n}"
         for (short_dataset, n), articles in sorted(short.items())

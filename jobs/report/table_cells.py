@@ -22,7 +22,7 @@ def text(value: object) -> str:
 
 
 def full_value(value: object) -> Value:
-    """A value with all its digits, as a number or as text: JSON as its text; of bytes, how many they are."""
+    """A value with all its digits, as a number or as text. JSON becomes text, bytes become their number."""
     if isinstance(value, Decimal):
         return float(value)
     if value is None or isinstance(value, str | int | float):

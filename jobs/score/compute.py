@@ -27,7 +27,7 @@ _FIELDS = ("id", "prediction", "source", *REFERENCE_FIELDS)
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A row of the file: what names it, if anything does, and what is scored."""
+    """A row of the file: its id, if it has one, and what is scored."""
 
     id: str | int | None
     row: Row
@@ -82,7 +82,7 @@ def score_file(
     Args:
         path: the file.
         names: of metrics in the registry.
-        options: what these are told.
+        options: of these metrics.
         seed: of bootstrap intervals.
         others: metrics from outside, computed after those.
 

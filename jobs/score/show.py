@@ -24,7 +24,7 @@ def print_score(score: FileScore, console: Console) -> None:
 
 
 def _intervals(score: FileScore) -> Iterator[str]:
-    """How they were found, and whether there are rows enough for them."""
+    """How the intervals were computed, and whether there are enough rows for them."""
     resampled = [name for name, metric in score.metrics.items() if metric.method == "bootstrap"]
     if len(resampled) < len(score.metrics):
         yield "Intervals of means over rows: Student's t."

@@ -13,7 +13,7 @@ from jobs.show.length import Length, default_length
 from jobs.store import FailureInfo, RunInfo, Store
 
 _MOST_NAMED = 5
-"""Of several articles that somebody may mean."""
+"""How many articles an error lists if a name fits several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +84,15 @@ class Shown:
 
 
 def show(store: Store, run: RunInfo, wanted: Wanted, system: str | None = None, n: int | None = None) -> Shown:
-    """The articles that are wanted.
+    """The wanted articles with their summaries.
 
     Args:
         store: where `run` is.
-        run: which.
-        wanted: one article, or how several are found.
-        system: whose words are marked, and by whose F1 extremes are found: a name or a part of it that no other has.
-            Default: the first to choose from.
-        n: at which the summaries are shown; default: see `default_length`.
+        run: which run.
+        wanted: one article, or a rule that selects several.
+        system: whose words are marked, and whose F1 is lowest or highest: a name, or a part of it that no other system
+            has. Default: the first one that is neither a control nor an upper bound.
+        n: the length of the summaries; default: see `default_length`.
 
     Raises:
         StoreError: the run has no summaries.

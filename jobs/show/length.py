@@ -1,4 +1,4 @@
-"""At how many words summaries are shown where nobody says it."""
+"""The length at which summaries are shown by default."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ def default_length(store: Store, run: RunInfo, system: str, dataset: str | None)
         store: where `run` is.
         run: which has summaries by `system`.
         system: a full name.
-        dataset: of which articles; None for that of which the system has the most.
+        dataset: of the articles; None for the one with the most articles by the system.
     """
     lengths = [n for n in store.articles(run.id).lengths(system) if n]
     if not lengths:

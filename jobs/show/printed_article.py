@@ -27,7 +27,7 @@ def print_shown(shown: Shown, console: Console) -> None:
 
 
 def _why(shown: Shown, number: int) -> str | None:
-    """Why it is this article, where nobody named it."""
+    """Why this article was selected, if nobody named it."""
     wanted, place = shown.wanted, f"{number} of {len(shown.articles)}"
     at = f"at n = {shown.length.n}" if shown.length.n else "uncut"
     match wanted:

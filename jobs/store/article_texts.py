@@ -1,4 +1,4 @@
-"""Articles with everything that a run wrote of them, many at a time, for whoever shows them."""
+"""Articles with all their summaries in a run, many at a time, for pages and files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,8 +20,8 @@ SUMMARY_COLUMNS: Mapping[str, type] = {
 class ArticleTexts:
     """An article, its references, and its summaries.
 
-    Each summary is by the columns of the table `summaries`, but for the scores of metrics from outside: they stand
-    beside the others by their names, and not in `extra`.
+    Each summary has the columns of the table `summaries`. Scores by metrics of plugins are not in `extra`, but beside
+    the other scores, by name.
     """
 
     id: str

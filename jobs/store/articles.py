@@ -1,4 +1,4 @@
-"""What a run has of single articles, and which of them a reader may want to see.
+"""Queries for single articles of a run, and for those that a reader may want to see.
 
 Each query finds its rows by an index: a store may hold ten million summaries.
 """
@@ -32,7 +32,7 @@ class RunArticles:
         self._read = read
 
     def systems(self) -> dict[str, SystemKind]:
-        """What each system is that has written anything."""
+        """The kind of each system that has written anything."""
         written = exists().where(SummaryRow.run_id == self._run_id, SummaryRow.system == SystemRow.system)
         query = select(SystemRow.system, SystemRow.kind).where(SystemRow.run_id == self._run_id, written)
         with self._read() as connection:
@@ -45,10 +45,10 @@ class RunArticles:
             return sorted(connection.execute(select(SummaryRow.n).distinct().where(*by_system)).scalars())
 
     def find(self, wanted: str, most: int) -> list[Article]:
-        """The articles, at most `most`, that somebody may mean: those whose key or id is `wanted`.
+        """The articles that fit `wanted`, at most `most`: those whose key or id it is.
 
-        If there is none, those whose id begins with it (four characters or more), or else those whose text holds it,
-        whatever the case and the white space. For the last, all texts of the run are read.
+        If there is none, those whose id begins with it (four characters or more). If there is none either, those whose
+        text contains it, ignoring case and white space. For the last, all texts of the run are read.
         """
         in_run = ArticleRow.id.in_(_article_ids(self._run_id))
         articles_of_run = select(ArticleRow).where(in_run).order_by(ArticleRow.id)
@@ -63,12 +63,12 @@ class RunArticles:
             return list(_with_text(connection, articles_of_run, wanted, most))
 
     def article(self, article_id: str) -> Article:
-        """An article that is known to be there."""
+        """An article that is known to exist."""
         with self._read() as connection:
             return _article(connection.execute(select(ArticleRow).where(ArticleRow.id == article_id)).one())
 
     def summaries(self, article_id: str) -> list[Summary]:
-        """All that was written of an article."""
+        """All summaries of an article."""
         by_article = (SummaryRow.run_id == self._run_id, SummaryRow.article_id == article_id)
         query = select(SummaryRow).where(*by_article).order_by(SummaryRow.system, SummaryRow.n)
         with self._read() as connection:

@@ -45,7 +45,7 @@ _COMPLETION = SummaryRow.extra["completion_tokens"].as_integer()
 
 
 def asked_words(connection: Connection, run_id: str, systems: Collection[str]) -> list[AskedWords]:
-    """Of those of some systems that were asked for n words, by system and n."""
+    """One row for each system and n of `systems` that were asked for n words."""
     exactly, over = (
         cast(case((condition, 1), else_=0), Float) for condition in (_WRITTEN == _ASKED, _WRITTEN > _ASKED)
     )

@@ -51,7 +51,7 @@ class PolicyInfo:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RoundResult:
-    """What one round did to one pair of policies.
+    """The result of one round for one pair of policies.
 
     Attributes:
         policy: the name of the pair.
@@ -104,7 +104,7 @@ _OF_EPISODE = and_(PolicyRow.run_id == EpisodeRow.run_id, PolicyRow.name == Epis
 
 
 def check(results: Sequence[RoundResult]) -> None:
-    """Refuse, before anything is written, what a store cannot hold or could not give back as it was.
+    """Refuse results that a store cannot hold exactly, before anything is written.
 
     Raises:
         StoreError: A number is NaN or infinite, a text holds NUL or a lone surrogate (Postgres stores neither), a

@@ -8,7 +8,7 @@ from jobs.store.tables import RunRow
 
 
 def extend(connection: Connection, run_id: str, host: str, spec: runs.RunSpec) -> None:
-    """Give a run the recipe, revisions and systems of `spec`, and leave it to be gone on with.
+    """Give a run the recipe, revisions and systems of `spec`, and mark it as interrupted, to be resumed.
 
     Raises:
         StoreError: a driver works on it or is about to, or there is no such run.

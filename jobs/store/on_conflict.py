@@ -1,4 +1,4 @@
-"""Inserts that may be repeated: SQLite and Postgres say them alike, SQLAlchemy by itself does not say them at all."""
+"""Inserts that may be repeated. SQLite and Postgres have the same syntax for them, and SQLAlchemy's core has none."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # a store is one of them
 
 
 def insert(connection: Connection, table: type[Base]) -> "postgresql.Insert | sqlite.Insert":
-    """An insert that can say ON CONFLICT."""
+    """An insert that supports ON CONFLICT."""
     if connection.dialect.name == "postgresql":
         from sqlalchemy.dialects import postgresql
 

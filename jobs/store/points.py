@@ -63,7 +63,7 @@ def read_points(
 
 
 def _score(metric: Metric) -> ColumnElement[float]:
-    """Its column, or where metrics from outside are; null where a summary has no such score."""
+    """The column of a metric, or its place in `extra` for one of a plugin; null if a summary has no such score."""
     if metric in METRICS:
         return SummaryRow.__table__.columns[metric]
     value: ColumnElement[float] = SummaryRow.extra[PLUGIN_SCORES][metric].as_float()

@@ -1,4 +1,4 @@
-"""What a driver is at, as it tells the store with its heartbeat, and what `nws watch` shows beside it.
+"""The progress that a driver reports with its heartbeat, and what else `nws watch` shows.
 
 Each function works inside one transaction, and reads a few rows by their keys: a store may hold millions.
 """
@@ -25,10 +25,10 @@ class ActorShare:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a driver is at.
+    """The progress of a driver.
 
     Attributes:
-        noted_at: when that was so, by the driver's clock; aware, in UTC.
+        noted_at: the time of this report by the driver's clock; aware, in UTC.
         stage: of the run.
         unit: what is counted, `articles` or `updates`.
         finished: how many of them are done or failed.

@@ -59,7 +59,7 @@ class FailureInfo:
 
 
 def check(articles: Sequence[Article], result: BundleResult) -> None:
-    """Refuse, before anything is written, what a store cannot hold or could not give back as it was.
+    """Refuse results that a store cannot hold exactly, before anything is written.
 
     Raises:
         StoreError: A number is NaN or infinite, a text holds NUL or a lone surrogate (Postgres stores neither), or
@@ -128,7 +128,7 @@ def record(
 
 
 def count(connection: Connection, run_id: str, article_ids: Sequence[str] | None = None) -> dict[str, int]:
-    """`articles_done`, `summaries`, `reused` and `failures` of a run, over all articles or these (no two the same)."""
+    """`articles_done`, `summaries`, `reused` and `failures` of a run, over all articles or distinct `article_ids`."""
     counts = dict.fromkeys(("articles_done", "summaries", "reused", "failures"), 0)
     run_key = {"run_id": run_id}
     queries: list[dict[str, Any]] = [run_key]

@@ -1,8 +1,8 @@
-"""Summaries that other runs of the store have already: what equals what a stage would compute is copied.
+"""Copies of summaries that other runs of the store have, if they equal what a stage would compute.
 
-Equal are rows of one work (`SystemRow.work`, see `jobs.plan.work`) and one n, of articles of one content, whatever
-datasets they lie in, that were computed with one arithmetic (`core.arithmetic.describe_arithmetic`). Only rows that a
-run has computed itself are copied, so `reused_from` always names where a number was made.
+Rows are equal if they have the same work (`SystemRow.work`, see `jobs.plan.work`), the same n, articles of the same
+content in whatever dataset, and the same arithmetic (`core.arithmetic.describe_arithmetic`). Only rows that a run has
+computed itself are copied, so `reused_from` always names the run where a number was made.
 
 The SQL is literal for its CROSS JOINs: with them SQLite reads the tables in the order in which they stand, and goes
 from a content to its articles and on to their rows by their key. Left to itself it might read all rows of a run.
@@ -82,7 +82,7 @@ WHERE a.content_hash IN :hashes AND s.article_id = a.id AND s.run_id IN :sources
 
 
 def known(connection: Connection, reusable: Reusable, content_hashes: Sequence[str]) -> dict[str, set[tuple[str, int]]]:
-    """Of each content, the system and n of every summary that can be copied; contents without any are left out."""
+    """For each content, the system and n of every summary that can be copied; contents without any are left out."""
     copyable: dict[str, set[tuple[str, int]]] = {}
     for start in range(0, len(content_hashes), _ARTICLES_AT_ONCE):
         values = {
@@ -114,7 +114,7 @@ ON CONFLICT DO NOTHING
 
 
 def copy(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:
-    """Give a run the summaries of these articles, which are stored, that it lacks and other runs have."""
+    """Copy the summaries of these stored articles that the run lacks and other runs have."""
     for start in range(0, len(article_ids), _ARTICLES_AT_ONCE):
         values = {
             "run_id": run_id,

@@ -1,8 +1,8 @@
-"""What the views read of a run that has ended: its means by system and n, and the best n of each article.
+"""Stored means of a run that has ended, which the views read: by system and n, and the best n of each article.
 
-While a run goes on the views compute these from its summaries (`live_means` and `live_best_n`, see revision 0007). When
-it has ended they are kept, a piece at a time, so that no other writer waits for a large run. Until all of it is there,
-and once a driver takes the run again, the views compute.
+While a run goes on, the views compute these from its summaries (`live_means` and `live_best_n`, see revision 0007).
+When it has ended, they are stored, a piece at a time, so that no other writer waits for a large run. The views compute
+them until all are stored, and again once a driver takes the run.
 """
 
 from collections.abc import Generator
@@ -30,7 +30,7 @@ def epoch_to_keep(connection: Connection, run_id: str) -> int | None:
 
 
 def live_pieces(connection: Connection, run_id: str) -> Generator[Piece, None, None]:
-    """What is to be kept of a run."""
+    """The rows to store for a run, in pieces."""
     for stored_table, live in _LIVE.items():
         names = stored_table.__table__.columns.keys()
         view = table(live, *map(column, names))
@@ -49,12 +49,12 @@ def keep(connection: Connection, run_id: str, epoch: int, piece: Piece) -> bool:
 
 
 def all_is_kept(connection: Connection, run_id: str, epoch: int) -> None:
-    """From now on the views read what is kept, if the run has still ended in `epoch`."""
+    """Let the views read the stored rows from now on, if the run has still ended in `epoch`."""
     _set_kept(connection, run_id, epoch, True)
 
 
 def forget(connection: Connection, run_id: str) -> None:
-    """Remove what was kept when the run ended before."""
+    """Remove the rows that were stored when the run ended before."""
     for stored_table in _LIVE:
         connection.execute(delete(stored_table).where(stored_table.__table__.columns["run_id"] == run_id))
 

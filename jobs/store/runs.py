@@ -17,7 +17,7 @@ from jobs.store.storable_text import escaped, is_storable
 from jobs.store.tables import LogLineRow, RunRow, SystemRow
 
 SILENT_SECONDS = 60.0
-"""A driver that was not heard of for so long is taken for dead; it is heard of every few seconds."""
+"""A driver without a heartbeat for this long counts as dead. It beats every few seconds."""
 
 RunState = Literal["pending", "running", "done", "failed", "interrupted"]
 FinalState = Literal["done", "failed", "interrupted"]
@@ -206,7 +206,7 @@ def claim(connection: Connection, run_id: str, host: str, pid: int, take_over: b
 
 
 def seconds_of_driver(run: RunInfo) -> float:
-    """How long the newest driver of a run has had it, up to when it was last heard of."""
+    """How long the newest driver of a run has had it, up to its last heartbeat."""
     if run.claimed_at is None or run.heartbeat_at is None:
         return 0.0
     return max(0.0, (run.heartbeat_at - run.claimed_at).total_seconds())
@@ -297,7 +297,7 @@ def log(connection: Connection, run_id: str, after: int) -> list[tuple[int, LogL
 
 
 def cancel(connection: Connection, run_id: str, host: str) -> bool:
-    """Ask the run's driver to stop, or end a run that has none; whether there is a driver to wait for."""
+    """Ask the run's driver to stop, or end a run that has none. Returns whether there is a driver to wait for."""
     now = datetime.now(UTC)
     changed = connection.execute(update(RunRow).where(RunRow.id == run_id).values(cancel_requested_at=now))
     if changed.rowcount == 0:

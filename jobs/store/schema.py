@@ -67,7 +67,7 @@ def create_if_fresh(address: Address) -> None:
 
 
 def check_schema(reader: Engine, address: Address) -> None:
-    """Make sure that a store has the schema this code works with.
+    """Refuse a store with another schema than this code works with.
 
     Raises:
         StoreError: It has another; the message names both revisions and what to run.

@@ -11,5 +11,5 @@ def is_storable(text: str) -> bool:
 
 
 def escaped(text: str) -> str:
-    """`text` with what no database can keep written out: an error may quote whatever bytes it tripped over."""
+    """`text` with characters that no database stores escaped. Errors may quote such bytes."""
     return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()

@@ -1,4 +1,4 @@
-"""What a tracker is told of a run: the numbers of its updates, and its means by n. Inside one transaction."""
+"""The numbers of a run for trackers: those of its updates, and its means by n. Inside one transaction."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

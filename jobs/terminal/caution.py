@@ -1,4 +1,4 @@
-"""What every table says when its numbers are over few articles."""
+"""The caution that every table adds when its numbers are over few articles."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,11 +12,11 @@ def few(count: int, noun: str = "articles") -> str | None:
     """The caution for `count` of `noun`; None where there are enough."""
     if count >= FEW_ARTICLES or count < 2:  # one has no interval
         return None
-    return f"With {count} {noun} the intervals understate the uncertainty: take them as indicative."
+    return f"With {count} {noun} the intervals understate the uncertainty: treat them as indicative."
 
 
 def basis(points: Sequence[tuple[int, int]], noun: str, metric: Metric) -> Iterator[str]:
-    """What an answer in a metric rests on: how many of `noun` at which n, and the caution where they are few.
+    """The sentences on what an answer rests on: how many of `noun` at which n, and a caution if they are few.
 
     Args:
         points: each n, with how many there are.

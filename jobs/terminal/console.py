@@ -32,10 +32,10 @@ ERR = PrintableConsole(stderr=True, soft_wrap=True)
 
 
 def written_out(text: str) -> str:
-    """`text` with control characters but tab and new line written out."""
+    """`text` with control characters escaped, except tab and new line."""
     return _NOT_TEXT.sub(lambda match: repr(match.group())[1:-1], text)
 
 
 def printable(text: str) -> str:
-    """`text` on one line, with control characters written out."""
+    """`text` on one line, with control characters escaped."""
     return written_out(text).replace("\t", "\\t").replace("\n", "\\n")

@@ -1,4 +1,4 @@
-"""A warning where texts are in another language than a command takes them for."""
+"""A warning if texts look like another language than a command treats them as."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ def warn_of_corpora(corpora: Iterable[Corpus], language: Language, console: Cons
 
 
 def warn_of_texts(label: str, texts: Sequence[str], language: Language, console: Console) -> None:
-    """Warn if `texts`, called `label` in the warning, look like another language; 50 spread over them."""
+    """Warn if `texts`, called `label` in the warning, look like another language. 50 of them are looked at."""
     step = max(1, len(texts) // _LOOKED_AT)
     _warn(label, texts[: step * _LOOKED_AT : step], language, console)
 
@@ -34,8 +34,8 @@ def _warn(label: str, texts: Sequence[str], language: Language, console: Console
     if foreign.count > _MOST_FOREIGN * foreign.texts:
         codes = ", ".join(foreign.languages)
         console.print(
-            f"Warning: of {foreign.texts} {label}, {foreign.count} seem to be in another language than "
-            f"{NAMES[language]} (ISO 639: {codes}). They are read as {NAMES[language]}: what comes out may mean "
-            "nothing.",
+            f"Warning: {foreign.count} of {foreign.texts} {label} may be in another language than "
+            f"{NAMES[language]} (ISO 639: {codes}). They are treated as {NAMES[language]}, so the results may be "
+            "meaningless.",
             markup=False,
         )

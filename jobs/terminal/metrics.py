@@ -40,14 +40,14 @@ def metrics_of(runs: Sequence[RunInfo]) -> tuple[Metric, ...]:
 
 
 def plugin_metrics_of(run: RunInfo) -> tuple[Metric, ...]:
-    """Those that a run has besides `METRICS`."""
+    """The metrics of plugins that a run has."""
     return tuple(
         name for name, signature in run.signatures.items() if signature.startswith(f"{name}|{METRIC_OF_PLUGIN}")
     )
 
 
 def find_metric(name: str, to: str, *runs: RunInfo) -> Metric:
-    """The metric of that name, which somebody wants `to` use in some way ("compare by", "report").
+    """The metric called `name`. `to` says what it is for in the error, such as "compare by" or "report".
 
     Raises:
         RecipeError: not all of `runs` have it.
@@ -72,7 +72,7 @@ def metric_signature(run: RunInfo, metric: Metric) -> str:
 
 
 def spaced_signature(signature: str) -> str:
-    """The whole of it, so that lines can end between its options."""
+    """The whole signature, with spaces so that lines can break between its options."""
     return signature.replace("|", " | ")
 
 

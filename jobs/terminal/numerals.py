@@ -34,10 +34,11 @@ def interval_text(interval: "Interval", places: int = 3) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """How many there are of `noun`, whose plural ends in s: "1 article", "2 articles"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """A number with its noun: "1 article", "2 articles", "2 summaries"."""
+    plural = f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count} {noun if count == 1 else plural}"
 
 
 def listed(names: Sequence[str]) -> str:
-    """At least one name, the last after "and"."""
+    """At least one name; "and" before the last."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

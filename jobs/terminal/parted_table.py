@@ -1,4 +1,4 @@
-"""Tables for people: as many parts beside each other's names as the terminal is wide, and nothing cropped."""
+"""Tables for people. A table that is wider than the terminal is printed in parts, and nothing is cropped."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -38,7 +38,7 @@ COLUMNS = ("RUN", "STATE", "ARTICLES", "SUMMARIES", "FAILED", "SUBMITTED (UTC)",
 
 
 def updates_as_dict(updates: tuple[int, int] | None) -> dict[str, int]:
-    """The updates of a run's policies, had and to be had, as plain values; nothing where none are trained."""
+    """The updates of a run's policies, done and in total, as plain values; empty if none are trained."""
     return {} if updates is None else dict(zip(("updates", "total_updates"), updates, strict=True))
 
 
@@ -69,7 +69,7 @@ def _progress(run: RunInfo) -> str:
 
 
 def _training(updates: tuple[int, int]) -> str:
-    """How far a training is that is not over: no article is summarised before."""
+    """How far an unfinished training is. No article is summarised before its end."""
     done, total = updates
     return f" (training: {done}/{total} updates)" if done < total else ""
 

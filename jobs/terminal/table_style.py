@@ -23,12 +23,12 @@ def print_line(console: Console, text: str, style: str = "") -> None:
 
 
 def print_sentence(console: Console, name: str, sentence: str) -> None:
-    """What there is to say of a system."""
+    """Print a sentence about a system behind its name."""
     console.print(Text(name, style="bold").append(f": {sentence}", style="not bold"))
 
 
 def print_metric(metric: Metric, signature: str, run: str, console: Console, where: str) -> None:
-    """What the numbers of a report are in, its signature shortened. `where` is what `nws` needs to find the run."""
+    """Print the metric of a report and its shortened signature. `where` is what `nws` needs to find the run."""
     name = metric_name(metric)
     print_line(console, f"Metric: {name}, {short_signature(signature)}. In full: nws status {run}{where}", style="dim")
 
@@ -45,11 +45,11 @@ def names_column(heading: str, names: Sequence[Text]) -> Column:
 
 
 def role(kind: SystemKind) -> str:
-    """What a reader must know of a system: " (control)", " (upper bound)", or nothing."""
+    """The role to show behind a system's name: " (control)", " (upper bound)", or nothing."""
     return "" if kind == "system" else f" ({kind})"
 
 
-UPPER_BOUND_NOTE = "An upper bound saw the reference: no choice. What writes in another way may be above it."
+UPPER_BOUND_NOTE = "An upper bound saw the reference: it cannot be chosen. Another way of writing may score higher."
 
 
 def system_name(system: str, kind: SystemKind) -> Text:

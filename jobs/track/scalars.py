@@ -1,4 +1,4 @@
-"""What a tracker is told of a run: numbers at steps, and what made them."""
+"""What a tracker gets of a run: numbers at steps, and what made them."""
 
 import json
 import re

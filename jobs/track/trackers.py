@@ -63,7 +63,7 @@ _KINDS: Mapping[str, Callable[[], _Kind]] = {"tensorboard": _tensorboard, "mlflo
 
 
 def require_trackers(names: Iterable[str]) -> None:
-    """Refuse what cannot be logged to, before a run begins.
+    """Refuse trackers that cannot be used, before a run begins.
 
     Raises:
         RecipeError: there is no such tracker, or its package is not installed.

@@ -1,4 +1,4 @@
-"""A run in work for people: a screen that is drawn anew every second, or a line now and then."""
+"""The progress of a run for people: a screen that is redrawn every second, or a line now and then."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from rich.text import Text
 from jobs.drive.time_left import duration
 from jobs.store import ActorShare, Reason
 from jobs.terminal.console import printable
-from jobs.terminal.numerals import decimals
+from jobs.terminal.numerals import counted, decimals
 from jobs.terminal.table_style import role
 from jobs.watch.view import View
 
@@ -20,7 +20,7 @@ _SILENCE_WORTH_A_WORD = 15.0
 
 
 def line(view: View) -> str:
-    """How a run is getting on, on one line."""
+    """The progress of a run on one line."""
     run = view.run
     counts = f"{run.state}, {_done(view)} articles done, {run.failures} failed"
     return ", ".join(filter(None, (counts, _stage(view), _speed(view), _silence(view))))
@@ -97,7 +97,7 @@ def _machines(ready: Sequence[ActorShare]) -> list[str]:
         by_machine.setdefault((actor.node, actor.device), []).append(actor)
     lines = [_machine(*place, actors) for place, actors in sorted(by_machine.items())]
     further = len(lines) - _MACHINES
-    return lines if further <= 0 else [*lines[:_MACHINES], f"and those of {further} more machines"]
+    return lines if further <= 0 else [*lines[:_MACHINES], f"and those of {counted(further, 'more machine')}"]
 
 
 def _machine(node: str, device: str, actors: list[ActorShare]) -> str:
@@ -119,4 +119,4 @@ def _written(view: View) -> list[RenderableType]:
         )
         lines.append(Text("     " + printable(summary.text)))
     further = len(view.written) - _SYSTEMS
-    return lines if further <= 0 else [*lines, Text(f"and {further} more systems", style="dim")]
+    return lines if further <= 0 else [*lines, Text(f"and {counted(further, 'more system')}", style="dim")]

@@ -1,4 +1,4 @@
-"""What there is to see of a run now, read from the store: a few rows by their keys, however large it is."""
+"""The state of a run now, read from the store: a few rows by their keys, however large it is."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -20,7 +20,7 @@ class View:
         run: as the store has it.
         progress: what its driver is at; None while the run has none, or it has not told yet.
         span: of the progress, until now.
-        silent_seconds: since when the driver was not heard of.
+        silent_seconds: seconds since the last heartbeat.
         reasons: why the last articles failed.
         written: the summaries of one of the articles that were stored last at one n, the highest F1 first.
     """
@@ -39,7 +39,7 @@ class View:
 
     @property
     def seconds_left(self) -> float | None:
-        """Of the stage that the driver is at; None where that cannot be told."""
+        """Seconds left of the current stage; None if unknown."""
         if self.progress is None or self.progress.total is None:
             return None
         return self.span.seconds_left(self.progress.total - self.progress.finished)
@@ -107,7 +107,7 @@ class Viewer:
 
 
 def span_until_now(run: RunInfo, at: Progress | None, silent_seconds: float) -> Span:
-    """The span of what a driver has told, until now. Both times are by the driver's clock, the silence is by ours."""
+    """The span that a driver reported, extended to now: by its own clock up to its heartbeat, then by ours."""
     if at is None:
         return Span(0.0, 0)
     span = Span(at.span_seconds, at.span_finished)
@@ -118,7 +118,7 @@ def span_until_now(run: RunInfo, at: Progress | None, silent_seconds: float) -> 
 
 
 def at_one_length(summaries: Sequence[Written]) -> tuple[Written, ...]:
-    """Those of the middle n, the highest F1 first: what they have in common is easier to see at one length."""
+    """The summaries at the middle n, the highest F1 first. They are easier to compare at one length."""
     lengths = sorted({summary.n for summary in summaries if summary.n}) or [0]
     n = lengths[len(lengths) // 2]
     shown = (summary for summary in summaries if summary.n == n)

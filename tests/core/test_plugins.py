@@ -62,7 +62,7 @@ def test_an_installed_entry_point_is_pinned_by_its_module(tmp_path: Path, monkey
         read_plugin(PluginSpec("tial"), Path("tial"))
     with pytest.raises(PluginError, match="The installed plugin broken cannot be imported: ModuleNotFoundError"):
         read_plugin(PluginSpec("broken"), Path("broken"))
-    with pytest.raises(PluginError, match=r"installed plugin coverage is another one here.*Install tails-of-mine 1\.2"):
+    with pytest.raises(PluginError, match=r"installed plugin coverage differs here.*Install tails-of-mine 1\.2"):
         replace(plugin, sha256="0" * 64).metrics()
 
 

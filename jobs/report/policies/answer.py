@@ -9,7 +9,7 @@ from jobs.terminal.numerals import listed, percent
 
 
 def sentences(numbers: PolicyNumbers, dataset: str) -> tuple[tuple[str, str], ...]:
-    """Each policy that was evaluated on a dataset, and what it is shown to be beside other systems at equal n."""
+    """Each policy that was evaluated on a dataset, and how it compares with other systems at equal n."""
     return tuple(
         (system, f"{_beside_others(at)}{_gap(at)}.")
         for system, at in numbers.of(dataset).items()
@@ -39,7 +39,7 @@ def _beside_others(at: Mapping[int, SystemScore]) -> str:
     shown = [f"shown to be {' and '.join(verdicts)}"] if verdicts else []
     if alike:
         shown.append(f"not shown to differ from {listed(alike)} at any n")
-    return "; ".join(shown) or "no other system here to hold it against"
+    return "; ".join(shown) or "there is no other system to compare it with"
 
 
 def _gap(at: Mapping[int, SystemScore]) -> str:

@@ -16,7 +16,7 @@ def write_latex(path: Path, numbers: PolicyNumbers) -> None:
         OSError: `path` cannot be written.
     """
     places = metric_places(numbers.metric)
-    note = "A policy is the mean of its seeds. Intervals do not include the luck of the seed."
+    note = "A policy is the mean of its seeds. Intervals do not include the variation between seeds."
     parts = [comments(numbers.run, numbers.metric, note)]
     for dataset in numbers.datasets:
         heading = f"{dataset}: mean {metric_name(numbers.metric)} by n on test articles"

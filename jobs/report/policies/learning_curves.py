@@ -50,12 +50,12 @@ class LearningLine:
 
     @property
     def has_baseline(self) -> bool:
-        """Whether rewards were compared with anything: a baseline of 0 throughout is none."""
+        """Whether rewards were compared with a baseline. A baseline that is always 0 is none."""
         return any(self.advantage_baseline.low) or any(self.advantage_baseline.high)
 
 
 def learning_lines(curve: Sequence[CurveRow]) -> tuple[LearningLine, ...]:
-    """A line for each method and n, methods by name, n rising. The order of the rows leaves no trace."""
+    """A line for each method and n, methods by name, n rising. The order of the rows does not matter."""
     updates: dict[str, int] = {}
     for row in curve:
         system = _system(row)

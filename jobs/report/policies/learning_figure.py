@@ -27,7 +27,7 @@ _FAR_APART = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What x is: updates, or where methods differ much in them, the share of its updates each has done, in percent."""
+    """The x axis: updates, or percent of each method's updates if the methods differ much in their number."""
 
     is_share: bool
 

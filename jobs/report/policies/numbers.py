@@ -1,4 +1,4 @@
-"""What a report of trained policies says, computed once: the tables, the figure and the files all read it."""
+"""The numbers of a report about trained policies, computed once for the tables, the figure and the files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -59,7 +59,7 @@ class PolicyNumbers:
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """Of all policies."""
+        """The seeds of all policies."""
         seeds = {seed for score in self.scores for seed in score.seeds}
         return tuple(sorted(seeds | {seed for line in self.learning for seed in line.seeds}))
 

@@ -44,7 +44,7 @@ _QUALITIES: Mapping[str, Callable[[SystemScore], str]] = {
 def print_policies(numbers: PolicyNumbers, console: Console, where: str = "") -> None:
     """Print the answer for every dataset, how the policies learned, every dataset's tables, and how to read them.
 
-    `where` is what the commands that it names need to find the run, such as ` --store URL`.
+    `where` is appended to the commands it names, so that they find the run: such as ` --store URL`.
     """
     run = numbers.run
     seeds = f"policies of seed {_listed(numbers.seeds)}" if numbers.seeds else "no policies"
@@ -105,7 +105,7 @@ def _print_scores(dataset: str, numbers: PolicyNumbers, console: Console) -> Non
     print_line(console, "* highest at that n, upper bounds aside", style="dim")
     if any(not score.comparable for score in _all(scores)):
         print_line(
-            console, f"{_APART} lacks articles that others have: this mean is not held against theirs", style="dim"
+            console, f"{_APART} lacks articles that others have: this mean is not compared with theirs", style="dim"
         )
     if any(len(score.seeds) > 1 for score in _all(scores)):
         print_line(console, "A policy is the mean of its seeds. Below it: lowest–highest seed.", style="dim")
@@ -124,7 +124,7 @@ def _score_cell(score: SystemScore, best: float | None, places: int) -> Text:
 
 
 def _print_policy(dataset: str, system: str, numbers: PolicyNumbers, console: Console) -> None:
-    """What a policy has over other systems at equal n, how near it comes to the oracle, and over its training."""
+    """A policy compared with other systems at equal n, with the oracle, and with its training articles."""
     at, places = numbers.of(dataset)[system], metric_places(numbers.metric)
     rows: list[tuple[Text, _Cells]] = []
     for rival in COMPARED:
@@ -189,7 +189,7 @@ def _print_notes(numbers: PolicyNumbers, console: Console, where: str) -> None:
         print_line(console, f"No policy is evaluated yet: the run is {numbers.run.state}.", style="yellow")
         print_line(console, f"If it stopped, go on with `nws resume {numbers.run.id}{where}`.", style="yellow")
         return
-    notes = ["Intervals are over articles: they do not include the luck of the seed."]
+    notes = ["Intervals are over articles: they do not include the variation between seeds."]
     if numbers.reward_is_f1 and numbers.metric == "bertscore_f1":
         notes.append("Vs. training F1 below 0: the policies fit their training articles better.")
     else:

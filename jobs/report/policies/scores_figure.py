@@ -92,7 +92,7 @@ def _footer(numbers: PolicyNumbers, differences: Mapping[str, Sequence[Series]])
     lines = [len(rows) for dataset in numbers.datasets for rows in (numbers.of(dataset), differences[dataset])]
     parts = (
         f"{metric_name(numbers.metric)}: {spaced_signature(metric_signature(run, numbers.metric))}",
-        f"{how_intervals_are_drawn(lines)}: 95 % intervals over articles, without the luck of the seed",
+        f"{how_intervals_are_drawn(lines)}: 95 % intervals over articles, not over seeds",
         *(["upper bounds saw the reference"] * any(score.kind == "upper bound" for score in numbers.scores)),
         *([f"{APART_MARKER}: lacks articles that others have"] * any(not score.comparable for score in numbers.scores)),
         f"policies of seed {', '.join(map(str, numbers.seeds)) or 'none'}",
@@ -128,6 +128,6 @@ def _draw_differences(
     look = looks[TEXTRANK]
     panel.axhline(0, color=look.colour, linestyle=look.dashes, linewidth=1.2, zorder=1.5)
     labels = draw_lines(panel, lines, looks, roles, hollow=True)
-    markers = "filled marker: differs (sign-flip test, Holm over the n, 5 % error) · hollow: not shown to"
+    markers = "filled marker: differs (sign-flip test, Holm over the n, 5 % error) · hollow: not shown to differ"
     panel.set_title(markers, loc="left", fontsize=8, fontweight="normal", color="#444444")
     return labels

@@ -11,14 +11,14 @@ from jobs.terminal.numerals import counted, interval_text, listed, signed
 
 
 def headline(numbers: Numbers, dataset: str) -> str:
-    """For how many of the systems one can choose, of a dataset with curves, an n is recommended."""
+    """For how many of the systems an n is recommended, on a dataset with curves. Controls and bounds do not count."""
     systems = [number for number in numbers.magic_numbers_of(dataset) if number.kind == "system"]
     if not systems:
         return "There is no system here to recommend a length for."
     if numbers.metric == "efficiency":
         return "F1 per word falls with n by construction: compare systems at equal n, and choose n by another metric."
     if len(lengths := {gain.n for number in systems for gain in number.gains}) == 1:
-        return f"Only n = {lengths.pop()} was tried, so no length can be recommended before others."
+        return f"Only n = {lengths.pop()} was tried, so no length can be recommended over another."
     narrowed = sum(number.is_conclusive for number in systems)
     if not narrowed:
         return "No length can be recommended" + (" yet." if any(map(_is_open, systems)) else ".")
@@ -28,7 +28,7 @@ def headline(numbers: Numbers, dataset: str) -> str:
 
 
 def sentences(numbers: Numbers, dataset: str) -> tuple[tuple[str, str], ...]:
-    """Each system that is no control, and what is recommended for it; in the order of the tables."""
+    """Each system except controls, and what is recommended for it, in the order of the tables."""
     return tuple(
         (number.system, recommendation(number, numbers.metric))
         for number in numbers.magic_numbers_of(dataset)
@@ -46,7 +46,7 @@ def recommendation(number: MagicNumber, metric: Metric = "bertscore_f1") -> str:
     if number.kind == "upper bound":
         return "no n is recommended: it is an upper bound, which saw the reference."
     if number.system == RANDOM:
-        return "no n is recommended: it is the control that others are held against."
+        return "no n is recommended: it is the control that others are compared with."
     gain = number.largest_gain
     detail = "" if gain is None else f" ({_largest(gain, metric)})"
     return f"{_choice(number)}{detail}."
@@ -82,7 +82,7 @@ def _largest(gain: Gain, metric: Metric) -> str:
 
 
 def _is_open(number: MagicNumber) -> bool:
-    """Whether more articles may bring an answer: none was enough, or no n was ruled out."""
+    """Whether more articles may bring an answer: there were too few, or no n was ruled out."""
     return number.verdict.startswith("unknown: ") or bool(number.recommended)
 
 
@@ -108,7 +108,7 @@ def _known(numbers: Numbers, dataset: str) -> Iterator[str]:
 
 
 def _over_lead(numbers: Numbers, dataset: str) -> str:
-    """How many systems are shown to beat `lead`, which a system has to do to be worth running."""
+    """How many systems are shown to beat `lead`. A system that does not is not worth running."""
     compared = [comparison for comparison in numbers.vs_lead.get(numbers.metric, ()) if comparison.dataset == dataset]
     if not compared:
         return ""
@@ -120,11 +120,11 @@ def _over_lead(numbers: Numbers, dataset: str) -> str:
         return f"{shown} shown to beat {LEAD}{' at every n' if everywhere else ' at some n' if somewhere else ''}."
     text = f"Of {len(compared)} systems, {somewhere} {'is' if somewhere == 1 else 'are'} shown to beat {LEAD} at some n"
     text += f", {everywhere} of them at every n" if everywhere else ""
-    return text + (f"; {worse} to be worse at some n." if worse else ".")
+    return text + (f"; {worse} {'is' if worse == 1 else 'are'} shown to be worse at some n." if worse else ".")
 
 
 def _not_confirmed(numbers: Numbers, dataset: str) -> Iterator[str]:
-    """Which systems that beat `lead` in the metric are worse than it in another: one metric is not all of meaning."""
+    """Which systems that beat `lead` in the metric are worse than `lead` in another one."""
     better = {system for system, verdict in _compared(numbers, numbers.metric, dataset).items() if verdict.better}
     metrics_by_systems: dict[tuple[str, ...], list[str]] = {}
     for metric in numbers.vs_lead:

@@ -37,8 +37,8 @@ def score_series(numbers: Numbers, dataset: str) -> tuple[Series, ...]:
 def gain_series(magic: Sequence[MagicNumber]) -> tuple[Series, ...]:
     """The lines of a lower panel: the mean gain over `random` at equal n, for every system that has one.
 
-    Upper bounds are left out: they gain several times what a system does, and would press all others to the bottom.
-    Where no n is ruled out, none is shown as recommended.
+    Upper bounds are left out: they gain several times as much as systems, so the other lines would be squeezed.
+    If no n is ruled out, none is shown as recommended.
     """
     return tuple(
         make_series(
@@ -106,8 +106,11 @@ def _footer(numbers: Numbers, gains: Mapping[str, Sequence[Series]]) -> str:
     parts = (
         f"{metric_name(numbers.metric)}: {spaced_signature(metric_signature(run, numbers.metric))}",
         f"{how_intervals_are_drawn(lines)}: 95 % intervals over articles, of gains for all n at once",
-        *(["upper bounds (upper row only) saw the reference; other ways to write may be above them"] * has_upper_bound),
-        *([f"{APART_MARKER}: lacks articles that others have, not held against theirs"] * has_apart),
+        *(
+            ["upper bounds (upper row only) saw the reference; another way of writing may score higher"]
+            * has_upper_bound
+        ),
+        *([f"{APART_MARKER}: lacks articles that others have, so it is not compared with theirs"] * has_apart),
         f"seed {run.seed}",
         f"run {run.state}, {run.articles_done} articles, {run.failures} failed",
         f"code {run.code_version}",

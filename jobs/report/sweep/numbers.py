@@ -1,4 +1,4 @@
-"""What a report says, computed once: the tables, the plot and the files all read the same `Numbers`."""
+"""The numbers of a report, computed once: the tables, the plot and the files all read the same `Numbers`."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -38,8 +38,8 @@ class Numbers:
     """A run's curves, magic numbers and uncut scores in `metric`, and what else tells its systems apart.
 
     Attributes:
-        vs_lead: what `nws compare RUN` finds, by metric, `metric` among them: every system minus `lead`; empty in a run
-            without `lead`.
+        vs_lead: the comparisons of `nws compare RUN`, every system minus `lead`, by metric (`metric` and others). Empty
+            in a run without `lead`.
         same_texts: how often two systems wrote the same text.
         short: by dataset and n the ids of the articles that have fewer words, which are left out at that n.
     """
@@ -118,7 +118,7 @@ def analyse(run: RunInfo, points: Points | Iterable[Point], metric: Metric = "be
 
 
 def require_summaries(run: RunInfo, points: Points) -> None:
-    """Refuse a run without any.
+    """Refuse a run without summaries.
 
     Raises:
         StoreError: there are no points.

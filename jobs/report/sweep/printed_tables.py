@@ -26,7 +26,7 @@ from jobs.terminal.table_style import (
 
 _APART = "°"
 _NEARLY_ONE = 0.5
-"""Two systems that write the same text in as large a share of summaries are said to."""
+"""A note names two systems that write the same text in at least this share of summaries."""
 _MOST_PAIRS = 4
 _VERDICT_WIDTH = 13
 _STRETCHED = {3: "thousandths", 4: "ten-thousandths"}
@@ -35,7 +35,7 @@ _STRETCHED = {3: "thousandths", 4: "ten-thousandths"}
 def print_tables(numbers: Numbers, console: Console, where: str = "") -> None:
     """Print the answer for every dataset, then every dataset's tables, to `console`.
 
-    `where` is what the commands that it names need to find the run, such as ` --store URL`.
+    `where` is appended to the commands it names, so that they find the run: such as ` --store URL`.
     """
     run = numbers.run
     print_line(
@@ -88,7 +88,7 @@ def _print_curves(dataset: str, numbers: Numbers, console: Console) -> None:
     print_line(console, f"* highest at that n    ± half of the 95 % interval, in {_STRETCHED[places]}", style="dim")
     if any(not point.comparable for point in points):
         print_line(
-            console, f"{_APART} lacks articles that others have: this mean is not held against theirs", style="dim"
+            console, f"{_APART} lacks articles that others have: this mean is not compared with theirs", style="dim"
         )
     if any(curve.kind == "upper bound" for curve in curves):
         print_line(console, UPPER_BOUND_NOTE, style="dim")
@@ -134,7 +134,7 @@ def _best_cells(number: MagicNumber, places: int) -> list[Text]:
 
 
 def _print_vs_lead(dataset: str, numbers: Numbers, console: Console, where: str) -> None:
-    """Where each system is better or worse than `lead`, which a system has to beat to be worth running."""
+    """Where each system is better or worse than `lead`. A system that does not beat `lead` is not worth running."""
     by_system = numbers.vs_lead_of(dataset)
     if not by_system:
         return
@@ -178,18 +178,19 @@ def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
     left_out = max((point.of_articles - point.articles for point in points if point.comparable), default=0)
     if left_out:
         articles = counted(left_out, "article")
-        yield f"{articles} left out of the means for lacking a summary by some system (the most at any n)."
+        yield f"Left out of the means: articles that lack a summary by some system, at most {articles} at any n."
     dropped = max((number.dropped for number in magic), default=0)
     if dropped:
         articles = counted(dropped, "article")
-        yield f"{articles} left out of the best n of each article for lacking some n (the most of any system)."
+        yield f"Left out of the best n of each article: articles that lack some n, at most {articles} for any system."
     if any(short_dataset == dataset for short_dataset, _ in numbers.short):
         yield short_note(dataset, numbers.short)
     same = [pair for pair in numbers.same_texts if pair.dataset == dataset and pair.share >= _NEARLY_ONE]
     for pair in same[:_MOST_PAIRS]:
         yield f"{pair.a} and {pair.b} wrote the same text in {pair.share:.0%} of summaries."
     if len(same) > _MOST_PAIRS:
-        yield f"{len(same) - _MOST_PAIRS} more pairs wrote the same in half of them or more (report.json)."
+        pairs = counted(len(same) - _MOST_PAIRS, "more pair")
+        yield f"{pairs} wrote the same text in at least half of the summaries (report.json)."
 
 
 def _print_uncut(dataset: str, uncut: list[Uncut], numbers: Numbers, console: Console) -> None:

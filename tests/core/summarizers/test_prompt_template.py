@@ -24,12 +24,12 @@ def test_an_article_stands_in_the_prompt_as_it_is(article: str, n: int) -> None:
     [
         ("Sum up in {n} words.", "has to name {article} once"),
         ("{article} {article}", "has to name {article} once"),
-        ("{article} in {words}", "has a place {words}: there are {n} and {article} alone"),
-        ("{article.text}", "has a place {article.text}"),
-        ("{article} {n:>3}", "has a place {n:>3}"),
-        ("{article!r}", "has a place {article!r}"),
+        ("{article} in {words}", "has a placeholder {words}: only {n} and {article} are known"),
+        ("{article.text}", "has a placeholder {article.text}"),
+        ("{article} {n:>3}", "has a placeholder {n:>3}"),
+        ("{article!r}", "has a placeholder {article!r}"),
         ("{article} {", "cannot be read: .* Write {{ and }} for braces"),
-        ("{article} {}", "has a place {}"),
+        ("{article} {}", "has a placeholder {}"),
     ],
 )
 def test_other_places_are_refused(text: str, told: str) -> None:

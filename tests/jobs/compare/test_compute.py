@@ -254,7 +254,7 @@ def test_the_table_fits_and_marks_what_is_significant(store, add_run):
     assert "*" not in tables["A  even|chunks"].replace("* significant", "")
     told = " ".join(tables["A  oracle (upper bound)"].split())
     assert "A is an upper bound: it saw the reference" in told
-    assert "What writes in another way may be above it." in told
+    assert "Another way of writing may score higher." in told
     assert "upper bound" not in tables["A  good|chunks"]
     assert "\x1b[1m" in shown(found, color=True)
     assert "Holm p: corrected over the n of one pair on one dataset" in text

@@ -127,7 +127,7 @@ def test_an_article_that_fails_costs_no_other_one_anything(
 
 
 def test_what_cannot_be_asked(server: OpenAiServer, tiny_models: dict[str, Path]) -> None:
-    with pytest.raises(RecipeError, match="openai: needs the name of a model behind it"):
+    with pytest.raises(RecipeError, match="openai: needs the name of a model after it"):
         pinned(tiny_models, systems=["openai:"])
     with pytest.raises(RecipeError, match="base URL of an endpoint is stored"):
         pinned(tiny_models, endpoint={"base_url": "https://me:secret@host/v1"})

@@ -113,7 +113,9 @@ def test_what_does_not_match_is_named_and_counted_and_fails_alone(
 
 def test_predictions_of_other_articles_are_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
     pinned = plan(tiny_models, predicted(tmp_path / "mine.jsonl", ["a", "b"]))
-    with pytest.raises(RecipeError, match=r"No prediction of mine is of an article .*such as 'a', 'b'; the articles'"):
+    with pytest.raises(
+        RecipeError, match=r"No prediction of mine belongs to an article .*look like 'a', 'b'; the articles'"
+    ):
         coverages(pinned)
 
 

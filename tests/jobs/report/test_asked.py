@@ -49,7 +49,7 @@ def test_tokens_cost_something_where_the_recipe_says_what() -> None:
     told = "openai:tiny|prompt=1f0c3a77: 2,000,000 read, 15,000 written"
     assert f"{told}\n" in printed()
     priced = printed(recipe={"endpoint": {"input_price": 0.15, "output_price": 0.6}})
-    assert f"{told}; 0.31 at 0.15 and 0.6 a million" in " ".join(priced.split())
+    assert f"{told}; cost 0.31 at 0.15 and 0.6 for a million tokens" in " ".join(priced.split())
     assert "; " not in printed(recipe={"endpoint": {"input_price": 0.15}})
 
 

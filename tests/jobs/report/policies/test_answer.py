@@ -28,7 +28,7 @@ def test_worse_and_not_different_are_said(run):
 
 def test_a_policy_alone(run):
     ((_, said),) = sentences(analyse_policies(run, make_results(others={})), "news")
-    assert said == "no other system here to hold it against."
+    assert said == "there is no other system to compare it with."
     assert sentences(analyse_policies(run, make_results(methods={})), "news") == ()
 
 
@@ -36,7 +36,7 @@ def test_what_is_known(run):
     numbers = analyse_policies(run, make_results(articles=6))
     assert what_is_known(numbers, "news") == (
         "It rests on 6 test articles at 4 lengths from 7 to 13, in BERTScore F1.",
-        "With 6 articles the intervals understate the uncertainty: take them as indicative.",
+        "With 6 articles the intervals understate the uncertainty: treat them as indicative.",
     )
     one = dataclasses.replace(make_results(articles=40), points=make_results(lengths=(9,)).points)
     assert what_is_known(analyse_policies(run, one, "rouge1_f1"), "news") == (

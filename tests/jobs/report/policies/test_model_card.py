@@ -131,7 +131,7 @@ def test_it_says_how_they_were_trained_and_how_to_use_and_remake_them(tmp_path: 
         "'reinforce|rerank-6-lead3-adjacent0.05|seed=0'",
         'nws.summarize(open("article.txt").read(), n=7, policy="my-policy")',
         "At equal n, in BERTScore F1: shown to be better than",
-        "The luck of the training's seed is not in them",
+        "They do not include the variation between training seeds",
         "| 9 | lead2+chunks | 40 |",
         "may say what the article does not",
     ):

@@ -37,7 +37,7 @@ def test_where_no_n_is_ruled_out_none_is_recommended(run, make_points):
         ({"articles": 8}, "no n can be recommended yet: 8 articles cannot tell 11 n apart ("),
         ({"systems": ("a", "lead")}, "no n can be recommended yet: no random here."),
         ({"systems": ("oracle", "random")}, "no n is recommended: it is an upper bound, which saw the reference."),
-        ({"systems": ("random",)}, "no n is recommended: it is the control that others are held against."),
+        ({"systems": ("random",)}, "no n is recommended: it is the control that others are compared with."),
         ({"lengths": (9,)}, "n = 9 is the only length here, and better than random ("),
         ({"articles": 1}, "no n can be recommended yet: 1 article cannot tell 11 n apart (largest gain over random, +"),
     ],
@@ -89,7 +89,7 @@ def test_what_is_known(run, make_points):
     few = what_is_known(analyse(run, make_points(("a", "lead"), (9,), 12)), "news")
     assert few[:3] == (
         "It rests on 12 articles at n = 9, in BERTScore F1.",
-        "With 12 articles the intervals understate the uncertainty: take them as indicative.",
+        "With 12 articles the intervals understate the uncertainty: treat them as indicative.",
         "The system is shown to beat lead at every n.",
     )
     assert len(few) == 3

@@ -80,7 +80,7 @@ def test_upper_bounds_are_marked_get_no_star_and_are_not_recommended(show, make_
     assert rows[oracle + 3].startswith(" (upper bound)")
     assert len(re.findall(r"\d\*", first)) >= 11  # others have one at every n
     said = " ".join(first.split())
-    assert "An upper bound saw the reference: no choice. What writes in another way may be above it." in said
+    assert "An upper bound saw the reference: it cannot be chosen. Another way of writing may score higher." in said
     answer = " ".join(section(text, "which n?").split())
     for name in ("oracle", "window-oracle"):
         assert f" {name}: no n is recommended: it is an upper bound, which saw the reference." in answer
@@ -191,8 +191,10 @@ def test_what_the_reader_must_know(show, make_points, make, told):
 def test_articles_left_out_are_counted(show, make_points):
     lacks = {("0003", 5, "lead"), ("0004", 5, "m|textrank|chunks")}
     text = show([p for p in make_points() if (p.article_id, p.n, p.system) not in lacks], width=200)
-    assert "2 articles left out of the means for lacking a summary by some system (the most at any n)." in text
-    assert "1 article left out of the best n of each article for lacking some n (the most of any system)." in text
+    assert "Left out of the means: articles that lack a summary by some system, at most 2 articles at any n." in text
+    assert (
+        "Left out of the best n of each article: articles that lack some n, at most 1 article for any system." in text
+    )
 
 
 def test_a_system_with_a_third_of_the_articles_is_not_the_highest(show, make_points):
@@ -206,7 +208,7 @@ def test_a_system_with_a_third_of_the_articles_is_not_the_highest(show, make_poi
     few, everything = (next(line for line in table if line.startswith(name)) for name in ("few", "all"))
     assert few.endswith("°")
     assert everything.endswith("*")
-    assert "° lacks articles that others have: this mean is not held against theirs" in show(points)
+    assert "° lacks articles that others have: this mean is not compared with theirs" in show(points)
     assert "few has 10 of 30 articles at n = 7." in show(points)
 
 
