@@ -12,6 +12,7 @@ from typing import Annotated, Any, NoReturn
 
 import setproctitle
 import typer
+import typer.core
 
 from core.errors import NwsError, RecipeError
 from jobs.commands import (
@@ -40,7 +41,16 @@ from jobs.commands import (
 )
 from jobs.commands.shared import err, out, store_flag, with_store
 
+
+class Commands(typer.core.TyperGroup):
+    """Lists `submit` first, since it comes first; typer puts groups behind all commands."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(super().list_commands(ctx), key=lambda name: name != "submit")
+
+
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

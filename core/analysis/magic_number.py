@@ -284,7 +284,7 @@ def _verdict(grid: Grid, system: str, kind: SystemKind, gains: tuple[Gain, ...],
     if system == RANDOM:
         return "is the control"
     if RANDOM not in grid.systems:
-        return f"unknown: no {RANDOM} here"
+        return f"unknown: no {RANDOM} in this run"
     if not gains:
         return f"unknown: no article has summaries of equal n here and by {RANDOM}"
     most = max(gain.articles for gain in gains)

@@ -21,8 +21,8 @@ def add(
     predictions: Annotated[
         list[str],
         typer.Argument(
-            help="JSONL, CSV or Parquet files with an article's key as `id`, and a `prediction`. Each is a system of "
-            "the file's name, or of another: name=file."
+            help="JSONL, CSV or Parquet files with an article's key as `id`, and a `prediction`. Each is a system, "
+            "called after the file, or as you say: name=file."
         ),
     ],
     engine: options.Engine = "ray",
@@ -34,9 +34,10 @@ def add(
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Add predictions to a run that has ended: they are scored as its systems were, over its articles, at its lengths.
+    """Add predictions to a run that has ended.
 
-    A run that was submitted to a Ray cluster goes there again, unless --address or --local says otherwise.
+    They are scored over the run's articles, at its lengths, with its metrics. A run that was submitted to a Ray cluster
+    goes there again, unless --address or --local says otherwise.
     """
     target = choose_target(engine, None if local else address, no_wait)
 

@@ -21,9 +21,11 @@ def cancel(
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Stop a run: its driver is asked, and the Ray job of one that does not react, or has no driver yet, is stopped.
+    """Stop a run.
 
-    What was finished is stored, and `nws resume` goes on with it. Exit 1 if the run could not be stopped.
+    Its driver, the process that drives it, is asked to stop. On a cluster, the run's Ray job is stopped if the driver
+    does not react or has not begun. What was finished is stored, and `nws resume` goes on with it. Exit 1 if the run
+    could not be stopped.
     """
     from jobs.remote.follow import wait_for_end
     from jobs.remote.ship import end_stopped

@@ -19,8 +19,9 @@ def compare(
         list[str] | None,
         typer.Option(
             "--system",
-            help="Name of a system, as `nws report` prints it. Twice: A and B of A minus B. Once: that system with "
-            "every other, or with itself in RUN2. Default: every system with lead, or with itself in RUN2.",
+            help="Name of a system, as `nws report` prints it. Given twice: A and B, the output is A minus B. Given "
+            "once: that system with every other, or with itself in RUN2. Default: every system with lead, or with "
+            "itself in RUN2.",
         ),
     ] = None,
     n: Annotated[
@@ -32,9 +33,10 @@ def compare(
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Compare systems at equal n, paired by article: mean difference, 95 % interval, test, and wins.
+    """Compare systems at equal n, article by article.
 
-    The p of a pair on one dataset are corrected over its n (Holm).
+    Prints the mean difference with its 95 % interval, a test, and wins, ties and losses. The p of two systems on one
+    dataset are corrected for the number of n (Holm).
     """
     lengths = parse_lengths(n)
 

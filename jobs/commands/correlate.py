@@ -26,9 +26,9 @@ def correlate(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the resamples and of the tests.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Correlate metrics with human scores, by system and by summary, with 95 % intervals and tests between metrics.
+    """Correlate metrics with human scores.
 
-    Pearson, Spearman and Kendall (tau-b).
+    By system and by summary, with 95 % intervals and tests between metrics. Pearson, Spearman and Kendall (tau-b).
     """
     from jobs.correlate.compute import correlate_file
     from jobs.correlate.show import print_correlation

@@ -7,7 +7,10 @@ from jobs.terminal.busy import busy
 
 
 def upgrade(store: StoreUrl = DEFAULT_STORE) -> None:
-    """Bring the store's schema up to date; creates it where there is none."""
+    """Bring the store's schema up to date.
+
+    Creates it where there is none.
+    """
     from jobs.store import upgrade_schema
 
     with busy("Upgrading the schema"):
@@ -16,7 +19,10 @@ def upgrade(store: StoreUrl = DEFAULT_STORE) -> None:
 
 
 def current_schema(store: StoreUrl = DEFAULT_STORE) -> None:
-    """Print the store's schema revision, and whether this code needs another. Exit 1 if it does."""
+    """Print the store's schema revision.
+
+    Says whether this code needs another one. Exit 1 if it does.
+    """
     from jobs.store import HEAD_REVISION, current_revision
 
     current, head = current_revision(store), HEAD_REVISION

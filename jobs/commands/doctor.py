@@ -8,7 +8,10 @@ from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, out
 
 
 def doctor(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
-    """Check this machine: libraries, models, spaCy pipelines, Ray, accelerators, store. Exit 1 if one is broken."""
+    """Check that NWS can run on this machine.
+
+    Looks at libraries, models, spaCy pipelines, Ray, accelerators and the store. Exit 1 if one is broken.
+    """
     from jobs.doctor.checks import check_all, print_checks
 
     checks = check_all(store)

@@ -16,8 +16,8 @@ def export(
     policy: Annotated[
         Path | None,
         typer.Option(
-            help="Folder to write the policies of a run of `nws submit phase2` to, with a model card: a new one, or an "
-            "empty one."
+            help="Folder to write the policies of a run of `nws submit phase2` to, with a model card. It must be new "
+            "or empty."
         ),
     ] = None,
     rows: Annotated[
@@ -34,7 +34,10 @@ def export(
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Write a run's rows to a file, or its policies to a folder, for use from Python without Ray or a database."""
+    """Write the rows or policies of a run to files.
+
+    They can be read from Python, without Ray or a database.
+    """
     if (policy is None) == (rows is None):
         raise RecipeError("What is to be exported? Give --rows FILE or --policy FOLDER, one of them.")
     if rows is not None:

@@ -26,7 +26,10 @@ def keysentences(
     ] = 0.7,
     as_json: Json = False,
 ) -> None:
-    """Find keywords and key sentences of Korean texts with KR-WordRank, beside those of TextRank, with their recall."""
+    """Find keywords and key sentences of Korean texts.
+
+    Those of KR-WordRank beside those of TextRank, with their recall.
+    """
     from core.summarizers.korean_key_sentences import check_selection
     from jobs.keysentences import compute
     from jobs.keysentences.show import print_key_sentences

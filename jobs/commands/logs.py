@@ -18,13 +18,16 @@ def logs(
     run: Annotated[str | None, typer.Argument(help="Run id; default: the newest run.")] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run ends.")] = False,
     job: Annotated[
-        bool, typer.Option("--job", help="What the Ray jobs of a submitted run have printed, from its cluster.")
+        bool, typer.Option("--job", help="Of a run on a cluster: what its Ray jobs have printed, read from there.")
     ] = False,
     address: HeadAddress = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Print what the drivers of a run said, with times in UTC; with --json, one list at the end."""
+    """Print the log of a run, with times in UTC.
+
+    With --json, one list at the end.
+    """
     with reading(store) as opened:
         info = opened.run_info(run or newest(opened))
         if job:

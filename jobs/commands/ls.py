@@ -6,7 +6,7 @@ from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, out, reading
 
 
 def list_runs(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
-    """List the runs in the store, the newest first."""
+    """List the runs of a store, newest first."""
     from jobs.terminal.plain_table import print_rows
     from jobs.terminal.run_status import COLUMNS, as_dict, rows, updates_as_dict
 

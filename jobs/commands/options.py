@@ -72,8 +72,8 @@ Pipeline = Annotated[
     str | None,
     typer.Option(
         envvar="NWS_PIPELINE",
-        help="Sentences and chunks of English articles: an installed spaCy pipeline such as en_core_web_sm, blank "
-        "(none needed), or auto. Korean articles are always cut by Kiwi.",
+        help="What cuts English articles into sentences and chunks: an installed spaCy pipeline such as "
+        "en_core_web_sm; blank, which needs none; or auto. Korean articles are always cut by Kiwi.",
     ),
 ]
 Encoders = Annotated[
@@ -102,7 +102,7 @@ BertScoreLayer = Annotated[
         "--bertscore-layer",
         envvar="NWS_BERTSCORE_LAYER",
         min=1,
-        help="Its layer; default: the recipe's, or with --bertscore-model the one tuned for that backbone.",
+        help="Layer of that backbone; default: the recipe's, or with --bertscore-model the one tuned for it.",
     ),
 ]
 Systems = Annotated[
@@ -119,8 +119,8 @@ Prompt = Annotated[
     str | None,
     typer.Option(
         envvar="NWS_PROMPT",
-        help="What generators of no known name are asked for, with a place {article}: in {n} words, once for each n; "
-        "without {n} once, uncut. Default: the recipe's, see docs/generators.md.",
+        help="Prompt for generators that NWS does not know by name; the article replaces {article}. With {n} in it, "
+        "a summary of each n is asked for; without, one uncut summary. Default: the recipe's, see docs/generators.md.",
     ),
 ]
 Predictions = Annotated[
@@ -129,7 +129,7 @@ Predictions = Annotated[
         "--predictions",
         envvar="NWS_PREDICTIONS",
         help="Summaries that were written elsewhere: a JSONL, CSV or Parquet file with an article's key as `id`, and a "
-        "`prediction`. It is a system of the file's name, or of another: name=file. Repeatable.",
+        "`prediction`. The system is called after the file, or as you say: name=file. Repeatable.",
     ),
 ]
 Plugins = Annotated[
@@ -137,7 +137,7 @@ Plugins = Annotated[
     typer.Option(
         "--plugin",
         envvar="NWS_PLUGIN",
-        help="Systems and metrics of one's own: a Python file with SYSTEMS or METRICS, or an installed entry point of "
+        help="Systems and metrics of your own: a Python file with SYSTEMS or METRICS, or an installed entry point of "
         "nws.systems or nws.metrics. All of them take part; the code is shipped to a cluster. Repeatable. "
         "(docs/your-own.md)",
     ),
@@ -182,18 +182,23 @@ Seeds = Annotated[
 ]
 EngineName: TypeAlias = Literal["ray", "inline"]
 Engine = Annotated[
-    str, typer.Option(envvar="NWS_ENGINE", help="ray: actors on a local Ray. inline: in this process, for debugging.")
+    str,
+    typer.Option(
+        envvar="NWS_ENGINE",
+        help="ray: on all cores, with Ray. inline: in one process, for small runs.",
+    ),
 ]
 Accelerator = Annotated[
     str | None,
     typer.Option(
         envvar="NWS_ACCELERATOR",
-        help="What each actor pins: auto (a GPU where there is one, else a CPU), cpu, or a Ray accelerator type "
-        "such as T4.",
+        help="What each actor computes on: auto (a GPU where there is one, else a CPU), cpu, or a Ray accelerator "
+        "type such as T4.",
     ),
 ]
 Actors = Annotated[
-    int | None, typer.Option(envvar="NWS_ACTORS", min=1, help="Number of actors; default: as many as fit.")
+    int | None,
+    typer.Option(envvar="NWS_ACTORS", min=1, help="Number of worker processes (actors); default: as many as fit."),
 ]
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with the newest run of exactly this recipe, if there is one.")
@@ -232,7 +237,7 @@ Address = Annotated[
     str | None,
     typer.Option(
         envvar="RAY_ADDRESS",
-        help="Dashboard of a Ray cluster, http://HEAD:8265: the run is driven there. Default: on this machine.",
+        help="Dashboard of a Ray cluster, http://HEAD:8265, to run there. Default: on this machine.",
     ),
 ]
 NoWait = Annotated[

@@ -22,7 +22,10 @@ def push(
     private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Upload exported policies with their model card to the Hugging Face Hub. Needs a token (`hf auth login`)."""
+    """Upload exported policies to the Hugging Face Hub.
+
+    Their model card goes with them. Needs a token (`hf auth login`).
+    """
     from core.hub import upload_model
     from core.learning.policy_system import load_policies
 

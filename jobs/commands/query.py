@@ -37,7 +37,10 @@ def query(
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Run SQL that reads the store, and print the rows (with --json, as one JSON list of objects)."""
+    """Run SQL on the store, and print the rows.
+
+    It only reads. With --json, the rows are one JSON list of objects.
+    """
     from jobs.terminal.plain_table import as_objects, print_for_people, print_rows
 
     if timeout is not None and not 0 < timeout <= _WEEK:

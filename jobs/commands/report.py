@@ -31,15 +31,16 @@ def report(
         str,
         typer.Option(
             help="What the report is about: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, efficiency, density, or a "
-            "plugin's. Of all but the first, files go to reports/RUN/METRIC."
+            "plugin's. Files of another metric than the default go to reports/RUN/METRIC."
         ),
     ] = "bertscore_f1",
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Show which n a run recommends and how sure that is: sentences, tables by n, and plots as PNG and SVG.
+    """Show which n is best, and how sure that is.
 
-    With --page, one HTML page instead, which also shows the articles and what was written of them.
+    Prints sentences and tables by n, and writes plots as PNG and SVG. With --page, it writes one HTML page instead,
+    which also shows the articles and their summaries.
     """
     if page is not None:
         if out_dir is not None:

@@ -34,9 +34,10 @@ def resume(
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Go on with a run: only what is missing is computed, and articles that failed are tried again.
+    """Go on with a run that has stopped.
 
-    A run that was submitted to a Ray cluster goes there again, unless --address or --local says otherwise.
+    Only what is missing is computed, and articles that failed are tried again. A run that was submitted to a Ray
+    cluster goes there again, unless --address or --local says otherwise.
     """
     target = choose_target(engine, None if local else address, no_wait)
 

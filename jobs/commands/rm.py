@@ -17,9 +17,10 @@ def remove(
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Remove a run with all its rows, and the articles that are in no other run. There is no way back.
+    """Remove a run for good.
 
-    A run that is waiting or in work is refused. Summaries that other runs have copied from it stay there.
+    All its rows go, and the articles that are in no other run. A run that is waiting or in work is refused. Summaries
+    that other runs have copied from it stay there.
     """
     from jobs.store import open_store
     from jobs.terminal.numerals import counted

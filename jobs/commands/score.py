@@ -34,7 +34,7 @@ def score(
     plugin: Annotated[
         list[str] | None,
         typer.Option(
-            help="Metrics of one's own: a Python file with METRICS, or an installed entry point of nws.metrics. All of "
+            help="Metrics of your own: a Python file with METRICS, or an installed entry point of nws.metrics. All of "
             "them are computed. Repeatable. (docs/your-own.md)"
         ),
     ] = None,
@@ -50,7 +50,7 @@ def score(
         str, typer.Option(help="Backbone of BERTScore: a known name, a folder, or a Hub id.")
     ] = "all-MiniLM-L6-v2",
     bertscore_layer: Annotated[
-        int | None, typer.Option(min=1, help="Its layer; default: the one tuned for that backbone.")
+        int | None, typer.Option(min=1, help="Layer of that backbone; default: the one tuned for it.")
     ] = None,
     bertscore_idf: Annotated[
         bool, typer.Option("--bertscore-idf", help="BERTScore weighs tokens by how rare they are in the references.")
@@ -67,7 +67,10 @@ def score(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap intervals.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Score predictions against their references: ROUGE, BLEU, METEOR, BERTScore and more, with 95 % intervals."""
+    """Score predictions against their references.
+
+    ROUGE, BLEU, METEOR, BERTScore and more, with 95 % intervals.
+    """
     from core.metrics.registry import Options
     from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
     from jobs.score import compute as scores

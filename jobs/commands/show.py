@@ -22,14 +22,14 @@ def show(
     run: Annotated[
         str | None,
         typer.Argument(
-            help="Run id; default: the newest run with summaries. With --worst, --best or --differ, the only word."
+            help="Run id; default: the newest run with summaries. With --worst, --best or --differ, leave ARTICLE out."
         ),
     ] = None,
     system: Annotated[
         str | None,
         typer.Option(
-            help="Whose words are marked in the article, and whose F1 is lowest or highest: a name as `nws report` "
-            "prints it, or a part of it. Default: the first system that is neither a control nor an upper bound."
+            help="The system whose words are marked in the article, and whose F1 --worst and --best compare: its name "
+            "in `nws report`, or a part of it. Default: the first one that is neither a control nor an upper bound."
         ),
     ] = None,
     n: Annotated[
@@ -50,9 +50,10 @@ def show(
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Show an article with its references, and the summaries of every system with their scores.
+    """Show an article and its summaries.
 
-    The words of one of them are marked in the article.
+    Prints its references, its text, and the summary of every system with its scores. The words of one system are marked
+    in the article.
     """
     from jobs.show.compute import show as find_and_align
     from jobs.show.printed_article import print_shown

@@ -13,7 +13,10 @@ def status(
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Show how a run stands: its progress, what made its numbers, and the articles that failed."""
+    """Show how a run stands.
+
+    Prints its progress, what made its numbers, and the articles that failed.
+    """
     from jobs.terminal.run_status import as_dict, print_status
 
     with reading(store) as opened:

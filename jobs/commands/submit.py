@@ -47,7 +47,10 @@ def submit_phase1(
     dry_run: options.DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Sweep the summary length n: every system summarises every article at every n, and each summary is scored."""
+    """Sweep the summary length n.
+
+    Every system summarises every article at every n, and each summary is scored.
+    """
     given = {
         **_articles(dataset, split, streaming, limit, text_field, reference_field, key_field),
         **{"pipeline": pipeline, "n": parse_lengths(n), "seed": seed, "accelerator": accelerator, "actors": actors},
@@ -105,7 +108,10 @@ def submit_baselines(
     dry_run: options.DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Run other ways to summarise at the same lengths: lead, TextRank, oracles, and generators such as BART."""
+    """Sweep n with systems of your choice.
+
+    Lead, TextRank, oracles, generators such as BART, your own systems, and predictions from files.
+    """
     from core.summarizers.predictions import parse_predictions
 
     given = {
@@ -170,7 +176,10 @@ def submit_phase2(
     dry_run: options.DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Train policies to write summaries of n words, and compare them with other systems on articles they never saw."""
+    """Train policies to write summaries of n words.
+
+    They are compared with other systems, on articles they never saw.
+    """
     fields = (text_field, reference_field, key_field)
     of_training = _articles(dataset, split, streaming, limit, *fields)
     of_test = _articles(test_dataset or test_datasets_of(dataset), test_split, streaming, test_limit, *fields)

@@ -24,7 +24,10 @@ def summarize(
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Summarize one text in n words with the policies of a run: no Ray, no reference."""
+    """Summarize one text with trained policies.
+
+    It needs neither Ray nor a reference.
+    """
     lengths = parse_lengths(n)
     if lengths is not None and min(lengths) < 1:
         raise RecipeError(f"--n must be 1 or more, not {min(lengths)}.")

@@ -24,9 +24,10 @@ def watch(
         bool, typer.Option("--json", help="Print a JSON object every second, one a line, until the run ends.")
     ] = False,
 ) -> None:
-    """Watch a run until it ends: its speed, the time left, its actors, failures and newest summaries.
+    """Watch a run until it ends.
 
-    On a terminal the screen is drawn anew every second; elsewhere a line comes every few seconds.
+    Shows its speed, the time left, its actors, failures and newest summaries. On a terminal the screen is drawn anew
+    every second; elsewhere a line comes every few seconds.
     """
     from jobs.watch.view import Viewer
 

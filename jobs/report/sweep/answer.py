@@ -97,7 +97,7 @@ def _known(numbers: Numbers, dataset: str) -> Iterator[str]:
     if len({point.n for point in points}) > 1:
         effect = "The best n by mean is partly an effect of length"
         if random is None:
-            yield f"{effect}: no {RANDOM} here to tell how much."
+            yield f"{effect}: no {RANDOM} in this run to tell how much."
         elif random.best_by_mean is not None:
             yield f"{effect}: {RANDOM} alone does best at n = {random.best_by_mean}."
     if any(number.is_conclusive for number in magic if number.kind != "control"):

@@ -162,7 +162,7 @@ def test_no_two_n_are_ranked_over_different_articles(make_points):
 @pytest.mark.parametrize(
     ("changes", "verdict"),
     [
-        ({"systems": ("a", "lead")}, "unknown: no random here"),
+        ({"systems": ("a", "lead")}, "unknown: no random in this run"),
         ({"articles": 1}, "unknown: 1 article cannot tell 5 n apart"),
         ({"articles": 8}, "unknown: 8 articles cannot tell 5 n apart"),
         (

@@ -26,7 +26,7 @@ def test_where_none_is_recommended(store, add_run) -> None:
     without = default_length(store, add_run(systems=("m|chunks", "lead")), "m|chunks", "news")
     assert (without.n, without.why) == (
         5,
-        "No n can be recommended for m|chunks: no random here. This is the middle one of its lengths.",
+        "No n can be recommended for m|chunks: no random in this run. This is the middle one of its lengths.",
     )
     uncut = default_length(store, add_run(lengths=(0,)), "writer", "news")
     assert (uncut.n, uncut.why) == (0, "writer has written no summaries of n words.")

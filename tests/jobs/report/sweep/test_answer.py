@@ -35,7 +35,7 @@ def test_where_no_n_is_ruled_out_none_is_recommended(run, make_points):
     ("make", "said"),
     [
         ({"articles": 8}, "no n can be recommended yet: 8 articles cannot tell 11 n apart ("),
-        ({"systems": ("a", "lead")}, "no n can be recommended yet: no random here."),
+        ({"systems": ("a", "lead")}, "no n can be recommended yet: no random in this run."),
         ({"systems": ("oracle", "random")}, "no n is recommended: it is an upper bound, which saw the reference."),
         ({"systems": ("random",)}, "no n is recommended: it is the control that others are compared with."),
         ({"lengths": (9,)}, "n = 9 is the only length here, and better than random ("),
@@ -94,7 +94,7 @@ def test_what_is_known(run, make_points):
     )
     assert len(few) == 3
     without = what_is_known(analyse(run, make_points(("a", "lead"), (7, 9), 12)), "news")
-    assert without[3].endswith("no random here to tell how much.")
+    assert without[3].endswith("no random in this run to tell how much.")
 
 
 def test_a_metric_that_does_not_confirm_it_is_named(run, make_points):

@@ -180,7 +180,7 @@ def test_names_are_not_markup(show, make_points):
     [
         ({"articles": 3}, "With 3 articles the intervals understate"),
         ({"short": (4,)}, "left out at that n (report.json names them): 1 at n = 1, 1 at n = 3"),
-        ({"systems": ("a", "lead")}, "no random here to tell how much"),
+        ({"systems": ("a", "lead")}, "no random in this run to tell how much"),
     ],
 )
 def test_what_the_reader_must_know(show, make_points, make, told):
