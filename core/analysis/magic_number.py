@@ -289,7 +289,8 @@ def _verdict(grid: Grid, system: str, kind: SystemKind, gains: tuple[Gain, ...],
         return f"unknown: no article has summaries of equal n here and by {RANDOM}"
     most = max(gain.articles for gain in gains)
     if all(gain.p_behind is None for gain in gains) or most < _enough_articles(len(gains)):
-        return f"unknown: {most} article{'' if most == 1 else 's'} cannot tell {len(gains)} n apart"
+        few = f"{most} article{'' if most == 1 else 's'}"
+        return f"unknown: {few} cannot tell {len(gains)} n apart" if len(gains) > 1 else f"unknown: only {few} to test"
     if not any(gain.above_random for gain in gains):
         return f"none: not shown to beat {RANDOM} at any n"
     return "unclear: every n is below another one"

@@ -165,9 +165,11 @@ def _only_first(first: Collection[str], second: Collection[str]) -> tuple[str, .
 
 
 def _full_name(name: str, known: set[str]) -> str:
-    """A policy may be named without `policy|`."""
-    full = POLICY + name
-    return full if name not in known and any(full in (system, split_seed(system)[0]) for system in known) else name
+    """A policy may be named without `policy|`, and any system by a part of its name that no other has."""
+    whole = known | {split_seed(system)[0] for system in known}
+    having = [system for system in known if name in system]
+    in_full = [full for full in (name, POLICY + name) if full in whole] or (having if len(having) == 1 else [name])
+    return in_full[0]
 
 
 def _with_methods(points: Points, systems: Sequence[str]) -> Points:

@@ -165,6 +165,7 @@ def test_no_two_n_are_ranked_over_different_articles(make_points):
         ({"systems": ("a", "lead")}, "unknown: no random in this run"),
         ({"articles": 1}, "unknown: 1 article cannot tell 5 n apart"),
         ({"articles": 8}, "unknown: 8 articles cannot tell 5 n apart"),
+        ({"articles": 3, "lengths": (7,)}, "unknown: only 3 articles to test"),
         (
             {"skip": lambda s, n, a: (s == "random") == (a < 30)},
             "unknown: no article has summaries of equal n here and by random",

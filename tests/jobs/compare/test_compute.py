@@ -408,6 +408,14 @@ def test_what_is_not_there_is_named(store, add_run, systems, options, message):
         compare(store, run, None, *systems, **options)
 
 
+def test_a_system_may_be_named_by_a_part_that_no_other_has(store, add_run):
+    run = add_run()
+    found = compare(store, run, None, "good", "lead").comparisons
+    assert {(one.a, one.b) for one in found} == {("good|chunks", "lead")}
+    with pytest.raises(RecipeError, match="has no system 'chunks'"):
+        compare(store, run, None, "chunks", "lead")
+
+
 def test_runs_that_cannot_be_compared(store, add_run):
     no_lead = add_run(("good|chunks", "random"))
     with pytest.raises(RecipeError, match=r"no 'lead' to compare every system with. Name one or two with --system"):
