@@ -19,9 +19,9 @@ def compare(
         list[str] | None,
         typer.Option(
             "--system",
-            help="Name of a system in `nws report`, or a part of it. Given twice: A and B, the output is A minus B. Given "
-            "once: that system with every other, or with itself in RUN2. Default: every system with lead, or with "
-            "itself in RUN2.",
+            help="Name of a system in `nws report`, or a part of it. Given twice: A and B, the output is A minus B. "
+            "Given once: that system with every other, or with itself in RUN2. Default: every system with lead, or "
+            "with itself in RUN2.",
         ),
     ] = None,
     n: Annotated[
