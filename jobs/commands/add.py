@@ -8,7 +8,7 @@ import typer
 
 from jobs.commands import options
 from jobs.commands.resume import go_on
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, finish, store_flag
+from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, changing, err, finish, store_flag
 from jobs.commands.target import choose_target
 
 if TYPE_CHECKING:
@@ -42,10 +42,9 @@ def add(
     target = choose_target(engine, None if local else address, no_wait)
 
     from core.summarizers.predictions import parse_predictions
-    from jobs.store import open_store
 
     files = [parse_predictions(text) for text in predictions]
-    with open_store(store) as opened:
+    with changing(store) as opened:
         if not local and engine != "inline":
             target = dataclasses.replace(target, address=target.address or opened.run_info(run).address)
         _extend(opened, run, files)

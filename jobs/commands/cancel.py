@@ -9,7 +9,7 @@ import typer
 from cluster.job_api import Head
 from core.errors import ClusterError
 from jobs.commands.options import HeadAddress
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, out, shown
+from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, changing, err, out, shown
 
 _PATIENCE_SECONDS = 20.0
 _STOP_SECONDS = 40.0  # a little more than what a job that is stopped has to end
@@ -29,10 +29,9 @@ def cancel(
     """
     from jobs.remote.follow import wait_for_end
     from jobs.remote.ship import end_stopped
-    from jobs.store import open_store
 
     stopped: list[str] = []
-    with open_store(store) as opened:
+    with changing(store) as opened:
         before = opened.run_info(run)
         reacting = opened.cancel_run(run, socket.gethostname())
         if reacting:

@@ -11,7 +11,7 @@ import typer
 
 from core.errors import StoreError, StoreUnavailableError
 from jobs.commands import options
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, finish, store_flag
+from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, changing, err, finish, store_flag
 from jobs.commands.target import Target, choose_target, require_here, resume_there
 
 if TYPE_CHECKING:
@@ -41,9 +41,7 @@ def resume(
     """
     target = choose_target(engine, None if local else address, no_wait)
 
-    from jobs.store import open_store
-
-    with open_store(store) as opened:
+    with changing(store) as opened:
         if not local and engine != "inline":
             target = replace(target, address=target.address or opened.run_info(run).address)
         outcome = go_on(opened, store, run, target, accelerator, actors, take_over, log_to or [])

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from core.errors import RecipeError
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, out, shown
+from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, changing, err, out, shown
 from jobs.terminal.busy import busy
 
 
@@ -22,12 +22,11 @@ def remove(
     All its rows go, and the articles that are in no other run. A run that is waiting or in work is refused. Summaries
     that other runs have copied from it stay there.
     """
-    from jobs.store import open_store
     from jobs.terminal.numerals import counted
 
     if as_json and not yes:
         raise RecipeError("--json cannot ask for confirmation: give --yes, too.")
-    with open_store(store) as opened:
+    with changing(store) as opened:
         info = opened.run_info(run)
         if not yes:
             articles, summaries = counted(info.articles_done, "article"), counted(info.summaries, "summary")

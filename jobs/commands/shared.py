@@ -67,6 +67,17 @@ def reading(url: str) -> "Iterator[Store]":
         yield opened
 
 
+@contextmanager
+def changing(url: str) -> "Iterator[Store]":
+    """A store that is there already: none is made for a run that it cannot have."""
+    from jobs.store import open_store
+
+    with reading(url):
+        pass
+    with open_store(url) as opened:
+        yield opened
+
+
 def newest(opened: "Store", with_summaries: bool = False) -> str:
     from core.errors import StoreError
 

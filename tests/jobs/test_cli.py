@@ -247,6 +247,14 @@ def test_unknown_runs_are_answered_with_the_known_ones(nws) -> None:
         assert run_id in result.err
 
 
+@pytest.mark.parametrize("command", ["resume", "cancel", "rm", "add"])
+def test_no_store_is_made_for_a_run_that_it_cannot_have(nws, tmp_path: Path, command: str) -> None:
+    result = nws(command, "absent", *(["mine.jsonl"] if command == "add" else []))
+    assert result.code == 1
+    assert f"there is no store at {tmp_path / 'nws.db'}" in result.err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_query_cannot_write(nws) -> None:
     nws("db", "upgrade")
     result = nws("query", "delete from runs")
