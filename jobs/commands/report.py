@@ -14,7 +14,7 @@ from jobs.terminal.console import PrintableConsole
 
 def report(
     runs: Annotated[
-        list[str] | None, typer.Argument(metavar="[RUN]...", help="Run ids; default: the newest run with summaries.")
+        list[str] | None, typer.Argument(metavar="RUN", help="Run ids; default: the newest run with summaries.")
     ] = None,
     page: Annotated[
         Path | None,
