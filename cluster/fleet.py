@@ -126,7 +126,7 @@ class Fleet:
     def wait(self) -> list[tuple[int, Any]]:
         """Wait until something happens: by their tickets, calls with their answers, or a `Loss` where an actor died.
 
-        None if an actor only got ready, or if nothing happens for a few seconds.
+        The list is empty if an actor only got ready, or if nothing happens for a few seconds.
 
         Raises:
             NwsError: a factory or the work itself failed (its own error, where it is an NwsError), actors keep dying

@@ -155,15 +155,13 @@ def _recipe_keys() -> str:
     parts = []
     for heading, recipe in RECIPES.items():
         text = inspect.getdoc(recipe) or ""
-        defaults = {name: one.default for name, one in inspect.signature(recipe).parameters.items()}
+        told = {name: key["text"] for key in KEY.finditer(text) for name in key["names"].split(", ")}
         rows = [
-            f"| `{name}` | {' '.join(key['text'].split())} | {_default(defaults[name])} |"
-            for key in KEY.finditer(text)
-            for name in key["names"].split(", ")
-            if name in defaults
+            f"| `{name}` | {' '.join(told.get(name, '').split())} | {_default(key.default)} |"
+            for name, key in inspect.signature(recipe).parameters.items()
         ]
-        told = text.split("\n\nAttributes:")[0]
-        parts += [f"## {heading}", told, "\n".join(["| key | what it says | default |", "| --- | --- | --- |", *rows])]
+        parts += [f"## {heading}", re.split(r"\n\n(?:Attributes|Raises):", text)[0]]
+        parts += ["\n".join(["| key | what it says | default |", "| --- | --- | --- |", *rows])]
     return "\n\n" + "\n\n".join(parts)
 
 

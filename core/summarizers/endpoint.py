@@ -54,7 +54,7 @@ class Endpoint:
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
-        """None has to be on the machine that asks."""
+        """Empty: no model has to be on the machine that asks."""
         return ()
 
     @property

@@ -1,0 +1,92 @@
+"""Every command line of the pages can be typed: commands, flags, make's targets and environment variables exist."""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doc_pages import PAGES, ROOT, blocks, codes, commands, prose
+from typer.main import get_command
+
+from jobs.cli import app
+
+FLAGS_OF_OTHERS = {"--build-arg", "--dashboard-agent-listen-port", "--editable", "--scale", "--spot"}
+TARGET = re.compile(r"(?:^|`)make (?P<names>[a-z][a-z-]*(?: [a-z][a-z-]*)*)(?= *(?:`|$|[A-Z]+=|#))", re.M)
+
+
+def problem(words: list[str]) -> str | None:
+    """What the command line says to these words behind `nws`, without running or converting anything."""
+    command: Any = get_command(app)
+    while True:
+        context = command.context_class(command)
+        try:
+            _, rest, _ = command.make_parser(context).parse_args(list(words))
+        except Exception as error:
+            return str(error)
+        below = getattr(command, "commands", None)
+        if below is None:
+            return f"too many arguments: {rest}" if rest else None
+        if not rest or rest[0].isupper():  # `nws --help`, `nws COMMAND --help`
+            return None
+        if rest[0] not in below:
+            return f"there is no command {rest[0]!r}"
+        command, words = below[rest[0]], rest[1:]
+
+
+@cache
+def flags() -> frozenset[str]:
+    """Every flag of every command."""
+
+    def of(command: Any) -> set[str]:
+        own = {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
+        return own.union(*(of(below) for below in getattr(command, "commands", {}).values()))
+
+    return frozenset({*of(get_command(app)), "--help"})
+
+
+def unknown_flags(page: str) -> list[str]:
+    """Flags in the text that no command has."""
+    named = [code.split("=")[0].split()[0] for code in codes(page) if code.startswith("--")]
+    return [flag for flag in named if flag not in flags() | FLAGS_OF_OTHERS]
+
+
+def unknown_targets(page: str) -> list[str]:
+    """What the page lets `make` make, and the Makefile does not know."""
+    known = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    lines = "\n".join([*(block.text for block in blocks(page)), *(f"`{code}`" for code in codes(page))])
+    return [name for found in TARGET.finditer(lines) for name in found["names"].split() if name not in known]
+
+
+@cache
+def variables() -> frozenset[str]:
+    """Every NWS_… that code, tests or make read, and those that the options of commands have."""
+    files = [ROOT / "Makefile", ROOT / "compose.yaml"]
+    files += [path for room in ("core", "cluster", "jobs", "tests", "alembic") for path in (ROOT / room).rglob("*.py")]
+    return frozenset(name for path in files for name in re.findall(r"NWS_\w+", path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_command_can_be_typed(path: Path) -> None:
+    page = path.read_text(encoding="utf-8")
+    wrong = {" ".join(words): problem(words) for words in commands(page)}
+    assert {words: said for words, said in wrong.items() if said is not None} == {}
+    assert unknown_flags(page) == []
+    assert unknown_targets(page) == []
+    assert set(re.findall(r"NWS_\w+", page)) <= variables()
+
+
+def test_the_pages_have_commands() -> None:
+    found = [words for path in PAGES for words in commands(path.read_text(encoding="utf-8"))]
+    assert len(found) > 200
+    assert ["submit", "phase1", "--dataset", "cnn_dailymail", "--limit", "500"] in found  # a comment follows
+    assert ["submit", "phase1", "--dataset", "/data/news.jsonl"] in found  # behind `docker compose run`
+
+
+def test_what_cannot_be_typed_is_found() -> None:
+    page = "```\nnws sumbit phase1\nnws ls --lmit 3 | head\nnws cancel A B\nnws ls   # all\nmake demo\nmake dmeo\n```\n"
+    page += "`--no-such`\n"
+    assert [problem(words) is None for words in commands(page)] == [False, False, False, True]
+    assert unknown_flags(page) == ["--no-such"]
+    assert unknown_targets(page) == ["dmeo"]
+    assert prose(page).strip() == "`--no-such`"
