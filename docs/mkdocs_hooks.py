@@ -79,12 +79,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turn formulas into MathML, which browsers show without a script."""
+    """Turn formulas into MathML, which browsers show without a script; show escaped bars in tables as git hosts do."""
 
     def formula(found: re.Match[str]) -> str:
         return convert(html.unescape(found["tex"]), display="block" if found["tag"] == "div" else "inline")
 
-    return FORMULA.sub(formula, content)
+    with_formulas = FORMULA.sub(formula, content)
+    return re.sub(r"<td.*?</td>", lambda cell: cell[0].replace(r"\|", "|"), with_formulas, flags=re.DOTALL)
 
 
 def _linked(path: Path) -> Iterator[Path]:
