@@ -38,6 +38,7 @@ FORMULA = re.compile(r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<tex>.*?)
 KEY = re.compile(r"^    (?P<names>\w+(, \w+)*): (?P<text>.+(\n        .+)*)", re.MULTILINE)
 HELP_WIDTH = 100
 NOT_TEXT = {".ipynb", ".png"}
+UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n"
 RECIPES: dict[str, type] = {
     "Every job": RunRecipe,
     "phase1": Phase1Recipe,
@@ -115,11 +116,12 @@ def _added(path: Path, uri: str, config: MkDocsConfig) -> File:
         return File.generated(config, uri, abs_src_path=str(path))
     if path.is_dir():
         lines = [f"* [{one.name}]({posixpath.relpath(_uri(one), posixpath.dirname(uri))})" for one in _linked(path)]
-        content = f"# {path.relative_to(ROOT)}\n\n" + "\n".join(lines)
+        content = f"{UNSEARCHED}# {path.relative_to(ROOT)}\n\n" + "\n".join(lines)
     elif path.suffix == ".md":
         content = _moved(path.read_text(encoding="utf-8"), path, uri)
     else:
-        content = f"# {path.relative_to(ROOT)}\n\n````{path.suffix[1:]}\n{path.read_text(encoding='utf-8')}\n````\n"
+        text = path.read_text(encoding="utf-8")
+        content = f"{UNSEARCHED}# {path.relative_to(ROOT)}\n\n````{path.suffix[1:]}\n{text}\n````\n"
     return File.generated(config, uri, content=content, inclusion=InclusionLevel.NOT_IN_NAV)
 
 
