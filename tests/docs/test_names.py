@@ -48,7 +48,8 @@ def tracked() -> tuple[str, ...]:
 def unknown_paths(page: str) -> list[str]:
     """Paths and files between backticks that the repository does not have; a name alone may be in any folder."""
     named = [code.split("::")[0].rstrip("/") for code in codes(page)]
-    paths = [name for name in named if PATH.fullmatch(name) and name not in NOT_OURS]
+    named += re.findall(r"<b>([\w/]+(?:\.py)?)", page)  # in a diagram
+    paths = [name.rstrip("/") for name in named if PATH.fullmatch(name) and name not in NOT_OURS]
     names = {Path(file).name for file in tracked()}
     return [path for path in paths if not ((ROOT / path).exists() if "/" in path else path in names)]
 
@@ -110,11 +111,11 @@ def test_what_a_page_names_exists(path: Path) -> None:
 
 
 def test_what_is_missing_is_found() -> None:
-    page = "`core/gone.py` `core/types.py` `core/text/` `gone.py` `types.py` `sed: x` `seed: 1`\n"
+    page = "`core/gone.py` `core/types.py` `core/text/` `gone.py` `types.py` `sed: x` `seed: 1` <b>jobs/gone.py</b>\n"
     page += "`tests/docs/test_names.py::test_gone` `tests/docs/test_names.py::test_what_is_missing_is_found`\n"
     page += "```python\nimport nws\nfrom core.testing import check_plugin, gone\nnws.sweeep\n```\n"
     page += "```\nendpoint:\n  base_url: x\n  pice: 1\nlenghts: [7]\n```\n"
-    assert unknown_paths(page) == ["core/gone.py", "gone.py"]
+    assert unknown_paths(page) == ["core/gone.py", "gone.py", "jobs/gone.py"]
     assert unknown_tests(page) == ["tests/docs/test_names.py::test_gone"]
     assert unknown_imports(page) == ["core.testing.gone", "nws.sweeep"]
     assert unknown_keys(page) == ["lenghts", "pice", "sed"]

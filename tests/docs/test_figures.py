@@ -1,0 +1,58 @@
+"""The figures of the pages are those of `bench/results/`, rounded as the pages round them."""
+
+import json
+import re
+from typing import Any
+
+from doc_pages import ROOT
+
+
+def results(name: str) -> Any:
+    return json.loads((ROOT / "bench" / "results" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def page(name: str) -> str:
+    """The text of a page on one line, so that no figure is cut by the end of one."""
+    return " ".join((ROOT / name).read_text(encoding="utf-8").split())
+
+
+def test_speed_is_what_was_measured() -> None:
+    told = page("docs/speed.md")
+    sample, news = results("sweep")
+    for arm, row in {"NAIVE": "for itself", "LIB": "once for everything", "NWS": "NWS"}.items():
+        cells = re.search(rf"{row} \| ([\d.]+) \| ([\d.]+) \|", told)
+        assert cells is not None, row
+        assert cells.groups() == tuple(f"{one['arms'][arm]['cpu']:.2f}" for one in (sample, news))
+    for other, name in {"NAIVE": "the loop", "LIB": "the libraries"}.items():
+        ratios = [f"{one['cpu_ratios'][f'{other} / NWS']:.1f}" for one in (sample, news)]
+        assert f"{ratios[0]} and {ratios[1]} times as fast as {name}" in told
+    parts = [one["parts"]["seconds"] for one in (sample, news)]
+    rest = [f"{1000 * (sum(one.values()) - one['models']):.0f}" for one in parts]
+    assert f"{rest[0]} and {rest[1]} ms an article" in told
+    inline, ray = results("waiting")["submissions"]
+    assert f"is {ray['rate'] / inline['rate']:.1f} times as fast as one process" in told
+
+
+def test_the_readme_says_what_the_page_on_speed_says() -> None:
+    told, news = page("README.md"), results("sweep")[1]
+    assert f"needs {news['arms']['NWS']['cpu']:.2f} s of CPU" in told
+    assert f"{news['cpu_ratios']['NAIVE / NWS']:.1f} times as fast as a notebook's loop" in told
+    assert f"{news['cpu_ratios']['LIB / NWS']:.1f} times as fast as the same libraries" in told
+
+
+def test_the_report_page_is_as_large_and_fast_as_measured() -> None:
+    told, found = page("docs/report.md"), results("page")
+    assert f"{found['in_viewer']:,} articles fit into {found['megabytes']:.1f} MB" in told
+    assert f"{found['seconds']:.0f} s to write" in told
+    assert f"painted after {found['first_paint'] / 1000:.1f} s" in told
+    assert f"moving n takes {found['move_median']:.0f} ms, {found['move_most']:.0f} at most" in told
+
+
+def test_a_large_store_is_as_fast_as_measured() -> None:
+    told = page("docs/scale.md")
+    costs = {cost["what"]: cost for cost in results("large_store")["costs"]}
+    for count, row in {"191,807": "192,000", "1,998,568": "2 million"}.items():
+        cost = costs[f"report: {count} summaries"]
+        assert f"`nws report` of {row} summaries | {cost['wall']:.0f} s, {cost['peak_mb']:.0f} MB |" in told
+    best_n = costs["store: best_n"]["wall"], costs["query: count of best_n"]["wall"]
+    assert f"{best_n[1]:.1f} s to count them, {best_n[0]:.1f} s to read them" in told
