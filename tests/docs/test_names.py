@@ -4,7 +4,6 @@ import ast
 import importlib
 import inspect
 import re
-import subprocess
 from functools import cache
 from pathlib import Path
 
@@ -36,13 +35,10 @@ KEYS = frozenset(name for recipe in RECIPES for name in inspect.signature(recipe
 
 
 @cache
-def tracked() -> tuple[str, ...]:
-    """The files of the repository as git knows them, or would after `git add`."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    return tuple(listed.stdout.split())
+def file_names() -> frozenset[str]:
+    """The names of all files of the repository, without their folders."""
+    below = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))
+    return frozenset(path.name for path in (*ROOT.iterdir(), *below))
 
 
 def unknown_paths(page: str) -> list[str]:
@@ -50,8 +46,7 @@ def unknown_paths(page: str) -> list[str]:
     named = [code.split("::")[0].rstrip("/") for code in codes(page)]
     named += re.findall(r"<b>([\w/]+(?:\.py)?)", page)  # in a diagram
     paths = [name.rstrip("/") for name in named if PATH.fullmatch(name) and name not in NOT_OURS]
-    names = {Path(file).name for file in tracked()}
-    return [path for path in paths if not ((ROOT / path).exists() if "/" in path else path in names)]
+    return [path for path in paths if not ((ROOT / path).exists() if "/" in path else path in file_names())]
 
 
 def unknown_tests(page: str) -> list[str]:
