@@ -91,7 +91,7 @@ class Watch:
             ("reward: matching", BertScorer, "match"),
             ("gradient", core.episodes, "_gradient"),
             ("exchange", core.episodes, "restore_policies"),
-            ("exchange", rounds, "request_of"),
+            ("exchange", rounds, "update_request"),
             ("step", Learner, "step"),
             ("storing", training, "_result"),
             ("storing", Run, "record_round"),

@@ -31,7 +31,7 @@ def segment(pickled_factory: bytes, bundle: Sequence[Article]) -> SegmentedBundl
 
 
 def segmenting(make_segmenter: Callable[[], Segmenter], num_cpus: int) -> Callable[[Sequence[Article]], Any]:
-    """What the driver sends a bundle with to be segmented: it returns the ObjectRef of the `SegmentedBundle`."""
+    """The function with which the driver sends a bundle to be segmented. It returns the ObjectRef of the result."""
     # Retries are counted by the pool, so Ray makes none. Task events would cost the driver 2 KB a task.
     task = ray.remote(segment).options(
         name="segment",
@@ -50,7 +50,7 @@ class SweepActor:
         self._make_sweeper = make_sweeper
 
     def build(self) -> Worker:
-        """Load the models; where they are now.
+        """Load the models. Returns the worker that holds them.
 
         Not in `__init__`: Ray hands on what a method raises, but of what a constructor raises only the text.
         """

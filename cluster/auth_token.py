@@ -1,4 +1,4 @@
-"""The token that a Ray asks its clients for: where it lies, and how a private one is made."""
+"""The token that Ray asks its clients for: where its file is, and how a private one is made."""
 
 import os
 import secrets

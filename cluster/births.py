@@ -1,4 +1,4 @@
-"""Actors that load their models: those that die of it, and those that are long awaited. It imports ray: see `fleet`."""
+"""Actors that load their models: those that die meanwhile, and those that take long. It imports ray: see `fleet`."""
 
 import logging
 import time
@@ -15,7 +15,7 @@ _MAX_STILLBORN = 3
 
 
 class Births:
-    """Watches actors load their models: counts those that die of it, and tells of those that are long awaited."""
+    """Watches actors load their models: counts those that die meanwhile, and warns if it takes long."""
 
     def __init__(self, resources: ActorResources, actors: int, patience_seconds: float) -> None:
         self._resources = resources
@@ -24,7 +24,7 @@ class Births:
         self.begin()
 
     def begin(self) -> None:
-        """All actors have been asked for, for the first time or again."""
+        """All actors have been requested, for the first time or again."""
         self._stillborn = 0
         self._silent_since = time.monotonic()
 

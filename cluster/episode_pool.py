@@ -1,4 +1,4 @@
-"""What a pool that runs episodes is, and the one that needs no Ray."""
+"""The interface of pools that run episodes, and the pool that needs no Ray."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, Protocol, TypeAlias
@@ -18,7 +18,7 @@ class EpisodeRunner(Protocol):
     """What runs the episodes: pure functions of the request, so that any of them gives the same answers."""
 
     def prepare(self, article: Article) -> None:
-        """Make ready what episodes on the article need, once; `learn` and `decode` do it themselves where it is not.
+        """Prepare an article for episodes, once. `learn` and `decode` do it themselves if it was not done.
 
         Raises:
             Exception: of any kind; it becomes the failure of the article.
@@ -51,10 +51,10 @@ class EpisodePool(Protocol):
         ...
 
     def prepare(self, articles: Sequence[Article], look_around: Callable[[], None]) -> Iterator[list[Prepared]]:
-        """Yield every article once, as they get ready, in any order.
+        """Yield every article once it is prepared, in any order.
 
-        Each is prepared by the worker that it goes to from then on, while that is there. One that cannot be prepared,
-        or whose worker dies of it again and again, comes with its failure.
+        Each article is prepared by the worker that gets its episodes later, as long as that worker lives. An article
+        that cannot be prepared, or whose worker dies again and again, comes with its failure.
 
         Raises:
             NwsError: the factory of the runner failed, or the machines cannot run it.
@@ -77,7 +77,7 @@ class EpisodePool(Protocol):
 class InlineEpisodePool:
     """A pool in this process, with one runner: for tests, debugging, and machines without Ray.
 
-    It looks around before each article and each call, and hands on what the runner raises in `learn` and `decode`.
+    It looks around before each article and each call. Errors of the runner in `learn` and `decode` are passed on.
     """
 
     def __init__(self, make_runner: Callable[[], EpisodeRunner]) -> None:

@@ -1,4 +1,4 @@
-"""What Ray says of processes and machines that died, in our words. It imports ray: see `fleet`."""
+"""Ray's errors about processes and machines that died, translated into ours. It imports ray: see `fleet`."""
 
 from ray.exceptions import (
     ActorDiedError,
@@ -33,13 +33,13 @@ class ActorStuckError(RayError):
 
 
 def loss(fault: RayError, node: str, charged: bool) -> Loss:
-    """What the pool hears of a bundle that a fault took with it."""
+    """The loss of a bundle by a fault, as the pool gets it."""
     prefix = "out of memory: " if isinstance(fault, OutOfMemoryError) else ""
     return Loss(type(fault).__name__, prefix + one_line(fault), node, charged)
 
 
 def segments_loss(error: RayTaskError) -> Loss:
-    """What a living actor reports: that the segments never came, or else an error no article is to blame for.
+    """The error that a living actor reports: its segments never came, or the error is no article's fault.
 
     Raises:
         NwsError: of the latter kind.
@@ -52,7 +52,7 @@ def segments_loss(error: RayTaskError) -> Loss:
 
 
 def lost_its_node(fault: RayError) -> bool:
-    """Whether an actor died only because its machine did. Ray tells it in words alone."""
+    """Whether an actor died only because its machine did. Only the text of Ray's error tells."""
     return "its node has died" in str(fault) or getattr(fault, "preempted", False)
 
 

@@ -1,4 +1,4 @@
-"""The actors of a pool: their births and deaths, what they are called for, and what Ray says about it.
+"""The actors of a pool: their starts and deaths, their calls, and Ray's errors about them.
 
 Import it inside a session: it imports ray, whose switches the session sets first.
 """
@@ -36,13 +36,13 @@ class Fleet:
     Args:
         actor_class: its constructor takes `factory`; its method `build` loads the models and returns the `Worker`.
         factory: picklable, called once in each actor.
-        names: of the actors; one that is still taken is passed over. They do not end.
+        names: of the actors, without end. A name that is still taken is skipped.
         resources: what each actor pins.
         actors: how many.
-        task_before: sends a Ray task that makes of an argument what the actor is called with; None for no such task.
-        stuck_seconds: what any call may take, see `cluster.pace`; an actor that is stuck is replaced.
+        task_before: sends a Ray task that turns an argument into what the actor is called with; None for no such task.
+        stuck_seconds: how long any call may take, see `cluster.pace`. An actor that is stuck is replaced.
         poll_seconds: how long `wait` lasts at most, so that the caller can look around.
-        patience_seconds: after how long a silence is worth a word.
+        patience_seconds: after how many seconds without news a warning is logged.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Fleet:
         self._seat_of: dict[Any, Seat] = {}
 
     def start(self) -> None:
-        """Ask for the actors, unless they are there."""
+        """Start the actors, unless they have been started."""
         if not self._seats:
             self._births.begin()
         while len(self._seats) < self.actors:
@@ -114,7 +114,7 @@ class Fleet:
         return [s.number for s in self._seats if s.worker is None and now - s.since > _MISSING_SECONDS]
 
     def send(self, number: int, method: str, argument: Any, size: int) -> int:
-        """Call an actor whose models are loaded; the ticket `wait` will name the call by.
+        """Call an actor whose models are loaded. Returns the ticket by which `wait` names the call.
 
         `size` is in characters of the articles that the call is about.
         """
@@ -221,7 +221,7 @@ class Fleet:
 
 
 def _wait_for_any(refs: list[Any], seconds: float) -> list[Any]:
-    """Wait for the first of them; all that are ready then."""
+    """Wait for the first of them. Returns all that are ready then."""
     ready, _ = ray.wait(refs, num_returns=1, timeout=seconds)
     if ready:
         ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)

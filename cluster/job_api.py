@@ -1,4 +1,4 @@
-"""Ray Job Submission: hands a job to a cluster through the dashboard of its head, and asks how it stands.
+"""Ray Job Submission: sends a job to a cluster through the dashboard of its head, and asks for its state.
 
 Ray reads its switches while it is imported, so nothing here imports it at the top.
 """

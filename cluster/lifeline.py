@@ -1,4 +1,4 @@
-"""Whether the Ray that a driver hangs on still lives. It imports ray: see `fleet`.
+"""Whether the Ray that a driver depends on still lives. It imports ray: see `fleet`.
 
 Ray itself says nothing when the raylet of the driver's machine dies: actors that are asked for wait for ever. When its
 GCS is gone, it ends the driver after a minute, in C++, without an exception.
@@ -41,7 +41,7 @@ class Lifeline:
         self._look: _Look | None = None
 
     def check(self) -> None:
-        """Ask, if it is time to, and wait for no answer.
+        """Ask, if it is time to, without waiting for the answer.
 
         Raises:
             ClusterError: the last answer was that it is dead, or there has been none for long. No function of Ray

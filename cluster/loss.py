@@ -1,4 +1,4 @@
-"""What the pool hears of a bundle that did not come back."""
+"""The loss of a bundle that did not come back, as the pool gets it."""
 
 from dataclasses import dataclass
 

@@ -1,10 +1,10 @@
-"""How long calls of actors take, and how long one may take before its actor is taken for stuck."""
+"""How long calls of actors take, and how long a call may take before its actor counts as stuck."""
 
 import statistics
 from collections import deque
 
 STUCK_SECONDS = 600.0
-"""What any call may take, unless a recipe says otherwise."""
+"""Seconds that any call may take, unless a recipe says otherwise."""
 
 # A call may take so many times what is usual for its size, …
 _TIMES_THE_USUAL = 20
@@ -15,12 +15,12 @@ _TIMES_THE_FLOOR = 6
 
 
 class Pace:
-    """Tells a call that is stuck from one that only takes long, by what others of its kind took for their size.
+    """Decides whether a call is stuck or only takes long, by the time per size of other calls of its kind.
 
     Sizes are in characters of the articles that a call is about.
 
     Args:
-        floor_seconds: What any call may take.
+        floor_seconds: Seconds that any call may take.
     """
 
     def __init__(self, floor_seconds: float) -> None:
@@ -28,15 +28,15 @@ class Pace:
         self._seconds_for_one: deque[float] = deque(maxlen=_REMEMBERED)
 
     def came_back(self, size: int, seconds: float) -> None:
-        """A call took so many seconds."""
+        """Note how many seconds a call took."""
         self._seconds_for_one.append(seconds / max(size, 1))
 
     def usual_seconds(self, size: int) -> float | None:
-        """What such a call usually takes; None while none has come back."""
+        """The seconds that such a call usually takes; None while none has come back."""
         return statistics.median(self._seconds_for_one) * max(size, 1) if self._seconds_for_one else None
 
     def is_stuck(self, size: int, seconds: float) -> bool:
-        """Whether a call that has not come back for so many seconds has had all its time."""
+        """Whether a call that has not come back for this many seconds is stuck."""
         if seconds <= self._floor_seconds:  # nearly always: nothing has to be computed
             return False
         usual = self.usual_seconds(size)

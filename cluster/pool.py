@@ -1,4 +1,4 @@
-"""What a pool is, the work on articles with its guards, and the pool that needs no Ray."""
+"""The interface of pools, the guarded work on articles, and the pool that needs no Ray."""
 
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +15,7 @@ Sweeper: TypeAlias = Callable[[Sequence[SegmentedArticle]], list[Summary]]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a pool runs.
+    """The work that a pool runs.
 
     Both factories are picklable and are called once per process that uses them. What they raise is no article's
     fault: it stops the run. What their products raise becomes the `Failure` of the article at hand.
@@ -27,7 +27,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class SegmentedBundle:
-    """A bundle between the two halves: its articles in order, less those that could not be segmented."""
+    """A bundle between the two halves: its articles in order, without those that could not be segmented."""
 
     articles: tuple[SegmentedArticle, ...]
     failures: tuple[Failure, ...]
@@ -46,9 +46,9 @@ def segment_bundle(segment: Segmenter, bundle: Sequence[Article]) -> SegmentedBu
 
 
 def sweep_bundle(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
-    """Sweep the articles together; if that fails, each alone, so that only the guilty ones become failures.
+    """Sweep the articles together. If that fails, sweep each alone, so that only the faulty ones become failures.
 
-    Summaries keep the order of the bundle. What core tells meanwhile is in the result's notes.
+    Summaries keep the order of the bundle. What core logs meanwhile is in the result's notes.
     """
     with noted() as notes:
         result = _swept(sweep, segmented)
@@ -95,7 +95,7 @@ class Pool(Protocol):
 
     @property
     def busy(self) -> tuple[Busy, ...]:
-        """The same processes, each for itself, and for how long they have had work."""
+        """Each of these processes, and for how long it has had work."""
         ...
 
     def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:

@@ -22,7 +22,7 @@ _WINDOW_SECONDS = 30.0
 
 
 class Rate:
-    """A gauge of something a second, over the last half minute."""
+    """A gauge of a rate per second, over the last half minute."""
 
     def __init__(self, gauge: Gauge) -> None:
         self._gauge = gauge
@@ -30,7 +30,7 @@ class Rate:
         self._marks = deque([(time.monotonic(), 0)])
 
     def add(self, count: int) -> None:
-        """Count so many more, or none."""
+        """Count this many more, which may be 0."""
         now = time.monotonic()
         self._total += count
         self._marks.append((now, self._total))

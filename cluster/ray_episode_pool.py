@@ -1,4 +1,4 @@
-"""Episodes on Ray: whose they are, and what becomes of them when an actor dies."""
+"""Episodes on Ray: which actor runs them, and what happens to them when an actor dies."""
 
 import contextlib
 import itertools
@@ -29,13 +29,13 @@ _MAX_DEATHS = 5
 
 @dataclass(slots=True, eq=False)
 class _Unit:
-    """What one call of an actor is about: an article to prepare, or the episodes of a round that are its.
+    """The work of one call of an actor: an article to prepare, or the actor's episodes of a round.
 
     Attributes:
-        home: the actor whose it is.
+        home: the actor to which the work belongs.
         argument: of the call.
-        size: of the articles it is about, in characters; each counts once for every episode.
-        places: of each request that has episodes here, by its number, their places in it.
+        size: characters of its articles; each counts once for every episode.
+        places: by the number of each request that has episodes here, their places in the request.
         deaths: how often an actor has died of it.
     """
 
@@ -46,13 +46,13 @@ class _Unit:
     deaths: int = 0
 
     def put(self, answer: Sequence[Sequence[Any]], answers: list[list[Any]]) -> None:
-        for (r, at), values in zip(self.places.items(), answer, strict=True):
-            for place, value in zip(at, values, strict=True):
-                answers[r][place] = value
+        for (index, places), values in zip(self.places.items(), answer, strict=True):
+            for place, value in zip(places, values, strict=True):
+                answers[index][place] = value
 
 
 class _Backlog:
-    """Units that wait, by whose they are."""
+    """Units that wait, by the actor to which they belong."""
 
     def __init__(self, units: Iterable[_Unit]) -> None:
         self._waiting: dict[int, deque[_Unit]] = {}
@@ -66,7 +66,7 @@ class _Backlog:
         self._waiting[unit.home].appendleft(unit)
 
     def take(self, number: int, missing: Iterable[int]) -> _Unit | None:
-        """An actor's next unit, or if it has none left, that of one that is missing, perhaps for good."""
+        """An actor's next unit. If it has none left, a unit of an actor that is missing, perhaps for good."""
         for home in (number, *missing):
             if self._waiting.get(home):
                 return self._waiting[home].popleft()
@@ -76,12 +76,12 @@ class _Backlog:
 class RayEpisodePool:
     """A pool of `EpisodeActor`s, which start with the first article or episode.
 
-    Articles are dealt to the actors in the order in which they are first seen, and stay with their numbers. While
-    an actor is missing (its machine may be gone for good), those that have nothing else to do take over what is its.
+    Articles are dealt to the actors in the order in which they are first seen, and stay with an actor's number. While
+    an actor is missing (its machine may be gone for good), idle actors take over its work.
 
     Args:
         fleet: The actors.
-        count: Is told what was computed: the requests, and their answers.
+        count: Called with what was computed: the requests, and their answers.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class RayEpisodePool:
         return self._round("decode", requests, look_around)
 
     def _round(self, method: Method, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[Any]]:
-        """Each actor is called once, and what is lost with one is asked for again: anybody's answers are the same."""
+        """Call each actor once. What is lost with an actor is computed by another: all give the same answers."""
         answers: list[list[Any]] = [[None] * len(episodes) for _, episodes in requests]
         backlog = _Backlog(self._shares(requests))
         for landed in self._calls(method, backlog, look_around):
@@ -149,20 +149,23 @@ class RayEpisodePool:
 
     def _shares(self, requests: Sequence[Request]) -> Iterator[_Unit]:
         places: dict[int, dict[int, list[int]]] = {}
-        for r, (_, episodes) in enumerate(requests):
+        for index, (_, episodes) in enumerate(requests):
             for place, (article, _) in enumerate(episodes):
-                places.setdefault(self._home(article), {}).setdefault(r, []).append(place)
+                places.setdefault(self._home(article), {}).setdefault(index, []).append(place)
         for home, places_at_home in places.items():
-            share = [(requests[r][0], [requests[r][1][place] for place in at]) for r, at in places_at_home.items()]
+            share = [
+                (requests[index][0], [requests[index][1][place] for place in places_in_request])
+                for index, places_in_request in places_at_home.items()
+            ]
             size = sum(len(article.text) for _, episodes in share for article, _ in episodes)
             yield _Unit(home, share, size, places_at_home)
 
     def _calls(
         self, method: Method, backlog: _Backlog, look_around: Callable[[], None]
     ) -> Iterator[list[tuple[_Unit, Any]]]:
-        """Make calls until there are none left; of each the unit and its outcome.
+        """Make calls until no unit is left. Yields each unit with its outcome.
 
-        A unit that is put back before the next ones are asked for is called for again.
+        A unit that is put back before the next outcome is requested is called again.
         """
         running: dict[int, _Unit] = {}
         with contextlib.ExitStack() as if_cut_short:

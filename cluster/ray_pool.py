@@ -1,4 +1,4 @@
-"""Bundles on Ray: which to send to whom, which to send again, and which to give up on."""
+"""Bundles on Ray: which actor gets which, which are sent again, and which are given up."""
 
 import contextlib
 import itertools
@@ -36,7 +36,7 @@ class _Parcel:
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """A parcel that an actor has; `alone` if it wants the actor for itself."""
+    """A parcel that an actor has; `alone` if it needs the actor for itself."""
 
     parcel: _Parcel
     number: int
@@ -44,7 +44,7 @@ class _Sent:
 
 
 class _Backlog:
-    """What is still to be sent: parcels that came back, then new bundles, pulled one at a time."""
+    """The parcels still to send: those that came back, then new bundles, pulled one at a time."""
 
     def __init__(self, bundles: Iterable[Sequence[Article]], max_attempts: int) -> None:
         self._source = iter(bundles)
@@ -64,7 +64,7 @@ class _Backlog:
         return len(parcel.bundle) == 1 and parcel.deaths + 1 >= self._max_attempts
 
     def lost(self, parcel: _Parcel, loss: Loss) -> BundleResult | None:
-        """Put a lost parcel back, whole or article by article; its result if it has had all its attempts."""
+        """Put a lost parcel back, whole or article by article. Returns its result if it has had all its attempts."""
         deaths = parcel.deaths + loss.charged
         if deaths < self._max_attempts or not loss.charged:
             self._again.append(_Parcel(parcel.bundle, deaths))
@@ -83,7 +83,7 @@ class RayPool:
 
     Args:
         fleet: The actors.
-        count: Is told what landed, after every wait.
+        count: Called with what landed, after every wait.
         bundles_per_actor: How many bundles each actor has in flight: one at work, the others being segmented.
         max_attempts: How often a bundle may lose its process before its articles are tried alone, once more each.
     """
@@ -149,7 +149,7 @@ class RayPool:
             in_flight[ticket] = _Sent(backlog.take(), number, alone)
 
     def _least_loaded(self, in_flight: dict[int, _Sent], alone: bool) -> int | None:
-        """The actor for the next bundle, if one has room; `alone`: for a bundle that wants an actor for itself."""
+        """The actor for the next bundle, if one has room; `alone`: for a bundle that needs an actor for itself."""
         taken = {sent.number for sent in in_flight.values() if sent.alone}
         loads = self._fleet.loads
         free = [n for n, load in loads.items() if load < (1 if alone or n in taken else self._bundles_per_actor)]

@@ -58,7 +58,7 @@ def plan_actors(
             memory is the actors' own affair.
 
     Raises:
-        ClusterError: the cluster has not what is asked for, or nobody could have it.
+        ClusterError: the cluster does not have what is asked for, or no cluster could have it.
     """
     _require_possible(actors, gpus_per_actor)
     cpus, gpus = int(cluster_resources.get("CPU", 0)), int(cluster_resources.get("GPU", 0))
@@ -100,7 +100,7 @@ def await_actors(
     seconds: float,
     tell: Callable[[str], None],
 ) -> ActorPlan:
-    """`plan_actors` on what the cluster has, or comes to have within `seconds` of being asked for it.
+    """`plan_actors` on what the cluster has, or will have within `seconds` after it was asked for.
 
     Args:
         session: the Ray that is joined.
@@ -108,7 +108,7 @@ def await_actors(
         actors: as for `plan_actors`. None asks for one, and takes as many as fit when it is there.
         gpus_per_actor: as for `plan_actors`.
         seconds: how long to wait; 0 for not at all.
-        tell: is told now and then what is waited for.
+        tell: called now and then with a line that says what it waits for.
 
     Raises:
         ClusterError: as `plan_actors`, after `seconds`; at once for what no cluster could give.
@@ -135,7 +135,7 @@ def await_actors(
 
 
 def _bundles(accelerator: str | None, actors: int, gpus_per_actor: float) -> list[dict[str, float]]:
-    """What the run needs in all, whatever is there already: the autoscaler takes that off. One CPU is to segment on."""
+    """Everything the run needs, including what is there already, which the autoscaler subtracts. One CPU segments."""
     cpu: dict[str, float] = {"CPU": 1}
     if accelerator is None or accelerator == "cpu":
         return [cpu] * actors
@@ -163,7 +163,7 @@ def _poll(
 
 
 def _require_possible(actors: int | None, gpus_per_actor: float) -> None:
-    """Refuse what no cluster could give, see `plan_actors`.
+    """Refuse a request that no cluster could fulfil, see `plan_actors`.
 
     Raises:
         ClusterError: it is less than one actor, or another part of a GPU than those that divide it.

@@ -42,7 +42,7 @@ class Seat:
     worked: float = 0.0
 
     def send(self, call: Call, argument: Any) -> Any:
-        """Make a call; the ObjectRef of its answer."""
+        """Make a call. Returns the ObjectRef of its answer."""
         if not self.calls:
             self.turn = time.monotonic()
         method = getattr(self.actor, call.method).options(name=call.method)

@@ -1,4 +1,4 @@
-"""A Ray of one's own on this machine, closed to everybody else, or a cluster that is there: the only `ray.init`.
+"""A private Ray on this machine, closed to other users, or an existing cluster. The only place with `ray.init`.
 
 Ray reads its switches while it is imported, so nothing here, and nothing this imports, imports it at the top.
 """
@@ -122,7 +122,7 @@ def _start(ray: Any, **options: Any) -> Any:
 
 @contextlib.contextmanager
 def joined_session(namespace: str, address: str | None = None) -> Iterator[Session]:
-    """Join a Ray cluster that is there, and leave it with the block: the cluster goes on.
+    """Join an existing Ray cluster, and leave it at the end of the block. The cluster goes on.
 
     What this process started there ends when it leaves. SIGTERM is treated as by `local_session`. Workers import our
     packages from where this process has them if that folder is there on their machine, or else from the

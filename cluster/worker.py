@@ -1,4 +1,4 @@
-"""A process that holds models, as runs record it."""
+"""A process that holds models, as a run records it."""
 
 import functools
 import platform

@@ -1,4 +1,4 @@
-"""What core tells while it works, for the run's log: a worker knows of no run, and its own log is on its machine."""
+"""What core logs while it works, for the run's log: a worker knows no run, and its own log stays on its machine."""
 
 import logging
 import socket

@@ -42,6 +42,6 @@ def score_intervals(
     tail = (1 - confidence) / 2
     low, high = np.quantile(scores, [tail, 1 - tail], axis=0)
     return [
-        Interval(float(s), float(a), float(b)) if a < b else Interval(float(s), None, None)
-        for s, a, b in zip(score(statistics), low, high, strict=True)
+        Interval(float(value), float(lower), float(upper)) if lower < upper else Interval(float(value), None, None)
+        for value, lower, upper in zip(score(statistics), low, high, strict=True)
     ]

@@ -58,8 +58,8 @@ def mean_intervals(values: NDArray[np.float64], confidence: float = CONFIDENCE) 
     offsets = values - anchor
     means = np.nansum(offsets, axis=0) / counts
     variance = np.nansum((offsets - means) ** 2, axis=0) / np.maximum(counts - 1, 1)
-    half = stdtrit(np.maximum(counts - 1, 1), (1 + confidence) / 2) * np.sqrt(variance / counts)
+    half_widths = stdtrit(np.maximum(counts - 1, 1), (1 + confidence) / 2) * np.sqrt(variance / counts)
     return [
-        Interval(float(mean), float(mean - h) if h else None, float(mean + h) if h else None)
-        for mean, h in zip(anchor + means, half, strict=True)
+        Interval(float(mean), float(mean - half) if half else None, float(mean + half) if half else None)
+        for mean, half in zip(anchor + means, half_widths, strict=True)
     ]

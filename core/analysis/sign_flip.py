@@ -39,9 +39,8 @@ def sign_flip_p(differences: NDArray[np.float64], seed: int, resamples: int = 10
             group, _all_signs(len(group)) if exact else _draw(len(group), seed, resamples)
         )
         counted = 0 if exact else 1
-        results |= {
-            c: (float(b + counted) / (patterns + counted), exact) for c, b in zip(columns, extreme, strict=True)
-        }
+        for column, count in zip(columns, extreme, strict=True):
+            results[column] = float(count + counted) / (patterns + counted), exact
     return [results[column] for column in range(differences.shape[1])]
 
 

@@ -93,7 +93,8 @@ def chunk_features(article: SegmentedArticle, embeddings: Embeddings, sentence_t
     direction = embeddings.sentences.mean(axis=0)
     direction = direction / (np.linalg.norm(direction) or 1.0)
     sentences = [article.sentences[i] for i in parent]
-    offsets = np.array([c.start - s.start for c, s in zip(chunks, sentences, strict=True)], dtype=np.float64)
+    starts = [chunk.start - sentence.start for chunk, sentence in zip(chunks, sentences, strict=True)]
+    offsets = np.array(starts, dtype=np.float64)
     words = [words_of(article, chunk) for chunk in chunks]
     frequency = Counter(word.casefold() for word in article.words)
     counts = [[frequency[word.casefold()] for word in chunk] for chunk in words]

@@ -78,14 +78,15 @@ class KnownArticles:
     Attributes:
         rows: what they are read from.
         fields: of every row.
-        kept: bool, of each row up to the last that was read: whether it holds one of these articles, and no repeat.
+        holds_article: bool, for each row up to the last that was read: whether it holds one of these articles, and no
+            repeat.
         ids: of the articles, in order.
         has_rest: whether more rows may follow, which hold none of these articles.
     """
 
     rows: ArticleRows
     fields: Fields
-    kept: NDArray[np.bool_]
+    holds_article: NDArray[np.bool_]
     ids: IdNumbers
     has_rest: bool
 
@@ -95,9 +96,9 @@ class KnownArticles:
         Raises:
             CorpusError: one is another, is gone, is new, or cannot be read any more.
         """
-        rows = self.kept.copy()
+        rows = self.holds_article.copy()
         if wanted is not None:
-            rows[self.kept] = wanted
+            rows[self.holds_article] = wanted
         ids = self.ids if wanted is None else self.ids[wanted]
         numbers = itertools.count() if wanted is None else _positions(wanted.tobytes())
         articles = self.rows.articles(self.fields, rows.tobytes())

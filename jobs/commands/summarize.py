@@ -46,7 +46,10 @@ def summarize(
     warn_of_texts("text", [content], language, err)
     with busy("Loading models, and writing"):
         texts = PolicyWriter(chosen).write(content, lengths)
-    summaries = [{"n": a, "words": count_words(b), "text": b} for a, b in zip(lengths, texts, strict=True)]
+    summaries = [
+        {"n": length, "words": count_words(summary), "text": summary}
+        for length, summary in zip(lengths, texts, strict=True)
+    ]
     if as_json:
         made_by = next(iter(chosen.checkpoints.values())).made_by
         print(json.dumps({"system": chosen.signature, "made_by": made_by, "summaries": summaries}))

@@ -59,8 +59,9 @@ def pin(recipe: Phase2Recipe) -> Pinned:
         plan=EpisodePlan(language, setting.pipeline, encoder, reward, recipe.precision),
         corpora=corpora,
         datasets=tuple(
-            {"name": c.name, "split": c.split, "revision": c.revision, "skip": d.skip, "limit": d.limit}
-            for c, d in zip(corpora, recipe.train_datasets, strict=True)
+            {"name": corpus.name, "split": corpus.split, "revision": corpus.revision}
+            | {"skip": dataset.skip, "limit": dataset.limit}
+            for corpus, dataset in zip(corpora, recipe.train_datasets, strict=True)
         ),
         reward=reward_signature(reward),
     )

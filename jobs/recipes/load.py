@@ -100,12 +100,12 @@ def parse_recipe(kind: type[Recipe], values: Mapping[str, Any], name: str, overr
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        first = _first(error)
-        blamed = [_override(e["loc"], overrides) for e in first]
+        causes = _root_causes(error)
+        blamed = [_override(cause["loc"], overrides) for cause in causes]
         if all(blamed):
-            messages = [f"{key}: {_problem(kind, e)}" for key, e in zip(blamed, first, strict=True)]
+            messages = [f"{key}: {_problem(kind, cause)}" for key, cause in zip(blamed, causes, strict=True)]
             raise RecipeError("\n".join(messages), settings=tuple(dict.fromkeys(filter(None, blamed)))) from error
-        problems = [f"  {'.'.join(map(str, e['loc'])) or 'recipe'}: {_problem(kind, e)}" for e in first]
+        problems = [f"  {'.'.join(map(str, cause['loc'])) or 'recipe'}: {_problem(kind, cause)}" for cause in causes]
         raise RecipeError("\n".join([f"The recipe {name!r} is not usable:", *problems])) from error
 
 
@@ -118,7 +118,7 @@ def _override(place: Sequence[Any], overrides: Collection[str]) -> str | None:
     return next((key for key in (*sorted(inner), part) if key in overrides), None)
 
 
-def _first(error: ValidationError) -> list[Any]:
+def _root_causes(error: ValidationError) -> list[Any]:
     """Its errors, except "list too short" where the cause is an error inside the list."""
     errors = error.errors()
     wrong_inside = {e["loc"][:length] for e in errors for length in range(len(e["loc"]))}

@@ -97,9 +97,9 @@ class Trackers:
         """Log numbers to all of them."""
         if self._opened:
             listed = list(scalars)
-            self.each(lambda tracker: tracker.log(listed))
+            self.for_each(lambda tracker: tracker.log(listed))
 
-    def each(self, act: Callable[[Tracker], None]) -> None:
+    def for_each(self, act: Callable[[Tracker], None]) -> None:
         """Do something with all of them."""
         for name, (tracker, kind) in list(self._opened.items()):
             try:
@@ -132,10 +132,10 @@ def open_trackers(names: Sequence[str], run: RunInfo, say: Callable[[str], None]
         trackers.open(name, run)
     if names:
         facts = run_facts(run)
-        trackers.each(lambda tracker: tracker.describe(facts))
+        trackers.for_each(lambda tracker: tracker.describe(facts))
     done = False
     try:
         yield trackers
         done = True
     finally:
-        trackers.each(lambda tracker: tracker.close(done))
+        trackers.for_each(lambda tracker: tracker.close(done))

@@ -207,7 +207,7 @@ def test_one_that_fails_later_is_left_out_and_the_other_is_not(monkeypatch: pyte
         both.open(name, run_info())
     for _ in range(3):
         both.log([])
-    both.each(lambda tracker: tracker.close(True))
+    both.for_each(lambda tracker: tracker.close(True))
     assert told == ["log", "log", "log", "close"]
     assert len(said) == 1
     assert "Warning: failing fails, so nothing more is logged to it (OSError: no room left)." in said[0]
