@@ -1,4 +1,4 @@
-"""`nws cancel`: an end to a run, from any machine with the store."""
+"""`nws cancel`: stop a run, from any machine with the store."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""`nws export`: the policies that a run has trained, or its rows, as files."""
+"""`nws export`: the rows of a run, or the policies that it has trained, as files."""
 
 import json
 from pathlib import Path

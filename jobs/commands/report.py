@@ -97,6 +97,6 @@ def _write_page(
         )
     else:
         out.print(f"Page      {path} ({path.stat().st_size / 1e6:.1f} MB)")
-        out.print(f"Viewer    {archive.articles} of {archive.total_articles} articles")
+        out.print(f"Viewer    {archive.articles} of {counted(archive.total_articles, 'article')}")
     if open_page:
         typer.launch(path.resolve().as_uri())

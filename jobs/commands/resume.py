@@ -58,7 +58,7 @@ def go_on(
     take_over: bool,
     log_to: Sequence[str] = (),
 ) -> "Outcome":
-    """Resume a run where the target says; how it stands then."""
+    """Resume a run where the target says. Returns its outcome."""
     require_here(log_to, target)
     if target.address:
         return resume_there(opened, store, run, target, accelerator, actors, take_over)
@@ -80,7 +80,7 @@ def telling(opened: "Store", run: str, store: str) -> Iterator[None]:
 
 
 def _how_it_stands(opened: "Store", run: str, store: str) -> str:
-    """What an interruption has left of a run, and how to go on."""
+    """A message on the state of an interrupted run, and how to go on."""
     go_on_with = f"Go on with: nws resume {run}{store_flag(store)}"
     try:
         info = opened.run_info(run)
@@ -90,4 +90,4 @@ def _how_it_stands(opened: "Store", run: str, store: str) -> str:
         return "Interrupted before there was a run: nothing is stored."
     if (info.driver_pid, info.driver_host) != (os.getpid(), socket.gethostname()):
         return f"Interrupted before the run was taken. {go_on_with}"
-    return f"Interrupted again while run {run} was ending. Its {info.summaries} summaries are stored. {go_on_with}"
+    return f"Interrupted again while run {run} was ending. Summaries stored: {info.summaries}. {go_on_with}"

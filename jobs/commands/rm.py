@@ -1,4 +1,4 @@
-"""`nws rm`: a run that nobody needs any more."""
+"""`nws rm`: remove a run from the store."""
 
 import json
 import socket

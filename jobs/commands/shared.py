@@ -55,7 +55,7 @@ def store_flag(store: str) -> str:
 
 
 def with_store(text: str, flag: str) -> str:
-    """An error with `flag`, see `store_flag`, behind each command in it: those who raise it know no flags."""
+    """An error with `flag` (see `store_flag`) appended to each command in it. Those who raise errors know no flags."""
     return _COMMAND.sub(lambda match: match[0] + flag, text)
 
 
@@ -105,7 +105,7 @@ def parse_lengths(text: str | None) -> list[int] | None:
 
 
 def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
-    """Print how a run stands, and exit as its state asks for."""
+    """Print the outcome of a run, and exit with the code for its state."""
     from jobs.terminal.numerals import counted
 
     where = store_flag(store)

@@ -77,10 +77,10 @@ def _wanted(
     differ: tuple[str, str] | None,
     limit: int,
 ) -> "tuple[Wanted, str | None]":
-    """What is asked for, and in which run.
+    """What the options select, and in which run.
 
     Raises:
-        RecipeError: nothing is, or two things are.
+        RecipeError: they select nothing, or two things.
     """
     from jobs.show.compute import Different, Extreme
 

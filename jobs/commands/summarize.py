@@ -60,10 +60,10 @@ def summarize(
 
 
 def _read(text: str | None) -> str:
-    """The text that is meant: an argument, a file's content, or stdin.
+    """The text to summarize: the argument, the content of a file, or stdin.
 
     Raises:
-        RecipeError: there is none, it is no UTF-8, or it looks like a file that is not there.
+        RecipeError: there is none, it is not UTF-8, or it looks like the name of a file that does not exist.
     """
     try:
         if text is None or text == "-":

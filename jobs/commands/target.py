@@ -28,10 +28,10 @@ class Target:
 
 
 def choose_target(engine: str, address: str | None, no_wait: bool) -> Target:
-    """The target that the options of a command mean.
+    """The target that the options of a command select.
 
     Raises:
-        RecipeError: the engine or the address is none, or one rules the other out.
+        RecipeError: the engine or the address is not valid, or they contradict each other.
     """
     if engine not in get_args(EngineName):
         raise RecipeError(f"There is no engine {engine!r}: use ray or inline.")
@@ -45,7 +45,7 @@ def choose_target(engine: str, address: str | None, no_wait: bool) -> Target:
 
 
 def require_here(log_to: Sequence[str], target: Target) -> None:
-    """Refuse trackers that cannot be logged to, and any of a run that is driven elsewhere.
+    """Refuse trackers that cannot be used, and all trackers for a run that is driven elsewhere.
 
     Raises:
         RecipeError: there is no such tracker, it is not installed, or the run is driven on a cluster.
@@ -71,7 +71,7 @@ def start_there(
     name: str | None,
     note: str | None,
 ) -> "Outcome":
-    """Submit a new run to a cluster and follow it; how it stands then."""
+    """Submit a new run to a cluster and follow it. Returns its outcome."""
     from jobs.remote.follow import Place
     from jobs.remote.ship import ship_run
 
@@ -89,7 +89,7 @@ def resume_there(
     actors: int | None,
     take_over: bool,
 ) -> "Outcome":
-    """Submit a run again and follow it; how it stands then."""
+    """Submit a run again and follow it. Returns its outcome."""
     from jobs.remote.follow import Place, last_line
     from jobs.remote.ship import ship_again
 

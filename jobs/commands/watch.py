@@ -1,4 +1,4 @@
-"""`nws watch`: a run in work, from any machine that sees the store."""
+"""`nws watch`: the progress of a run, from any machine that sees the store."""
 
 import json
 import time

@@ -27,7 +27,9 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
     `where` is appended to the commands it names, so that they find the runs: such as ` --store URL`.
     """
     for run in (result.a, result.b) if result.two_runs else (result.a,):
-        print_line(console, f"Run {run.id}: {run.state}, {run.articles_done} articles, {run.failures} failed")
+        print_line(
+            console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed"
+        )
     print_metric(result.metric, result.signatures[0], result.a.id, console, where)  # two runs have the same
     for comparison in result.comparisons:
         _print_pair(result, comparison, console)

@@ -40,7 +40,7 @@ class Check:
 
 
 def check_all(store: str) -> list[Check]:
-    """Every check, in the order in which a person would mend things."""
+    """All checks, in the order in which a person would fix problems."""
     checks: tuple[Callable[[], Check], ...] = (
         _libraries,
         _accelerators,

@@ -16,7 +16,7 @@ _NUMBER = 4
 
 def print_key_sentences(result: KeySentences, console: Console) -> None:
     """Print the keywords with their ranks, the sentences and the recall of both methods."""
-    _line(console, f"{result.documents} documents, {len(result.keywords)} keywords")
+    _line(console, f"{counted(result.documents, 'document')}, {counted(len(result.keywords), 'keyword')}")
     shown = dict(list(result.keywords.items())[: result.top])
     _title(console, f"Keywords by rank: {len(shown)}")
     _print_keywords(shown, console)

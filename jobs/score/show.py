@@ -7,6 +7,7 @@ from rich.console import Console
 from core.analysis.intervals import Interval
 from jobs.score.compute import FileScore, MetricScore
 from jobs.terminal.caution import few
+from jobs.terminal.numerals import counted
 from jobs.terminal.table_style import WIDTH
 
 _HEADER = f"{'metric':<16}{'precision':>11}{'recall':>11}{'F1 / score':>12}   95 % interval"
@@ -14,7 +15,7 @@ _HEADER = f"{'metric':<16}{'precision':>11}{'recall':>11}{'F1 / score':>12}   95
 
 def print_score(score: FileScore, console: Console) -> None:
     """Print each metric with the interval of its F1 or score, and how it was computed."""
-    lines = [f"{len(score.predictions)} rows, seed {score.seed}", "", _HEADER, "-" * len(_HEADER)]
+    lines = [f"{counted(len(score.predictions), 'row')}, seed {score.seed}", "", _HEADER, "-" * len(_HEADER)]
     lines += [_line(name, metric) for name, metric in score.metrics.items()]
     lines += ["", *_intervals(score), "", "How each was computed:"]
     for metric in score.metrics.values():

@@ -21,7 +21,7 @@ _METRICS = {"BERTScore": "bertscore", "ROUGE-1": "rouge1", "ROUGE-2": "rouge2", 
 
 def print_shown(shown: Shown, console: Console) -> None:
     """Print every article. Where there is no colour, the words that a summary has stand in [brackets]."""
-    print_line(console, f"Run {shown.run.id}: {shown.run.state}, {shown.run.articles_done} articles")
+    print_line(console, f"Run {shown.run.id}: {shown.run.state}, {counted(shown.run.articles_done, 'article')}")
     for number, article in enumerate(shown.articles, start=1):
         _print_article(shown, article, _why(shown, number), console)
 

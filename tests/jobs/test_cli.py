@@ -141,7 +141,7 @@ def test_french_is_warned_of_when_it_comes_in_as_english(nws, tmp_path: Path) ->
         assert submitted.err.count("Warning: 2 of 2 articles of mixed.jsonl (all) may be in another language") == 1
         assert submitted.json["articles"] == 2
     scored = nws("score", "mixed.jsonl")
-    assert "Warning: of 2 predictions of mixed.jsonl, 2 seem" in scored.err
+    assert "Warning: 2 of 2 predictions of mixed.jsonl may be in another language" in scored.err
     assert "(ISO 639: fr)" in scored.err
     assert nws("score", "mixed.jsonl", "--tokenizer", "char").err == ""  # for texts in any language
     assert "Warning" not in nws("submit", "phase2", "--dry-run").err
@@ -158,7 +158,7 @@ def test_a_second_interruption_says_what_is_stored(nws, monkeypatch: pytest.Monk
     result = nws(*SUBMIT)
     (run,) = nws("ls", "--json").json
     assert result.code == 130
-    said = f"Interrupted again while run {run['id']} was ending. Its 30 summaries are stored. "
+    said = f"Interrupted again while run {run['id']} was ending. Summaries stored: 30. "
     assert result.err.splitlines()[-1] == f"{said}Go on with: nws resume {run['id']}"
 
 

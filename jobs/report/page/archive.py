@@ -1,4 +1,4 @@
-"""What the page's viewer reads: articles with all their summaries and scores, compressed into the page in parts.
+"""The data of the page's viewer: articles with all their summaries and scores, embedded in compressed parts.
 
 Each part is JSON, gzipped and in base64. A browser unpacks the part of the article that it shows
 (`DecompressionStream`), so that opening the page takes no longer for 4,000 articles than for 24.
@@ -47,7 +47,7 @@ class ViewedSystem:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """What the page embeds, in base64: `index` and `parts` are gzipped JSON, `f1` gzipped int16 (little-endian).
+    """The embedded data, in base64: `index` and `parts` are gzipped JSON, `f1` gzipped int16 (little-endian).
 
     `f1` has the shape (articles, systems, lengths): BERTScore F1 in ten-thousandths, -32768 where there is none.
     """
@@ -165,7 +165,7 @@ def _article(article: ArticleTexts, place: Mapping[str, int], row: Mapping[int, 
 
 
 def scale(column: str) -> int:
-    """What a score is multiplied by to be embedded as a whole number: more digits would be most of the page."""
+    """The factor that makes a score a whole number to embed. More digits would make up most of the page."""
     return 10_000 if column == "efficiency" else 1000
 
 

@@ -28,7 +28,7 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class StripCell:
-    """What is known of one n for one system: a sign, the same in words, and its CSS class."""
+    """The verdict on one n for one system: a sign, its meaning in words, and its CSS class."""
 
     mark: str
     meaning: str
@@ -46,7 +46,7 @@ _UNKNOWN = StripCell("?", "too few articles", "out")
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A row of the small picture: which n may have the largest gain, of one system."""
+    """A row of the table of signs: which n may have the largest gain, for one system."""
 
     system: str
     look: str
@@ -54,7 +54,7 @@ class Strip:
 
 
 def strip_key(strips: Sequence[Strip]) -> tuple[tuple[str, str], ...]:
-    """The signs that occur, and what they say."""
+    """The signs that occur, with their meanings."""
     occurring = {cell: None for strip in strips for cell in strip.cells}
     order = (_LARGEST, _RECOMMENDED, _LARGEST_OPEN, _OPEN, _RULED_OUT, _NO_GAIN, _UNKNOWN)
     return tuple((cell.mark, cell.meaning) for cell in order if cell in occurring)

@@ -1,4 +1,4 @@
-"""Where everything in a chart lies, in the units of its viewBox: templates/charts.html.j2 draws it as SVG.
+"""The layout of charts, in the units of their viewBox. templates/charts.html.j2 draws them as SVG.
 
 The numbers are those of the tables. Colours and dashes are classes, so that the style sheet serves light and dark.
 """
@@ -39,7 +39,7 @@ class At:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What one system has in a chart. `look` are its CSS classes."""
+    """The points of one system in a chart. `look` are its CSS classes."""
 
     name: str
     look: str
@@ -48,7 +48,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A label of an axis, and where it stands."""
+    """A label of an axis, with its position."""
 
     at: float
     label: str
@@ -243,7 +243,7 @@ def end_labels(names: Sequence[str]) -> list[str]:
 
 
 def _apart(ends: Sequence[tuple[float, int]], chart_height: float) -> dict[int, float]:
-    """Of each line the height of its label: that of its end, or as near as no two labels overlap."""
+    """The height of each line's label: that of the line's end, or as near to it as possible without overlap."""
     order = sorted(ends)
     heights = [height for height, _ in order]
     for k in range(1, len(heights)):

@@ -16,8 +16,8 @@ _SAME = 1e-6
 def combine(runs: Sequence[tuple[str, Points]]) -> tuple[Points, tuple[Source, ...]]:
     """The points of all runs, and the names that each run's systems have among them.
 
-    A system that has written the same text with the same scores wherever two runs share an article and n is one system.
-    One that has not keeps its name for the first run, and is called `NAME @RUN` for any other.
+    A system counts as one if it wrote the same text with the same scores wherever two runs share an article and n.
+    Otherwise it keeps its name for the first run, and is called `NAME @RUN` for any other.
     """
     if len(runs) == 1:
         ((run_id, points),) = runs

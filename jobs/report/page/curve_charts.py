@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from core.analysis import Curve, Metric
 from jobs.report.page.charts import LENGTH, At, Chart, Series, line_chart
 from jobs.terminal.metrics import metric_name, metric_places
-from jobs.terminal.numerals import decimals, interval_text
+from jobs.terminal.numerals import counted, decimals, interval_text
 from jobs.terminal.table_style import role
 
 
@@ -34,7 +34,7 @@ def metric_curves(
                     point.n,
                     point.mean,
                     f"{curve.system}{role(curve.kind)}, n = {point.n}: {decimals(point.mean, places)} "
-                    f"({interval_text(point, places)}, {point.articles} articles)"
+                    f"({interval_text(point, places)}, {counted(point.articles, 'article')})"
                     + ("" if point.comparable else "; lacks articles that others have"),
                     point.low,
                     point.high,
@@ -53,7 +53,7 @@ def metric_curves(
 
 
 def _highest(curves: Iterable[Curve], places: int) -> str:
-    """The largest mean that any system to choose has, in words."""
+    """The largest mean of any system that is neither a control nor an upper bound, in words."""
     means = [
         (point.mean, curve.system, point.n) for curve in curves if curve.kind == "system" for point in curve.lengths
     ]
@@ -66,7 +66,7 @@ def _highest(curves: Iterable[Curve], places: int) -> str:
 def tradeoffs(
     section: str, curves: Mapping[Metric, Sequence[Curve]], look: Mapping[str, str], labels: Mapping[str, str]
 ) -> tuple[Chart, ...]:
-    """What a word is worth, against the meaning kept and against how much is taken from the article."""
+    """F1 per word, plotted against F1 and against the share of words that are from the article."""
     across: list[Metric] = ["bertscore_f1"]
     densities = {round(point.mean, 3) for curve in curves["density"] for point in curve.lengths}
     if len(densities) > 1:  # all 1, where every system takes its words from the article

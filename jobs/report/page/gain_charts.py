@@ -1,4 +1,4 @@
-"""What systems have over `random` and over `lead` at equal n, on one dataset."""
+"""The gains of systems over `random` and over `lead` at equal n, on one dataset."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from core.analysis import LEAD, RANDOM, Interval, Metric
 from jobs.report.page.charts import LENGTH, At, Chart, Series, line_chart
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.metrics import metric_name, metric_places
-from jobs.terminal.numerals import interval_text, signed
+from jobs.terminal.numerals import counted, interval_text, signed
 
 
 @dataclass(frozen=True, slots=True)
 class GainRow:
-    """What a system has over another at n words, over the articles that both have; `p_holm` is corrected over n."""
+    """The gain of a system over another at n words, over the articles that both have; `p_holm` is corrected over n."""
 
     n: int
     articles: int
@@ -27,7 +27,7 @@ GainRows: TypeAlias = Mapping[str, tuple[GainRow, ...]]
 
 @dataclass(frozen=True, slots=True)
 class GainTable:
-    """What systems have over another at equal n; `interval` says what kind theirs are."""
+    """The gains of systems over another one at equal n; `interval` says of which kind the intervals are."""
 
     over: str
     chart: Chart
@@ -83,7 +83,7 @@ def _gain_chart(
                     row.n,
                     row.difference.mean,
                     f"{system} vs. {over}, n = {row.n}: {signed(row.difference.mean, places)} "
-                    f"({interval_text(row.difference, places)}, {row.articles} articles)"
+                    f"({interval_text(row.difference, places)}, {counted(row.articles, 'article')})"
                     + ("; recommended" if row.n in recommended.get(system, ()) else ""),
                     row.difference.low,
                     row.difference.high,

@@ -57,8 +57,8 @@ def write_page(
 
     Args:
         store: where the runs are.
-        run_ids: which. Where two of them have a system of the same name that wrote other texts, the later one's is
-            called `SYSTEM @RUN`.
+        run_ids: the runs. If two of them have a system of the same name that wrote different texts, that of the later
+            run is called `SYSTEM @RUN`.
         path: of the file; its folder is made where it does not exist.
         metric: what the answer, the gains and the comparisons are in.
         limit: the most articles that the viewer holds; it never holds more than fit.
@@ -105,7 +105,7 @@ def collect(store: Store, run_ids: Sequence[str], metric: Metric, limit: int | N
 
 
 def _require_same_metrics(runs: Sequence[RunInfo], metrics: Sequence[Metric]) -> None:
-    """Refuse runs whose numbers cannot stand on one axis.
+    """Refuse runs whose numbers cannot be shown on one axis.
 
     Raises:
         StoreError: a metric was computed in another way.
@@ -183,7 +183,7 @@ def _by_n(points: Sequence[CurvePoint]) -> dict[int, CurvePoint]:
 
 
 def _verdict(comparison: Comparison | None) -> str:
-    """At which n the first system of a comparison is better or worse; no more than its tests say."""
+    """At which n the first system of a comparison is significantly better or worse."""
     if comparison is None:
         return "–"
     tested = tuple(at.n for at in comparison.lengths)

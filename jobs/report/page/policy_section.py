@@ -1,4 +1,4 @@
-"""What the page says of policies: how they learned, and what they write on articles they were not trained on."""
+"""The page's section on policies: how they learned, and what they write for articles they were not trained on."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """What systems wrote of one test article at n words: (system, text, BERTScore F1), the best first."""
+    """The summaries of one test article at n words: (system, text, BERTScore F1), the best first."""
 
     key: str
     n: int
@@ -49,7 +49,7 @@ def policy_section(
     """The section of one run.
 
     Args:
-        section: what ids of the page begin with here.
+        section: the prefix of ids in this section.
         numbers: of the run.
         curve: its learning curves, from which each seed gets a line.
         texts: test articles to show.
@@ -108,7 +108,7 @@ def _points(seed_line: _SeedLine, quantity: str, name: str) -> tuple[At, ...]:
 
 
 def _examples(numbers: PolicyNumbers, texts: Sequence[ArticleTexts]) -> Iterable[Example]:
-    """At the middle of the lengths that the policies write."""
+    """Examples at the middle of the lengths that the policies write."""
     lengths = sorted({score.n for score in numbers.scores if score.is_policy})
     if not lengths:
         return

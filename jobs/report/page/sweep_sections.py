@@ -1,4 +1,4 @@
-"""What the page says of each dataset's articles: curves, gains, best n, comparisons, as charts and tables."""
+"""The page's section on each dataset: curves, gains, best n, comparisons, as charts and tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ from jobs.report.policies.learning_curves import LearningLine
 from jobs.report.policies.numbers import PolicyNumbers, highest_means
 from jobs.report.run_facts import short_note
 from jobs.terminal.metrics import metric_name, metric_places, metric_signature, short_signature
-from jobs.terminal.numerals import decimals, interval_text, percent, signed
+from jobs.terminal.numerals import counted, decimals, interval_text, percent, signed
 from jobs.terminal.parted_table import Column, print_table
 from jobs.terminal.table_style import (
     NAME_WIDTH,
@@ -48,7 +48,9 @@ def print_policies(numbers: PolicyNumbers, console: Console, where: str = "") ->
     """
     run = numbers.run
     seeds = f"policies of seed {_listed(numbers.seeds)}" if numbers.seeds else "no policies"
-    print_line(console, f"Run {run.id}: {run.state}, {run.articles_done} articles, {run.failures} failed, {seeds}")
+    print_line(
+        console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed, {seeds}"
+    )
     print_metric(numbers.metric, metric_signature(run, numbers.metric), run.id, console, where)
     is_metric = numbers.reward_is_f1 and numbers.metric == "bertscore_f1"
     print_line(console, f"Reward: {'the same' if is_metric else short_signature(numbers.reward)}", style="dim")

@@ -96,7 +96,7 @@ def _footer(numbers: PolicyNumbers, differences: Mapping[str, Sequence[Series]])
         *(["upper bounds saw the reference"] * any(score.kind == "upper bound" for score in numbers.scores)),
         *([f"{APART_MARKER}: lacks articles that others have"] * any(not score.comparable for score in numbers.scores)),
         f"policies of seed {', '.join(map(str, numbers.seeds)) or 'none'}",
-        f"run {run.state}, {run.articles_done} articles, {run.failures} failed",
+        f"run {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed",
         f"code {run.code_version}",
     )
     return " · ".join(parts)

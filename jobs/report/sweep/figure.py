@@ -112,7 +112,7 @@ def _footer(numbers: Numbers, gains: Mapping[str, Sequence[Series]]) -> str:
         ),
         *([f"{APART_MARKER}: lacks articles that others have, so it is not compared with theirs"] * has_apart),
         f"seed {run.seed}",
-        f"run {run.state}, {run.articles_done} articles, {run.failures} failed",
+        f"run {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed",
         f"code {run.code_version}",
     )
     return " · ".join(parts)

@@ -39,7 +39,8 @@ def print_tables(numbers: Numbers, console: Console, where: str = "") -> None:
     """
     run = numbers.run
     print_line(
-        console, f"Run {run.id}: {run.state}, {run.articles_done} articles, {run.failures} failed, seed {run.seed}"
+        console,
+        f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed, seed {run.seed}",
     )
     print_metric(numbers.metric, metric_signature(run, numbers.metric), run.id, console, where)
     for dataset in numbers.datasets:
