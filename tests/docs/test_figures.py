@@ -48,6 +48,22 @@ def test_the_report_page_is_as_large_and_fast_as_measured() -> None:
     assert f"moving n takes {found['move_median']:.0f} ms, {found['move_most']:.0f} at most" in told
 
 
+def test_driver_and_store_cost_what_was_measured() -> None:
+    told = page("docs/scale.md")
+    runs = [results(name) for name in ("overhead-million", "overhead", "overhead-postgres", "overhead-amd")]
+    rows = {"ms wall": "wall", "ms CPU an article, driver": "driver_cpu", "with actors and Ray": "all_cpu"}
+    for row, key in rows.items():
+        assert re.search(rf"{row}[^|]*\| " + r" \| ".join(f"{run['per_article_ms'][key]:.2f}" for run in runs), told), (
+            row
+        )
+    growth = " | ".join(f"{run['driver_growth_mb']:.1f}" for run in runs)
+    assert f"(aim: below 150) | {growth} |" in told
+    rates = [f"{run['rate_of_last_tenth']:.0%}".replace("%", " %") for run in runs[:3]]
+    assert f"(aim: 90 %) | {rates[0]} | {rates[1]} | {rates[2]} (busy at first) |" in told
+    waits = " | ".join(f"{run['resume_s']['wall']:.0f}" for run in runs[:3])
+    assert f"(aim: 10 at a million) | {waits} |" in told
+
+
 def test_a_large_store_is_as_fast_as_measured() -> None:
     told = page("docs/scale.md")
     costs = {cost["what"]: cost for cost in results("large_store")["costs"]}
