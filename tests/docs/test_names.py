@@ -21,6 +21,7 @@ from jobs.recipes.base import BertScoreRecipe, RougeRecipe
 from jobs.recipes.baselines import BaselinesRecipe, EndpointRecipe
 from jobs.recipes.phase1 import Phase1Recipe
 from jobs.recipes.phase2 import MethodRecipe, Phase2Recipe, RewardRecipe
+from jobs.store.tables import Base
 
 FOLDERS = ("core", "cluster", "jobs", "tests", "bench", "docs", "examples", "alembic", ".ci")
 PATH = re.compile(rf"(?:{'|'.join(map(re.escape, FOLDERS))})/[\w./-]*|[\w.-]+\.(?:py|md|toml|yaml|yml|txt)")
@@ -80,6 +81,13 @@ def unknown_keys(page: str) -> list[str]:
     return [key for part in parts for key in _keys(part) if key not in KEYS]
 
 
+def unknown_columns(page: str) -> list[str]:
+    """Columns, named as `table.column`, that their table does not have; `policies.png` and its like are files."""
+    tables = Base.metadata.tables
+    named = [code.split(".") for code in codes(page) if re.fullmatch(r"\w+\.(?!py|csv|tex|png|svg|json)\w+", code)]
+    return [f"{table}.{column}" for table, column in named if table in tables and column not in tables[table].columns]
+
+
 def _keys(part: str) -> list[str]:
     """The keys of a block of YAML at any depth; none of a block that is something else."""
     try:
@@ -103,6 +111,7 @@ def test_what_a_page_names_exists(path: Path) -> None:
     assert unknown_tests(page) == []
     assert unknown_imports(page) == []
     assert unknown_keys(page) == []
+    assert unknown_columns(page) == []
 
 
 def test_what_is_missing_is_found() -> None:
@@ -114,6 +123,7 @@ def test_what_is_missing_is_found() -> None:
     assert unknown_tests(page) == ["tests/docs/test_names.py::test_gone"]
     assert unknown_imports(page) == ["core.testing.gone", "nws.sweeep"]
     assert unknown_keys(page) == ["lenghts", "pice", "sed"]
+    assert unknown_columns("`runs.reused` `runs.resued` `policies.png`") == ["runs.resued"]
 
 
 def test_the_defaults_of_a_training_are_those_of_the_page() -> None:
