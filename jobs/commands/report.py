@@ -85,6 +85,7 @@ def _write_page(
 ) -> None:
     with busy("Loading libraries"):
         from jobs.report.page.page import write_page
+        from jobs.terminal.numerals import counted
 
     with reading(store) as opened, busy("Computing intervals, and packing articles"):
         page = write_page(opened, runs or [newest(opened, with_summaries=True)], path, metric, articles)
