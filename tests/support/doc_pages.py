@@ -37,9 +37,9 @@ def codes(page: str) -> list[str]:
     return [" ".join(found["code"].split()) for found in _CODE.finditer(prose(page))]
 
 
-def commands(page: str) -> list[list[str]]:
-    """The words behind `nws` of each command line, in fenced blocks and in the text; what the shell adds is cut off."""
-    lines = "\n".join([*(block.text for block in blocks(page)), *codes(page)]).replace("\\\n", " ")
+def commands(lines: str) -> list[list[str]]:
+    """The words behind `nws` of each command line; what the shell adds is cut off."""
+    lines = lines.replace("\\\n", " ")
     lines = re.sub(r"(^|\n)\$ ", r"\1", lines)
     return [_own_words(found["words"]) for found in _NWS.finditer(lines) if "…" not in _without_comment(found["words"])]
 
