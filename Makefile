@@ -50,7 +50,8 @@ check: setup
 	NWS_STORE=sqlite:///.venv/check.db $(BIN)/alembic check
 	$(MAKE) docs
 
-# The pages of docs/ as a site, in build/site. The variable turns off an advertisement of mkdocs-material.
+# The pages of docs/ as a site, in build/site. The variable turns off a notice that the next
+# mkdocs-material, which is another program, is on its way.
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
