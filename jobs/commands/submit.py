@@ -181,11 +181,11 @@ def submit_phase2(
     They are compared with other systems, on articles they never saw.
     """
     fields = (text_field, reference_field, key_field)
-    of_training = _articles(dataset, split, streaming, limit, *fields)
-    of_test = _articles(test_dataset or test_datasets_of(dataset), test_split, streaming, test_limit, *fields)
+    training_articles = _articles(dataset, split, streaming, limit, *fields)
+    test_articles = _articles(test_dataset or test_datasets_of(dataset), test_split, streaming, test_limit, *fields)
     given = {
-        **{f"train_{key}": value for key, value in of_training.items()},
-        **of_test,
+        **{f"train_{key}": value for key, value in training_articles.items()},
+        **test_articles,
         **{"pipeline": pipeline, "n": parse_lengths(n), "accelerator": accelerator, "actors": actors},
         **{"bertscore_model": bertscore_model, "bertscore_layer": bertscore_layer},
         **{"seeds": seed or None, "seed": seed[0] if seed else None},

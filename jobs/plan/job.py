@@ -43,16 +43,24 @@ class Job(Generic[Recipe]):
         return self._pin(parse_recipe(self.recipe, recipe, run_id))
 
     def _pin(self, recipe: Recipe) -> Pinned:
-        pinned = self.pin(recipe)
-        if recipe.plugins:
-            from jobs.plan.plugins import with_plugins
+        return with_own(self.pin(recipe))
 
-            pinned = with_plugins(pinned)
-        if recipe.predictions:
-            from jobs.plan.predictions import with_predictions
 
-            pinned = with_predictions(pinned)
-        return pinned
+def with_own(pinned: Pinned) -> Pinned:
+    """The run with the plugins and the predictions that its recipe names.
+
+    Raises:
+        NwsError: one cannot be read, or is not usable.
+    """
+    if pinned.recipe.plugins:
+        from jobs.plan.plugins import with_plugins
+
+        pinned = with_plugins(pinned)
+    if pinned.recipe.predictions:
+        from jobs.plan.predictions import with_predictions
+
+        pinned = with_predictions(pinned)
+    return pinned
 
 
 JOBS = ("phase1", "baselines", "phase2")

@@ -91,6 +91,7 @@ def _row(article: Article, summary: Summary) -> dict[str, Any]:
         "words": summary.words,
         "seconds": summary.seconds,
         **summary.scores.columns(),
+        **summary.plugin_scores,
         "extra": dict(summary.extra),
         "reused_from": None,
     }

@@ -31,6 +31,8 @@ def sweep(
     systems: str | Sequence[str] = SYSTEMS,
     encoder: str | None = None,
     *,
+    plugins: str | Sequence[str] = (),
+    predictions: str | Sequence[str] = (),
     prompt: str | None = None,
     bertscore_model: str | None = None,
     seed: int = 0,
@@ -52,6 +54,9 @@ def sweep(
             and `random` are in every sweep.
         encoder: embeds sentences and chunks for the systems that need it: a known name, a folder, or a Hub id; the
             bundled all-MiniLM-L6-v2 unless given.
+        plugins: Python files with systems or metrics of your own, or installed plugins, as `--plugin` takes them
+            (docs/your-own.md). A function in a notebook must be in a file: `%%writefile mine.py` writes a cell to one.
+        predictions: files of summaries that were written elsewhere, as `--predictions` takes them; each is a system.
         prompt: what generators of no known name are asked for, with places `{article}` and `{n}` (docs/generators.md).
         bertscore_model: the backbone of BERTScore, named in the same way; all-MiniLM-L6-v2 unless given.
         seed: of what is drawn, as by `random`, and of tests.
@@ -87,11 +92,21 @@ def sweep(
     0
     >>> sweep.plot().save("curve.png")
     """
-    names = [systems] if isinstance(systems, str) else systems
+    from core.plugins import PluginSpec
+    from core.summarizers.predictions import parse_predictions
+
+    names = _several(systems)
+    if unnamed := [system for system in names if not isinstance(system, str)]:
+        raise RecipeError(
+            f"{unnamed[0]!r} is no name of a system. Put a function of your own into a file, with "
+            'SYSTEMS = {"mine": function} at its end, and give plugins=["mine.py"].'
+        )
     given: dict[str, Any] = {
         "n": (n,) if n is None or isinstance(n, int) else tuple(n),
         "systems": tuple(dict.fromkeys((*names, *CONTROLS))),
         "encoder": encoder,
+        "plugins": tuple(PluginSpec(name) for name in _several(plugins)) or None,
+        "predictions": tuple(parse_predictions(text) for text in _several(predictions)) or None,
         "prompt": prompt,
         "bertscore_model": bertscore_model,
         "seed": seed,
@@ -106,9 +121,14 @@ def sweep(
     return _run(pinned)
 
 
+def _several(names: str | Sequence[str]) -> Sequence[str]:
+    return [names] if isinstance(names, str) else names
+
+
 def _plan(articles: object, spec: DatasetSpec, given: dict[str, Any]) -> "Pinned":
     """The work of `nws submit baselines`, with articles from Python objects."""
     from jobs.plan.baselines import pin
+    from jobs.plan.job import with_own
     from jobs.plan.readable import require_readable
     from jobs.recipes.baselines import BaselinesRecipe
     from jobs.recipes.load import load_recipe
@@ -120,7 +140,7 @@ def _plan(articles: object, spec: DatasetSpec, given: dict[str, Any]) -> "Pinned
             raise
         _, _, problems = str(error).partition("\n")  # the first line is about a file that nobody has named
         raise RecipeError(f"The sweep cannot be made as it was asked for:\n{problems}") from None
-    pinned = pin(recipe, (corpus_of(articles, spec),))
+    pinned = with_own(pin(recipe, (corpus_of(articles, spec),)))
     require_readable(pinned)
     return pinned
 

@@ -150,3 +150,29 @@ def test_an_error_names_the_arguments_that_help() -> None:
     with pytest.raises(CorpusError) as raised:
         nws.sweep([{"body": "a", "summary": "b"}])
     assert raised.value.__notes__ == ["Arguments that help: text_field."]
+
+
+def test_systems_and_metrics_of_ones_own(
+    rows: list[dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "def tail(text, n):\n    return ' '.join(text.split()[-n:])\n\n\n"
+        "def ratio(prediction, references):\n    return len(prediction) / len(references[0])\n\n\n"
+        "SYSTEMS = {'tail': tail}\nMETRICS = {'ratio': ratio}\n"
+    )
+    predictions = [json.dumps({"id": row["id"], "prediction": row["article"]}) for row in rows]
+    (tmp_path / "whole.jsonl").write_text("\n".join(predictions))
+    sweep = nws.sweep(rows, n=[3], systems="lead", plugins="mine.py", predictions=["copied=whole.jsonl"])
+    frame = sweep.to_pandas()
+    assert set(frame.system) == {"lead", "random", "tail", "copied"}
+    tails = frame[frame.system == "tail"].set_index("key").text
+    assert tails.to_dict() == {row["id"]: " ".join(row["article"].split()[-3:]) for row in rows}
+    assert (frame.ratio > 0).all()
+    leads, copied = (frame[(frame.system == name) & (frame.n == 3)].text.tolist() for name in ("lead", "copied"))
+    assert leads == copied
+
+
+def test_a_function_is_no_name(rows: list[dict[str, str]]) -> None:
+    with pytest.raises(RecipeError, match=r'is no name of a system.*plugins=\["mine.py"\]'):
+        nws.sweep(rows, n=[3], systems=["lead", lambda text, n: text])  # type: ignore[list-item]
