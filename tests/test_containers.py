@@ -146,4 +146,4 @@ def test_the_image_is_built_and_runs() -> None:
     submitted = subprocess.run(
         [*run, "nws-test", "submit", "phase1", "--engine", "inline", "--limit", "1", "--n", "3"], capture_output=True
     )
-    assert b"is done: 1 articles" in submitted.stdout, submitted.stderr
+    assert b"is done: 1 article," in submitted.stdout, submitted.stderr

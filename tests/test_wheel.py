@@ -87,7 +87,7 @@ def test_baselines_run_on_ray_although_a_folder_here_is_called_core(nws, tmp_pat
     (tmp_path / "core").mkdir()
     (tmp_path / "core" / "__init__.py").write_text("raise ImportError('the wrong core')")
     told = nws("submit", "baselines", "--limit", "1", "--n", "3", "--system", "lead", "--actors", "1")
-    assert "is done: 1 articles" in told
+    assert "is done: 1 article," in told
     shutil.rmtree(tmp_path / "core")
     assert "lead" in nws("query", "select system from summaries")
 
