@@ -11,6 +11,7 @@ from core.summarizers.systems import Document, Draft, require_name, uncut_and_cu
 from core.text.files import is_file, read_rows
 from core.text.limits import require_summary_length
 from core.text.rows import cleaned
+from core.text.words import count_words
 from core.types import SystemKind
 
 KEY_FIELD, TEXT_FIELD = "id", "prediction"
@@ -90,7 +91,7 @@ def read_predictions(path: Path, name: str) -> Predictions:
 
     Raises:
         CorpusError: there is no such file or no row in it, or a row (named by its line) is malformed, lacks a field,
-            has an empty or too long prediction, or repeats an id.
+            has a prediction without a word or one that is too long, or repeats an id.
     """
     texts: dict[str, str] = {}
     places: dict[str, str] = {}
@@ -124,6 +125,11 @@ def _prediction(row: Mapping[str, object]) -> tuple[str, str]:
     if not one_line:
         raise CorpusError(f"The prediction of {key!r} is empty. Leave the row out if there is none.")
     require_summary_length(one_line)
+    if not count_words(one_line):
+        raise CorpusError(
+            f"The prediction of {key!r} has no word: {one_line[:50]!r}. A word has a letter or digit. "
+            "Leave the row out if there is no prediction."
+        )
     return cleaned(str(key)), one_line
 
 

@@ -45,6 +45,8 @@ def test_csv_and_parquet_are_read_too(tmp_path: Path) -> None:
          r"line 3: the id 'a' is that of line 1, too"),
         ([{"id": "a", "prediction": " \n"}], r"line 1: The prediction of 'a' is empty\. Leave the row out"),
         ([{"id": "a", "prediction": None}], r"line 1: The prediction of 'a' is empty"),
+        ([{"id": "a", "prediction": "x"}, {"id": "b", "prediction": "— '"}],
+         r"line 2: The prediction of 'b' has no word: \"— '\"\. A word has a letter or digit\. Leave the row out"),
         ([{"id": "a", "prediction": ["x"]}], r"line 1: Field 'prediction' holds list, not text"),
         ([{"id": None, "prediction": "x"}], r"line 1: Field 'id' holds no key"),
         ([{"id": "a", "prediction": "w " * 3001}], r"line 1: A summary has 3001 words; at most 3000"),
