@@ -7,30 +7,44 @@ from typing import Literal
 
 import huggingface_hub
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, RepositoryNotFoundError, RevisionNotFoundError
+from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from core.errors import HubError, RecipeError
 
 # What `huggingface_hub` raises when the network, the Hub or the local cache fails.
 # Without a connection that is the HTTP library's own error, the base of HfHubHTTPError.
 HUB_FAILURES: tuple[type[Exception], ...] = (OSError, HfHubHTTPError.__bases__[0])
+# The last: an answer that is no JSON, such as a network's log-in page.
+_NO_ANSWER: tuple[type[Exception], ...] = (*HUB_FAILURES, ValueError)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 # Weights for other frameworks lie in the same repositories, several gigabytes of them.
 _CONFIGURATION_FILES = ["*.json", "*.txt", "*.model", "*.jinja", "*/config.json"]
+
+
+def is_repository_name(name: str) -> bool:
+    """Whether a repository of the Hub can have this name; there need not be one."""
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        return False
+    return True
 
 
 def resolve_commit(repository: str, revision: str, kind: Literal["model", "dataset"]) -> str:
     """The commit (40 hex digits) that `revision` (a commit, branch or tag) of a repository means now.
 
     Raises:
-        HubError: the Hub cannot be reached, or has no such repository or revision.
+        HubError: no repository can have this name, the Hub cannot be reached, or it has no such repository or revision.
     """
+    if not is_repository_name(repository):
+        raise HubError(f"{repository!r} is no name of a {kind} on the Hub (organisation/name).")
     if _COMMIT.fullmatch(revision):
         return revision
     try:
         info = huggingface_hub.HfApi().repo_info(repository, revision=revision, repo_type=kind)
     except (RepositoryNotFoundError, RevisionNotFoundError) as error:
         raise HubError(f"The Hub has no {kind} {repository!r} with revision {revision!r}.") from error
-    except HUB_FAILURES as error:
+    except _NO_ANSWER as error:
         raise HubError(
             f"The commit of revision {revision!r} of the {kind} {repository!r} cannot be looked up ({error}). "
             f"Pin it (`{repository}@COMMIT`), or give a local {'folder' if kind == 'model' else 'file'}."

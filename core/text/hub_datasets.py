@@ -21,7 +21,8 @@ def load_split(repository: str, config: str | None, split: str, revision: str | 
 
     try:
         return datasets.load_dataset(repository, config, split=split, revision=revision, streaming=streaming)
-    except (*HUB_FAILURES, ValueError, datasets.exceptions.DatasetsError) as error:
+    # RuntimeError: the repository has a script, which `datasets` no longer runs. NotImplementedError is one, too.
+    except (*HUB_FAILURES, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
         raise CorpusError(
             f"The Hub dataset {repository} (configuration {config}, split {split}, revision {revision}) "
             f"cannot be loaded: {error}"

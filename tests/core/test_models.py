@@ -20,7 +20,10 @@ def test_any_hub_id_with_and_without_revision() -> None:
     assert parse_model("org/model") == ModelRef("model", "org/model", "main")
 
 
-@pytest.mark.parametrize("text", ["nonsense", "./absent", "/absent/folder", "a/b/c"])
+@pytest.mark.parametrize(
+    "text",
+    ["nonsense", "./absent", "/absent/folder", "a/b/c", "a/b--c", "a/b c", "ö/model", f"a/{'b' * 99}@{'0' * 40}"],
+)
 def test_what_is_no_model(text: str) -> None:
     with pytest.raises(ModelError, match="existing folder"):
         parse_model(text)

@@ -117,6 +117,18 @@ def test_other_broken_files(tmp_path: Path) -> None:
         open_corpus(DatasetSpec(str(tmp_path / "absent.jsonl")))
     with pytest.raises(CorpusError, match="no dataset 'nonsense'"):
         open_corpus(DatasetSpec("nonsense"))
+    for name in ("../curve.png", "a/b--c", "ö/news", "a/b/c", f"../news@{'0' * 40}"):
+        with pytest.raises(CorpusError, match=rf"There is no file '{name}', and it is no name of a dataset on the Hub"):
+            open_corpus(DatasetSpec(name))
+    with pytest.raises(CorpusError, match=r"is a folder: name a file in it"):
+        open_corpus(DatasetSpec(str(tmp_path)))
+
+
+def test_a_dataset_that_is_a_script(tmp_path: Path) -> None:
+    (tmp_path / "news").mkdir()
+    (tmp_path / "news" / "news.py").write_text("raise SystemExit\n")
+    with pytest.raises(CorpusError, match=r"cannot be loaded: Dataset scripts are no longer supported"):
+        load_split(str(tmp_path / "news"), None, "test", None, streaming=False)
 
 
 def test_repeated_rows_are_read_once_and_null_texts_are_kept(tmp_path: Path) -> None:
