@@ -6,12 +6,13 @@ What it may hold: systems (`core.summarizers.plugins`) and metrics (`core.metric
 import functools
 import hashlib
 import importlib.metadata
+import inspect
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.errors import PluginError
@@ -93,7 +94,7 @@ def read_plugin(spec: PluginSpec, path: Path) -> Plugin:
         _, sha256 = _installed(entry)
         return Plugin(spec.plugin, _version(entry), sha256, entry.group, None)
     if not is_file(path):
-        raise PluginError(f"There is no plugin {spec.plugin}: give a Python file.")
+        raise PluginError(f"There is no plugin {spec.plugin}: this file does not exist. Check the path.")
     try:
         content = path.read_bytes()
         return Plugin(Path(spec.plugin).name, "", hashlib.sha256(content).hexdigest(), "", content.decode())
@@ -101,11 +102,65 @@ def read_plugin(spec: PluginSpec, path: Path) -> Plugin:
         raise PluginError(f"The plugin {spec.plugin} cannot be read: {error}.") from error
 
 
-def describe_error(error: BaseException, file: str) -> str:
-    """Class and message of an error, with the line of the plugin where it arose."""
+def describe_error(error: BaseException, file: str, called: object = None) -> str:
+    """Class and message of an error, with the line of the file where it arose, else with that where `called` begins."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    position = f" (line {lines[-1]})" if lines else ""
+    position = f" (line {lines[-1]})" if lines else in_brackets(definition(called))
     return f"{type(error).__name__}: {error}{position}"
+
+
+def owner(plugin: Plugin, called: object) -> str:
+    """What errors call the file of a plugin's function: the plugin's name, or the file that an entry point's is in."""
+    return Path(file_of(called)).name if plugin.source is None and file_of(called) else plugin.name
+
+
+def file_of(called: object) -> str:
+    """The file of a function, as tracebacks name it; "" if it is not written in Python."""
+    code = _code(called)
+    return code.co_filename if code else ""
+
+
+def definition(called: object) -> str:
+    """`defined on line 3`; "" of what is not written in Python."""
+    code = _code(called)
+    return f"defined on line {code.co_firstlineno}" if code else ""
+
+
+def in_brackets(text: str) -> str:
+    """To append to a sentence: nothing where there is no text."""
+    return f" ({text})" if text else ""
+
+
+def require_signature(called: Callable[..., object], given: Sequence[object], owner: str, what: str, cure: str) -> None:
+    """Refuse a function that cannot be called with `given`. One without a signature, as of C code, is let through.
+
+    Args:
+        called: the function, or the method of an object.
+        given: arguments as it will get them.
+        owner: whose it is.
+        what: names these arguments.
+        cure: says how it should begin.
+
+    Raises:
+        PluginError: names all of these, and the line.
+    """
+    try:
+        signature = inspect.signature(called)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*given)
+    except TypeError as error:
+        reason = "; ".join(filter(None, (str(error), definition(called))))
+        raise PluginError(f"{owner} cannot be called with {what} ({reason}). It must take both: {cure}.") from error
+
+
+def _code(called: object) -> CodeType | None:
+    """Of a function or method, or of an object that can be called."""
+    code = getattr(called, "__code__", None)
+    if code is None and callable(called):
+        code = getattr(called.__call__, "__code__", None)
+    return code if isinstance(code, CodeType) else None
 
 
 @functools.lru_cache(maxsize=64)

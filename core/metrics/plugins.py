@@ -17,7 +17,17 @@ import numpy as np
 
 from core.errors import PluginError
 from core.metrics.metric import FloatArray, Row, mean_score
-from core.plugins import METRIC_OF_PLUGIN, Judge, Plugin, describe_error
+from core.plugins import (
+    METRIC_OF_PLUGIN,
+    Judge,
+    Plugin,
+    definition,
+    describe_error,
+    file_of,
+    in_brackets,
+    owner,
+    require_signature,
+)
 from core.types import Article, Scores, Summary
 
 # A column of tables and files, and a name in SQL.
@@ -51,10 +61,10 @@ class PluginMetric:
 
     def judge(self, summary: str, references: Sequence[str], subject: str) -> float:
         """As `score`, of a summary of `subject`: errors name it so."""
-        name = f"{self.name} of {self.plugin.name}"
-        return _judged(
-            self.plugin.metrics()[self.name], summary, references, f"{name} failed on {subject}", self.plugin.name
-        )
+        judge = self.plugin.metrics()[self.name]
+        file = file_of(judge) if self.plugin.source is None else self.plugin.name
+        failed = f"{self.name} of {owner(self.plugin, judge)} failed on {subject}"
+        return _judged(judge, summary, references, failed, file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +101,17 @@ def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:
     """Every metric of a plugin.
 
     Raises:
-        PluginError: the plugin cannot be imported, or a metric cannot be called or has a name that none can have.
+        PluginError: the plugin cannot be imported, or a metric cannot be called with a summary and its references,
+            or has a name that none can have.
     """
     for name, judge in plugin.metrics().items():
         _require_name(name, plugin.name)
         if inspect.isclass(judge) or not callable(judge):
             raise PluginError(
-                f"{name} of {plugin.name} is no metric: give a function of a summary and its references "
-                "(docs/your-own.md)."
+                f"{name} of {plugin.name} is no metric: give a function of a summary and its references, "
+                "def f(summary, references), which returns a number: the higher, the better."
             )
+        _require_signature(judge, f"{name} of {owner(plugin, judge)}")
     return tuple(PluginMetric(name, plugin) for name in plugin.metrics())
 
 
@@ -110,22 +122,26 @@ def row_metric(metric: PluginMetric | Judge) -> RowMetric:
     that was typed into a plain Python prompt.
 
     Raises:
-        PluginError: the function has a name that no metric can have.
+        PluginError: the function has a name that no metric can have, or does not take a summary and its references.
     """
     if isinstance(metric, PluginMetric):
         return RowMetric(metric.name, metric.signature, metric.judge)
     name = getattr(metric, "__name__", type(metric).__name__)
     _require_name(name, "this session")
+    _require_signature(metric, f"{name} of this session")
     try:
         sha256 = hashlib.sha256(inspect.getsource(metric).encode()).hexdigest()[:12]
     except (OSError, TypeError):
         sha256 = "unknown"
-    file = getattr(getattr(metric, "__code__", None), "co_filename", "")
-    return RowMetric(name, f"{name}|function|sha256:{sha256}", functools.partial(_call_judge, metric, name, file))
+    return RowMetric(name, f"{name}|function|sha256:{sha256}", functools.partial(_call_judge, metric, name))
 
 
-def _call_judge(judge: Judge, name: str, file: str, summary: str, references: Sequence[str], subject: str) -> float:
-    return _judged(judge, summary, references, f"{name} failed on {subject}", file)
+def _call_judge(judge: Judge, name: str, summary: str, references: Sequence[str], subject: str) -> float:
+    return _judged(judge, summary, references, f"{name} failed on {subject}", file_of(judge))
+
+
+def _require_signature(judge: Judge, named: str) -> None:
+    require_signature(judge, ("", []), named, "a summary and its references", "def f(summary, references)")
 
 
 def _judged(judge: Judge, summary: str, references: Sequence[str], failed: str, file: str) -> float:
@@ -137,9 +153,9 @@ def _judged(judge: Judge, summary: str, references: Sequence[str], failed: str, 
     try:
         value: Any = judge(summary, list(references))
     except Exception as error:
-        raise PluginError(f"{failed}: {describe_error(error, file)}") from error
+        raise PluginError(f"{failed}: {describe_error(error, file, judge)}") from error
     if not isinstance(value, numbers.Real) or not math.isfinite(value):
-        raise PluginError(f"{failed}: it returned {value!r}, not a finite number")
+        raise PluginError(f"{failed}: it returned {value!r}, not a finite number{in_brackets(definition(judge))}")
     return float(value)
 
 

@@ -2,12 +2,12 @@
 
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from core.errors import PluginError
-from core.plugins import Plugin, Write, describe_error
+from core.plugins import Plugin, Write, definition, describe_error, file_of, in_brackets, owner, require_signature
 from core.summarizers.systems import UNCUT, Document, Draft, System, require_name
 from core.text.rows import cleaned
 from core.text.words import count_words
@@ -39,16 +39,23 @@ class PluginSystem:
             PluginError: it raised, or wrote what no system may.
         """
         system = self.plugin.systems()[self.name]
+        called = _called(system)
+        named = f"{self.name} of {owner(self.plugin, called)}"
         try:
             drafts = _written(system, document, lengths)
         except Exception as error:
-            description = describe_error(error, self.plugin.name)
-            raise PluginError(f"{self.name} of {self.plugin.name} failed: {description}") from error
+            file = file_of(called) if self.plugin.source is None else self.plugin.name
+            raise PluginError(f"{named} failed: {describe_error(error, file, called)}") from error
         try:
             require_drafts(drafts, lengths, self.has_uncut)
         except PluginError as error:
-            raise PluginError(f"{self.name} of {self.plugin.name} {error}") from error
+            raise PluginError(f"{named} {error}{in_brackets(definition(called))}") from error
         return drafts
+
+
+def _called(system: Write | System) -> Callable[..., object]:
+    """The function, or the object's method that writes."""
+    return system.summarize if is_system(system) else system  # type: ignore[union-attr, return-value]
 
 
 def _written(system: Write | System, document: Document, lengths: Sequence[int]) -> list[Draft]:
@@ -111,8 +118,14 @@ def plugin_systems(plugin: Plugin, encoders: Sequence[str]) -> tuple[PluginSyste
         if not (is_system(system) or inspect.isfunction(system)) or inspect.isclass(system):
             raise PluginError(
                 f"{name} of {plugin.name} is no system: give a function of an article's text and n, or an object with "
-                "`kind`, `has_uncut` and `summarize` (docs/your-own.md)."
+                "`kind`, `has_uncut` and `summarize(document, lengths)`, see help('core.summarizers.systems.System')."
             )
+        named = f"{name} of {owner(plugin, _called(system))}"
+        if is_system(system):
+            what, cure = "a document and the list of all n", "def summarize(self, document, lengths)"
+        else:
+            what, cure = "an article's text and n", "def f(text, n)"
+        require_signature(_called(system), (None, None), named, what, cure)
         if kind not in get_args(SystemKind):
             raise PluginError(f"{name} of {plugin.name} is of the kind {kind!r}: give one of {get_args(SystemKind)}.")
         systems.append(PluginSystem(name, plugin, kind, has_uncut, tuple(encoders) if is_system(system) else ()))

@@ -138,8 +138,8 @@ Plugins = Annotated[
         "--plugin",
         envvar="NWS_PLUGIN",
         help="Systems and metrics of your own: a Python file with SYSTEMS or METRICS, or an installed entry point of "
-        "nws.systems or nws.metrics. All of them take part; the code is shipped to a cluster. Repeatable. "
-        "(docs/your-own.md)",
+        "nws.systems or nws.metrics. A system is a function of an article's text and n, a metric one of a summary and "
+        "the list of its references. All of them take part; the code is shipped to a cluster. Repeatable.",
     ),
 ]
 Rivals = Annotated[

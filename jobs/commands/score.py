@@ -35,7 +35,7 @@ def score(
         list[str] | None,
         typer.Option(
             help="Metrics of your own: a Python file with METRICS, or an installed entry point of nws.metrics. All of "
-            "them are computed. Repeatable. (docs/your-own.md)"
+            "them are computed. Repeatable."
         ),
     ] = None,
     stemmer: Annotated[bool, typer.Option("--stemmer", help="ROUGE compares Porter stems (English only).")] = False,

@@ -33,7 +33,7 @@ def test_a_file_may_have_systems_and_metrics_or_one_of_them(tmp_path: Path) -> N
 
 def test_an_installed_entry_point_is_pinned_by_its_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module, info = tmp_path / "tails_of_mine.py", tmp_path / "tails_of_mine-1.2.dist-info"
-    module.write_text("def tail(text, n):\n    return ' '.join(text.split()[-n:])\n" + COVERAGE)
+    module.write_text("def tail(text, n):\n    return ' '.join(text.split()[-n:][:9 // n])\n" + COVERAGE)
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tails-of-mine\nVersion: 1.2\n")
     (info / "entry_points.txt").write_text(
@@ -49,10 +49,15 @@ def test_an_installed_entry_point_is_pinned_by_its_module(tmp_path: Path, monkey
     (system,) = plugin_systems(plugin, [])
     assert system.summarize(document(), [1]) == [Draft(1, "left.")]
 
+    with pytest.raises(PluginError, match=r"^tail of tails_of_mine\.py failed: ZeroDivisionError: .* \(line 2\)$"):
+        system.summarize(document(), [0])
+
     plugin = read_plugin(PluginSpec("coverage"), Path("coverage"))
     assert plugin.systems() == {}
     (metric,) = plugin_metrics(plugin)
     assert metric.judge("a b", ["a c"], "row 1") == 0.5
+    with pytest.raises(PluginError, match=r"^coverage of tails_of_mine\.py failed on row 1: Zero.* \(line 5\)$"):
+        metric.judge("a b", [""], "row 1")
     sha256 = hashlib.sha256(module.read_bytes()).hexdigest()
     assert metric.signature == f"coverage|plugin:coverage|sha256:{sha256[:12]}|version:tails-of-mine-1.2"
 
@@ -67,5 +72,5 @@ def test_an_installed_entry_point_is_pinned_by_its_module(tmp_path: Path, monkey
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(PluginError, match=r"There is no plugin absent\.py"):
+    with pytest.raises(PluginError, match=r"There is no plugin absent\.py: this file does not exist\. Check the path"):
         read_plugin(PluginSpec("absent.py"), tmp_path / "absent.py")

@@ -68,10 +68,10 @@ def test_any_finite_number_is_a_value(tmp_path: Path, value: str) -> None:
     ("body", "message"),
     [
         ("return 1 / 0", r"ZeroDivisionError: division by zero \(line 2\)"),
-        ("return float('nan')", "it returned nan, not a finite number"),
-        ("return float('-inf')", "it returned -inf, not a finite number"),
-        ("return 'good'", "it returned 'good', not a finite number"),
-        ("pass", "it returned None, not a finite number"),
+        ("return float('nan')", r"it returned nan, not a finite number \(defined on line 1\)"),
+        ("return float('-inf')", r"it returned -inf, not a finite number \(defined on line 1\)"),
+        ("return 'good'", r"it returned 'good', not a finite number \(defined on line 1\)"),
+        ("pass", r"it returned None, not a finite number \(defined on line 1\)"),
     ],
 )
 def test_what_is_no_value_names_metric_article_and_line(tmp_path: Path, body: str, message: str) -> None:
@@ -101,6 +101,24 @@ def test_what_cannot_be_called_is_refused(tmp_path: Path, source: str) -> None:
         of_source(tmp_path, source)
 
 
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("\ndef f(summary):\n    return 1\nMETRICS = {'a': f}", 2),
+        ("class A:\n    def __call__(self, summary):\n        return 1\nMETRICS = {'a': A()}", 2),
+    ],
+)
+def test_what_cannot_be_called_with_summary_and_references_is_refused(tmp_path: Path, source: str, line: int) -> None:
+    with pytest.raises(
+        PluginError, match=rf"a of mine\.py cannot be called with a summary and its references .*line {line}\)"
+    ):
+        of_source(tmp_path, source)
+
+
+def test_a_function_without_a_signature_is_a_metric(tmp_path: Path) -> None:
+    assert len(of_source(tmp_path, "METRICS = {'a': max}")) == 1
+
+
 def test_rows_are_scored_one_by_one_and_a_bad_one_is_named(tmp_path: Path) -> None:
     (metric,) = of_source(tmp_path, COVERAGE)
     rows = [Row("a b", ("a c",)), Row("a", ("a",)), Row("x", ("",))]
@@ -118,9 +136,14 @@ def test_a_function_at_hand_is_told_by_its_source() -> None:
     def always(summary: str, references: list[str]) -> float:
         return 1.0
 
+    def half(summary: str) -> float:
+        return 0.5
+
     assert row_metric(brevity).statistics([Row("ab", ("abcd",))]).tolist() == [[0.5]]
     signatures = {row_metric(metric).signature.replace(metric.__name__, "x") for metric in (brevity, always)}
     assert len(signatures) == 2
     assert row_metric(max).signature == "max|function|sha256:unknown"
+    with pytest.raises(PluginError, match=r"half of this session cannot be called with a summary and its references"):
+        row_metric(half)
     with pytest.raises(PluginError, match="'<lambda>' of this session cannot have this name"):
         row_metric(lambda summary, references: 0)

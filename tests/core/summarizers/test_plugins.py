@@ -82,6 +82,16 @@ def test_the_source_travels_and_its_hash_is_in_what_reuse_compares(tmp_path: Pat
             "class A:\n    kind = 'best'\n    def summarize(self, d, l): ...\nSYSTEMS = {'a': A()}",
             r"of the kind 'best'",
         ),
+        (
+            "\ndef f(text):\n    return text\nSYSTEMS = {'a': f}",
+            r"a of mine\.py cannot be called with an article's text and n \(too many positional arguments; "
+            r"defined on line 2\)\. It must take both: def f\(text, n\)\.",
+        ),
+        ("SYSTEMS = {'a': lambda text, n, *, more: text}", r"missing a required .*argument: 'more'; defined on line 1"),
+        (
+            "class A:\n    kind = 'system'\n    def summarize(self, document): ...\nSYSTEMS = {'a': A()}",
+            r"a of mine\.py cannot be called .*; defined on line 3\)\. .*: def summarize\(self, document, lengths\)",
+        ),
     ],
 )
 def test_what_is_no_plugin_is_refused(tmp_path: Path, source: str, message: str) -> None:
@@ -92,9 +102,9 @@ def test_what_is_no_plugin_is_refused(tmp_path: Path, source: str, message: str)
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        ("lambda text, n: text", r"a of mine\.py wrote 13 words at n = 2"),
+        ("lambda text, n: text", r"a of mine\.py wrote 13 words at n = 2 \(defined on line 1\)"),
         ("lambda text, n: ' '", r"wrote nothing at n = 2"),
-        ("lambda text, n: 3", r"failed: TypeError: it returned int, not text"),
+        ("lambda text, n: 3", r"failed: TypeError: it returned int, not text \(defined on line 1\)"),
         ("lambda text, n: {}[text]", r"failed: KeyError: .* \(line 1\)"),
     ],
 )
@@ -102,6 +112,11 @@ def test_what_no_system_may_write_is_the_failure_of_that_article(tmp_path: Path,
     (system,) = of_source(tmp_path, f"SYSTEMS = {{'a': {function}}}")
     with pytest.raises(PluginError, match=message):
         system.summarize(document(), [2])
+
+
+def test_any_signature_that_takes_both_will_do(tmp_path: Path) -> None:
+    for taken in ("*both", "text, length, more=1", "text, n, /"):
+        assert len(of_source(tmp_path, f"SYSTEMS = {{'a': lambda {taken}: ''}}")) == 1
 
 
 def test_drafts_of_other_lengths_are_refused(tmp_path: Path) -> None:
