@@ -122,13 +122,31 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
         err.print(f"Interrupted; what was finished is stored. Go on with: nws resume {outcome.run_id}{where}")
         raise typer.Exit(130)
     if outcome.failures:
-        err.print(f"{counted(outcome.failures, 'article')} failed. See why: nws status {outcome.run_id}{where}")
+        err.print(f"{counted(outcome.failures, 'article')} failed{_main_reason(outcome, store)}")
+        err.print(f"See why: nws status {outcome.run_id}{where}")
         raise typer.Exit(1)
     from jobs.drive.time_left import duration
 
     err.print(f"It took {duration(outcome.seconds)}. Its rows are in {shown(store)}.")
     err.print(f"Tables and plots: nws report {outcome.run_id}{where}")
     err.print(f"A page with charts and texts: nws report {outcome.run_id} -o report.html{where}")
+
+
+def _main_reason(outcome: "Outcome", store: str) -> str:
+    """What most of the failed articles failed with, to append to their number."""
+    from core.errors import StoreError
+    from jobs.terminal.console import printable
+    from jobs.terminal.failure_reasons import failure_reasons
+
+    try:
+        with reading(store) as opened:
+            reasons = failure_reasons(opened.failures(outcome.run_id))
+    except StoreError:  # the store went away after the run had ended
+        reasons = []
+    if not reasons:
+        return "."
+    share = "" if outcome.failures == 1 else f"{len(reasons[0].failures)} of them "
+    return f", {share}with {reasons[0].error_class}: {printable(reasons[0].message)}"
 
 
 def choose_policies(store: str, run: str, system: str | None) -> "PolicySystem":

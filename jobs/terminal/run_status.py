@@ -10,7 +10,7 @@ from rich.console import Console
 
 from jobs.store import FailureInfo, PolicyInfo, RunInfo, is_stale, seconds_of_driver
 from jobs.terminal.console import printable
-from jobs.terminal.numerals import counted
+from jobs.terminal.failure_reasons import failure_reasons
 
 
 def as_dict(
@@ -96,7 +96,7 @@ def duration(run: RunInfo) -> str:
 def print_status(
     run: RunInfo, failures: Sequence[FailureInfo], policies: Sequence[PolicyInfo], console: Console, where: str = ""
 ) -> None:
-    """A run, one fact a line, its policies and its failures; `where` makes commands find its store."""
+    """A run, one fact a line, its policies and why articles failed; `where` makes commands find its store."""
 
     def line(name: str, value: object) -> None:
         console.print(f"{name:<12} {printable(str(value))}", markup=False)
@@ -143,9 +143,5 @@ def print_status(
     line("libraries", ", ".join(f"{name} {version}" for name, version in run.revisions["libraries"].items()))
     for name, signature in run.signatures.items():
         line("reward" if name == "reward" else "metric", signature)
-    for failure in failures:
-        line(
-            "failed",
-            f"{failure.stage}, {failure.dataset} {failure.key}: {failure.error_class}: {failure.message} "
-            f"({counted(failure.attempts, 'attempt')}, on {failure.node})",
-        )
+    for reason in failure_reasons(failures):
+        line("failed", reason.line)

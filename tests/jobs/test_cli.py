@@ -213,6 +213,24 @@ def test_failed_articles_make_the_exit_code_one(nws, tmp_path: Path) -> None:
     result = nws("submit", "phase1", "--engine", "inline", "--dataset", "news.jsonl", "--n", "1", "--json")
     assert (result.code, result.json["failures"], result.json["state"]) == (1, 1, "done")
     assert "EmptyArticleError" in nws("status").out
+    run_id = result.json["run_id"]
+    assert result.err.splitlines()[-2:] == [
+        "1 article failed, with EmptyArticleError: Article 'row-1' of news.jsonl holds no word.",
+        f"See why: nws status {run_id}",
+    ]
+
+
+def test_equal_failures_are_told_once_with_their_number(nws, tmp_path: Path) -> None:
+    rows = [{"id": f"a{i}", "article": text, "summary": "Bridge."} for i, text in enumerate(["The bridge.", *4 * [""]])]
+    (tmp_path / "news.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    result = nws("submit", "phase1", "--engine", "inline", "--dataset", "news.jsonl", "--n", "1")
+    reason = "4 articles failed, 4 of them with EmptyArticleError: Article '…' of news.jsonl holds no word."
+    assert result.err.splitlines()[-2] == reason
+    told = [line for line in nws("status").out.splitlines() if line.startswith("failed")]
+    assert len(told) == 1
+    assert "4 articles: EmptyArticleError: Article '…' of" in told[0]
+    assert "(news.jsonl a1, news.jsonl a2, news.jsonl a3, …; on " in told[0]
+    assert len(nws("status", "--json").json["failed_articles"]) == 4
 
 
 @pytest.mark.parametrize(
