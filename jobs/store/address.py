@@ -28,6 +28,10 @@ _SHOWN_OPTIONS = frozenset(
 _PLAIN = re.compile(r"[\w.@+/-]*")
 
 
+# A file's name without the rest of its URL. A password is never alone: there is a user, a host or an = beside it.
+_WORD = re.compile(r"\w[\w.-]*")
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Address:
     """Where a store is.
@@ -62,7 +66,8 @@ def parse_address(url: str) -> Address:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
         # `from None`: the parser's own message can quote a part of the password.
-        raise StoreError(f"cannot read the store URL {_mask(url)!r}: {_USABLE}") from None
+        meant = f"; for this file: sqlite:///{url}" if _WORD.fullmatch(url) else ""
+        raise StoreError(f"cannot read the store URL {_mask(url)!r}: {_USABLE}{meant}") from None
     shown = _shown(parsed)
     if parsed.drivername not in _DRIVERS:
         raise StoreError(f"the store URL {shown!r} names an unsupported database: {_USABLE}")
@@ -111,7 +116,7 @@ def _plain(name: str | None) -> str | None:
 
 def _mask(text: str) -> str:
     """Of a text that is no usable URL, what cannot be a password: a file's name, or the kind of database."""
-    if re.fullmatch(r"(sqlite:/*)?[\w./\\-]*\.(db|sqlite3?)|", text):
+    if _WORD.fullmatch(text) or re.fullmatch(r"(sqlite:/*)?[\w./\\-]*\.(db|sqlite3?)|", text):
         return text
     kind = re.match(rf"({'|'.join(map(re.escape, sorted(_DRIVERS, reverse=True)))}):/*", text)
     return f"{kind[0]}***" if kind else "***"

@@ -76,6 +76,12 @@ def test_files_are_shown():
             parse_address(url)
 
 
+@pytest.mark.parametrize("word", ["dirstore", "my-store_2", "nws.db"])
+def test_a_bare_word_is_shown_with_the_url_of_its_file(word):
+    with pytest.raises(StoreError, match=f"cannot read the store URL '{word}': .*; for this file: sqlite:///{word}$"):
+        parse_address(word)
+
+
 def test_relative_sqlite_path_is_taken_from_here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     address = parse_address("sqlite:///nws.db")
