@@ -100,7 +100,7 @@ def _jsonl(path: Path, wanted: Iterator[int], lines: Iterable[bytes] | None = No
             try:
                 row = _parsed(line)
             except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or nested without end
-                raise CorpusError(f"{path}, {place}: not valid JSON ({error}).") from error
+                raise CorpusError(f"{path}, {place}: not valid JSON ({_reason(error)}).") from error
             yield place, _object(path, place, row)
 
 
@@ -132,6 +132,14 @@ def _parsed(line: bytes) -> object:
         return json.loads(line.decode())
     except ValueError:
         return json.loads(line)  # another encoding, half of a surrogate pair, or its error
+
+
+def _reason(error: Exception) -> str:
+    """Why a line is not JSON. The line's number is told already; the decoder counts lines from this one."""
+    if not isinstance(error, json.JSONDecodeError):
+        return str(error)
+    end = len(error.doc.rstrip("\r\n"))
+    return f"{error.msg}, column {min(error.pos, end) + 1}"
 
 
 def _csv(path: Path, wanted: Iterator[int], separator: str | None = None) -> Iterator[LocatedRow]:

@@ -108,6 +108,9 @@ def test_files_as_people_have_them(tmp_path: Path, suffix: str, kind: str, packe
     [
         ("d.json", b'[{"text": "a"}, 3]', "row 2: a row must be a JSON object, not int"),
         ("d.json", b'[{"text": "a"},', "not valid JSON"),
+        ("d.jsonl", b'{"text": "a"}\n\n{"text": "b", \n', r"d\.jsonl, line 3: not valid JSON \([^()]*, column 15\)\.$"),
+        ("d.jsonl", b'{"text": \n', r"d\.jsonl, line 1: not valid JSON \(Expecting value, column 10\)\.$"),
+        ("d.jsonl", b'{"text" 3}\n', r"d\.jsonl, line 1: not valid JSON \(Expecting ':' delimiter, column 9\)\.$"),
         ("d.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 99)[:-12], "cannot be read"),
         ("d.jsonl.gz", b"no gzip", "cannot be read"),
         ("d.csv.gz", gzip.compress(b"text,summary\na,b,c\n"), "line 2: the row has 3 cells"),
@@ -115,7 +118,18 @@ def test_files_as_people_have_them(tmp_path: Path, suffix: str, kind: str, packe
         ("d.gz", b"", "ends in"),
     ],
     # A packed file holds the second at which it was made: a name that showed it would differ between test processes.
-    ids=["no-object", "cut-json", "cut-gzip", "no-gzip", "csv-row", "parquet-gz", "no-type"],
+    ids=[
+        "no-object",
+        "cut-json",
+        "cut-row",
+        "no-value",
+        "no-colon",
+        "cut-gzip",
+        "no-gzip",
+        "csv-row",
+        "parquet-gz",
+        "no-type",
+    ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: bytes, said: str) -> None:
     (tmp_path / name).write_bytes(content)
