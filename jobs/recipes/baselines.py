@@ -1,5 +1,6 @@
 """The recipe of a run of baselines: which systems, extractive ones and generators."""
 
+import os
 from typing import Annotated, ClassVar
 
 from pydantic import Field, field_validator
@@ -8,7 +9,7 @@ from core.did_you_mean import did_you_mean
 from core.errors import ModelError
 from core.summarizers.endpoint import PREFIX
 from core.summarizers.extractive_baselines import BASELINES
-from core.summarizers.generators import parse_generator
+from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
 from core.summarizers.prompt_template import PromptTemplate
 from jobs.recipes.base import PositiveInt, RunRecipe, Strict, model_name, require_different
 
@@ -84,7 +85,10 @@ def _signature(system: str) -> str:
     try:
         return parse_generator(system).signature
     except ModelError as error:
+        if os.path.isdir(system):
+            raise ValueError(str(error)) from error
         raise ValueError(
-            f"there is no system {system!r}: the baselines are {', '.join(BASELINES)}."
-            f"{did_you_mean(system, BASELINES)} Systems of a plugin, and predictions, are not named here. {error}"
+            f"there is no system {system!r}.{did_you_mean(system, [*BASELINES, *KNOWN_GENERATORS])} "
+            f"The baselines are {', '.join(BASELINES)}. The generators are {', '.join(KNOWN_GENERATORS)}, a folder, or "
+            "a Hub id (organisation/name). Systems of a plugin, and predictions, are not named here."
         ) from error

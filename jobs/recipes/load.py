@@ -15,6 +15,7 @@ from core.errors import RecipeError
 from core.text.corpus import DatasetSpec
 from core.text.files import is_file
 from jobs.recipes.base import RunRecipe
+from jobs.recipes.problems import plain_problem
 
 Recipe = TypeVar("Recipe", bound=RunRecipe)
 _MOST_BYTES = 2**20
@@ -130,7 +131,7 @@ def _problem(kind: type[RunRecipe], error: Any) -> str:
         part = _part_at(kind, error["loc"][:-1])
         where = "a recipe" if part is kind else "this part of a recipe"
         return f"unknown key; {where} has: {', '.join(_keys(part))}"
-    return str(error["msg"]).removeprefix("Value error, ")
+    return plain_problem(error)
 
 
 def _part_at(kind: type, place: Sequence[Any]) -> type:

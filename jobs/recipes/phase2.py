@@ -140,8 +140,8 @@ class Phase2Recipe(RunRecipe):
         for name in systems:
             if name not in BASELINES:
                 raise ValueError(
-                    f"there is no system {name!r}: the baselines are {', '.join(BASELINES)}."
-                    f"{did_you_mean(name, BASELINES)}"
+                    f"there is no system {name!r}.{did_you_mean(name, BASELINES)} "
+                    f"The baselines are {', '.join(BASELINES)}."
                 )
         return tuple(dict.fromkeys(systems))
 

@@ -132,7 +132,7 @@ ONE = datasets.Dataset.from_list([GOOD])
         (pd.DataFrame({"article": ["a", 3]}), {}, CorpusError, "The frame of articles cannot be read"),
         ([GOOD | {"article": "..."}], {}, CorpusError, "No article could be summarised.*holds no word"),
         ([GOOD], {"systems": ["textrnk"]}, RecipeError, "no system 'textrnk': the baselines are lead3, lead2"),
-        ([GOOD], {"n": [7, 0]}, RecipeError, "n: Input should be greater than or equal to 1"),
+        ([GOOD], {"n": [7, 0]}, RecipeError, "n: must be 1 or more, not 0"),
         ([GOOD], {"n": []}, RecipeError, "n: "),
         ([GOOD], {"encoder": "absent"}, RecipeError, "no model 'absent'"),
         ([GOOD], {"text_field": "body"}, CorpusError, "no field 'body'; the fields are: article, summary"),
