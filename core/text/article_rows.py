@@ -82,6 +82,7 @@ class KnownArticles:
             repeat.
         ids: of the articles, in order.
         has_rest: whether more rows may follow, which hold none of these articles.
+        repeats: how many of the rows that were read hold the same article as a row before them.
     """
 
     rows: ArticleRows
@@ -89,6 +90,7 @@ class KnownArticles:
     holds_article: NDArray[np.bool_]
     ids: IdNumbers
     has_rest: bool
+    repeats: int
 
     def read(self, wanted: NDArray[np.bool_] | None = None) -> Iterator[Article]:
         """The articles: all, or those that `wanted` marks. The others are skipped and not checked.
@@ -146,7 +148,10 @@ def read_once(rows: ArticleRows, skip: int, limit: int | None) -> KnownArticles 
     if not ids:
         return None
     as_numbers = np.frombuffer(ids, np.uint64)
-    return KnownArticles(rows, fields, np.frombuffer(is_kept, np.bool_), as_numbers, has_rest=limit is not None)
+    holds_article = np.frombuffer(is_kept, np.bool_)
+    return KnownArticles(
+        rows, fields, holds_article, as_numbers, has_rest=limit is not None, repeats=len(is_kept) - len(seen)
+    )
 
 
 def stream(rows: ArticleRows, skip: int, limit: int | None) -> Iterator[Article]:

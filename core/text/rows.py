@@ -82,7 +82,7 @@ def to_article(row: Mapping[str, object], fields: Fields, dataset: str, split: s
 
 
 def _missing(field: str) -> object:
-    raise CorpusError(f"Field {field!r} is missing.")
+    raise CorpusError(f"Field {field!r} is missing. Give it, or leave the row out.")
 
 
 def to_references(value: object, field: str) -> tuple[str, ...]:

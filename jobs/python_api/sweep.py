@@ -149,9 +149,11 @@ def _run(pinned: "Pinned") -> SweepResult:
     """Go through the stages like the driver of a run, without a store."""
     from jobs.drive.pools import open_pools
     from jobs.terminal.language_warning import warn_of_corpora
+    from jobs.terminal.repeats_warning import warn_of_repeats
 
     console = PrintableConsole(stderr=True, soft_wrap=True, force_jupyter=False)
     warn_of_corpora(pinned.corpora, pinned.language, console)
+    warn_of_repeats(pinned.corpora, console)
     started = datetime.now(UTC)
     with _threads_kept(), open_pools(pinned.recipe, "inline", NAME, console) as pools:
         stages = {planned.stage.name: _run_stage(pinned, planned, pools, console) for planned in pinned.stages}

@@ -78,7 +78,7 @@ def test_fields_by_flag(tmp_path: Path) -> None:
     [
         ('{"id": "b", "article": ', r"line 2: not valid JSON"),
         ('["a"]', r"line 2: a row must be a JSON object"),
-        ('{"id": "b", "highlights": "x"}', r"line 2: Field 'article' is missing"),
+        ('{"id": "b", "highlights": "x"}', r"line 2: Field 'article' is missing\. Give it, or leave the row out\."),
         ('{"id": "b", "article": 3, "highlights": "x"}', r"line 2: Field 'article' holds int"),
         ('{"id": "b", "article": "x", "highlights": {"a": 1}}', r"line 2: Field 'highlights' holds dict"),
         ('{"id": null, "article": "x", "highlights": "y"}', r"line 2: Field 'id' holds no key"),
@@ -136,6 +136,8 @@ def test_repeated_rows_are_read_once_and_null_texts_are_kept(tmp_path: Path) -> 
     corpus = open_corpus(DatasetSpec(str(write(tmp_path / "d.jsonl", rows))))
     articles = list(corpus)
     assert corpus.size == 3
+    assert corpus.known.repeats == 1
+    assert open_corpus(DatasetSpec(str(tmp_path / "d.jsonl"), skip=2)).known.repeats == 1
     assert [a.text for a in articles] == [ROWS[0]["article"], "", ROWS[1]["article"]]
     assert articles[2].references == ()
 
