@@ -34,7 +34,7 @@ def show(
     ] = None,
     n: Annotated[
         int | None,
-        typer.Option(min=0, help="Length in words, 0: uncut. Default: a recommended one, and the output says why."),
+        typer.Option(min=0, help="Length in words, 0: uncut. Default: the best candidate; the output says why."),
     ] = None,
     worst: Annotated[
         int | None, typer.Option(min=1, help="Instead of ARTICLE: this many articles with the lowest BERTScore F1.")

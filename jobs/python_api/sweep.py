@@ -86,8 +86,8 @@ def sweep(
     >>> sweep.to_pandas().query("system == 'lead' and n == 7").text.iloc[0]
     'Trams will run through the night in'
     >>> print(sweep.recommended().answer[0])
-    no n can be recommended yet: 6 articles cannot tell 3 n apart (largest gain over random, +.030 at 7, 95 % interval
-    -.102 to .163).
+    no n can be recommended yet: 6 articles cannot tell 3 n apart; largest gain over random +.030 at n = 7, 95 %
+    interval -.102 to .163.
     >>> len(sweep.failures())
     0
     >>> sweep.plot().save("curve.png")

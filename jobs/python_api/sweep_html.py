@@ -10,7 +10,7 @@ from jobs.terminal.table_style import role
 
 
 def sweep_html(about: str, numbers: Numbers) -> str:
-    """What was swept, which n is recommended and how sure that is, and mean scores by n. Every text is escaped."""
+    """What was swept, which n remain candidates and how sure that is, and mean scores by n. Every text is escaped."""
     parts = [f"<p>{escape(about)}</p>"]
     for dataset in dict.fromkeys(curve.dataset for curve in numbers.curves):
         items = "".join(

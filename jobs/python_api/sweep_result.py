@@ -60,10 +60,11 @@ class SweepResult:
         return Plot(figure, warning)
 
     def recommended(self, metric: str = "bertscore_f1") -> pd.DataFrame:
-        """Which n is recommended for each system that one can choose, and how sure that is.
+        """Which n remain candidates for each system that one can choose, and how sure that is.
 
-        `n` holds the lengths of which one has the largest gain over `random`, with 95 % confidence; none where the
-        articles cannot tell. `gain`, `low` and `high` are of the n in `largest_gain_at`; `answer` says it in words.
+        `n` holds the candidates: one of them has the largest gain over `random`, with 95 % confidence. It is empty
+        where the articles rule out no n. `gain`, `low` and `high` are of the n in `largest_gain_at`;
+        `answer` says it in words.
 
         Raises:
             RecipeError: there is no such metric.

@@ -16,9 +16,9 @@ class Length:
 
 
 def default_length(store: Store, run: RunInfo, system: str, dataset: str | None) -> Length:
-    """The n to show a system's summaries at: the one with the largest gain among those that are recommended for it.
+    """The n to show a system's summaries at: the one with the largest gain among those that remain candidates for it.
 
-    Where none is recommended, the one with the largest gain at all, or in the middle.
+    Where there are none, or no n is ruled out, the one with the largest gain at all, or in the middle.
 
     Args:
         store: where `run` is.
@@ -36,23 +36,23 @@ def default_length(store: Store, run: RunInfo, system: str, dataset: str | None)
         middle = lengths[len(lengths) // 2]
         return Length(middle, "No article has enough words to tell which n is best. This is the middle one.")
     number = max(numbers, key=lambda number: number.articles)
-    length = _recommended(number) or _not_recommended(number, lengths)
+    length = _candidate(number) or _no_candidate(number, lengths)
     return Length(length.n, f"{number.dataset}: {length.why}") if len(by_system) > 1 else length
 
 
-def _recommended(number: MagicNumber) -> Length | None:
+def _candidate(number: MagicNumber) -> Length | None:
     if not number.is_conclusive:
         return None
     if len(number.recommended) == 1:
         return Length(number.recommended[0], f"The n recommended for {number.system}.")
-    recommended = f"Of the n recommended for {number.system} ({number.verdict})"
+    candidates = f"Of the n that remain candidates for {number.system} ({number.verdict})"
     largest = number.largest_gain
     if largest is None or largest.n not in number.recommended:
-        return Length(number.recommended[0], f"{recommended}, the smallest.")
-    return Length(largest.n, f"{recommended}, the one with the largest gain over {RANDOM}.")
+        return Length(number.recommended[0], f"{candidates}, the smallest.")
+    return Length(largest.n, f"{candidates}, the one with the largest gain over {RANDOM}.")
 
 
-def _not_recommended(number: MagicNumber, lengths: Sequence[int]) -> Length:
+def _no_candidate(number: MagicNumber, lengths: Sequence[int]) -> Length:
     reason = number.verdict.partition(": ")[2] or number.verdict
     why = f"No n can be recommended for {number.system}: {reason}. This is"
     if number.largest_gain is not None:

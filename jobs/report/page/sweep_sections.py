@@ -19,7 +19,7 @@ class SweepSection:
 
     Attributes:
         labels: short names of systems, and `looks` their CSS classes.
-        answers: each system and the sentence about it, those with a recommended n first.
+        answers: each system and the sentence about it, those of which some n is ruled out first.
         notes: what a reader must know of short articles, and of systems that wrote the same everywhere.
     """
 
@@ -29,7 +29,6 @@ class SweepSection:
     lengths: tuple[int, ...]
     labels: Mapping[str, str]
     looks: Mapping[str, str]
-    has_random: bool
     answers: tuple[tuple[str, str], ...]
     strips: tuple[Strip, ...]
     strip_key: tuple[tuple[str, str], ...]
@@ -84,7 +83,6 @@ def _section(
         lengths=lengths,
         labels=labels,
         looks=look,
-        has_random=any(number.gains for number in magic),
         answers=_answers(numbers, dataset),
         strips=strips,
         strip_key=strip_key(strips),

@@ -1,6 +1,6 @@
 """Which n, and how sure? A sweep's answer in plain sentences, for the terminal and for pages alike."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.analysis import LEAD, RANDOM, Gain, MagicNumber, Metric, lengths_text
@@ -9,47 +9,69 @@ from jobs.terminal.caution import basis
 from jobs.terminal.metrics import metric_name, metric_places
 from jobs.terminal.numerals import counted, interval_text, listed, signed
 
+_BY_CONSTRUCTION = (
+    "F1 per word falls with n by construction: compare systems at equal n, and choose n by another metric."
+)
+
 
 def headline(numbers: Numbers, dataset: str) -> str:
-    """For how many of the systems an n is recommended, on a dataset with curves. Controls and bounds do not count."""
-    systems = [number for number in numbers.magic_numbers_of(dataset) if number.kind == "system"]
+    """What is known of n on a dataset with curves, over all its systems. Controls and upper bounds do not count.
+
+    It holds the reason why no n can be recommended where that is the same for every system.
+    """
+    systems = _systems(numbers, dataset)
     if not systems:
-        return "There is no system here to recommend a length for."
+        return "There is no system here to recommend an n for."
     if numbers.metric == "efficiency":
-        return "F1 per word falls with n by construction: compare systems at equal n, and choose n by another metric."
-    if len(lengths := {gain.n for number in systems for gain in number.gains}) == 1:
-        return f"Only n = {lengths.pop()} was tried, so no length can be recommended over another."
-    narrowed = sum(number.is_conclusive for number in systems)
-    if not narrowed:
-        return "No length can be recommended" + (" yet." if any(map(_is_open, systems)) else ".")
+        return _BY_CONSTRUCTION
+    if length := _only_length(systems):
+        return f"Only n = {length} was tried, so no n can be recommended over another."
+    single, several = (
+        sum(number.is_conclusive and (len(number.recommended) == 1) is is_single for number in systems)
+        for is_single in (True, False)
+    )
+    if not single and not several:
+        none = f"No n can be recommended{' yet' if any(map(_is_open, systems)) else ''}"
+        shared = _shared_reason(numbers, dataset)
+        return f"{none}: {shared}." if shared else f"{none}."
     if len(systems) == 1:
-        return "A length can be recommended."
-    return f"A length can be recommended for {narrowed} of {len(systems)} systems."
-
-
-def sentences(numbers: Numbers, dataset: str) -> tuple[tuple[str, str], ...]:
-    """Each system except controls, and what is recommended for it, in the order of the tables."""
-    return tuple(
-        (number.system, recommendation(number, numbers.metric))
-        for number in numbers.magic_numbers_of(dataset)
-        if number.kind != "control"
+        return "One n can be recommended." if single else "Some n can be ruled out, but no single n can be recommended."
+    if not several:
+        return f"One n can be recommended for {single} of {len(systems)} systems."
+    if not single:
+        return f"Some n can be ruled out for {several} of {len(systems)} systems."
+    return (
+        f"One n can be recommended for {single} of {len(systems)} systems. For {several} more some n can be ruled out."
     )
 
 
+def sentences(numbers: Numbers, dataset: str) -> tuple[tuple[str, str], ...]:
+    """Each system except controls, and what is known of its n, in the order of the tables.
+
+    What `headline` says of all of them is not said again; a system of which nothing else is known has no sentence.
+    """
+    shared = _shared_reason(numbers, dataset)
+    told = (
+        (number.system, _sentence(number, numbers.metric, shared))
+        for number in numbers.magic_numbers_of(dataset)
+        if number.kind != "control"
+    )
+    return tuple((system, sentence) for system, sentence in told if sentence)
+
+
 def recommendation(number: MagicNumber, metric: Metric = "bertscore_f1") -> str:
-    """Which n is recommended for a system, or why none is, and its largest gain: one sentence without its name.
+    """Which n remain for a system, or why none is recommended, and its largest gain: all of it, without its name.
 
     Args:
         number: of any system, controls and upper bounds too.
         metric: what the gains are in.
     """
-    if number.kind == "upper bound":
-        return "no n is recommended: it is an upper bound, which saw the reference."
     if number.system == RANDOM:
         return "no n is recommended: it is the control that others are compared with."
-    gain = number.largest_gain
-    detail = "" if gain is None else f" ({_largest(gain, metric)})"
-    return f"{_choice(number)}{detail}."
+    if number.kind == "upper bound" or not (reason := _reason(number)):
+        return _sentence(number, metric, None)
+    none = f"no n can be recommended{' yet' if _is_open(number) else ''}"
+    return f"{none}: {'; '.join(filter(None, (reason, _largest(number, metric))))}."
 
 
 def what_is_known(numbers: Numbers, dataset: str) -> tuple[str, ...]:
@@ -57,28 +79,81 @@ def what_is_known(numbers: Numbers, dataset: str) -> tuple[str, ...]:
     return tuple(_known(numbers, dataset))
 
 
-def _choice(number: MagicNumber) -> str:
-    """The recommended n, or why there is none."""
-    tested = number.tested
+def _systems(numbers: Numbers, dataset: str) -> list[MagicNumber]:
+    return [number for number in numbers.magic_numbers_of(dataset) if number.kind == "system"]
+
+
+def _only_length(systems: Sequence[MagicNumber]) -> int | None:
+    """The n of all gains, if there is only one."""
+    lengths = {gain.n for number in systems for gain in number.gains}
+    return lengths.pop() if len(lengths) == 1 else None
+
+
+def _shared_reason(numbers: Numbers, dataset: str) -> str | None:
+    """Why no n can be recommended for any system, if the reason is the same for all and `headline` says it."""
+    systems = _systems(numbers, dataset)
+    reasons = {_reason(number) for number in systems}
+    if len(reasons) != 1 or numbers.metric == "efficiency" or _only_length(systems):
+        return None
+    return reasons.pop()
+
+
+def _reason(number: MagicNumber) -> str | None:
+    """Why no n can be recommended for a system; None where some n is ruled out, or the only one beats `random`."""
     if not number.recommended:
-        state, _, why = number.verdict.partition(": ")
-        return f"no n can be recommended{' yet' if state == 'unknown' else ''}: {why}"
-    lengths = lengths_text(tuple(gain.n for gain in number.gains), number.recommended)
-    if len(tested) == 1:
-        where = "here" if len(number.gains) == 1 else "that enough articles have"
-        return f"n = {lengths} is the only length {where}, and better than {RANDOM}"
-    if number.is_conclusive:
-        return f"n = {lengths} recommended"
+        return number.verdict.partition(": ")[2]
+    tested = number.tested
+    if number.is_conclusive or len(tested) == 1:
+        return None
     which = "no length" if len(tested) == len(number.gains) else f"none of the {len(tested)} lengths they have"
-    articles = counted(max(gain.articles for gain in number.gains), "article")
-    return f"no n can be recommended yet: with {articles} {which} could be ruled out"
+    return f"with {counted(max(gain.articles for gain in number.gains), 'article')} {which} could be ruled out"
 
 
-def _largest(gain: Gain, metric: Metric) -> str:
+def _sentence(number: MagicNumber, metric: Metric, shared: str | None) -> str:
+    """What is known of one system's n, except for the `shared` reason; "" if that is all."""
+    if number.kind == "upper bound":
+        return "no n is recommended: it is an upper bound, which saw the reference."
+    largest, reason = _largest(number, metric), _reason(number)
+    if reason:
+        text = "; ".join(filter(None, ("" if reason == shared else reason, largest)))
+        return f"{text}." if text else ""
+    lengths = tuple(gain.n for gain in number.gains)
+    if len(number.tested) == 1:
+        where = "here" if len(lengths) == 1 else "that enough articles have"
+        text = f"n = {number.recommended[0]} is the only length {where}, and better than {RANDOM}"
+    elif len(number.recommended) == 1:
+        text = f"n = {number.recommended[0]} is recommended, since all other n are ruled out"
+    else:
+        so_far = "" if number.largest_gain is None else f", so far {_size(number.largest_gain, metric)}"
+        return f"{candidates_text(number)} remain candidates for the largest gain over {RANDOM}{so_far}."
+    return f"{text}; {largest}." if largest else f"{text}."
+
+
+def candidates_text(number: MagicNumber) -> str:
+    """The n that may have the largest gain: "n = 5 and 17", or "all n but 9" where that is shorter."""
+    lengths = tuple(gain.n for gain in number.gains)
+    candidates = f"n = {_listed(lengths, number.recommended)}"
+    if len(number.tested) < len(lengths):  # an n that was not tested is neither ruled out nor a candidate
+        return candidates
+    ruled_out = tuple(n for n in lengths if n not in number.recommended)
+    all_but = f"all n but {_listed(lengths, ruled_out)}"
+    return min(candidates, all_but, key=len)
+
+
+def _listed(lengths: tuple[int, ...], chosen: tuple[int, ...]) -> str:
+    return listed(lengths_text(lengths, chosen).split(", "))
+
+
+def _largest(number: MagicNumber, metric: Metric) -> str:
+    gain = number.largest_gain
+    return "" if gain is None else f"largest gain over {RANDOM} {_size(gain, metric)}"
+
+
+def _size(gain: Gain, metric: Metric) -> str:
     places = metric_places(metric)
     ends = interval_text(gain.gain, places)
     sure = ends if gain.gain.low is None else f"95 % interval {ends}"
-    return f"largest gain over {RANDOM}, {signed(gain.gain.mean, places)} at {gain.n}, {sure}"
+    return f"{signed(gain.gain.mean, places)} at n = {gain.n}, {sure}"
 
 
 def _is_open(number: MagicNumber) -> bool:
@@ -102,8 +177,9 @@ def _known(numbers: Numbers, dataset: str) -> Iterator[str]:
             yield f"{effect}: {RANDOM} alone does best at n = {random.best_by_mean}."
     if any(number.is_conclusive for number in magic if number.kind != "control"):
         yield (
-            "Recommended means: not ruled out as the n with the largest gain over random (95 % confidence for each "
-            "system). It tells where choosing words pays most, not how much of the meaning is left."
+            "A candidate is an n that is not ruled out as the one with the largest gain over random (95 % confidence "
+            "for each system). The gain tells where choosing words pays most. How much of the meaning is left, the "
+            "mean scores tell."
         )
 
 

@@ -89,7 +89,7 @@ def test_what_is_recommended_and_why(found: nws.SweepResult) -> None:
 
 def test_a_notebook_shows_the_answer_and_the_plot(found: nws.SweepResult, tmp_path: Path) -> None:
     html = found._repr_html_()
-    assert "No length can be recommended yet." in html
+    assert "No n can be recommended yet: " in html
     assert "<th>oracle (upper bound)</th>" in html
     shown = found.curve().query("system == 'textrank' and n == 7")["mean"].item()
     assert f"<td>{shown:.3f}</td>".replace("0.", ".") in html

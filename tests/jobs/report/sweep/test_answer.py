@@ -2,8 +2,7 @@ import dataclasses
 
 import pytest
 
-from core.analysis import lengths_text
-from jobs.report.sweep.answer import headline, recommendation, sentences, what_is_known
+from jobs.report.sweep.answer import candidates_text, headline, recommendation, sentences, what_is_known
 from jobs.report.sweep.numbers import analyse
 from jobs.terminal.numerals import interval_text
 
@@ -12,34 +11,97 @@ def first(numbers):
     return numbers.magic_numbers[0]
 
 
-def test_a_recommendation_names_the_n_and_its_largest_gain(run, make_points):
-    number = first(analyse(run, make_points()))
-    told = lengths_text(tuple(gain.n for gain in number.gains), number.recommended)
+def largest_gain_of(number):
     gain = number.largest_gain
-    assert 0 < len(number.recommended) < 11
+    mean = f"+{gain.gain.mean:.3f}".replace("+0.", "+.")
+    return f"largest gain over random {mean} at n = {gain.n}, 95 % interval {interval_text(gain.gain)}"
+
+
+def with_candidates(number, *candidates):
+    return dataclasses.replace(number, recommended=candidates)
+
+
+def test_n_that_could_not_be_ruled_out_are_called_candidates(run, make_points):
+    number = first(analyse(run, make_points()))
+    assert 1 < len(number.recommended) < 11
     assert recommendation(number) == (
-        f"n = {told} recommended (largest gain over random, +{gain.gain.mean:.3f} at {gain.n}, "
-        f"95 % interval {interval_text(gain.gain)}).".replace("+0.", "+.")
+        f"{candidates_text(number)} remain candidates for the largest gain over random, so far "
+        f"{largest_gain_of(number).removeprefix('largest gain over random ')}."
     )
+
+
+def test_an_n_is_recommended_only_where_it_is_the_only_one_left(run, make_points):
+    number = with_candidates(first(analyse(run, make_points())), 9)
+    assert recommendation(number) == (
+        f"n = 9 is recommended, since all other n are ruled out; {largest_gain_of(number)}."
+    )
+
+
+@pytest.mark.parametrize(
+    ("candidates", "said"),
+    [
+        ((5, 17), "n = 5 and 17"),
+        ((1, 3, 5, 17), "n = 1–5 and 17"),
+        ((1, 5, 17), "n = 1, 5 and 17"),
+        ((1, 3, 5, 9, 11, 13, 15, 17, 19, 21), "all n but 7"),
+        ((1, 3, 7, 9, 11, 15, 17, 19, 21), "all n but 5 and 13"),
+    ],
+)
+def test_candidates_or_what_is_ruled_out_whichever_is_shorter(run, make_points, candidates, said):
+    assert candidates_text(with_candidates(first(analyse(run, make_points())), *candidates)) == said
+
+
+def test_an_n_that_was_not_tested_is_not_called_ruled_out(run, make_points):
+    number = first(analyse(run, make_points(lengths=(1, 3, 5, 7, 9, 11), articles=20)))
+    gains = (*number.gains[:-1], dataclasses.replace(number.gains[-1], p_behind=None))
+    number = dataclasses.replace(with_candidates(number, 1, 5, 7, 9), gains=gains)
+    assert candidates_text(number) == "n = 1 and 5–9"
 
 
 def test_where_no_n_is_ruled_out_none_is_recommended(run, make_points):
     number = first(analyse(run, make_points(lengths=(8, 9, 10), articles=12)))
     assert number.recommended == (8, 9, 10)
     assert not number.is_conclusive
-    said = recommendation(number)
-    assert said.startswith("no n can be recommended yet: with 12 articles no length could be ruled out (largest gain")
+    assert recommendation(number) == (
+        f"no n can be recommended yet: with 12 articles no length could be ruled out; {largest_gain_of(number)}."
+    )
+
+
+def test_a_reason_that_all_systems_share_is_said_once(run, make_points):
+    numbers = analyse(run, make_points(lengths=(8, 9, 10), articles=12))
+    assert headline(numbers, "news") == ("No n can be recommended yet: with 12 articles no length could be ruled out.")
+    systems = numbers.magic_numbers[:2]
+    assert sentences(numbers, "news") == tuple((of.system, f"{largest_gain_of(of)}.") for of in systems)
+
+
+def test_a_reason_that_is_all_there_is_to_say_is_said_once(run, make_points):
+    numbers = analyse(run, make_points(("a", "b", "lead")))
+    assert headline(numbers, "news") == "No n can be recommended yet: no random in this run."
+    assert sentences(numbers, "news") == ()
+
+
+def test_reasons_that_differ_stand_with_their_systems(run, make_points):
+    made = make_points(("a", "b", "random"), lengths=(8, 9, 10), articles=12)
+    like_random = {(p.article_id, p.n): p.bertscore_f1 for p in made if p.system == "random"}
+    points = [
+        dataclasses.replace(p, bertscore_f1=like_random[p.article_id, p.n]) if p.system == "b" else p for p in made
+    ]
+    numbers = analyse(run, points)
+    assert headline(numbers, "news") == "No n can be recommended yet."
+    said = dict(sentences(numbers, "news"))
+    assert said["a"].startswith("with 12 articles no length could be ruled out; largest gain over random +")
+    assert said["b"].startswith("not shown to beat random at any n; largest gain over random .000 at n = ")
 
 
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        ({"articles": 8}, "no n can be recommended yet: 8 articles cannot tell 11 n apart ("),
+        ({"articles": 8}, "no n can be recommended yet: 8 articles cannot tell 11 n apart; largest gain over random "),
         ({"systems": ("a", "lead")}, "no n can be recommended yet: no random in this run."),
         ({"systems": ("oracle", "random")}, "no n is recommended: it is an upper bound, which saw the reference."),
         ({"systems": ("random",)}, "no n is recommended: it is the control that others are compared with."),
-        ({"lengths": (9,)}, "n = 9 is the only length here, and better than random ("),
-        ({"articles": 1}, "no n can be recommended yet: 1 article cannot tell 11 n apart (largest gain over random, +"),
+        ({"lengths": (9,)}, "n = 9 is the only length here, and better than random; largest gain over random "),
+        ({"articles": 1}, "no n can be recommended yet: 1 article cannot tell 11 n apart; largest gain over random +"),
     ],
 )
 def test_why_none_is_recommended(run, make_points, make, said):
@@ -50,9 +112,10 @@ def test_a_system_that_does_not_beat_random(run, make_points):
     points = [dataclasses.replace(p, bertscore_f1=p.n / 100) for p in make_points()]
     numbers = analyse(run, points)
     assert recommendation(first(numbers)) == (
-        "no n can be recommended: not shown to beat random at any n (largest gain over random, .000 at 1, no interval)."
+        "no n can be recommended: not shown to beat random at any n; largest gain over random .000 at n = 1, "
+        "no interval."
     )
-    assert headline(numbers, "news") == "No length can be recommended."
+    assert headline(numbers, "news") == "No n can be recommended: not shown to beat random at any n."
 
 
 def test_an_n_that_too_few_articles_have_is_not_counted_among_those_that_could_be_ruled_out(run, make_points):
@@ -61,13 +124,23 @@ def test_an_n_that_too_few_articles_have_is_not_counted_among_those_that_could_b
     assert "with 12 articles none of the 2 lengths they have could be ruled out" in said
 
 
-def test_the_headline_counts_systems(run, make_points):
-    assert headline(analyse(run, make_points()), "news") == "A length can be recommended for 2 of 2 systems."
-    assert headline(analyse(run, make_points(("a", "lead", "random"))), "news") == "A length can be recommended."
-    assert (
-        headline(analyse(run, make_points(lengths=(8, 9, 10), articles=12)), "news")
-        == "No length can be recommended yet."
-    )
+@pytest.mark.parametrize(
+    ("candidates", "said"),
+    [
+        ([(5, 17), (5, 7)], "Some n can be ruled out for 2 of 2 systems."),
+        ([(5,), (5, 7)], "One n can be recommended for 1 of 2 systems. For 1 more some n can be ruled out."),
+        ([(5,), (9,)], "One n can be recommended for 2 of 2 systems."),
+        ([(5, 17)], "Some n can be ruled out, but no single n can be recommended."),
+        ([(5,)], "One n can be recommended."),
+    ],
+)
+def test_the_headline_counts_systems(run, make_points, candidates, said):
+    numbers = analyse(run, make_points())
+    magic = tuple(with_candidates(number, *n) for number, n in zip(numbers.magic_numbers, candidates, strict=False))
+    assert headline(dataclasses.replace(numbers, magic_numbers=magic), "news") == said
+
+
+def test_without_a_system_there_is_nothing_to_recommend(run, make_points):
     assert headline(analyse(run, make_points(("oracle", "random"))), "news").startswith("There is no system here")
 
 
@@ -83,8 +156,9 @@ def test_what_is_known(run, make_points):
         "It rests on 40 articles at 11 lengths from 1 to 21, in BERTScore F1.",
         "Of 2 systems, 2 are shown to beat lead at some n.",
         "The best n by mean is partly an effect of length: random alone does best at n = 21.",
-        "Recommended means: not ruled out as the n with the largest gain over random (95 % confidence for each "
-        "system). It tells where choosing words pays most, not how much of the meaning is left.",
+        "A candidate is an n that is not ruled out as the one with the largest gain over random (95 % confidence "
+        "for each system). The gain tells where choosing words pays most. How much of the meaning is left, the "
+        "mean scores tell.",
     )
     few = what_is_known(analyse(run, make_points(("a", "lead"), (9,), 12)), "news")
     assert few[:3] == (
@@ -114,7 +188,7 @@ def test_one_length_is_no_choice(run, make_points):
 def test_gains_per_word_have_a_decimal_more(run, make_points):
     points = [dataclasses.replace(p, efficiency=p.bertscore_f1 / p.n) for p in make_points()]
     numbers = analyse(run, points, "efficiency")
-    assert f"at {first(numbers).largest_gain.n}, 95 % interval" in recommendation(first(numbers), "efficiency")
+    assert f"at n = {first(numbers).largest_gain.n}, 95 % interval" in recommendation(first(numbers), "efficiency")
     gain = f"+{first(numbers).largest_gain.gain.mean:.4f}".replace("0.", ".")
     assert gain in recommendation(first(numbers), "efficiency")
     assert "choose n by another metric" in headline(numbers, "news")
