@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from core.analysis import Interval
-from jobs.report.looks import APART_MARKER, Look
+from jobs.report.looks import Look
 
-MOST_BANDS = 3
-"""Up to this many lines in a panel have bands as intervals. More bands would hide each other."""
 MOST_WHISKERS = 8
-"""Up to this many lines have intervals at every n. With more, only those at the last n are drawn."""
+"""Up to this many lines in a panel have intervals at every n. With more, only those at the last n are drawn."""
 LABEL_SIZE = 7.5
 LABEL_HEIGHT = 0.145
 """Inches, of one line of a label with what is above it."""
@@ -27,16 +25,20 @@ _LABEL_X = 1.04
 """Of labels, where the panel ends at 1."""
 _LABEL_WIDTH = 34
 _LINE_WIDTH, _WHISKER_WIDTH = 1.5, 0.8
-_SIDE_BY_SIDE = 0.4
-"""Of the distance between two n, what the lines take when they are drawn side by side."""
-_BAND_OPACITY, _WHISKER_OPACITY = 0.13, 0.55
+_SIDE_BY_SIDE = 0.016
+"""Of the distance from the first n to the last, what the intervals of one n take together."""
+_WHISKER_OPACITY = 0.55
+_RING_SIZE, _RING_WIDTH = 10.0, 1.1
+_APART_MARKER = "o"
+"""Of a line without markers, where a mean is over fewer articles than the others'."""
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What one line of a panel shows: heights and interval ends at each n, and which n are recommended.
+    """What one line of a panel shows: heights and interval ends at each n, and which n have a ring.
 
-    Where there is no interval its ends are the height. Means at the n of `apart` are over fewer articles than others.
+    Where there is no interval its ends are the height. Means at the n of `apart` are over fewer articles than others,
+    and have a hollow marker.
     """
 
     system: str
@@ -44,14 +46,14 @@ class Series:
     mean: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
-    recommended: tuple[int, ...] = ()
+    ringed: tuple[int, ...] = ()
     apart: tuple[int, ...] = ()
 
 
 def make_series(
     system: str,
     at: Sequence[tuple[int, Interval]],
-    recommended: tuple[int, ...] = (),
+    ringed: tuple[int, ...] = (),
     apart: tuple[int, ...] = (),
 ) -> Series:
     return Series(
@@ -60,7 +62,7 @@ def make_series(
         tuple(interval.mean for _, interval in at),
         tuple(interval.mean if interval.low is None else interval.low for _, interval in at),
         tuple(interval.mean if interval.high is None else interval.high for _, interval in at),
-        recommended,
+        ringed,
         apart,
     )
 
@@ -90,24 +92,22 @@ def how_intervals_are_drawn(lines: Iterable[int]) -> str:
     """How intervals look in panels with these numbers of lines."""
     counts = [count for count in lines if count]
     styles = {
-        "bands": any(count <= MOST_BANDS for count in counts),
-        "thin bars": any(MOST_BANDS < count <= MOST_WHISKERS for count in counts),
+        "thin bars": any(count <= MOST_WHISKERS for count in counts),
         "thin bars at the ends, of the last n": any(count > MOST_WHISKERS for count in counts),
     }
     return " and ".join(style for style, is_used in styles.items() if is_used)
 
 
 def draw_lines(
-    panel: Axes, lines: Sequence[Series], looks: Mapping[str, Look], suffixes: Mapping[str, str], *, hollow: bool
+    panel: Axes, lines: Sequence[Series], looks: Mapping[str, Look], suffixes: Mapping[str, str]
 ) -> list[Annotation]:
-    """Draw each line with its intervals and its label. With `hollow`, only the markers of recommended n are solid.
+    """Draw each line at its n, with its intervals, its rings and its label.
 
     Args:
         panel: where to draw.
         lines: what to draw.
         looks: colour, marker and dashes by system.
         suffixes: what a label says after the system's name.
-        hollow: whether markers say which n is recommended.
 
     Returns:
         The labels, each at the height of its line's end: `spread_labels` moves them apart.
@@ -116,12 +116,12 @@ def draw_lines(
     labels = []
     for i, series in enumerate(lines):
         look = looks[series.system]
-        x = [n + _aside(lengths, i, len(lines)) for n in series.n]
-        _draw_intervals(panel, x, series, look, _past_end(lengths, i, len(lines)), len(lines))
-        if len(x) > 1:
-            panel.plot(x, series.mean, color=look.colour, linestyle=look.dashes, linewidth=_LINE_WIDTH)
-        _draw_markers(panel, x, series, look, hollow=hollow)
-        labels.append(_label(panel, (x[-1], series.mean[-1]), series.system, suffixes.get(series.system, ""), look))
+        _draw_intervals(panel, series, look, _beside(lengths, i, len(lines)), len(lines))
+        if len(series.n) > 1:
+            panel.plot(series.n, series.mean, color=look.colour, linestyle=look.dashes, linewidth=_LINE_WIDTH)
+        _draw_markers(panel, series, look)
+        end = (series.n[-1], series.mean[-1])
+        labels.append(_label(panel, end, series.system, suffixes.get(series.system, ""), look))
     if len(lengths) == 1:
         panel.set_xlim(lengths[0] - 1, lengths[0] + 1)
     return labels
@@ -161,29 +161,24 @@ def apart(wanted: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[
     return placed
 
 
-def _aside(lengths: Sequence[int], i: int, lines: int) -> float:
-    """How far right of its n the i-th line is drawn, so that the bars of none hide those of another."""
-    if len(lengths) > 1 and not MOST_BANDS < lines <= MOST_WHISKERS:
-        return 0.0
-    return _SIDE_BY_SIDE * _step(lengths) * ((i + 0.5) / lines - 0.5)
+def _beside(lengths: Sequence[int], i: int, lines: int) -> float:
+    """How far right of its n the i-th line's interval is drawn, so that none hides another.
 
-
-def _past_end(lengths: Sequence[int], i: int, lines: int) -> float:
-    """How far right of the end of a line its only bar is drawn, where there are too many for others."""
-    return _step(lengths) * (0.2 + 0.7 * i / lines) if lines > MOST_WHISKERS and len(lengths) > 1 else 0.0
+    Up to `MOST_WHISKERS` the eye sees them at their n. The only bars of more lines stand behind the ends of the lines.
+    """
+    if lines > MOST_WHISKERS and len(lengths) > 1:
+        return _step(lengths) * (0.2 + 0.7 * i / lines)
+    return _SIDE_BY_SIDE * (lengths[-1] - lengths[0] or 2) * ((i + 0.5) / lines - 0.5)
 
 
 def _step(lengths: Sequence[int]) -> int:
     return min((b - a for a, b in itertools.pairwise(lengths)), default=1)
 
 
-def _draw_intervals(panel: Axes, x: Sequence[float], series: Series, look: Look, past_end: float, lines: int) -> None:
-    if lines <= MOST_BANDS and len(x) > 1:
-        panel.fill_between(x, series.low, series.high, color=look.colour, alpha=_BAND_OPACITY, linewidth=0)
-        return
+def _draw_intervals(panel: Axes, series: Series, look: Look, beside: float, lines: int) -> None:
     at = slice(None) if lines <= MOST_WHISKERS else slice(-1, None)
     panel.vlines(
-        [place + past_end for place in x[at]],
+        [n + beside for n in series.n[at]],
         series.low[at],
         series.high[at],
         color=look.colour,
@@ -192,16 +187,28 @@ def _draw_intervals(panel: Axes, x: Sequence[float], series: Series, look: Look,
     )
 
 
-def _draw_markers(panel: Axes, x: Sequence[float], series: Series, look: Look, *, hollow: bool) -> None:
-    alike: dict[tuple[str, str], tuple[list[float], list[float]]] = {}
-    for at, n, mean in zip(x, series.n, series.mean, strict=True):
-        marker = APART_MARKER if n in series.apart else look.marker or ("_" if len(x) == 1 else "")
-        face = "white" if hollow and n not in series.recommended else look.colour
-        lengths, means = alike.setdefault((marker, face), ([], []))
-        lengths.append(at)
-        means.append(mean)
+def _draw_markers(panel: Axes, series: Series, look: Look) -> None:
+    alike: dict[tuple[str, str], tuple[list[int], list[float]]] = {}
+    rings: tuple[list[int], list[float]] = ([], [])
+    for n, mean in zip(series.n, series.mean, strict=True):
+        is_apart = n in series.apart
+        marker = look.marker or (_APART_MARKER if is_apart else "_" if len(series.n) == 1 else "")
+        face = "white" if is_apart else look.colour
+        for lengths, means in (alike.setdefault((marker, face), ([], [])), rings)[: 1 + (n in series.ringed)]:
+            lengths.append(n)
+            means.append(mean)
     for (marker, face), (lengths, means) in alike.items():
         panel.plot(lengths, means, color=look.colour, marker=marker, markerfacecolor=face, linestyle="")
+    if rings[0]:
+        panel.plot(
+            *rings,
+            color=look.colour,
+            marker="o",
+            markerfacecolor="none",
+            markersize=_RING_SIZE,
+            markeredgewidth=_RING_WIDTH,
+            linestyle="",
+        )
 
 
 def _label(panel: Axes, end: tuple[float, float], system: str, suffix: str, look: Look) -> Annotation:

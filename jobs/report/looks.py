@@ -9,8 +9,6 @@ from core.types import SystemKind
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
 """Okabe and Ito (2008) without black and yellow, and a wine red: told apart with any colour vision."""
-APART_MARKER = "x"
-"""Of a mean over fewer articles than the others': it is not compared with theirs."""
 _MARKERS = ("o", "s", "D", "^", "v", "<", ">")
 Dashes = Literal["-"] | tuple[float, tuple[float, ...]]
 

@@ -11,7 +11,7 @@ from matplotlib.text import Annotation
 from core.analysis import TEXTRANK
 from jobs.report.figure_frame import STYLE, Frame, make_figure, prepare_text, save
 from jobs.report.lines import Series, draw_lines, how_intervals_are_drawn, label_size, make_series, spread_labels
-from jobs.report.looks import APART_MARKER, Look, system_looks
+from jobs.report.looks import Look, system_looks
 from jobs.report.policies.numbers import PolicyNumbers
 from jobs.terminal.metrics import metric_name, metric_signature, spaced_signature
 from jobs.terminal.numerals import counted
@@ -36,14 +36,15 @@ def score_series(numbers: PolicyNumbers, dataset: str) -> tuple[Series, ...]:
 def difference_series(numbers: PolicyNumbers, dataset: str) -> tuple[Series, ...]:
     """The lines of a lower panel: each system minus TextRank, paired by article, at the n where it is a rival.
 
-    Upper bounds are compared with none.
+    Upper bounds are compared with none. An n where the difference is significant has a ring.
     """
     series = []
     for system, at in numbers.of(dataset).items():
         versus = [(n, score.versus[TEXTRANK].difference) for n, score in at.items() if TEXTRANK in score.versus]
         if versus:
             different = tuple(n for n, score in at.items() if n in dict(versus) and score.versus[TEXTRANK].significant)
-            series.append(make_series(system, versus, different))
+            apart = tuple(n for n, _ in versus if not at[n].comparable)
+            series.append(make_series(system, versus, different, apart))
     return tuple(series)
 
 
@@ -94,7 +95,7 @@ def _footer(numbers: PolicyNumbers, differences: Mapping[str, Sequence[Series]])
         f"{metric_name(numbers.metric)}: {spaced_signature(metric_signature(run, numbers.metric))}",
         f"{how_intervals_are_drawn(lines)}: 95 % intervals over articles, not over seeds",
         *(["upper bounds saw the reference"] * any(score.kind == "upper bound" for score in numbers.scores)),
-        *([f"{APART_MARKER}: lacks articles that others have"] * any(not score.comparable for score in numbers.scores)),
+        *(["hollow marker: lacks articles that others have"] * any(not score.comparable for score in numbers.scores)),
         f"policies of seed {', '.join(map(str, numbers.seeds)) or 'none'}",
         f"run {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed",
         f"code {run.code_version}",
@@ -105,7 +106,7 @@ def _footer(numbers: PolicyNumbers, differences: Mapping[str, Sequence[Series]])
 def _draw_scores(
     panel: Axes, numbers: PolicyNumbers, dataset: str, looks: Mapping[str, Look], roles: Mapping[str, str]
 ) -> list[Annotation]:
-    labels = draw_lines(panel, score_series(numbers, dataset), looks, roles, hollow=False)
+    labels = draw_lines(panel, score_series(numbers, dataset), looks, roles)
     scores = [score for at in numbers.of(dataset).values() for score in at.values()]
     articles = max(score.articles for score in scores)
     panel.set_title(f"{dataset} · {counted(articles, 'test article')}", loc="left")
@@ -127,7 +128,7 @@ def _draw_differences(
         return []
     look = looks[TEXTRANK]
     panel.axhline(0, color=look.colour, linestyle=look.dashes, linewidth=1.2, zorder=1.5)
-    labels = draw_lines(panel, lines, looks, roles, hollow=True)
-    markers = "filled marker: differs (sign-flip test, Holm over the n, 5 % error) · hollow: not shown to differ"
-    panel.set_title(markers, loc="left", fontsize=8, fontweight="normal", color="#444444")
+    labels = draw_lines(panel, lines, looks, roles)
+    rings = "ring: differs (sign-flip test, Holm over the n, 5 % error)"
+    panel.set_title(rings, loc="left", fontsize=8, fontweight="normal", color="#444444")
     return labels

@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
-from core.analysis import RANDOM, MagicNumber
+from core.analysis import RANDOM
 from jobs.report.figure_frame import STYLE, Frame, make_figure, prepare_text, save
 from jobs.report.lines import Series, draw_lines, how_intervals_are_drawn, label_size, make_series, spread_labels
-from jobs.report.looks import APART_MARKER, Look, system_looks
+from jobs.report.looks import Look, system_looks
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.metrics import metric_name, metric_signature, spaced_signature
 from jobs.terminal.numerals import counted
@@ -34,19 +34,21 @@ def score_series(numbers: Numbers, dataset: str) -> tuple[Series, ...]:
     )
 
 
-def gain_series(magic: Sequence[MagicNumber]) -> tuple[Series, ...]:
-    """The lines of a lower panel: the mean gain over `random` at equal n, for every system that has one.
+def gain_series(numbers: Numbers, dataset: str) -> tuple[Series, ...]:
+    """The lines of a dataset's lower panel: the mean gain over `random` at equal n, for every system that has one.
 
     Upper bounds are left out: they gain several times as much as systems, so the other lines would be squeezed.
-    If no n is ruled out, none is shown as recommended.
+    Candidates for the largest gain have a ring. If no n is ruled out, none has one.
     """
+    apart = {series.system: series.apart for series in score_series(numbers, dataset)}
     return tuple(
         make_series(
             number.system,
             [(gain.n, gain.gain) for gain in number.gains],
             number.recommended if number.is_conclusive else (),
+            apart[number.system],
         )
-        for number in magic
+        for number in numbers.magic_numbers_of(dataset)
         if number.gains and number.kind != "upper bound"
     )
 
@@ -76,7 +78,7 @@ def draw_sweep(numbers: Numbers) -> tuple[Figure, str | None]:
 
 def _draw(numbers: Numbers) -> tuple[Figure, list[tuple[Axes, list[Annotation]]]]:
     datasets = tuple(dict.fromkeys(curve.dataset for curve in numbers.curves))
-    gains = {dataset: gain_series(numbers.magic_numbers_of(dataset)) for dataset in datasets}
+    gains = {dataset: gain_series(numbers, dataset) for dataset in datasets}
     rows = 2 if any(gains.values()) else 1
     kinds = {curve.system: curve.kind for curve in numbers.curves}
     looks, roles = system_looks(kinds), {system: role(kind) for system, kind in kinds.items()}
@@ -110,7 +112,7 @@ def _footer(numbers: Numbers, gains: Mapping[str, Sequence[Series]]) -> str:
             ["upper bounds (upper row only) saw the reference; another way of writing may score higher"]
             * has_upper_bound
         ),
-        *([f"{APART_MARKER}: lacks articles that others have, so it is not compared with theirs"] * has_apart),
+        *(["hollow marker: lacks articles that others have, so it is not compared with theirs"] * has_apart),
         f"seed {run.seed}",
         f"run {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed",
         f"code {run.code_version}",
@@ -122,7 +124,7 @@ def _draw_scores(
     panel: Axes, numbers: Numbers, dataset: str, looks: Mapping[str, Look], roles: Mapping[str, str]
 ) -> list[Annotation]:
     curves = numbers.curves_of(dataset)
-    labels = draw_lines(panel, score_series(numbers, dataset), looks, roles, hollow=False)
+    labels = draw_lines(panel, score_series(numbers, dataset), looks, roles)
     articles = max(point.articles for curve in curves for point in curve.lengths)
     panel.set_title(f"{dataset} · {counted(articles, 'article')}", loc="left")
     panel.set_ylabel(f"mean {metric_name(numbers.metric)}")
@@ -144,8 +146,8 @@ def _draw_gains(
         return []
     control = looks[RANDOM]
     panel.axhline(0, color=control.colour, linestyle=control.dashes, linewidth=1.4, zorder=1.5)
-    labels = draw_lines(panel, gains, looks, roles, hollow=True)
-    recommends = any(series.recommended for series in gains)
-    markers = "filled marker: n is recommended · hollow: it is not" if recommends else "hollow: no n is recommended"
-    panel.set_title(markers, loc="left", fontsize=8, fontweight="normal", color="#444444")
+    labels = draw_lines(panel, gains, looks, roles)
+    rings = "ring: candidate for the largest gain, not ruled out with 95 % confidence"
+    title = rings if any(series.ringed for series in gains) else "no n can be recommended"
+    panel.set_title(title, loc="left", fontsize=8, fontweight="normal", color="#444444")
     return labels

@@ -10,7 +10,6 @@ from matplotlib.text import Text
 
 from core.analysis import Interval
 from jobs.report.lines import (
-    MOST_BANDS,
     MOST_WHISKERS,
     apart,
     draw_lines,
@@ -53,20 +52,20 @@ def test_long_names_are_broken_and_lose_nothing():
         assert all(len(line) <= 35 for line in label_text(name).split("\n"))
 
 
-def draw(count: int, lengths=(1, 3, 5)):
+def draw(count: int, lengths=(1, 3, 5), apart_at=()):
     systems = [f"system-{i}" for i in range(count)]
     figure = Figure(figsize=(6, 4), layout="constrained")
     FigureCanvasAgg(figure)
     panel = figure.subplots()
     lines = [
-        make_series(system, [(n, Interval(0.5 + n / 100, 0.4, 0.6)) for n in lengths], recommended=(3,))
+        make_series(system, [(n, Interval(0.5 + n / 100, 0.4, 0.6)) for n in lengths], ringed=(3,), apart=apart_at)
         for system in systems
     ]
-    labels = draw_lines(panel, lines, system_looks(dict.fromkeys(systems, "system")), {}, hollow=True)
+    labels = draw_lines(panel, lines, system_looks(dict.fromkeys(systems, "system")), {})
     return figure, panel, labels
 
 
-@pytest.mark.parametrize("count", [1, MOST_BANDS, MOST_BANDS + 1, MOST_WHISKERS, MOST_WHISKERS + 1, 16])
+@pytest.mark.parametrize("count", [1, 3, MOST_WHISKERS, MOST_WHISKERS + 1, 16])
 @pytest.mark.parametrize("lengths", [(9,), (1, 3, 5)])
 def test_no_label_lies_on_another_though_all_lines_end_alike(count, lengths):
     figure, panel, labels = draw(count, lengths)
@@ -78,31 +77,63 @@ def test_no_label_lies_on_another_though_all_lines_end_alike(count, lengths):
 
 
 def test_what_intervals_are_is_told_of_all_panels():
-    assert how_intervals_are_drawn([2, 0]) == "bands"
-    assert how_intervals_are_drawn([4, 3]) == "bands and thin bars"
+    assert how_intervals_are_drawn([2, 0]) == "thin bars"
+    assert how_intervals_are_drawn([4, 9]) == "thin bars and thin bars at the ends, of the last n"
     assert how_intervals_are_drawn([12, 9]) == "thin bars at the ends, of the last n"
 
 
-def test_intervals_of_few_are_bands_of_more_bars_and_of_many_one_bar_each():
-    intervals = {count: draw(count)[1].collections for count in (MOST_BANDS, MOST_WHISKERS, MOST_WHISKERS + 1)}
+def test_intervals_of_few_lines_are_bars_at_every_n_and_of_many_one_bar_each():
+    intervals = {count: draw(count)[1].collections for count in (1, MOST_WHISKERS, MOST_WHISKERS + 1)}
     assert {count: len(drawn) for count, drawn in intervals.items()} == {n: n for n in intervals}
-    assert {type(drawn[0]).__name__ for drawn in intervals.values()} == {"FillBetweenPolyCollection", "LineCollection"}
-    bars = {count: len(drawn[0].get_segments()) for count, drawn in intervals.items() if count != MOST_BANDS}
-    assert bars == {MOST_WHISKERS: 3, MOST_WHISKERS + 1: 1}
+    assert {count: len(drawn[0].get_segments()) for count, drawn in intervals.items()} == {
+        1: 3,
+        MOST_WHISKERS: 3,
+        MOST_WHISKERS + 1: 1,
+    }
     ends = {bar.get_segments()[0][0][0] for bar in intervals[MOST_WHISKERS + 1]}
     assert len(ends) == MOST_WHISKERS + 1
     assert min(ends) > 5
 
 
-def test_markers_of_n_that_are_not_recommended_are_hollow():
-    _, panel, _ = draw(1)
-    faces = {tuple(line.get_xdata()): line.get_markerfacecolor() for line in panel.lines if line.get_marker() == "o"}
-    assert faces[(3,)] != "white"
-    assert faces[(1, 5)] == "white"
+@pytest.mark.parametrize("count", [1, 2, 5, MOST_WHISKERS, 16])
+@pytest.mark.parametrize("lengths", [(9,), (5, 9, 13, 17)])
+def test_points_stand_at_their_n(count, lengths):
+    _, panel, _ = draw(count, lengths)
+    assert {x for line in panel.lines for x in line.get_xdata()} == set(lengths)
 
 
-def test_where_no_n_is_ruled_out_none_is_shown_as_recommended(run, make_points):
+@pytest.mark.parametrize("count", [2, 5, MOST_WHISKERS])
+@pytest.mark.parametrize("lengths", [(9,), (5, 9, 13, 17)])
+def test_intervals_of_one_n_take_two_hundredths_of_the_width(count, lengths):
+    _, panel, _ = draw(count, lengths)
+    left, right = panel.get_xlim()
+    bars = np.array([[segment[0][0] for segment in bar.get_segments()] for bar in panel.collections])
+    assert len(set(bars[:, 0])) == count
+    assert np.ptp(bars, axis=0).max() <= 0.02 * (right - left)
+    assert bars.mean(axis=0) == pytest.approx(lengths)
+
+
+def shown_at(panel, **look):
+    """The n of markers that look so."""
+    return {
+        int(x)
+        for line in panel.lines
+        if line.get_marker() not in ("", "None")
+        and all(getattr(line, f"get_{name}")() == value for name, value in look.items())
+        for x in line.get_xdata()
+    }
+
+
+def test_a_ring_marks_what_is_marked_and_a_hollow_marker_what_lacks_articles():
+    _, panel, _ = draw(1, apart_at=(5,))
+    assert shown_at(panel, markerfacecolor="white") == {5}
+    assert shown_at(panel, markerfacecolor="none") == {3}
+    filled = {line.get_markerfacecolor() for line in panel.lines} - {"white", "none"}
+    assert {n for colour in filled for n in shown_at(panel, markerfacecolor=colour)} == {1, 3}
+
+
+def test_where_no_n_is_ruled_out_none_has_a_ring(run, make_points):
     numbers = analyse(run, make_points(lengths=(8, 9, 10), articles=12))
     number = numbers.magic_numbers[0]
     assert len(number.recommended) == len(number.gains)
-    assert gain_series([number])[0].recommended == ()
+    assert gain_series(numbers, "news")[0].ringed == ()

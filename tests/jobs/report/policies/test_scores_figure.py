@@ -31,7 +31,7 @@ def test_the_series_are_the_numbers(run):
     assert list(differences) == ["policy|reinforce", "lead2+chunks", "lead"]
     versus = {n: score.versus["textrank"] for n, score in scores["policy|reinforce"].items()}
     assert differences["policy|reinforce"].mean == tuple(at.difference.mean for at in versus.values())
-    assert differences["policy|reinforce"].recommended == tuple(n for n, at in versus.items() if at.significant)
+    assert differences["policy|reinforce"].ringed == tuple(n for n, at in versus.items() if at.significant)
 
 
 def test_files_are_pictures_with_text(draw):

@@ -33,9 +33,9 @@ def test_the_series_are_the_numbers(run, make_points):
         assert list(zip(series.n, series.mean, series.low, series.high, strict=True)) == [
             (at.n, at.mean, at.low, at.high) for at in curve.lengths
         ]
-    gains = gain_series(numbers.magic_numbers)
+    gains = gain_series(numbers, "news")
     assert [series.system for series in gains] == ["m|textrank|chunks", "m|textrank|sentences", "lead"]
-    assert gains[0].recommended == numbers.magic_numbers[0].recommended
+    assert gains[0].ringed == numbers.magic_numbers[0].recommended
     assert gains[0].mean[4] == numbers.magic_numbers[0].gains[4].gain.mean
 
 
@@ -43,7 +43,7 @@ def test_upper_bounds_are_in_the_upper_row_only(run, draw, make_points):
     points = make_points(("good|x", "oracle", "window-oracle", "lead", "random"))
     numbers = analyse(run, points)
     assert [series.system for series in score_series(numbers, "news")][1:3] == ["oracle", "window-oracle"]
-    assert [series.system for series in gain_series(numbers.magic_numbers)] == ["good|x", "lead"]
+    assert [series.system for series in gain_series(numbers, "news")] == ["good|x", "lead"]
     _, svg = draw(points)
     text = svg.read_text()
     for shown in ("oracle (upper bound)", "window-oracle (upper bound)", "saw the reference"):
@@ -52,12 +52,12 @@ def test_upper_bounds_are_in_the_upper_row_only(run, draw, make_points):
     assert "upper bound" not in svg.read_text()
 
 
-def test_a_mean_over_fewer_articles_is_a_cross_that_is_explained(draw, make_points):
+def test_a_mean_over_fewer_articles_is_a_hollow_marker_that_is_explained(draw, make_points):
     points = make_points(("few", "all", "lead", "random"), (7, 9), 30)
     _, svg = draw(points)
     assert "lacks articles" not in text_of(svg)
     _, svg = draw([p for p in points if p.system != "few" or p.n == 7 or p.article_id < "0010"])
-    assert "x: lacks articles" in text_of(svg)
+    assert "hollow marker: lacks articles" in text_of(svg)
 
 
 def test_fourteen_systems_look_different_from_each_other_and_from_the_rest():
