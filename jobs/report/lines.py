@@ -14,7 +14,7 @@ from scipy.optimize import isotonic_regression
 from core.analysis import Interval
 from jobs.report.looks import Look
 
-MOST_WHISKERS = 8
+MOST_WHISKERS = 5
 """Up to this many lines in a panel have intervals at every n. With more, only those at the last n are drawn."""
 LABEL_SIZE = 7.5
 LABEL_HEIGHT = 0.145

@@ -82,6 +82,12 @@ def short_signature(signature: str) -> str:
     return ", ".join(part for part in parts if not _OFF.fullmatch(part) and not _VERSION.fullmatch(part))
 
 
+def metric_label(metric: Metric, signature: str) -> str:
+    """The metric's name and its short signature, which begins with the name of a plugin's metric."""
+    name, short = metric_name(metric), short_signature(signature)
+    return short if short.split(", ")[0] == name else f"{name}, {short}"
+
+
 def metric_places(metric: Metric) -> int:
     """Decimals to print: F1 per word is a tenth of F1, or less."""
     return 4 if metric == _SMALL else 3

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from core.analysis import Metric
 from core.types import SystemKind
-from jobs.terminal.metrics import metric_name, short_signature
+from jobs.terminal.metrics import metric_label
 from jobs.terminal.parted_table import Column
 
 WIDTH = 80
@@ -29,8 +29,8 @@ def print_sentence(console: Console, name: str, sentence: str) -> None:
 
 def print_metric(metric: Metric, signature: str, run: str, console: Console, where: str) -> None:
     """Print the metric of a report and its shortened signature. `where` is what `nws` needs to find the run."""
-    name = metric_name(metric)
-    print_line(console, f"Metric: {name}, {short_signature(signature)}. In full: nws status {run}{where}", style="dim")
+    label = metric_label(metric, signature)
+    print_line(console, f"Metric: {label}. In full: nws status {run}{where}", style="dim")
 
 
 def print_title(console: Console, text: str) -> None:

@@ -35,8 +35,8 @@ class StripCell:
     kind: str
 
 
-_LARGEST = StripCell("★", "the largest gain", "recommended")
-_RECOMMENDED = StripCell("●", "may be the largest as well", "recommended")
+_LARGEST = StripCell("★", "the largest gain", "candidate")
+_CANDIDATE = StripCell("●", "may be the largest as well", "candidate")
 _LARGEST_OPEN = StripCell("☆", "the largest gain so far", "open")
 _OPEN = StripCell("○", "open: no n of this system could be ruled out", "open")
 _RULED_OUT = StripCell("–", "ruled out", "out")
@@ -56,7 +56,7 @@ class Strip:
 def strip_key(strips: Sequence[Strip]) -> tuple[tuple[str, str], ...]:
     """The signs that occur, with their meanings."""
     occurring = {cell: None for strip in strips for cell in strip.cells}
-    order = (_LARGEST, _RECOMMENDED, _LARGEST_OPEN, _OPEN, _RULED_OUT, _NO_GAIN, _UNKNOWN)
+    order = (_LARGEST, _CANDIDATE, _LARGEST_OPEN, _OPEN, _RULED_OUT, _NO_GAIN, _UNKNOWN)
     return tuple((cell.mark, cell.meaning) for cell in order if cell in occurring)
 
 
@@ -67,7 +67,7 @@ def histogram(number: MagicNumber, look: Mapping[str, str]) -> Histogram:
 
 
 def strip(number: MagicNumber, lengths: Sequence[int], look: Mapping[str, str]) -> Strip:
-    """Where no n is ruled out, all are open: none is recommended."""
+    """Where no n is ruled out, all are open."""
     gains = {gain.n: gain for gain in number.gains}
     largest = None if number.largest_gain is None else number.largest_gain.n
     cells = []
@@ -75,7 +75,7 @@ def strip(number: MagicNumber, lengths: Sequence[int], look: Mapping[str, str]) 
         if n not in gains or gains[n].p_behind is None:
             cells.append(_UNKNOWN)
         elif n in number.recommended:
-            with_largest = (_LARGEST, _RECOMMENDED) if number.is_conclusive else (_LARGEST_OPEN, _OPEN)
+            with_largest = (_LARGEST, _CANDIDATE) if number.is_conclusive else (_LARGEST_OPEN, _OPEN)
             cells.append(with_largest[n != largest])
         else:
             cells.append(_RULED_OUT if number.recommended else _NO_GAIN)

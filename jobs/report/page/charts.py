@@ -26,7 +26,7 @@ DASHES = 3
 class At:
     """A point of a line: `y` at `x`, with the ends of its interval if it has one.
 
-    `tooltip` is shown on hover. A hollow point is one that is drawn without filling.
+    `tooltip` is shown on hover. A hollow point lacks articles that others have; one with a ring is a candidate.
     """
 
     x: float
@@ -35,6 +35,7 @@ class At:
     low: float | None = None
     high: float | None = None
     hollow: bool = False
+    ringed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class Mark:
     y: float
     tooltip: str
     hollow: bool
+    ringed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,10 @@ class Chart:
     left: float = _LEFT
     right: float = WIDTH - _RIGHT
     top: float = _TOP
+
+    @property
+    def has_rings(self) -> bool:
+        return any(mark.ringed for line in self.lines for mark in line.marks)
 
     @property
     def bottom(self) -> float:
@@ -182,7 +188,9 @@ def _line(
         look=series.look,
         path=_path(places),
         band=_band(series.points, x, y),
-        marks=tuple(Mark(*place, at.tooltip, at.hollow) for place, at in zip(places, series.points, strict=True)),
+        marks=tuple(
+            Mark(*place, at.tooltip, at.hollow, at.ringed) for place, at in zip(places, series.points, strict=True)
+        ),
         end=places[-1],
         label_y=label_y,
     )

@@ -94,7 +94,9 @@ def _tradeoff(
                     across[curve.system, point.n],
                     point.mean,
                     f"{curve.system}, n = {point.n}: {decimals(across[curve.system, point.n])} in {metric_name(x)}, "
-                    f"{decimals(point.mean, 4)} in {metric_name(y)}",
+                    f"{decimals(point.mean, 4)} in {metric_name(y)}"
+                    + ("" if point.comparable else "; lacks articles that others have"),
+                    hollow=not point.comparable,
                 )
                 for point in curve.lengths
             ),

@@ -1,6 +1,6 @@
 """The gains of systems over `random` and over `lead` at equal n, on one dataset."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -43,7 +43,7 @@ def gain_tables(
         for number in numbers.magic_numbers_of(dataset)
         if number.gains and number.kind != "upper bound"
     }
-    recommended = {
+    candidates = {
         number.system: number.recommended
         for number in numbers.magic_numbers_of(dataset)
         if number.kind == "system" and number.is_conclusive
@@ -55,12 +55,18 @@ def gain_tables(
         for system, comparisons in numbers.vs_lead_of(dataset).items()
         if numbers.metric in comparisons
     }
+    apart = {
+        (curve.system, point.n)
+        for curve in numbers.curves_of(dataset)
+        for point in curve.lengths
+        if not point.comparable
+    }
     for over, rows, marked, interval in (
-        (RANDOM, over_random, recommended, "95 % for all n of a system at once (Bonferroni)"),
+        (RANDOM, over_random, candidates, "95 % for all n of a system at once (Bonferroni)"),
         (LEAD, over_lead, {}, "95 % at each n"),
     ):
         if rows:
-            chart = _gain_chart(f"{section}-over-{over}", over, numbers.metric, rows, marked, look, labels)
+            chart = _gain_chart(f"{section}-over-{over}", over, numbers.metric, rows, marked, apart, look, labels)
             yield GainTable(over, chart, interval, rows)
 
 
@@ -69,7 +75,8 @@ def _gain_chart(
     over: str,
     metric: Metric,
     rows: GainRows,
-    recommended: Mapping[str, tuple[int, ...]],
+    candidates: Mapping[str, tuple[int, ...]],
+    apart: Container[tuple[str, int]],
     look: Mapping[str, str],
     labels: Mapping[str, str],
 ) -> Chart:
@@ -84,10 +91,12 @@ def _gain_chart(
                     row.difference.mean,
                     f"{system} vs. {over}, n = {row.n}: {signed(row.difference.mean, places)} "
                     f"({interval_text(row.difference, places)}, {counted(row.articles, 'article')})"
-                    + ("; recommended" if row.n in recommended.get(system, ()) else ""),
+                    + ("; candidate for the largest gain" if row.n in candidates.get(system, ()) else "")
+                    + ("; lacks articles that others have" if (system, row.n) in apart else ""),
                     row.difference.low,
                     row.difference.high,
-                    over == RANDOM and row.n not in recommended.get(system, ()),
+                    hollow=(system, row.n) in apart,
+                    ringed=row.n in candidates.get(system, ()),
                 )
                 for row in gain_rows
             ),

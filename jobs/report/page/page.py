@@ -24,7 +24,15 @@ from jobs.report.sweep import answer
 from jobs.report.sweep.numbers import Numbers, analyse, require_summaries
 from jobs.store import FailureInfo, RunInfo, Store
 from jobs.terminal.console import written_out
-from jobs.terminal.metrics import NOT_RECORDED, find_metric, metric_name, metric_places, metric_signature, metrics_of
+from jobs.terminal.metrics import (
+    NOT_RECORDED,
+    find_metric,
+    metric_label,
+    metric_name,
+    metric_places,
+    metric_signature,
+    metrics_of,
+)
 from jobs.terminal.numerals import counted, decimals, interval_text, signed
 from jobs.terminal.run_status import dataset_part, duration
 from jobs.terminal.table_style import role
@@ -156,6 +164,7 @@ def render(page: Page) -> str:
         "counted": counted,
         "duration": duration,
         "lengths_text": lengths_text,
+        "metric_label": metric_label,
         "metric_signature": metric_signature,
         "parts": _parts,
         "recipe_yaml": _recipe_yaml,

@@ -75,18 +75,31 @@ def _print_curves(dataset: str, numbers: Numbers, console: Console) -> None:
     curves, places = numbers.curves_of(dataset), metric_places(numbers.metric)
     points = [point for curve in curves for point in curve.lengths]
     best = highest_means(curves, places)
-    width = max(len(decimals(point.mean, places)) for point in points)
+    stretched = _STRETCHED[places] if all(_within_one(point) for point in points) else None
+    shown = [point.mean for point in points]
+    if stretched is None:  # the half-intervals have as many decimals, and the sign ± in front
+        shown += [-point.half_width for point in points if point.half_width is not None]
+    width = max(len(decimals(value, places)) for value in shown)
     print_title(console, f"{dataset}: mean {metric_name(numbers.metric)} by n")
     columns = []
     for n in sorted({point.n for point in points}):
         cells = []
         for curve in curves:
             at = next((point for point in curve.lengths if point.n == n), None)
-            cells.append(_cell(at, None if curve.kind == "upper bound" else best.get(n), width, places))
+            cells.append(
+                _cell(
+                    at,
+                    None if curve.kind == "upper bound" else best.get(n),
+                    width,
+                    places,
+                    is_stretched=bool(stretched),
+                )
+            )
         columns.append(Column(f"{n:>{width}}", cells, width + 1, "left"))
     names = [system_name(curve.system, curve.kind) for curve in curves]
     print_table(Column("n", names, NAME_WIDTH, "left"), columns, console, gap=0)
-    print_line(console, f"* highest at that n    ± half of the 95 % interval, in {_STRETCHED[places]}", style="dim")
+    unit = f"in {stretched}" if stretched else "in the unit of the mean"
+    print_line(console, f"* highest at that n    ± half of the 95 % interval, {unit}", style="dim")
     if any(not point.comparable for point in points):
         print_line(
             console, f"{_APART} lacks articles that others have: this mean is not compared with theirs", style="dim"
@@ -95,15 +108,24 @@ def _print_curves(dataset: str, numbers: Numbers, console: Console) -> None:
         print_line(console, UPPER_BOUND_NOTE, style="dim")
 
 
-def _cell(point: CurvePoint | None, best: float | None, width: int, places: int) -> Text:
+def _within_one(point: CurvePoint) -> bool:
+    return abs(point.mean) < 1 and (point.half_width is None or point.half_width < 1)
+
+
+def _cell(point: CurvePoint | None, best: float | None, width: int, places: int, *, is_stretched: bool) -> Text:
     # Padded here: rich would strip the blank that stands where others have a star.
     if point is None:
         return Text("–".rjust(width))
     is_best = point.comparable and round(point.mean, places) == best
     mark = "*" if is_best else "" if point.comparable else _APART
     cell = Text(f"{decimals(point.mean, places):>{width}}{mark}", style="bold" if is_best else "")
-    half = "–" if point.half_width is None else f"±{10**places * point.half_width:.0f}"
-    return cell.append("\n" + half.rjust(width), style="not bold dim")
+    return cell.append("\n" + _half(point.half_width, places, is_stretched).rjust(width), style="not bold dim")
+
+
+def _half(half_width: float | None, places: int, is_stretched: bool) -> str:
+    if half_width is None:
+        return "–"
+    return f"±{10**places * half_width:.0f}" if is_stretched else f"±{decimals(half_width, places)}"
 
 
 def _print_best_n(dataset: str, numbers: Numbers, console: Console) -> None:

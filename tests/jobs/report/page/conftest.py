@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +75,8 @@ def run_of_points(store: Store) -> Callable[..., str]:
         lacking: tuple[str, int] | None = None,
         failure: str | None = None,
         ended: bool = True,
+        at_most: Mapping[tuple[str, int], int] = {},
+        gain: Mapping[int, float] = {},
     ) -> str:
         spec = RunSpec("phase1", {}, "made", 0, "made", {"segmentation": "made"}, SIGNATURES, len(systems))
         run_id = store.create_run(spec)
@@ -84,10 +86,10 @@ def run_of_points(store: Store) -> Callable[..., str]:
         for i in range(30):
             article = Article(dataset, "test", f"k{i}", " ".join(f"w{j}" for j in range(words)), ("w1 w2 w3",))
             made = [
-                _summary(article, system, n, min(n, words), float(rng.uniform(0.3, 0.6)))
+                _summary(article, system, n, min(n, words), float(rng.uniform(0.3, 0.6)), gain.get(n, 0.3))
                 for system in systems
                 for n in lengths
-                if (system, n) != lacking
+                if (system, n) != lacking and i < at_most.get((system, n), 30)
             ]
             store.record(run_id, epoch, [([article], BundleResult(tuple(made), ()))])
         if failure is not None:
@@ -101,8 +103,8 @@ def run_of_points(store: Store) -> Callable[..., str]:
     return add
 
 
-def _summary(article: Article, system: str, n: int, words: int, f1: float) -> Summary:
-    f1 += 0.3 if kind_of(system) == "system" else 0.0
+def _summary(article: Article, system: str, n: int, words: int, f1: float, gain: float) -> Summary:
+    f1 += gain if kind_of(system) == "system" else 0.0
     scores = Scores(*(Score(f1, f1, f1) for _ in range(4)), efficiency=f1 / n, density=1.0)
     text = " ".join(f"w{(len(system) + j) % 30}" for j in range(words))
     return Summary(article.id, system, n, text, words, 0.1, scores)

@@ -14,6 +14,7 @@ from jobs.report.page.page import write_page
 from jobs.report.sweep import answer
 from jobs.report.sweep.numbers import analyse
 from jobs.store import Store
+from jobs.terminal.metrics import metric_signature
 
 
 def read(path: Path) -> str:
@@ -64,6 +65,46 @@ def test_nothing_from_outside_is_markup(store: Store, run_of_points, tmp_path: P
     assert "<script" not in before_data
     assert before_data.count("&lt;script&gt;") > 10
     assert "\x1b" not in before_data
+
+
+def marks(page: Path, chart: str) -> list[tuple[bool, bool, str]]:
+    """Of each point of a chart: whether it is hollow, whether it has a ring, and what it says."""
+    svg = page.read_text(encoding="utf-8").partition(f'aria-labelledby="{chart}-t')[2].partition("</svg>")[0]
+    found = re.findall(r'<g class="mark( hollow)?"><title>(.*?)</title>(.*?)</g>', svg)
+    return [(bool(hollow), 'class="ring"' in circles, said) for hollow, said, circles in found]
+
+
+def test_hollow_means_the_same_in_every_chart_and_a_ring_is_explained(
+    store: Store, run_of_points, tmp_path: Path
+) -> None:
+    page = tmp_path / "x.html"
+    run = run_of_points(at_most={("a", 9): 20}, gain={7: 0.3, 9: 0.1})
+    write_page(store, [run], page)
+    for chart in ("d0-bertscore_f1", "d0-over-random", "d0-over-lead", "d0-tradeoff-0"):
+        found = marks(page, chart)
+        assert [hollow for hollow, _, _ in found] == [said.startswith("a") and "n = 9:" in said for *_, said in found]
+        assert [hollow for hollow, _, _ in found] == ["lacks articles that others have" in said for *_, said in found]
+        assert any(ring for _, ring, _ in found) is (chart == "d0-over-random")
+    assert [said.partition(":")[0] for _, ring, said in marks(page, "d0-over-random") if ring] == [
+        "a vs. random, n = 7"
+    ]
+    assert "In all charts of this page a hollow point lacks articles" in read(page)
+    assert read(page).count("A point with a ring is a candidate for the largest gain.") == 1
+
+
+def test_where_no_n_is_ruled_out_no_point_has_a_ring(store: Store, run_of_points, tmp_path: Path) -> None:
+    write_page(store, [run_of_points()], tmp_path / "x.html")
+    assert not any(ring for _, ring, _ in marks(tmp_path / "x.html", "d0-over-random"))
+    assert "with a ring" not in read(tmp_path / "x.html")
+
+
+def test_the_answer_has_the_short_signature_and_what_made_it_the_whole(store: Store, swept: str, page: Path) -> None:
+    signature = metric_signature(store.run_info(swept), "bertscore_f1")
+    told = read(page)
+    first, _, last = told.partition("Curves by n")
+    assert "BERTScore F1, bertscore, model:" in first
+    assert signature not in first
+    assert signature in last
 
 
 def test_a_system_may_lack_an_n(store: Store, run_of_points, tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ from core.analysis import compare_systems, lengths_text
 from jobs.report.sweep.answer import headline, sentences, what_is_known
 from jobs.report.sweep.numbers import analyse
 from jobs.report.sweep.printed_tables import print_tables
+from jobs.terminal.metrics import metric_signature
 from jobs.terminal.numerals import decimals
+from jobs.terminal.table_style import print_metric
 
 LONG = "google/electra-base-discriminator-with-a-very-long-name|textrank|chunks"
 
@@ -280,6 +282,35 @@ def test_nothing_is_cropped_at_any_width(run, make_points, width, metric):
     # Every part of a table begins with names.
     headers = [line.split()[1:] for line in text.splitlines() if re.match(r"n +\d", line)]
     assert [n for header in headers for n in header] == [str(n) for n in range(1, 22, 2)]
+
+
+def test_halves_of_intervals_are_in_the_unit_of_means_that_are_1_or_more(show, make_points):
+    """As of a plugin's metric. At n = 7 all means are below 1."""
+    told = "± half of the 95 % interval, in"
+    within = show(make_points())
+    assert f"{told} thousandths" in within
+    points = [
+        dataclasses.replace(p, bertscore_f1=-4 * p.bertscore_f1 if p.n > 7 else p.bertscore_f1) for p in make_points()
+    ]
+    table = section(show(points), "mean BERTScore F1 by n")
+    assert f"{told} the unit of the mean" in table
+    halves = re.findall(r"±\S+", table.replace(told.partition(" ")[0] + " ", ""))
+    assert halves
+    assert all(re.fullmatch(r"±\d?\.\d{3}", half) for half in halves)
+
+
+def test_a_half_interval_of_1_or_more_is_in_the_unit_of_the_mean(show, make_points):
+    points = [
+        dataclasses.replace(p, bertscore_f1=9.0 * (-1) ** int(p.article_id)) for p in make_points(("a",), (7,), 12)
+    ]
+    assert re.search(r"±\d\.\d{3}$", section(show(points), "mean BERTScore F1 by n"), re.MULTILINE)
+
+
+def test_the_name_of_a_plugins_metric_is_said_once(run, make_points):
+    out = io.StringIO()
+    signed = dataclasses.replace(run, signatures={"coverage": "coverage|plugin:metric.py"})
+    print_metric("coverage", metric_signature(signed, "coverage"), run.id, Console(file=out, width=120), "")
+    assert out.getvalue().startswith("Metric: coverage, plugin:metric.py. In full: ")
 
 
 def test_a_report_of_another_metric_says_which(run, make_points):
