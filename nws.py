@@ -5,9 +5,15 @@
 trained.
 """
 
+import importlib
+import warnings
+
 from nws_start import require_own_packages
 
 require_own_packages()
+with warnings.catch_warnings():  # transformers and others import it: in a notebook without ipywidgets it warns, once
+    warnings.filterwarnings("ignore", message="IProgress not found")
+    importlib.import_module("tqdm.auto")
 
 from jobs.python_api.score import ScoreResult, score
 from jobs.python_api.stored_runs import RunStore, StoredRun, open_store

@@ -25,7 +25,7 @@ class MlflowLog:
 
     def __init__(self, run: RunInfo) -> None:
         self._client = MlflowClient()
-        name = os.environ.get("MLFLOW_EXPERIMENT_NAME", "nws")
+        self._experiment = name = os.environ.get("MLFLOW_EXPERIMENT_NAME", "nws")
         known = self._client.get_experiment_by_name(name)
         experiment = known.experiment_id if known else self._client.create_experiment(name)
         runs = self._client.search_runs([experiment], f"tags.`{_TAG}` = '{run.id}'")
@@ -58,3 +58,10 @@ class MlflowLog:
 
     def close(self, done: bool) -> None:
         self._client.set_terminated(self._id, "FINISHED" if done else "KILLED")
+
+    def where(self) -> str:
+        """A server is named by its address; a store that only MLflow can show, by the command that does."""
+        uri = self._client.tracking_uri
+        if uri.startswith("http"):
+            return f"MLflow: experiment {self._experiment} at {uri}"
+        return f"MLflow: mlflow ui --backend-store-uri {uri}"

@@ -41,6 +41,9 @@ class TensorBoardLog:
     def close(self, done: bool) -> None:
         self._writer.close()
 
+    def where(self) -> str:
+        return f"TensorBoard: tensorboard --logdir {FOLDER}"
+
 
 def _known(folder: Path) -> dict[tuple[str, int], float]:
     if not folder.is_dir():

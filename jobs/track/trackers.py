@@ -28,6 +28,9 @@ class Tracker(Protocol):
     def close(self, done: bool) -> None:
         """End the run there: as done, or as one that may go on."""
 
+    def where(self) -> str:
+        """Where the run is, or the command that shows it: "TensorBoard: …", for the line after the run."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
@@ -125,7 +128,7 @@ def open_trackers(names: Sequence[str], run: RunInfo, say: Callable[[str], None]
     Args:
         names: see `require_trackers`; each once.
         run: as it stands.
-        say: takes the warning that one of them fails.
+        say: takes the warning that one of them fails, and in the end a line for each on where the run is.
     """
     trackers = Trackers(say)
     for name in dict.fromkeys(names):
@@ -139,3 +142,4 @@ def open_trackers(names: Sequence[str], run: RunInfo, say: Callable[[str], None]
         done = True
     finally:
         trackers.for_each(lambda tracker: tracker.close(done))
+        trackers.for_each(lambda tracker: say(_USER.sub("//", tracker.where())))

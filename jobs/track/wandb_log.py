@@ -43,3 +43,7 @@ class WandbLog:
 
     def close(self, done: bool) -> None:
         self._run.finish(exit_code=0 if done else 1)
+
+    def where(self) -> str:
+        """Online the address of the run. Offline there is none, but a folder that can be sent later."""
+        return f"Weights & Biases: {self._run.url or f'wandb sync {self._run.settings.sync_dir}'}"

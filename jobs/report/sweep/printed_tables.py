@@ -86,15 +86,8 @@ def _print_curves(dataset: str, numbers: Numbers, console: Console) -> None:
         cells = []
         for curve in curves:
             at = next((point for point in curve.lengths if point.n == n), None)
-            cells.append(
-                _cell(
-                    at,
-                    None if curve.kind == "upper bound" else best.get(n),
-                    width,
-                    places,
-                    is_stretched=bool(stretched),
-                )
-            )
+            highest = None if curve.kind == "upper bound" else best.get(n)
+            cells.append(_cell(at, highest, width, places, is_stretched=stretched is not None))
         columns.append(Column(f"{n:>{width}}", cells, width + 1, "left"))
     names = [system_name(curve.system, curve.kind) for curve in curves]
     print_table(Column("n", names, NAME_WIDTH, "left"), columns, console, gap=0)
@@ -119,10 +112,12 @@ def _cell(point: CurvePoint | None, best: float | None, width: int, places: int,
     is_best = point.comparable and round(point.mean, places) == best
     mark = "*" if is_best else "" if point.comparable else _APART
     cell = Text(f"{decimals(point.mean, places):>{width}}{mark}", style="bold" if is_best else "")
-    return cell.append("\n" + _half(point.half_width, places, is_stretched).rjust(width), style="not bold dim")
+    return cell.append(
+        "\n" + _half(point.half_width, places, is_stretched=is_stretched).rjust(width), style="not bold dim"
+    )
 
 
-def _half(half_width: float | None, places: int, is_stretched: bool) -> str:
+def _half(half_width: float | None, places: int, *, is_stretched: bool) -> str:
     if half_width is None:
         return "–"
     return f"±{10**places * half_width:.0f}" if is_stretched else f"±{decimals(half_width, places)}"

@@ -131,6 +131,9 @@ def test_on_the_command_line(nws, tmp_path: Path) -> None:
     run_id = swept.json["run_id"]
     resumed = nws("resume", run_id, "--engine", "inline", "--log-to", "tensorboard", "--log-to", "mlflow")
     assert resumed.code == 0, resumed.err
+    told = resumed.err.splitlines()
+    assert told.count("TensorBoard: tensorboard --logdir tensorboard") == 1
+    assert told.count(f"MLflow: mlflow ui --backend-store-uri sqlite:///{tmp_path / 'mlflow.db'}") == 1
     with open_store("sqlite:///nws.db") as opened:
         require_equal(in_tensorboard(run_id), curves_in(opened), 1e-6)
         require_equal(in_mlflow(run_id), curves_in(opened), 1e-12)
@@ -176,7 +179,25 @@ def test_a_tracker_that_fails_is_warned_of_once_and_the_run_goes_on(
     for name in BOTH:
         assert swept.err.count(f"Warning: {name} fails") == 1
     assert "The run goes on" in swept.err
+    assert "TensorBoard:" not in swept.err
+    assert "MLflow:" not in swept.err
     assert "secret" not in swept.err + nws("logs", swept.json["run_id"]).out
+
+
+def test_where_a_run_is_has_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    class OnAServer:
+        def describe(self, facts: object) -> None: ...
+
+        def close(self, done: bool) -> None: ...
+
+        def where(self) -> str:
+            return "MLflow: experiment nws at https://ann:secret@tracker.example"
+
+    monkeypatch.setattr(trackers, "_KINDS", {"it": lambda: trackers._Kind(lambda run: OnAServer(), (OSError,))})
+    said: list[str] = []
+    with trackers.open_trackers(["it"], run_info(), said.append):
+        pass
+    assert said == ["MLflow: experiment nws at https://tracker.example"]
 
 
 def test_one_that_fails_later_is_left_out_and_the_other_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,6 +213,9 @@ def test_one_that_fails_later_is_left_out_and_the_other_is_not(monkeypatch: pyte
 
         def close(self, done: bool) -> None:
             told.append("close")
+
+        def where(self) -> str:
+            return "Working: here"
 
     class Failing(Working):
         def log(self, scalars: object) -> None:
