@@ -46,4 +46,6 @@ class WandbLog:
 
     def where(self) -> str:
         """Online the address of the run. Offline there is none, but a folder that can be sent later."""
-        return f"Weights & Biases: {self._run.url or f'wandb sync {self._run.settings.sync_dir}'}"
+        if self._run.offline:
+            return f"Weights & Biases: wandb sync {self._run.settings.sync_dir}"
+        return f"Weights & Biases: {self._run.url}"
