@@ -131,7 +131,12 @@ ONE = datasets.Dataset.from_list([GOOD])
         ([GOOD | {"article": 3.5}], {}, CorpusError, "row 1: Field 'article' holds float, not text"),
         (pd.DataFrame({"article": ["a", 3]}), {}, CorpusError, "The frame of articles cannot be read"),
         ([GOOD | {"article": "..."}], {}, CorpusError, "No article could be summarised.*holds no word"),
-        ([GOOD], {"systems": ["textrnk"]}, RecipeError, "no system 'textrnk'\. Did you mean 'textrank'\? The baselines are lead3, lead2"),
+        (
+            [GOOD],
+            {"systems": ["textrnk"]},
+            RecipeError,
+            r"no system 'textrnk'\. Did you mean 'textrank'\? The baselines are lead3, lead2",
+        ),
         ([GOOD], {"n": [7, 0]}, RecipeError, "n: must be 1 or more, not 0"),
         ([GOOD], {"n": []}, RecipeError, "n: "),
         ([GOOD], {"encoder": "absent"}, RecipeError, "no model 'absent'"),
