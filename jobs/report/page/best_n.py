@@ -36,9 +36,9 @@ class StripCell:
 
 
 _LARGEST = StripCell("★", "the largest gain", "candidate")
-_CANDIDATE = StripCell("●", "may be the largest as well", "candidate")
+_CANDIDATE = StripCell("◎", "candidate: may be the largest as well", "candidate")
 _LARGEST_OPEN = StripCell("☆", "the largest gain so far", "open")
-_OPEN = StripCell("○", "open: no n of this system could be ruled out", "open")
+_OPEN = StripCell("·", "open: no n of this system could be ruled out", "open")
 _RULED_OUT = StripCell("–", "ruled out", "out")
 _NO_GAIN = StripCell("×", "no gain shown", "out")
 _UNKNOWN = StripCell("?", "too few articles", "out")

@@ -88,6 +88,7 @@ def test_hollow_means_the_same_in_every_chart_and_a_ring_is_explained(
     (ringed,) = [said for _, ring, said in marks(page, "d0-over-random") if ring]
     assert ringed.startswith("a vs. random, n = 7:")
     assert "In all charts of this page a hollow point lacks articles" in read(page)
+    assert "○" not in read(page)  # nor does the table of signs use it for anything else
     assert read(page).count("A point with a ring is a candidate for the largest gain.") == 1
 
 
