@@ -25,6 +25,8 @@ RUN = re.compile(r"\b(?:phase1|baselines|phase2)-\d{8}-[0-9a-f]{6}\b")
 TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d|\b\d+:\d\d:\d\d\b|\b\d+ s\b")
 NUMBER = re.compile(r"[-+±]?(?:\d*\.\d+|\d+)")
 ANYTHING, INTERRUPT = "…", "^C"
+# What a step says while it goes on: nothing on a fast machine, several lines on a slow one.
+WAITING = re.compile(r".+ …( \d+ s)?")
 
 # One Python for the whole page: a block a line, as JSON, and what it printed up to a NUL.
 PYTHON = """
@@ -122,6 +124,8 @@ def shell(step: Step, folder: Path, environment: dict[str, str]) -> tuple[list[s
         shown = (step.shown or "").splitlines()
         wait_for = shown[shown.index(INTERRUPT) - 1] if INTERRUPT in shown else None
         for line in process.stdout:
+            if WAITING.fullmatch(line.rstrip("\n")):
+                continue
             lines.append(line.rstrip("\n"))
             if wait_for and same(wait_for, lines[-1]):
                 os.killpg(process.pid, signal.SIGINT)
