@@ -105,5 +105,5 @@ def test_machines_that_come_later_are_asked_for_and_waited_for(tmp_path: Path) -
     assert told
     assert all("Waiting for machines" in line and "asks for T4 GPUs" in line for line in told)
     assert "Waited" not in errors[0]
-    assert "the cluster has 0 GPU and 1 CPU" in errors[3]
+    assert "the cluster has no GPUs and 1 CPU" in errors[3]
     assert errors[3].endswith("Waited 1.5 s for more machines.")
