@@ -223,7 +223,7 @@ NoReuse = Annotated[
     ),
 ]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Print what would run, and run nothing; loads datasets but no model.")
+    bool, typer.Option("--dry-run", help="Print what would run and how long it would take, and run nothing.")
 ]
 WaitForMachines = Annotated[
     float | None,

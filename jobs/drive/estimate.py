@@ -20,6 +20,7 @@ from jobs.store import RunInfo, seconds_of_driver
 
 # What decides which articles a run has, and not what each of them takes.
 _ARTICLES = {"datasets", "seed", "predictions"}
+_WITHOUT_RAY = "without starting Ray, and its processes for each stage: 10 to 30 s each"
 # In a shorter run loading the models is much of the time, and that does not grow with the articles.
 _LONG_ENOUGH_SECONDS = 60
 
@@ -78,7 +79,7 @@ def estimate(pinned: Pinned, runs: Sequence[RunInfo], engine: Engine) -> Estimat
         return Estimate("not known: the dataset does not tell how many articles it has. Set --limit")
     if actors is not None:
         trial = try_run(pinned, pinned.articles, "cuda" if actors[0].num_gpus else "cpu")
-        return _from_trial(trial, actors)
+        return _from_trial(trial, actors, () if engine == "inline" else (_WITHOUT_RAY,))
     return Estimate(
         f"not known: {why_not}, and the store has no finished run of this recipe there. Submit one with a small "
         "--limit: then --dry-run can tell"
@@ -134,14 +135,14 @@ def _from_run(pinned: Pinned, run: RunInfo) -> Estimate:
     return Estimate(basis, seconds, gpu_hours=gpus * seconds / 3600 or None)
 
 
-def _from_trial(trial: Trial, actors: ActorPlan) -> Estimate:
+def _from_trial(trial: Trial, actors: ActorPlan, notes: tuple[str, ...]) -> Estimate:
     resources, count = actors
     stages = {name: seconds / count for name, seconds in trial.stages.items()}
     seconds = trial.loading + math.fsum(stages.values())
     failed = len({failure.article_id for failure in trial.failures})
-    notes = [f"without {stage}" for stage in trial.left_out]
+    more = [f"without {stage}" for stage in trial.left_out]
     if trial.failures:
-        notes.append(f"articles that failed when they were tried: {failed}, one with: {trial.failures[0].message}")
+        more.append(f"articles that failed when they were tried: {failed}, one with: {trial.failures[0].message}")
     return Estimate(
         f"{trial.articles} article{'s' * (trial.articles != 1)} timed here, on one actor of {count} x "
         f"{resources.describe()}",
@@ -150,7 +151,7 @@ def _from_trial(trial: Trial, actors: ActorPlan) -> Estimate:
         trial.memory,
         trial.gpu_memory,
         count * resources.num_gpus * seconds / 3600 or None,
-        tuple(notes),
+        (*notes, *more),
     )
 
 

@@ -61,10 +61,12 @@ def test_a_trial_is_divided_among_the_actors(tried: list[tuple[int, str]]) -> No
     assert (found.seconds, found.stages) == (8 + 400 / 2, {"sweep": 50.0, "bart": 150.0})
     assert (found.memory, found.gpu_memory, found.gpu_hours) == (1_400_000_000, None, None)
     assert found.notes == (
+        "without starting Ray, and its processes for each stage: 10 to 30 s each",
         "without openai:x (each request to its endpoint may cost money)",
         "articles that failed when they were tried: 1, one with: Article 'x' is empty.",
     )
-    assert estimate(pinned(), [], "inline").seconds == 8 + 400
+    alone = estimate(pinned(), [], "inline")
+    assert (alone.seconds, len(alone.notes)) == (8 + 400, 2)
 
 
 def test_gpu_hours_are_those_of_all_actors(tried: list[tuple[int, str]], monkeypatch: pytest.MonkeyPatch) -> None:
