@@ -14,7 +14,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -100,19 +100,26 @@ def long_dataset(folder: Path, rows: list[dict[str, str]]) -> None:
     (folder / "long.jsonl").write_text("\n".join(lines), encoding="utf-8")
 
 
-def wait_until_driven(
-    store: str, run_id: str, has_begun: Callable[[RunInfo], object] = lambda run: run.summaries
-) -> RunInfo:
-    """The run, once it has begun: has stored something, unless said otherwise."""
+def wait_until_driven(store: str, run_id: str) -> RunInfo:
+    """The run, once it has stored something."""
     with open_store(store, read_only=True) as opened:
         deadline = time.monotonic() + 200
         while time.monotonic() < deadline:
             run = opened.run_info(run_id)
-            if has_begun(run):
+            if run.summaries:
                 return run
             assert run.state in ("pending", "running"), run
             time.sleep(0.5)
-    raise AssertionError("the run has not begun")
+    raise AssertionError("the run stored nothing")
+
+
+def wait_until_claimed(store: str, run_id: str) -> None:
+    """Until a driver has the run. Before that its URL, with the password, is where Ray keeps packages."""
+    with open_store(store, read_only=True) as opened:
+        deadline = time.monotonic() + 200
+        while opened.run_info(run_id).state != "running":
+            assert time.monotonic() < deadline, opened.run_info(run_id)
+            time.sleep(0.2)
 
 
 def test_a_submitted_run_is_found_by_its_name_everywhere(head: Head, folder: Path) -> None:
@@ -206,8 +213,7 @@ def test_a_run_is_followed_cancelled_and_resumed(folder: Path, store: str, sampl
     assert json.loads(out)["state"] == "submitted"
     assert f"as job {run_id}-a2" in err
     follower = start(folder, "logs", run_id, "--follow")
-    # A job that is stopped before it has begun leaves its URL where Ray keeps packages.
-    wait_until_driven(store, run_id, lambda run: run.state == "running")
+    wait_until_claimed(store, run_id)
     out = nws(folder, "cancel", run_id)[0]
     assert f"Run {run_id} is interrupted." in out
     follower.communicate(timeout=60)
