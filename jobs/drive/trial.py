@@ -70,12 +70,13 @@ def try_run(pinned: Pinned, articles: int, device: str) -> Trial:
     """
     measured = _Measured()
     policies = {} if pinned.training is None else _try_training(pinned, pinned.training, device, measured)
+    sample = _spread(pinned.corpora, _MOST_ARTICLES)
     for planned in pinned.stages:
         name = planned.stage.name
         if isinstance(planned.plan.generator, Endpoint):
             measured.left_out.append(f"{name} (each request to its endpoint may cost money)")
             continue
-        each = _try_stage(pinned, with_policies(planned.plan, policies), device, measured)
+        each = _try_stage(pinned, with_policies(planned.plan, policies), sample, device, measured)
         measured.stages[name] = each * articles
     return Trial(
         measured.loading,
@@ -99,7 +100,7 @@ class _Measured:
         self.left_out: list[str] = []
 
 
-def _try_stage(pinned: Pinned, plan: SweepPlan, device: str, measured: _Measured) -> float:
+def _try_stage(pinned: Pinned, plan: SweepPlan, articles: Sequence[Article], device: str, measured: _Measured) -> float:
     """Seconds of a stage for an article."""
     started = time.perf_counter()
     pool = InlinePool(sweep_work(plan, device, pinned.recipe.gpu_memory_fraction))
@@ -109,7 +110,6 @@ def _try_stage(pinned: Pinned, plan: SweepPlan, device: str, measured: _Measured
         for landed in pool.map([bundle]):
             measured.failures += [failure for _, result in landed for failure in result.failures]
 
-    articles = _spread(pinned.corpora, _MOST_ARTICLES)
     # Of 1, 1, 2, 4, 8 and 16 articles. The first one warms up: caches, and kernels that a GPU compiles.
     starts = [0, *(2**power for power in range(len(articles).bit_length()))]
     bundles = [articles[start:end] for start, end in itertools.pairwise([*starts, None]) if articles[start:end]]

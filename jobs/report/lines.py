@@ -127,6 +127,22 @@ def draw_lines(
     return labels
 
 
+def draw_over_zero(
+    panel: Axes, lines: Sequence[Series], control: Look, looks: Mapping[str, Look], roles: Mapping[str, str], title: str
+) -> list[Annotation]:
+    """Draw lines over that of what they are compared with, which is 0, under a small title. Returns their labels."""
+    panel.axhline(0, color=control.colour, linestyle=control.dashes, linewidth=1.4, zorder=1.5)
+    labels = draw_lines(panel, lines, looks, roles)
+    panel.set_title(title, loc="left", fontsize=8, fontweight="normal", color="#444444")
+    return labels
+
+
+def leave_empty(panel: Axes, note: str) -> None:
+    """Say in a panel why nothing is drawn there."""
+    panel.text(0.5, 0.5, note, transform=panel.transAxes, ha="center", color="#666666")
+    panel.set_yticks([])
+
+
 def spread_labels(figure: Figure, panels: Sequence[tuple[Axes, Sequence[Annotation]]]) -> None:
     """Move the labels of each panel up or down, as little as it takes, until none lies on another."""
     figure.draw_without_rendering()  # lays the figure out: only then is known where line ends are

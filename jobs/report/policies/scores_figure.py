@@ -10,7 +10,16 @@ from matplotlib.text import Annotation
 
 from core.analysis import TEXTRANK
 from jobs.report.figure_frame import STYLE, Frame, make_figure, prepare_text, save
-from jobs.report.lines import Series, draw_lines, how_intervals_are_drawn, label_size, make_series, spread_labels
+from jobs.report.lines import (
+    Series,
+    draw_lines,
+    draw_over_zero,
+    how_intervals_are_drawn,
+    label_size,
+    leave_empty,
+    make_series,
+    spread_labels,
+)
 from jobs.report.looks import Look, system_looks
 from jobs.report.policies.numbers import PolicyNumbers
 from jobs.terminal.metrics import metric_name, metric_signature, spaced_signature
@@ -122,13 +131,7 @@ def _draw_differences(
 ) -> list[Annotation]:
     panel.set_ylabel(f"difference to {TEXTRANK} at equal n")
     if not lines:
-        note = f"no {TEXTRANK} here to compare with"
-        panel.text(0.5, 0.5, note, transform=panel.transAxes, ha="center", color="#666666")
-        panel.set_yticks([])
+        leave_empty(panel, f"no {TEXTRANK} here to compare with")
         return []
-    look = looks[TEXTRANK]
-    panel.axhline(0, color=look.colour, linestyle=look.dashes, linewidth=1.2, zorder=1.5)
-    labels = draw_lines(panel, lines, looks, roles)
     rings = "ring: differs (sign-flip test, Holm over the n, 5 % error)"
-    panel.set_title(rings, loc="left", fontsize=8, fontweight="normal", color="#444444")
-    return labels
+    return draw_over_zero(panel, lines, looks[TEXTRANK], looks, roles, rings)

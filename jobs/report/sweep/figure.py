@@ -10,7 +10,16 @@ from matplotlib.text import Annotation
 
 from core.analysis import RANDOM
 from jobs.report.figure_frame import STYLE, Frame, make_figure, prepare_text, save
-from jobs.report.lines import Series, draw_lines, how_intervals_are_drawn, label_size, make_series, spread_labels
+from jobs.report.lines import (
+    Series,
+    draw_lines,
+    draw_over_zero,
+    how_intervals_are_drawn,
+    label_size,
+    leave_empty,
+    make_series,
+    spread_labels,
+)
 from jobs.report.looks import Look, system_looks
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.metrics import metric_name, metric_signature, spaced_signature
@@ -140,14 +149,8 @@ def _draw_gains(
 ) -> list[Annotation]:
     panel.set_ylabel(f"gain over {RANDOM} at equal n")
     if not gains:
-        note = f"no system here beside a {RANDOM} control"
-        panel.text(0.5, 0.5, note, transform=panel.transAxes, ha="center", color="#666666")
-        panel.set_yticks([])
+        leave_empty(panel, f"no system here beside a {RANDOM} control")
         return []
-    control = looks[RANDOM]
-    panel.axhline(0, color=control.colour, linestyle=control.dashes, linewidth=1.4, zorder=1.5)
-    labels = draw_lines(panel, gains, looks, roles)
     rings = "ring: candidate for the largest gain, not ruled out with 95 % confidence"
     title = rings if any(series.ringed for series in gains) else "no n can be recommended"
-    panel.set_title(title, loc="left", fontsize=8, fontweight="normal", color="#444444")
-    return labels
+    return draw_over_zero(panel, gains, looks[RANDOM], looks, roles, title)
