@@ -22,7 +22,7 @@ from core import fast_linear
 from core.metrics.rouge import VARIANTS
 from core.models import model_folder
 from core.summarizers.encoders import FloatArray
-from core.sweep import Sweeper, embed, write
+from core.sweep import BeginEncode, Sweeper, embed, write
 from core.sweep_plan import SweepPlan, make_segmenter
 from core.types import Article, Score
 from jobs.drive import driver
@@ -140,7 +140,7 @@ class Libraries:
         encode: Callable[[SentenceTransformer], Callable[[Sequence[str]], FloatArray]],
         bertscores: Callable[[Sequence[tuple[str, str]]], list[Score]],
     ) -> Path:
-        encoders = {name: encode(model) for name, model in self._encoders.items()}
+        encoders = {name: _at_once(encode(model)) for name, model in self._encoders.items()}
         articles = [self._segment(article) for corpus in self._pinned.corpora for article in corpus]
         documents = embed(articles, encoders, _no_oracle, _no_anchor)
         written = [(a, system, draft.n, draft.text) for a, system, draft in write(documents, self._plan)]
@@ -152,6 +152,14 @@ class Libraries:
             values = [*astuple(bertscore), *(value for name in VARIANTS for value in found[name])]
             rows.append((article.id, system, n, text, *values))
         return _stored(rows, folder / "libraries.db")
+
+
+def _at_once(encode: Callable[[Sequence[str]], FloatArray]) -> BeginEncode:
+    def begin(texts: Sequence[str]) -> Callable[[], FloatArray]:
+        embeddings = encode(texts)
+        return lambda: embeddings
+
+    return begin
 
 
 def _stored(rows: Sequence[tuple[object, ...]], path: Path) -> Path:

@@ -21,7 +21,7 @@ FUNCTIONS = {
         ("core.metrics.bertscore", "padded"),
     ),
     "composing": (("core.sweep", "write"),),
-    "matching": (("core.metrics.bertscore", "precision_and_recall"),),
+    "matching": (("core.metrics.bertscore", "begin_matching"),),
     "ROUGE": (("core.metrics.rouge", "Rouge", "score"),),
     "storing": (("jobs.store", "Store", "record"),),
 }

@@ -2,14 +2,13 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-IntArray = npt.NDArray[np.int64]
+from core.tokenization import Tokens
 
 # Padded tokens in one forward pass on a CPU. What costs time there is padding, not the number of passes.
 TOKEN_BUDGET = 2048
@@ -64,43 +63,6 @@ def _positions(model: torch.nn.Module) -> int | None:
             return module.num_embeddings - unused
     positions: int | None = getattr(getattr(model, "config", None), "max_position_embeddings", None)
     return positions
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """The model inputs of several texts, one text behind the other, special tokens included, without padding.
-
-    Attributes:
-        inputs: `input_ids` and, of some tokenizers, `token_type_ids`, each (tokens of all texts,) int64.
-        lengths: (texts,) int64, how many tokens each text has.
-    """
-
-    inputs: dict[str, IntArray]
-    lengths: IntArray
-
-    @property
-    def ids(self) -> list[IntArray]:
-        """The `input_ids` of each text."""
-        return np.split(self.inputs["input_ids"], np.cumsum(self.lengths[:-1]))
-
-    def positions(self, batch: Sequence[int]) -> IntArray:
-        """Where in `inputs` the tokens of the texts `batch` are, text by text."""
-        sizes = self.lengths[batch]
-        starts = np.cumsum(self.lengths)[batch] - sizes
-        before = np.cumsum(sizes) - sizes
-        positions: IntArray = np.arange(sizes.sum()) + np.repeat(starts - before, sizes)
-        return positions
-
-
-def tokenized(tokenizer: Any, texts: Sequence[str], max_length: int, **options: bool) -> Tokens:
-    """The model inputs of each text, cut to `max_length` tokens."""
-    if not texts:
-        return Tokens({"input_ids": np.empty(0, np.int64)}, np.empty(0, np.int64))
-    # Without padding the mask says nothing, and making it takes time.
-    encoded = tokenizer(list(texts), truncation=True, max_length=max_length, return_attention_mask=False, **options)
-    lengths = np.array([len(row) for row in encoded["input_ids"]], dtype=np.int64)
-    flat = {name: itertools.chain.from_iterable(rows) for name, rows in encoded.items()}
-    return Tokens({name: np.fromiter(values, np.int64, lengths.sum()) for name, values in flat.items()}, lengths)
 
 
 def padded(tokens: Tokens, batch: Sequence[int], tokenizer: Any, device: torch.device) -> dict[str, torch.Tensor]:

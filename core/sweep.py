@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # From texts to one vector each, (texts, dimensions).
 Encode = Callable[[Sequence[str]], FloatArray]
+# From texts to the function that waits for their vectors: it is called once all encoders have begun.
+BeginEncode = Callable[[Sequence[str]], Callable[[], FloatArray]]
 # From texts, a number each that seeds what is drawn for it, and how many words each prompt asks for, to summaries.
 Generate: TypeAlias = "Callable[[Sequence[str], Sequence[int], Sequence[int]], Sequence[Generated | Answer]]"
 # An article, the signature of the system, and what it wrote.
@@ -47,7 +49,7 @@ class Sweeper:
     def __init__(self, plan: SweepPlan, device: torch.device) -> None:
         self._plan = plan
         self._loaded = [load_encoder(ref, device, plan.precision) for ref in plan.encoders]
-        self._encoders: dict[str, Encode] = {encoder.name: encoder.encode for encoder in self._loaded}
+        self._encoders: dict[str, BeginEncode] = {encoder.name: encoder.begin for encoder in self._loaded}
         self._generate = None if plan.generator is None else _load_generator(plan, plan.generator, device)
         self._metrics = StandardMetrics(plan.metrics, device)
 
@@ -128,13 +130,14 @@ def take_share(device: str, memory_fraction: float | None) -> None:
 
 def embed(
     bundle: Sequence[SegmentedArticle],
-    encoders: Mapping[str, Encode],
+    encoders: Mapping[str, BeginEncode],
     f1: Callable[[Article, Sequence[str]], list[float]],
     anchored_f1: AnchoredF1,
 ) -> list[Document]:
     """Each article with its sentence and chunk vectors; every encoder sees all texts of the bundle in one call."""
     texts = [segment.text for article in bundle for segment in (*article.sentences, *article.chunks)]
-    vectors = {name: unit_rows(encode(texts)) for name, encode in encoders.items()} if texts else {}
+    begun = {name: begin(texts) for name, begin in encoders.items()} if texts else {}
+    vectors = {name: unit_rows(embeddings()) for name, embeddings in begun.items()}
     documents = []
     start = 0
     for article in bundle:

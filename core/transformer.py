@@ -1,6 +1,7 @@
 """A transformer and its tokenizer from a folder, in float32, without running code that came with it."""
 
 import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,7 +9,8 @@ from typing import Any
 
 import torch
 import transformers
-from transformers import AutoModel, AutoTokenizer
+from torch import nn
+from transformers import AutoModel, AutoTokenizer, PreTrainedModel
 
 from core.errors import ModelError
 from core.precision import Precision
@@ -61,3 +63,30 @@ def load_transformer(folder: Path) -> tuple[Any, Any]:
     except (OSError, ValueError, KeyError) as error:
         raise ModelError(f"The model in {folder} cannot be loaded: {error}") from error
     return tokenizer, model.eval()
+
+
+def prepare_masks(model: nn.Module) -> None:
+    """Give the transformers inside `model` their attention masks as they would make them themselves, in place.
+
+    To make one of the padding mask, transformers looks whether anything is padded at all. On a GPU that look waits for
+    everything that was queued, at each forward pass. A mask of four dimensions is taken as it is
+    (`transformers.masking_utils.create_bidirectional_mask`). Models that do not make theirs by that function and
+    attend by PyTorch's `scaled_dot_product_attention` are left as they are.
+    """
+    for part in model.modules():
+        if (
+            isinstance(part, PreTrainedModel)
+            and part.config._attn_implementation == "sdpa"
+            and hasattr(sys.modules[type(part).__module__], "create_bidirectional_mask")
+        ):
+            part.register_forward_pre_hook(_with_full_mask, with_kwargs=True)
+
+
+def _with_full_mask(
+    model: nn.Module, args: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    mask = named.get("attention_mask")
+    if mask is None or mask.dim() != 2:
+        return args, named
+    texts, tokens = mask.shape
+    return args, {**named, "attention_mask": mask.bool()[:, None, None, :].expand(texts, 1, tokens, tokens)}

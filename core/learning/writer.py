@@ -55,7 +55,7 @@ class PolicyWriter:
         article = Article(dataset="input", split="", key="text", text=text, references=())
         require_language(article, self._reading.language)
         anchored_f1 = _no_anchor if self._bertscore is None else AnchorScorer(self._bertscore)
-        encoders = {self._encoder.name: self._encoder.encode}
+        encoders = {self._encoder.name: self._encoder.begin}
         (document,) = embed([self._segment(article)], encoders, _no_reference, anchored_f1)
         return [draft.text for draft in self._system.summarize(document, lengths)]
 

@@ -9,7 +9,7 @@ import csv
 import functools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -19,14 +19,15 @@ import numpy as np
 import torch
 from transformers import GPT2Tokenizer, RobertaTokenizer
 
-from core.batching import IntArray, Tokens, max_tokens, padded, to_device, token_batches, tokenized
+from core.batching import max_tokens, padded, to_device, token_batches
 from core.errors import ModelError
 from core.fast_linear import speed_up_linear_layers
 from core.metrics.config import BertScoreConfig
-from core.metrics.token_matching import FloatArray, Matching, TokenVectors, precision_and_recall
+from core.metrics.token_matching import FloatArray, Matching, TokenVectors, begin_matching, precision_and_recall
 from core.models import is_folder, model_folder
 from core.token_budget import Batches, encoder_budget
-from core.transformer import DTYPES, load_transformer
+from core.tokenization import IntArray, Tokens, tokenized
+from core.transformer import DTYPES, load_transformer, prepare_masks
 from core.types import Score
 
 EMPTY = Score(0.0, 0.0, 0.0)
@@ -70,6 +71,8 @@ class BertScorer:
         self._max_length = max_tokens(self._tokenizer, model)
         self._model = _truncated(model, config).to(device, DTYPES[config.precision])
         speed_up_linear_layers(self._model)
+        if device.type == "cuda":
+            prepare_masks(self._model)
         self._baseline = _baseline(config) if config.rescale else (0.0, 0.0, 0.0)
         name = f"BERTScore's {config.model.name}"
         self._budget = encoder_budget(name, self._model, self._max_length, device)
@@ -91,6 +94,10 @@ class BertScorer:
             pairs: each candidate with its references.
             idf: weights of the tokens. Without them, all tokens except the special ones count alike.
         """
+        return self.begin(pairs, idf)()
+
+    def begin(self, pairs: Sequence[Pair], idf: Idf | None = None) -> Callable[[], list[Score]]:
+        """As `score`, but a GPU is not waited for. Returns the function that waits, and gives the scores."""
         texts = list(dict.fromkeys(text.strip() for pair in pairs for text in (pair[0], *pair[1])))
         embedded = zip(texts, self.embed(texts, idf=idf), strict=True)
         tokens = {text: vectors for text, vectors in embedded if vectors is not None}
@@ -103,21 +110,26 @@ class BertScorer:
             filled = [text for text in scores if text in tokens]
             if reference in tokens and filled:
                 matchings.append((scores, filled, Matching(tokens[reference], [tokens[text] for text in filled])))
-        matched = self._scores([matching for _, _, matching in matchings])
-        for (scores, filled, _), new_scores in zip(matchings, matched, strict=True):
-            scores.update(zip(filled, new_scores, strict=True))
-        return [
-            max(
-                (candidates[ref.strip()][text.strip()] for ref in refs if ref.strip()),
-                key=lambda score: score.f1,
-                default=EMPTY,
-            )
-            for text, refs in pairs
-        ]
+        matched = begin_matching([matching for _, _, matching in matchings])
+
+        def best() -> list[Score]:
+            for (scores, filled, _), new in zip(matchings, matched(), strict=True):
+                scores.update(zip(filled, map(self._score, new), strict=True))
+            return [
+                max(
+                    (candidates[ref.strip()][text.strip()] for ref in refs if ref.strip()),
+                    key=lambda score: score.f1,
+                    default=EMPTY,
+                )
+                for text, refs in pairs
+            ]
+
+        return best
 
     def match(self, candidates: Sequence[TokenVectors], reference: TokenVectors) -> list[Score]:
         """Score each candidate, at least one, against one reference."""
-        return self._scores([Matching(reference, candidates)])[0]
+        (matched,) = precision_and_recall([Matching(reference, candidates)])
+        return [self._score(pair) for pair in matched]
 
     def embed(
         self, texts: Sequence[str], batches: Batches = token_batches, idf: Idf | None = None
@@ -161,10 +173,6 @@ class BertScorer:
             return idf.of(ids)
         special = [i for i in (self._tokenizer.sep_token_id, self._tokenizer.cls_token_id) if i is not None]
         return np.isin(ids, special, invert=True).astype(np.float64)
-
-    def _scores(self, matchings: Sequence[Matching]) -> list[list[Score]]:
-        """The score of each candidate of each matching."""
-        return [[self._score(pair) for pair in pairs] for pairs in precision_and_recall(matchings)]
 
     def _score(self, matched: tuple[float, float]) -> Score:
         precision, recall = matched

@@ -30,10 +30,6 @@ class StandardMetrics:
         """BERTScore against other texts than references, with the same backbone and a memory of its own."""
         return AnchorScorer(self._bertscore)
 
-    def bertscore(self, summaries: Sequence[tuple[Article, str]]) -> list[Score]:
-        """The BERTScore of each (article, summary text), all embedded together."""
-        return self._bertscore.score([(text, article.references) for article, text in summaries])
-
     def score(
         self,
         summaries: Sequence[tuple[Article, str]],
@@ -47,17 +43,21 @@ class StandardMetrics:
         """
         unique = list(dict.fromkeys(summaries))
         new = [pair for pair in unique if pair not in known]
-        bertscores = {**dict(zip(new, self.bertscore(new), strict=True)), **known}
-        scores = {}
-        for article, text in unique:
-            bertscore = bertscores[article, text]
-            rouge = self._rouge.score(text, article.references)
-            scores[article, text] = Scores(
-                bertscore=bertscore,
-                rouge1=rouge["rouge1"],
-                rouge2=rouge["rouge2"],
-                rougel=rouge["rougeL"],
-                efficiency=efficiency(bertscore.f1, count_words(text)),
-                density=density(text, article.text),
+        bertscores = self._bertscore.begin([(text, article.references) for article, text in new])
+        # What needs no model, while a GPU works.
+        rouge = {(article, text): self._rouge.score(text, article.references) for article, text in unique}
+        words = {text: count_words(text) for _, text in unique}
+        densities = {(article, text): density(text, article.text) for article, text in unique}
+        by_bertscore = {**dict(zip(new, bertscores(), strict=True)), **known}
+        scores = {
+            pair: Scores(
+                bertscore=by_bertscore[pair],
+                rouge1=rouge[pair]["rouge1"],
+                rouge2=rouge[pair]["rouge2"],
+                rougel=rouge[pair]["rougeL"],
+                efficiency=efficiency(by_bertscore[pair].f1, words[pair[1]]),
+                density=densities[pair],
             )
+            for pair in unique
+        }
         return [scores[summary] for summary in summaries]

@@ -4,7 +4,7 @@ Nothing is padded in the product of vectors. On a GPU maxima and means are taken
 are two numbers for each candidate.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -34,11 +34,21 @@ class Matching:
     candidates: Sequence[TokenVectors]
 
 
-def precision_and_recall(matchings: Sequence[Matching]) -> list[list[tuple[float, float]]]:
+# Precision and recall of each candidate of each matching.
+Matched = list[list[tuple[float, float]]]
+
+
+def precision_and_recall(matchings: Sequence[Matching]) -> Matched:
     """Of each candidate of each matching: mean best cosine of its tokens, and of the reference's tokens."""
+    return begin_matching(matchings)()
+
+
+def begin_matching(matchings: Sequence[Matching]) -> Callable[[], Matched]:
+    """As `precision_and_recall`, but a GPU is not waited for. Returns the function that waits."""
     if not matchings or matchings[0].reference.vectors.device.type == "cpu":
-        return [on_cpu(matching) for matching in matchings]
-    return from_device(matchings)
+        matched = [on_cpu(matching) for matching in matchings]
+        return lambda: matched
+    return begin_on_device(matchings)
 
 
 def on_cpu(matching: Matching) -> list[tuple[float, float]]:
@@ -52,10 +62,15 @@ def on_cpu(matching: Matching) -> list[tuple[float, float]]:
     return list(zip(precision.tolist(), recall.tolist(), strict=True))
 
 
-def from_device(matchings: Sequence[Matching]) -> list[list[tuple[float, float]]]:
+def begin_on_device(matchings: Sequence[Matching]) -> Callable[[], Matched]:
     """The same, computed where the vectors are. All is copied from there at once: each copy would wait for a GPU."""
-    rows = iter(torch.cat([on_device(matching) for matching in matchings]).tolist())
-    return [[(precision, recall) for precision, recall in islice(rows, len(m.candidates))] for m in matchings]
+    together = torch.cat([on_device(matching) for matching in matchings])
+
+    def matched() -> Matched:
+        rows = iter(together.tolist())
+        return [[(precision, recall) for precision, recall in islice(rows, len(m.candidates))] for m in matchings]
+
+    return matched
 
 
 def on_device(matching: Matching) -> torch.Tensor:

@@ -13,12 +13,13 @@ import numpy.typing as npt
 import torch
 from sentence_transformers import SentenceTransformer
 
-from core.batching import max_tokens, padded, tokenized
+from core.batching import max_tokens, padded
 from core.fast_linear import speed_up_linear_layers
 from core.models import ModelRef, model_folder
 from core.precision import Precision
 from core.token_budget import TokenBudget, encoder_budget
-from core.transformer import DTYPES, hide_progress_bars, load_transformer
+from core.tokenization import tokenized
+from core.transformer import DTYPES, hide_progress_bars, load_transformer, prepare_masks
 
 FloatArray = npt.NDArray[np.float32]
 # From model inputs, each (batch, tokens), to vectors (batch, dimensions).
@@ -47,6 +48,13 @@ class Encoder:
         Returns:
             float32 array (len(texts), dimensions), row i for text i. Equal texts have equal rows.
         """
+        return self.begin(texts)()
+
+    def begin(self, texts: Sequence[str]) -> Callable[[], FloatArray]:
+        """As `encode`, but a GPU is not waited for. Returns the function that waits, and gives the embeddings.
+
+        Until it is called, this process can tokenize for the next model, whose work queues up behind this one's.
+        """
         unique = list(dict.fromkeys(texts))
         tokens = tokenized(self._tokenizer, unique, self._max_length)
         self.tokens += int(tokens.lengths.sum())
@@ -59,9 +67,10 @@ class Encoder:
 
         with torch.inference_mode():
             self._budget.run(tokens.lengths.tolist(), forward)
-            embeddings: FloatArray = torch.cat(outputs).cpu().numpy()  # one copy: each would wait for the GPU
+            embeddings = torch.cat(outputs)
         row = {unique[index]: place for place, index in enumerate(order)}
-        return embeddings[[row[text] for text in texts]]
+        rows = [row[text] for text in texts]
+        return lambda: np.asarray(embeddings.cpu().numpy()[rows])  # one copy: each would wait for the GPU
 
 
 def load_encoder(ref: ModelRef, device: torch.device, precision: Precision = "float32") -> Encoder:
@@ -91,6 +100,8 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device, dtype: 
     hide_progress_bars()
     model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).to(dtype).eval()
     speed_up_linear_layers(model)
+    if device.type == "cuda":
+        prepare_masks(model)
 
     def forward(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         vectors: torch.Tensor = model(inputs)["sentence_embedding"]
@@ -105,6 +116,8 @@ def _mean_pooled(name: str, folder: Path, device: torch.device, dtype: torch.dty
     max_length = max_tokens(tokenizer, model)
     model.to(device, dtype)
     speed_up_linear_layers(model)
+    if device.type == "cuda":
+        prepare_masks(model)
 
     def forward(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         hidden = model(**inputs).last_hidden_state.float()  # sums of many tokens go beyond half precision

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer, LogitsProcessorList
 
-from core.batching import IntArray, max_tokens, to_device, token_batches
+from core.batching import max_tokens, to_device, token_batches
 from core.errors import ModelError
 from core.models import model_folder
 from core.summarizers.decoding import TopKSampling, clean, generation_config
@@ -18,6 +18,7 @@ from core.summarizers.generators import ARCHITECTURES, Generator, Half, complete
 from core.summarizers.model_input import Prompt, make_reader
 from core.summarizers.systems import UNCUT
 from core.token_budget import TokenBudget
+from core.tokenization import IntArray
 from core.transformer import hide_progress_bars, only_errors
 
 # Tokens of articles and summaries in one batch, times beams. The limit is memory: a token takes up to 300 kB (GPT-2 XL

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
-from core.batching import TOKEN_BUDGET, Tokens, equal_length_batches, padded, to_device, token_batches, tokenized
+from core.batching import TOKEN_BUDGET, equal_length_batches, padded, to_device, token_batches
+from core.tokenization import Tokens, tokenized
 
 CPU = torch.device("cpu")
 

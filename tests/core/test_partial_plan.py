@@ -2,7 +2,7 @@
 
 import functools
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -37,10 +37,10 @@ NAMES = [system.signature for system in SYSTEMS]
 TEXT = "The council met on Monday. It approved a new bridge, and the mayor said: “At last.” Nobody spoke against it."
 
 
-def encode(texts: Sequence[str], salt: int) -> npt.NDArray[np.float32]:
+def encode(texts: Sequence[str], salt: int) -> Callable[[], npt.NDArray[np.float32]]:
     """Vectors that depend on the text alone."""
     draws = [np.random.default_rng([zlib.crc32(text.encode()), salt]).normal(size=5) for text in texts]
-    return np.array(draws, dtype=np.float32)
+    return lambda: np.array(draws, dtype=np.float32)
 
 
 def f1(article: Article, texts: Sequence[str]) -> list[float]:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.metrics import token_matching
-from core.metrics.token_matching import Matching, TokenVectors, from_device, on_cpu, precision_and_recall
+from core.metrics.token_matching import Matching, TokenVectors, begin_on_device, on_cpu, precision_and_recall
 
 
 def text(generator: np.random.Generator, tokens: int, idf: bool) -> TokenVectors:
@@ -35,7 +35,7 @@ def one_by_one(matching: Matching) -> list[tuple[float, float]]:
 @given(st.integers(0, 10**6), st.lists(st.integers(1, 9), min_size=1, max_size=7), st.booleans())
 def test_the_paths_of_cpu_and_gpu_agree_with_one_candidate_at_a_time(seed: int, sizes: list[int], idf: bool) -> None:
     both = [matching(seed, sizes, idf), matching(seed + 1, sizes[::-1], idf)]
-    of_gpu = from_device(both)  # the same operations as on a GPU, on the CPU
+    of_gpu = begin_on_device(both)()  # the same operations as on a GPU, on the CPU
     for one, of_one in zip(both, of_gpu, strict=True):
         np.testing.assert_allclose(on_cpu(one), one_by_one(one), atol=1e-6)
         np.testing.assert_allclose(of_one, on_cpu(one), atol=1e-6)
@@ -45,6 +45,8 @@ def test_the_device_of_the_vectors_decides(monkeypatch: pytest.MonkeyPatch) -> N
     here = matching(0, [2, 3], idf=False)
     assert precision_and_recall([here]) == [on_cpu(here)]
     assert precision_and_recall([]) == []
-    monkeypatch.setattr(token_matching, "from_device", lambda matchings: ["from the device"] * len(matchings))
+    monkeypatch.setattr(
+        token_matching, "begin_on_device", lambda matchings: lambda: ["from the device"] * len(matchings)
+    )
     there = Matching(TokenVectors(torch.empty(2, 8, device="meta"), np.ones(2)), here.candidates)
     assert precision_and_recall([there]) == ["from the device"]

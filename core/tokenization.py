@@ -1,0 +1,160 @@
+"""Texts to the token ids of a model. Where tokens never reach over a space, every word is tokenized once in a process.
+
+The texts of a sweep are made of few words: chunks repeat the words of their sentences, and summaries those of chunks.
+A tokenizer of BERT's kind cuts at white space first, so the tokens of a text are the tokens of its words, one behind
+the other. Looking words up takes a ninth of the time, and models of one vocabulary share the words.
+"""
+
+import functools
+import hashlib
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from tokenizers import Tokenizer
+
+IntArray = npt.NDArray[np.int64]
+
+# Of words whose tokens are kept: some tens of MB. Then all are forgotten, which is rare and costs little.
+_MOST_WORDS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The model inputs of several texts, one text behind the other, special tokens included, without padding.
+
+    Attributes:
+        inputs: `input_ids` and, of some tokenizers, `token_type_ids`, each (tokens of all texts,) int64.
+        lengths: (texts,) int64, how many tokens each text has.
+    """
+
+    inputs: dict[str, IntArray]
+    lengths: IntArray
+
+    @property
+    def ids(self) -> list[IntArray]:
+        """The `input_ids` of each text."""
+        return np.split(self.inputs["input_ids"], np.cumsum(self.lengths[:-1]))
+
+    def positions(self, batch: Sequence[int]) -> IntArray:
+        """Where in `inputs` the tokens of the texts `batch` are, text by text."""
+        sizes = self.lengths[batch]
+        starts = np.cumsum(self.lengths)[batch] - sizes
+        before = np.cumsum(sizes) - sizes
+        positions: IntArray = np.arange(sizes.sum()) + np.repeat(starts - before, sizes)
+        return positions
+
+
+def tokenized(tokenizer: Any, texts: Sequence[str], max_length: int, **options: bool) -> Tokens:
+    """The model inputs of each text, cut to `max_length` tokens: what `tokenizer` gives, by the quickest way.
+
+    Args:
+        tokenizer: of transformers.
+        texts: any number.
+        max_length: in tokens, with the special ones.
+        options: of the tokenizer's call.
+    """
+    if not texts:
+        return Tokens({"input_ids": np.empty(0, np.int64)}, np.empty(0, np.int64))
+    words = None if options or tokenizer.truncation_side != "right" else _words_of(tokenizer)
+    if words is not None and max_length >= words.specials:
+        return words.tokens(texts, max_length, "token_type_ids" in tokenizer.model_input_names)
+    # Without padding the mask says nothing, and making it takes time.
+    encoded = tokenizer(list(texts), truncation=True, max_length=max_length, return_attention_mask=False, **options)
+    return _joined({name: list(rows) for name, rows in encoded.items()})
+
+
+def _joined(inputs: dict[str, list[list[int]]]) -> Tokens:
+    rows = inputs["input_ids"]
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    total = int(lengths.sum())
+    flat = {name: np.fromiter(itertools.chain.from_iterable(of), np.int64, total) for name, of in inputs.items()}
+    return Tokens(flat, lengths)
+
+
+@dataclass(slots=True)
+class WordIds:
+    """The token ids of words, for a tokenizer of which each word between two spaces can be tokenized by itself.
+
+    Attributes:
+        backend: the tokenizer itself, which neither cuts nor pads.
+        before, after: the special tokens around every text.
+    """
+
+    backend: Tokenizer
+    before: list[int]
+    after: list[int]
+    _known: dict[str, list[int]] = field(default_factory=dict)
+
+    @property
+    def specials(self) -> int:
+        """How many special tokens every text has."""
+        return len(self.before) + len(self.after)
+
+    def tokens(self, texts: Sequence[str], max_length: int, with_types: bool) -> Tokens:
+        """The model inputs of `texts`, cut to `max_length` tokens, which must leave room for the special ones."""
+        # At the space alone: of other white space the tokenizer drops some, and joins what it stood between.
+        split = [text.split(" ") for text in texts]
+        self._learn(split)
+        known, before, after, room = self._known, self.before, self.after, max_length - self.specials
+        rows = []
+        for words in split:
+            row: list[int] = []
+            for word in words:
+                row += known[word]
+            rows.append(before + row[:room] + after)
+        tokens = _joined({"input_ids": rows})
+        if with_types:
+            tokens.inputs["token_type_ids"] = np.zeros_like(tokens.inputs["input_ids"])
+        return tokens
+
+    def _learn(self, split: Sequence[Sequence[str]]) -> None:
+        """Tokenize the words that were not seen before."""
+        if len(self._known) > _MOST_WORDS:
+            self._known.clear()
+        new = list(set(itertools.chain.from_iterable(split)).difference(self._known))
+        if new:
+            encodings = self.backend.encode_batch_fast(new, add_special_tokens=False)
+            self._known.update(zip(new, (encoding.ids for encoding in encodings), strict=True))
+
+
+_VOCABULARIES: dict[str, WordIds | None] = {}
+"""By the SHA-256 of all that decides a tokenizer's ids: tokenizers that are alike share the words."""
+
+
+def _words_of(tokenizer: Any) -> WordIds | None:
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    return None if backend is None or tokenizer.split_special_tokens else _shared_words(backend)
+
+
+@functools.lru_cache(maxsize=64)  # by the object: writing a vocabulary out takes some ten milliseconds
+def _shared_words(backend: Tokenizer) -> WordIds | None:
+    description = json.loads(backend.to_str())
+    description.update(truncation=None, padding=None)  # of the last call
+    text = json.dumps(description, sort_keys=True)
+    key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    if key not in _VOCABULARIES:
+        _VOCABULARIES[key] = _word_ids(description, Tokenizer.from_str(text))
+    return _VOCABULARIES[key]
+
+
+def _word_ids(description: dict[str, Any], backend: Tokenizer) -> WordIds | None:
+    """None where a token may reach over a space, or where the parts of a text are of several types.
+
+    BERT's normalizer looks at single characters, its pre-tokenizer cuts at white space, and WordPiece works inside
+    what was cut. Special tokens are found before that, so none may hold a space.
+    """
+    kinds = [(description[part] or {}).get("type") for part in ("normalizer", "pre_tokenizer", "model")]
+    if kinds != ["BertNormalizer", "BertPreTokenizer", "WordPiece"]:
+        return None
+    if any(" " in token["content"] for token in description["added_tokens"]):
+        return None
+    whole, bare = backend.encode("a a"), backend.encode("a a", add_special_tokens=False)
+    start = next((i for i in range(len(whole.ids)) if whole.ids[i : i + len(bare.ids)] == bare.ids), None)
+    if start is None or any(whole.type_ids) or len(bare.ids) != 2:
+        return None
+    return WordIds(backend, whole.ids[:start], whole.ids[start + len(bare.ids) :])

@@ -1,0 +1,84 @@
+"""Token ids are those that the tokenizer gives, whether words are looked up or not."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from transformers import AutoTokenizer
+
+from core import tokenization
+from core.models import KNOWN_MODELS, model_folder
+from core.tokenization import WordIds, tokenized
+from core.transformer import load_tokenizer
+
+MINILM = load_tokenizer(model_folder(KNOWN_MODELS["all-MiniLM-L6-v2"]))
+# What a tokenizer of BERT's kind drops, cuts at, joins, or takes for a special token, beside letters.
+ODD = st.sampled_from(
+    [" ", "  ", "\t", "\n", "\u00a0", "\u3000", "\u2028", "\x1c", "\x00", "\u200b", "\ufffd", "x" * 120]
+)
+SPECIAL = st.sampled_from(["[SEP]", "[MASK]", " [CLS]", "[UNK] ", "[PAD]", "[sep]"])
+LETTERS = st.sampled_from(["\u0301", "\u0345", "中", "한국", "é", "İ", "ß", "Σ", "ﬁ", "don't"])
+TEXTS = st.lists(
+    st.lists(ODD | SPECIAL | LETTERS | st.text(max_size=6), max_size=12).map("".join), min_size=1, max_size=5
+)
+
+
+def by_the_tokenizer(tokenizer: Any, texts: list[str], max_length: int) -> dict[str, list[list[int]]]:
+    encoded = tokenizer(texts, truncation=True, max_length=max_length, return_attention_mask=False)
+    return {name: list(rows) for name, rows in encoded.items()}
+
+
+def rows(tokenizer: Any, texts: list[str], max_length: int) -> dict[str, list[list[int]]]:
+    tokens = tokenized(tokenizer, texts, max_length)
+    ends = tokens.lengths.cumsum().tolist()
+    starts = [0, *ends[:-1]]
+    return {
+        name: [values[start:end].tolist() for start, end in zip(starts, ends, strict=True)]
+        for name, values in tokens.inputs.items()
+    }
+
+
+@settings(deadline=None, max_examples=300)
+@given(TEXTS, st.integers(2, 40))
+@example(["a b\x1cc", "[MASK]b c", "", " ", "a\u0301 \u0301b"], 512)
+def test_words_looked_up_give_the_ids_of_the_whole_text(texts: list[str], max_length: int) -> None:
+    assert tokenization._words_of(MINILM) is not None
+    assert rows(MINILM, texts, max_length) == by_the_tokenizer(MINILM, texts, max_length)
+
+
+@pytest.mark.parametrize("architecture", ["bert", "electra", "xlnet", "roberta", "gpt2", "multilingual", "t5", "bart"])
+def test_every_tokenizer_gives_its_own_ids(tiny_models: dict[str, Path], architecture: str) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(tiny_models[architecture])
+    texts = ["the cat  said", "a", "", "in the city of the cat there is news, and more of it", "the cat  said"]
+    for max_length in (5, 64):
+        assert rows(tokenizer, texts, max_length) == by_the_tokenizer(tokenizer, texts, max_length)
+
+
+def test_models_of_one_vocabulary_share_the_words(tiny_models: dict[str, Path]) -> None:
+    first, again = (load_tokenizer(tiny_models["bert"]) for _ in range(2))
+    again("a text", truncation=True, max_length=3)  # which leaves its mark on the tokenizer, not on the vocabulary
+    assert first.backend_tokenizer is not again.backend_tokenizer
+    assert isinstance(tokenization._words_of(first), WordIds)
+    assert tokenization._words_of(first) is tokenization._words_of(again)
+    assert tokenization._words_of(first) is not tokenization._words_of(MINILM)
+
+
+def test_words_are_not_looked_up_where_a_token_may_reach_over_a_space(tiny_models: dict[str, Path]) -> None:
+    tokenizer = load_tokenizer(tiny_models["bert"])
+    tokenizer.add_tokens(["the cat"])
+    assert tokenization._words_of(tokenizer) is None
+    assert rows(tokenizer, ["so the cat said"], 9) == by_the_tokenizer(tokenizer, ["so the cat said"], 9)
+    for architecture in ("xlnet", "roberta", "gpt2"):
+        assert tokenization._words_of(load_tokenizer(tiny_models[architecture])) is None
+
+
+def test_words_are_forgotten_before_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = tokenization._words_of(MINILM)
+    assert words is not None
+    words._known.clear()
+    monkeypatch.setattr(tokenization, "_MOST_WORDS", 2)
+    for text in ("snow fell on dover", "rain fell on dover", "hail fell on dover"):
+        assert rows(MINILM, [text], 9) == by_the_tokenizer(MINILM, [text], 9)
+        assert len(words._known) == 4
