@@ -22,11 +22,12 @@ from transformers import GPT2Tokenizer, RobertaTokenizer
 from core.batching import IntArray, Tokens, max_tokens, padded, to_device, token_batches, tokenized
 from core.errors import ModelError
 from core.fast_linear import speed_up_linear_layers
+from core.gpu_arithmetic import put_on
 from core.metrics.config import BertScoreConfig
 from core.metrics.token_matching import FloatArray, Matching, TokenVectors, precision_and_recall
 from core.models import is_folder, model_folder
 from core.token_budget import Batches, encoder_budget
-from core.transformer import DTYPES, load_transformer
+from core.transformer import load_transformer
 from core.types import Score
 
 EMPTY = Score(0.0, 0.0, 0.0)
@@ -60,7 +61,7 @@ class BertScorer:
         tokens: how many tokens the backbone has read, without padding.
 
     Raises:
-        ModelError: the backbone has fewer layers, or no baseline to rescale with.
+        ModelError: the backbone has fewer layers, no baseline to rescale with, or the device not its precision.
     """
 
     def __init__(self, config: BertScoreConfig, device: torch.device) -> None:
@@ -68,7 +69,7 @@ class BertScorer:
         folder = model_folder(config.model)
         self._tokenizer, model = load_transformer(folder)
         self._max_length = max_tokens(self._tokenizer, model)
-        self._model = _truncated(model, config).to(device, DTYPES[config.precision])
+        self._model = put_on(_truncated(model, config), device, config.precision)
         speed_up_linear_layers(self._model)
         self._baseline = _baseline(config) if config.rescale else (0.0, 0.0, 0.0)
         name = f"BERTScore's {config.model.name}"

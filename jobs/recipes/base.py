@@ -67,8 +67,10 @@ class RunRecipe(Strict):
         n: the summary lengths, in words.
         bertscore, rouge: the metrics' options.
         seed: of the random control, of sampling and of tests.
-        precision: what encoders and the BERTScore backbone compute in. Less than float32 is faster on a GPU, gives
-            other numbers, and is part of the metrics' signatures. Generators choose their own (docs/generators.md).
+        precision: what encoders and the BERTScore backbone compute in: `float32`, which is exact, `tf32`, `float16` or
+            `bfloat16`. Less than float32 is faster on a GPU, gives other numbers, and is part of the metrics'
+            signatures. `tf32` needs a GPU, and like `bfloat16` there compute capability 8.0 or above. Generators
+            choose their own (docs/generators.md).
         bundle_size: articles sent to an actor together.
         accelerator: `auto` (a GPU for each actor where there is one, else a CPU), `cpu`, or a Ray accelerator type.
         actors: how many; as many as there are accelerators if not given.
