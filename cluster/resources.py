@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from cluster.cards import TYPE_PREFIX
 from cluster.session import Session
 from core.errors import ClusterError
-
-# Ray counts the nodes that have an accelerator of type X as a resource of this name with X behind it.
-_TYPE_PREFIX = "accelerator_type:"
 
 # What Ray takes of that resource for each actor that names X.
 _TYPE_SHARE = 0.001
@@ -68,7 +66,7 @@ def plan_actors(
     if accelerator == "cpu" or (accelerator is None and gpus < 1):
         resources, fit = ActorResources(num_gpus=0, num_cpus=1, accelerator_type=None), cpus
     else:
-        if gpus < 1 or (accelerator is not None and _TYPE_PREFIX + accelerator not in cluster_resources):
+        if gpus < 1 or (accelerator is not None and TYPE_PREFIX + accelerator not in cluster_resources):
             if accelerator is not None and accelerator not in _types_of_ray():
                 raise ClusterError(
                     f"`{accelerator}` is no type of accelerator: use `auto`, `cpu` or, for example, `T4`. Here, {has}."
@@ -139,7 +137,7 @@ def _bundles(accelerator: str | None, actors: int, gpus_per_actor: float) -> lis
     cpu: dict[str, float] = {"CPU": 1}
     if accelerator is None or accelerator == "cpu":
         return [cpu] * actors
-    return [cpu] + [{"GPU": gpus_per_actor, _TYPE_PREFIX + accelerator: _TYPE_SHARE}] * actors
+    return [cpu] + [{"GPU": gpus_per_actor, TYPE_PREFIX + accelerator: _TYPE_SHARE}] * actors
 
 
 def _poll(
@@ -185,5 +183,5 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _types(cluster_resources: Mapping[str, float]) -> str:
-    types = sorted(key.removeprefix(_TYPE_PREFIX) for key in cluster_resources if key.startswith(_TYPE_PREFIX))
+    types = sorted(key.removeprefix(TYPE_PREFIX) for key in cluster_resources if key.startswith(TYPE_PREFIX))
     return f" (of type {', '.join(types)})" if types else ""

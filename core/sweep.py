@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import torch
 
 from core.arithmetic import warn_if_rows_depend
+from core.gpu_arithmetic import multiply_exactly
 from core.metrics.anchor import AnchorScorer
 from core.metrics.plugins import PluginMetric
 from core.metrics.standard import StandardMetrics
@@ -124,7 +125,13 @@ def take_share(device: str, memory_fraction: float | None) -> None:
     torch.set_num_threads(1)
     if device == "cpu":
         warn_if_rows_depend()
-    if device == "cuda" and memory_fraction is not None:
+    if device != "cuda":
+        return
+    multiply_exactly()
+    # cuDNN's attention builds a plan for every new shape of a batch: a generator's first batch took 12.8 s on an H100,
+    # and the same batch again 2.9 s. Without it, attention is FlashAttention or PyTorch's own: not seen on a GPU since.
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    if memory_fraction is not None:
         torch.cuda.set_per_process_memory_fraction(memory_fraction)
 
 

@@ -120,9 +120,9 @@ def encoder_budget(name: str, model: torch.nn.Module, max_length: int, device: t
     return TokenBudget(name, device, choose)
 
 
-def tokens_for(available: int, bytes_per_token: int) -> int:
-    """How many tokens a pass has on a GPU, from the bytes per token and the bytes available."""
-    return _power_of_two_up_to(min(_MOST_TOKENS, int(_SHARE_OF_FREE * available / bytes_per_token)))
+def tokens_for(available: int, bytes_per_token: int, most: int = _MOST_TOKENS) -> int:
+    """How many tokens a pass has on a GPU: a power of two, from the bytes per token and the bytes available."""
+    return _power_of_two_up_to(min(most, int(_SHARE_OF_FREE * available / bytes_per_token)))
 
 
 def available_bytes(device: torch.device) -> int:

@@ -17,6 +17,7 @@ from core.precision import Precision
 
 DTYPES: dict[Precision, torch.dtype] = {
     "float32": torch.float32,
+    "tf32": torch.float32,
     "float16": torch.float16,
     "bfloat16": torch.bfloat16,
 }

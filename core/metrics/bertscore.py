@@ -22,12 +22,13 @@ from transformers import GPT2Tokenizer, RobertaTokenizer
 from core.batching import max_tokens, padded, to_device, token_batches
 from core.errors import ModelError
 from core.fast_linear import speed_up_linear_layers
+from core.gpu_arithmetic import put_on
 from core.metrics.config import BertScoreConfig
 from core.metrics.token_matching import FloatArray, Matching, TokenVectors, begin_matching, precision_and_recall
 from core.models import is_folder, model_folder
 from core.token_budget import Batches, encoder_budget
 from core.tokenization import IntArray, Tokens, tokenized
-from core.transformer import DTYPES, load_transformer, prepare_masks
+from core.transformer import load_transformer, prepare_masks
 from core.types import Score
 
 EMPTY = Score(0.0, 0.0, 0.0)
@@ -61,7 +62,7 @@ class BertScorer:
         tokens: how many tokens the backbone has read, without padding.
 
     Raises:
-        ModelError: the backbone has fewer layers, or no baseline to rescale with.
+        ModelError: the backbone has fewer layers, no baseline to rescale with, or the device not its precision.
     """
 
     def __init__(self, config: BertScoreConfig, device: torch.device) -> None:
@@ -69,7 +70,7 @@ class BertScorer:
         folder = model_folder(config.model)
         self._tokenizer, model = load_transformer(folder)
         self._max_length = max_tokens(self._tokenizer, model)
-        self._model = _truncated(model, config).to(device, DTYPES[config.precision])
+        self._model = put_on(_truncated(model, config), device, config.precision)
         speed_up_linear_layers(self._model)
         if device.type == "cuda":
             prepare_masks(self._model)

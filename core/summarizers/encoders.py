@@ -15,11 +15,12 @@ from sentence_transformers import SentenceTransformer
 
 from core.batching import max_tokens, padded
 from core.fast_linear import speed_up_linear_layers
+from core.gpu_arithmetic import put_on
 from core.models import ModelRef, model_folder
 from core.precision import Precision
 from core.token_budget import TokenBudget, encoder_budget
 from core.tokenization import tokenized
-from core.transformer import DTYPES, hide_progress_bars, load_transformer, prepare_masks
+from core.transformer import hide_progress_bars, load_transformer, prepare_masks
 
 FloatArray = npt.NDArray[np.float32]
 # From model inputs, each (batch, tokens), to vectors (batch, dimensions).
@@ -77,13 +78,13 @@ def load_encoder(ref: ModelRef, device: torch.device, precision: Precision = "fl
     """Load a resolved model, without running code from its repository.
 
     Raises:
-        ModelError: the files are not those of the recorded revision.
+        ModelError: the files are not those of the recorded revision, or the device has no such precision.
         HubError: the model is not in the local cache and the Hub cannot be reached.
     """
     folder = model_folder(ref)
     if (folder / "modules.json").exists():
-        return _sentence_transformer(ref.name, folder, device, DTYPES[precision])
-    return _mean_pooled(ref.name, folder, device, DTYPES[precision])
+        return _sentence_transformer(ref.name, folder, device, precision)
+    return _mean_pooled(ref.name, folder, device, precision)
 
 
 def embedding_width(ref: ModelRef) -> int:
@@ -96,9 +97,10 @@ def embedding_width(ref: ModelRef) -> int:
     return len(load_encoder(ref, torch.device("cpu")).encode(["text"])[0])
 
 
-def _sentence_transformer(name: str, folder: Path, device: torch.device, dtype: torch.dtype) -> Encoder:
+def _sentence_transformer(name: str, folder: Path, device: torch.device, precision: Precision) -> Encoder:
     hide_progress_bars()
-    model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).to(dtype).eval()
+    model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).eval()
+    put_on(model, device, precision)
     speed_up_linear_layers(model)
     if device.type == "cuda":
         prepare_masks(model)
@@ -111,10 +113,10 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device, dtype: 
     return Encoder(name, model.tokenizer, forward, max_length, encoder_budget(name, model, max_length, device))
 
 
-def _mean_pooled(name: str, folder: Path, device: torch.device, dtype: torch.dtype) -> Encoder:
+def _mean_pooled(name: str, folder: Path, device: torch.device, precision: Precision) -> Encoder:
     tokenizer, model = load_transformer(folder)
     max_length = max_tokens(tokenizer, model)
-    model.to(device, dtype)
+    put_on(model, device, precision)
     speed_up_linear_layers(model)
     if device.type == "cuda":
         prepare_masks(model)

@@ -14,16 +14,14 @@ from core.batching import max_tokens, to_device, token_batches
 from core.errors import ModelError
 from core.models import model_folder
 from core.summarizers.decoding import TopKSampling, clean, generation_config
+from core.summarizers.generator_memory import MOST_GPU_TOKENS, SOURCE_MULTIPLE, generator_bytes_per_token
 from core.summarizers.generators import ARCHITECTURES, Generator, Half, complete
 from core.summarizers.model_input import Prompt, make_reader
 from core.summarizers.systems import UNCUT
-from core.token_budget import TokenBudget
+from core.token_budget import TokenBudget, available_bytes, tokens_for
 from core.tokenization import IntArray
 from core.transformer import hide_progress_bars, only_errors
 
-# Tokens of articles and summaries in one batch, times beams. The limit is memory: a token takes up to 300 kB (GPT-2 XL
-# in float16; half of that for T5 and PEGASUS in float32), which adds up to 10 GB on a GPU.
-GPU_TOKEN_BUDGET = 32_768
 CPU_TOKEN_BUDGET = 8_192
 # With this transformers begins to name the hundreds of kinds of models that it does know.
 _LISTED = "\nModel type should be"
@@ -65,14 +63,14 @@ class LoadedGenerator:
         self._tokenizer = tokenizer
         self._model = model
         self._seed = seed
-        # Not from free memory: in half precision a text may depend on its batch, so each GPU begins with the same.
-        tokens = GPU_TOKEN_BUDGET if device.type == "cuda" else CPU_TOKEN_BUDGET
         self._configs: dict[int, Any] = {}
-        self._budget = TokenBudget(generator.model.name, device, lambda: tokens)
+        self._budget = TokenBudget(generator.model.name, device, self._choose_budget)
         self._window = max_tokens(tokenizer, model)
         self._read = make_reader(generator, tokenizer)
         # Whether article and summary have a window each, instead of sharing one.
         self._encodes = bool(model.config.is_encoder_decoder)
+        # On a GPU, so that there are few shapes. A CPU would compute the padding for nothing.
+        self._multiple = SOURCE_MULTIPLE if self._encodes and device.type == "cuda" else 1
         self._stated = model.generation_config
         self.prompt("a")  # that the prompt fits is to be known before any article is tried
 
@@ -125,12 +123,23 @@ class LoadedGenerator:
         config = self.config(n)
         return int(config.max_new_tokens or config.max_length)
 
+    def _choose_budget(self) -> int:
+        if self._budget.device.type != "cuda":
+            return CPU_TOKEN_BUDGET
+        beams = self.config().num_beams or 1
+        token_bytes = generator_bytes_per_token(self._model, beams, self._window)
+        return tokens_for(available_bytes(self._budget.device), token_bytes, MOST_GPU_TOKENS)
+
+    def _source_length(self, ids: list[int]) -> int:
+        """How many tokens the model reads for a prompt if it is the longest of its batch, padding included."""
+        return min(-(-len(ids) // self._multiple) * self._multiple, max(self._window, len(ids)))
+
     def _write_all(
         self, n: int, places: list[int], prompts: list[Prompt], keys: Sequence[int], written: dict[int, str]
     ) -> None:
         """Write, into `written`, what `n` words were asked for of."""
         beams = self.config(n).num_beams or 1
-        lengths = [(len(prompts[i].ids) + self._new_tokens(n)) * beams for i in places]
+        lengths = [(self._source_length(prompts[i].ids) + self._new_tokens(n)) * beams for i in places]
 
         def write(batch: list[int]) -> None:
             indices = [places[j] for j in batch]
@@ -143,7 +152,8 @@ class LoadedGenerator:
     def _write(self, rows: list[list[int]], keys: list[int], n: int) -> list[str]:
         # Of the model, too: from there transformers takes what another one leaves open.
         config = self._model.generation_config = self.config(n)
-        inputs = _padded(rows, config.pad_token_id, pad_left=not self._encodes)
+        width = self._source_length(max(rows, key=len))
+        inputs = _padded(rows, width, config.pad_token_id, pad_left=not self._encodes)
         top_k = self.generator.settings.top_k
         draws = LogitsProcessorList([TopKSampling(top_k, self._seed, keys)] if top_k else [])
         with torch.inference_mode(), only_errors():
@@ -208,10 +218,10 @@ def _kind(folder: Path, architecture: str) -> Any:
     return AutoModelForSeq2SeqLM if encodes else AutoModelForCausalLM
 
 
-def _padded(rows: list[list[int]], fill: int, pad_left: bool) -> dict[str, IntArray]:
-    """`input_ids` and `attention_mask`, each (rows, longest). Prompts that the model continues are padded left."""
+def _padded(rows: list[list[int]], width: int, fill: int, pad_left: bool) -> dict[str, IntArray]:
+    """`input_ids` and `attention_mask`, each (rows, width). Prompts that the model continues are padded left."""
     lengths = np.array([len(row) for row in rows])
-    places = np.arange(lengths.max())
+    places = np.arange(width)
     mask = (places[::-1] if pad_left else places) < lengths[:, None]
     ids = np.full(mask.shape, fill, dtype=np.int64)
     ids[mask] = np.concatenate(rows)

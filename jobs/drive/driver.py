@@ -57,9 +57,9 @@ def start(
     Raises:
         NwsError: a model or a machine is missing, or the store refuses. A run that exists by then can be resumed.
     """
-    fetch_models(plans(pinned))
+    fetch_models(pinned.plans)
     run_id = run_id or new_run_id(pinned.job)
-    with open_pools(pinned.recipe, engine, run_id, console, makers) as pools:
+    with open_pools(pinned.recipe, engine, run_id, console, makers, pinned.plans) as pools:
         store.create_run(pinned.run_spec(None, reuse, name, note), run_id)
         return _drive(store, run_id, pinned, pools, console, log_to=log_to)
 
@@ -106,18 +106,12 @@ def resume(
     ]
     if not (to_train or unfinished):
         return _drive(store, run_id, pinned, Pools(run.device, _no_pool, _no_pool), console, claim, log_to)
-    fetch_models([*(_training_plans(pinned) if to_train else []), *unfinished])
-    with open_pools(pinned.recipe, engine, run_id, console, makers) as pools:
+    to_do: list[SweepPlan | EpisodePlan] = [*unfinished]
+    if pinned.training is not None and to_train:
+        to_do.insert(0, pinned.training.plan)
+    fetch_models(to_do)
+    with open_pools(pinned.recipe, engine, run_id, console, makers, to_do) as pools:
         return _drive(store, run_id, pinned, pools, console, claim, log_to)
-
-
-def plans(pinned: Pinned) -> list[SweepPlan | EpisodePlan]:
-    """Of the training, if there is one, and of each stage."""
-    return [*_training_plans(pinned), *(planned.plan for planned in pinned.stages)]
-
-
-def _training_plans(pinned: Pinned) -> list[EpisodePlan]:
-    return [pinned.training.plan] if pinned.training else []
 
 
 def fetch_models(plans: Iterable[SweepPlan | EpisodePlan]) -> None:

@@ -1,18 +1,20 @@
 """How long a run would take, and how much memory it would need: from a run of the store like it, or from a trial."""
 
 import math
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from rich.console import Console
 
 from cluster.resources import ActorPlan
 from core.errors import ClusterError
-from jobs.drive.driver import fetch_models, plans
+from jobs.drive.driver import fetch_models
 from jobs.drive.pools import Engine
 from jobs.drive.time_left import duration
-from jobs.drive.trial import Trial, try_run
+from jobs.drive.trial import StageTime, Trial, try_run
 from jobs.plan.dry_run import actors_here
 from jobs.plan.pinned import Pinned
 from jobs.recipes.base import WHERE
@@ -67,9 +69,9 @@ def estimate(pinned: Pinned, runs: Sequence[RunInfo], engine: Engine) -> Estimat
     """
     actors, why_not = None, "the run is for a Ray cluster"
     if engine != "cluster":
-        fetch_models(plans(pinned))
+        fetch_models(pinned.plans)
         try:
-            actors = actors_here(pinned) if engine == "ray" else _inline(pinned)
+            actors = actors_here(pinned).actors if engine == "ray" else _inline(pinned)
         except ClusterError as error:
             why_not = str(error).rstrip(".")
     like = _run_like(pinned, runs, engine, actors)
@@ -79,7 +81,9 @@ def estimate(pinned: Pinned, runs: Sequence[RunInfo], engine: Engine) -> Estimat
         return Estimate("not known: the dataset does not tell how many articles it has. Set --limit")
     if actors is not None:
         trial = try_run(pinned, pinned.articles, "cuda" if actors[0].num_gpus else "cpu")
-        return _from_trial(trial, actors, () if engine == "inline" else (_WITHOUT_RAY,))
+        if engine == "inline":
+            return _from_trial(trial, actors, 0, ())
+        return _from_trial(trial, actors, os.cpu_count() or 1, (_WITHOUT_RAY,))
     return Estimate(
         f"not known: {why_not}, and the store has no finished run of this recipe there. Submit one with a small "
         "--limit: then --dry-run can tell"
@@ -88,8 +92,8 @@ def estimate(pinned: Pinned, runs: Sequence[RunInfo], engine: Engine) -> Estimat
 
 def _inline(pinned: Pinned) -> ActorPlan:
     """The one actor that a run without Ray is."""
-    resources, _ = actors_here(pinned)
-    return resources, 1
+    resources, _ = actors_here(pinned).actors
+    return replace(resources, num_gpus=float(resources.num_gpus > 0)), 1
 
 
 def _run_like(pinned: Pinned, runs: Sequence[RunInfo], engine: Engine, actors: ActorPlan | None) -> RunInfo | None:
@@ -131,16 +135,42 @@ def _from_run(pinned: Pinned, run: RunInfo) -> Estimate:
     seconds = took * pinned.articles / run.articles_done
     gpus = 0.0
     if run.device is not None and "GPU" in run.device:
-        gpus = int(run.device.split(" x ")[0]) * pinned.recipe.gpus_per_actor
+        gpus = _gpus(run.device)
     return Estimate(basis, seconds, gpu_hours=gpus * seconds / 3600 or None)
 
 
-def _from_trial(trial: Trial, actors: ActorPlan, notes: tuple[str, ...]) -> Estimate:
+def _gpus(device: str) -> float:
+    """How many GPUs the actors of a run had, from its device in words, e.g. `4 x 1/2 T4 GPU`."""
+    actors, _, each = device.partition(" x ")
+    return int(actors) * float(Fraction(each.split(" ")[0])) if each else 1.0
+
+
+def stage_seconds(stage: StageTime, actors: ActorPlan, cores: int) -> float:
+    """Seconds of a stage: those of whatever is the slowest of segmenting, the actors, their GPUs and the cores.
+
+    Args:
+        stage: what it takes of one process.
+        actors: what each pins, and how many there are.
+        cores: of all machines; 0 where one process does one thing after the other.
+    """
+    if not cores:
+        return stage.actor + stage.segmenting
     resources, count = actors
-    stages = {name: seconds / count for name, seconds in trial.stages.items()}
+    if not resources.num_gpus:
+        return max(stage.actor / count, (stage.actor + stage.segmenting) / max(cores, count))
+    # Each actor has a core to itself, as far as there are so many. On a GPU that several share, one computes at a time.
+    on_gpus = (stage.busy or 0.0) * stage.actor / math.ceil(count * resources.num_gpus)
+    return max(stage.actor / min(count, cores), stage.segmenting / max(cores - count, 1), on_gpus)
+
+
+def _from_trial(trial: Trial, actors: ActorPlan, cores: int, notes: tuple[str, ...]) -> Estimate:
+    resources, count = actors
+    stages = {name: stage_seconds(stage, actors, cores) for name, stage in trial.stages.items()}
     seconds = trial.loading + math.fsum(stages.values())
     failed = len({failure.article_id for failure in trial.failures})
     more = [f"without {stage}" for stage in trial.left_out]
+    if 0 < resources.num_gpus < 1 and any(stage.busy is None for stage in trial.stages.values()):
+        more.append("how busy one actor keeps the GPU is not known: several on it may be slower than this")
     if trial.failures:
         more.append(f"articles that failed when they were tried: {failed}, one with: {trial.failures[0].message}")
     return Estimate(

@@ -1,21 +1,23 @@
 """Where a run runs: in this process, on a Ray of its own, or on the Ray cluster that its driver was started on."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
 from rich.console import Console
 
+from cluster.cards import gpu_nodes
 from cluster.episode_pool import EpisodePool, EpisodeRunner, InlineEpisodePool
 from cluster.pool import InlinePool, Pool, Work
 from cluster.ray_episode_pool import episodes_on_ray
 from cluster.ray_pool import sweeps_on_ray
-from cluster.resources import await_actors
+from cluster.resources import ActorPlan, await_actors
 from cluster.session import Session, joined_session, local_session
 from core.episode_plan import EpisodePlan, make_episode_runner
 from core.sweep_plan import SweepPlan, make_segmenter, make_sweeper
+from jobs.plan.sharing import Plan, sharing_on
 from jobs.recipes.base import RunRecipe
 
 Engine = Literal["ray", "inline", "cluster"]
@@ -58,9 +60,16 @@ REAL = Makers()
 
 @contextmanager
 def open_pools(
-    recipe: RunRecipe, engine: Engine, run_id: str, console: Console, makers: Makers = REAL
+    recipe: RunRecipe,
+    engine: Engine,
+    run_id: str,
+    console: Console,
+    makers: Makers = REAL,
+    plans: Sequence[Plan] = (),
 ) -> Iterator[Pools]:
     """The machines that a recipe asks for.
+
+    `plans` are those that will be opened, their models fetched: actors share a GPU only if the models have room.
 
     Raises:
         ClusterError: Ray cannot start or be joined, or has not what the recipe asks for.
@@ -79,11 +88,7 @@ def open_pools(
         )
         return
     with _session(engine, run_id, console) as session:
-        tell = functools.partial(console.print, markup=False)
-        accelerator = None if recipe.accelerator == "auto" else recipe.accelerator
-        resources, actors = await_actors(
-            session, accelerator, recipe.actors, recipe.gpus_per_actor, recipe.wait_for_machines, tell
-        )
+        resources, actors = _actor_plan(session, recipe, plans, functools.partial(console.print, markup=False))
         # Ray does not hide the GPUs from an actor that pins none.
         device = "cuda" if resources.num_gpus else "cpu"
         # Actors that share a GPU would otherwise take its memory from each other.
@@ -97,6 +102,21 @@ def open_pools(
             ),
             _arithmetic_here if engine == "ray" and device == "cpu" else lambda: None,
         )
+
+
+def _actor_plan(session: Session, recipe: RunRecipe, plans: Sequence[Plan], tell: Callable[[str], None]) -> ActorPlan:
+    """What each actor pins, and how many there are. Where the recipe leaves it open, `tell` how a GPU is shared."""
+    accelerator = None if recipe.accelerator == "auto" else recipe.accelerator
+    wait = recipe.wait_for_machines
+    share = recipe.gpus_per_actor
+    if share is None:
+        resources, gpus = await_actors(session, accelerator, None, 1, wait, tell)
+        share = 1
+        if resources.num_gpus and plans:
+            sharing = sharing_on(gpu_nodes(accelerator), plans, recipe.gpu_memory_fraction)
+            share = sharing.share(gpus, recipe.actors)
+            tell(f"{sharing.reason} `gpus_per_actor` in the recipe sets another share.")
+    return await_actors(session, accelerator, recipe.actors, share, wait, tell)
 
 
 def _arithmetic_here() -> str:

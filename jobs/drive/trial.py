@@ -7,18 +7,20 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from cluster.episode_pool import InlineEpisodePool
-from cluster.pool import InlinePool
+from cluster.pool import InlinePool, Segmenter, Work
 from core.episode_plan import make_episode_runner
 from core.errors import NwsError
 from core.summarizers.endpoint import Endpoint
 from core.sweep_plan import SweepPlan
 from core.text.corpus import Corpus
-from core.types import Article, Failure
+from core.types import Article, Failure, SegmentedArticle
+from jobs.drive.gpu_busy import GpuWatch
 from jobs.drive.pools import sweep_work
 from jobs.drive.stages import with_policies
 from jobs.plan.pinned import Pinned, PlannedTraining
@@ -35,12 +37,27 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
+class StageTime:
+    """What a stage takes where one process does everything.
+
+    Attributes:
+        actor: seconds of the actor, tokenizing and waiting for its GPU included.
+        segmenting: seconds of the tasks that segment for it, on a core of their own.
+        busy: the part of the actor's seconds that its GPU computes, in [0, 1]; None where that is not known.
+    """
+
+    actor: float
+    segmenting: float = 0.0
+    busy: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Trial:
     """What was measured on one actor.
 
     Attributes:
         loading: seconds to load all models.
-        stages: of each stage the seconds for the whole run, models loaded.
+        stages: of each stage what the whole run would take, models loaded.
         articles: how many were timed, at most over the stages.
         memory: the most bytes that this process ever held.
         gpu_memory: the most bytes on the GPU; None on a CPU.
@@ -49,7 +66,7 @@ class Trial:
     """
 
     loading: float
-    stages: Mapping[str, float]
+    stages: Mapping[str, "StageTime"]
     articles: int
     memory: int
     gpu_memory: int | None
@@ -77,7 +94,7 @@ def try_run(pinned: Pinned, articles: int, device: str) -> Trial:
             measured.left_out.append(f"{name} (each request to its endpoint may cost money)")
             continue
         each = _try_stage(pinned, with_policies(planned.plan, policies), sample, device, measured)
-        measured.stages[name] = each * articles
+        measured.stages[name] = StageTime(each.actor * articles, each.segmenting * articles, each.busy)
     return Trial(
         measured.loading,
         measured.stages,
@@ -94,28 +111,62 @@ class _Measured:
 
     def __init__(self) -> None:
         self.loading = 0.0
-        self.stages: dict[str, float] = {}
+        self.stages: dict[str, StageTime] = {}
         self.articles = 0
         self.failures: list[Failure] = []
         self.left_out: list[str] = []
 
 
-def _try_stage(pinned: Pinned, plan: SweepPlan, articles: Sequence[Article], device: str, measured: _Measured) -> float:
-    """Seconds of a stage for an article."""
+class _TimedSegmenter:
+    """Notes the seconds of each article that it segments."""
+
+    def __init__(self, make_segmenter: Callable[[], Segmenter]) -> None:
+        self._segment = make_segmenter()
+        self._seconds: list[float] = []
+
+    def __call__(self, article: Article) -> SegmentedArticle:
+        started = time.perf_counter()
+        try:
+            return self._segment(article)
+        finally:
+            self._seconds.append(time.perf_counter() - started)
+
+    @property
+    def each(self) -> float:
+        """Seconds for an article; the first one warms up."""
+        return fmean(self._seconds[1:] or self._seconds or [0.0])
+
+
+def _try_stage(
+    pinned: Pinned, plan: SweepPlan, articles: Sequence[Article], device: str, measured: _Measured
+) -> StageTime:
+    """What a stage takes for an article."""
     started = time.perf_counter()
-    pool = InlinePool(sweep_work(plan, device, pinned.recipe.gpu_memory_fraction))
+    work = sweep_work(plan, device, pinned.recipe.gpu_memory_fraction)
+    segmenter = _TimedSegmenter(work.make_segmenter)
+    pool = InlinePool(Work(lambda: segmenter, work.make_sweeper))
     measured.loading += time.perf_counter() - started
+    gpu: GpuWatch | None = None
 
     def sweep(bundle: Sequence[Article]) -> None:
+        nonlocal gpu
         for landed in pool.map([bundle]):
             measured.failures += [failure for _, result in landed for failure in result.failures]
+        if device == "cuda" and gpu is None:  # once it is warm
+            gpu = GpuWatch()
+            gpu.start()
 
     # Of 1, 1, 2, 4, 8 and 16 articles. The first one warms up: caches, and kernels that a GPU compiles.
     starts = [0, *(2**power for power in range(len(articles).bit_length()))]
     bundles = [articles[start:end] for start, end in itertools.pairwise([*starts, None]) if articles[start:end]]
-    each, timed = _seconds_each(bundles, sweep)
+    try:
+        each, timed = _seconds_each(bundles, sweep)
+    finally:
+        busy = gpu.stop() if gpu is not None else None
     measured.articles = max(measured.articles, timed)
-    return each
+    # Of the time with segmenting in it: here the GPU waits for that, too.
+    actor = max(each - segmenter.each, 0.0)
+    return StageTime(actor, segmenter.each, min(busy * each / actor, 1.0) if busy is not None and actor else None)
 
 
 def _try_training(
@@ -155,7 +206,7 @@ def _try_training(
             # An update of few articles has fewer episodes than one of the run.
             episode_seconds[kind] = each / min(config.articles_per_update, len(usable) * len(config.lengths))
         seconds += episode_seconds[kind] * config.passes * total * len(config.lengths)
-    measured.stages["training"] = seconds
+    measured.stages["training"] = StageTime(seconds)
     return stored_systems("of a trial", checkpoints, pinned.metrics.bertscore)
 
 

@@ -1,19 +1,16 @@
 """What a submission would run, without running it."""
 
 import os
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
 
-from cluster.resources import ActorPlan, ActorResources, plan_actors
+from cluster.cards import GpuNode, cards_here
+from cluster.resources import ActorPlan, plan_actors
 from core.errors import ClusterError
-from core.precision import Precision
 from jobs.plan.pinned import Pinned
-
-# So slow in float32 that they are busy for most of the time: of BERT-base models, some 0.25 s an article by FLOP,
-# ten times what an article takes in Python. An estimate: no GPU was measured.
-_SLOW_GPUS = ("T4", "P4", "K80")
+from jobs.plan.sharing import sharing_on
 
 
 def describe(pinned: Pinned) -> dict[str, Any]:
@@ -63,18 +60,37 @@ def _training(pinned: Pinned) -> dict[str, Any] | None:
     }
 
 
-def actors_here(pinned: Pinned) -> ActorPlan:
-    """What each actor would pin on this machine, and how many there would be. A run itself asks Ray.
+@dataclass(frozen=True, slots=True)
+class Here:
+    """What each actor would pin on this machine, how many there would be, and how the choice of sharing was made."""
+
+    actors: ActorPlan
+    sharing: str | None = None
+
+
+def actors_here(pinned: Pinned) -> Here:
+    """Where the run would run on this machine. A run itself asks Ray.
 
     Raises:
         ClusterError: this machine has not what the recipe asks for.
+        NwsError: there are GPUs to share, and a model cannot be had.
     """
+    recipe = pinned.recipe
     names = _gpus()
-    accelerator = None if pinned.recipe.accelerator == "auto" else pinned.recipe.accelerator
-    here: dict[str, float] = {"CPU": os.cpu_count() or 1, "GPU": len(names)}
+    accelerator = None if recipe.accelerator == "auto" else recipe.accelerator
+    cores = os.cpu_count() or 1
+    here: dict[str, float] = {"CPU": cores, "GPU": len(names)}
     if accelerator is not None and any(accelerator in name for name in names):
         here[f"accelerator_type:{accelerator}"] = 1
-    return plan_actors(here, accelerator, pinned.recipe.actors, pinned.recipe.gpus_per_actor)
+    if recipe.gpus_per_actor is not None:
+        return Here(plan_actors(here, accelerator, recipe.actors, recipe.gpus_per_actor))
+    resources, gpus = plan_actors(here, accelerator, None)
+    if not resources.num_gpus:
+        return Here(plan_actors(here, accelerator, recipe.actors))
+    node = GpuNode(cores, gpus, cards_here())
+    sharing = sharing_on([node], pinned.plans, recipe.gpu_memory_fraction)
+    plan = plan_actors(here, accelerator, recipe.actors, sharing.share(gpus, recipe.actors))
+    return Here(plan, sharing.reason)
 
 
 def _gpus() -> list[str]:
@@ -84,30 +100,13 @@ def _gpus() -> list[str]:
 
 
 def _device(pinned: Pinned) -> tuple[str, str | None]:
-    """What the actors would pin on this machine, or why they could not start; and what is to be said of sharing."""
+    """What the actors would pin on this machine, or why they could not start; and how they share a GPU."""
     try:
-        resources, actors = actors_here(pinned)
+        here = actors_here(pinned)
     except ClusterError as error:
         return f"not on this machine: {error}", None
-    return f"{actors} x {resources.describe()}", sharing_advice(resources, _gpus(), pinned.recipe.precision)
-
-
-def sharing_advice(resources: ActorResources, names: Sequence[str], precision: Precision) -> str | None:
-    """That several actors should share a GPU; None where none is pinned, several do already, or one keeps it busy.
-
-    Args:
-        resources: what each actor pins.
-        names: of the GPUs of this machine.
-        precision: what the models compute in.
-    """
-    kinds = [resources.accelerator_type] if resources.accelerator_type else names
-    is_slow = precision == "float32" and all(any(slow in kind.split() for slow in _SLOW_GPUS) for kind in kinds)
-    if resources.num_gpus < 1 or is_slow:
-        return None
-    return (
-        "one actor alone leaves such a GPU waiting while it computes in Python: set gpus_per_actor: 0.5 or 0.25 in the "
-        "recipe (`make bench-gpu` measures which)"
-    )
+    resources, actors = here.actors
+    return f"{actors} x {resources.describe()}", here.sharing
 
 
 def print_description(plan: dict[str, Any], console: Console) -> None:

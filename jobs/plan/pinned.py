@@ -82,6 +82,12 @@ class Pinned:
     training: PlannedTraining | None = None
 
     @property
+    def plans(self) -> tuple[SweepPlan | EpisodePlan, ...]:
+        """Of the training, if there is one, and of each stage."""
+        training = () if self.training is None else (self.training.plan,)
+        return (*training, *(planned.plan for planned in self.stages))
+
+    @property
     def job(self) -> str:
         """The job's name."""
         return self.recipe.job

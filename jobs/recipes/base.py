@@ -67,12 +67,15 @@ class RunRecipe(Strict):
         n: the summary lengths, in words.
         bertscore, rouge: the metrics' options.
         seed: of the random control, of sampling and of tests.
-        precision: what encoders and the BERTScore backbone compute in. Less than float32 is faster on a GPU, gives
-            other numbers, and is part of the metrics' signatures. Generators choose their own (docs/generators.md).
+        precision: what encoders and the BERTScore backbone compute in: `float32`, which is exact, `tf32`, `float16` or
+            `bfloat16`. Less than float32 is faster on a GPU, gives other numbers, and is part of the metrics'
+            signatures. `tf32` needs a GPU, and like `bfloat16` there compute capability 8.0 or above. Generators
+            choose their own (docs/generators.md).
         bundle_size: articles sent to an actor together.
         accelerator: `auto` (a GPU for each actor where there is one, else a CPU), `cpu`, or a Ray accelerator type.
         actors: how many; as many as there are accelerators if not given.
-        gpus_per_actor: 1, or 0.5 or 0.25 where several actors share a GPU.
+        gpus_per_actor: 1, or 0.5 or 0.25 where 2 or 4 actors share a GPU. Unless given, it is chosen from the GPUs'
+            memory, their machines' cores and the models' size (docs/operations.md).
         gpu_memory_fraction: how much of a GPU's memory an actor may take; its share of the GPU unless given.
         wait_for_machines: seconds to wait for an autoscaled cluster to have what the actors need.
         stuck_after: seconds that a bundle may take, or an actor's part of a round of training. One that takes longer
@@ -94,7 +97,7 @@ class RunRecipe(Strict):
     bundle_size: PositiveInt = 16
     accelerator: str = "auto"
     actors: PositiveInt | None = None
-    gpus_per_actor: float = 1
+    gpus_per_actor: float | None = None
     gpu_memory_fraction: Annotated[float, Field(gt=0, le=1)] | None = None
     wait_for_machines: Annotated[float, Field(ge=0)] = 0
     stuck_after: Annotated[float, Field(gt=0)] = 600
@@ -104,8 +107,8 @@ class RunRecipe(Strict):
 
     @field_validator("gpus_per_actor")
     @classmethod
-    def _divides_a_gpu(cls, share: float) -> float:
-        if share not in SHARES:
+    def _divides_a_gpu(cls, share: float | None) -> float | None:
+        if share is not None and share not in SHARES:
             raise ValueError(f"must be one of {', '.join(f'{value:g}' for value in SHARES)}, not {share:g}")
         return share
 

@@ -31,7 +31,9 @@ def test_a_sweep(tiny: dict[str, object], tiny_models: dict[str, Path], monkeypa
     short = try_run(pinned, 100, "cpu")
     assert (short.articles, short.failures, short.left_out, short.gpu_memory) == (1, (), (), None)
     assert list(short.stages) == ["sweep"]
-    assert short.stages["sweep"] > 0
+    assert short.stages["sweep"].actor > 0
+    assert short.stages["sweep"].segmenting > 0
+    assert short.stages["sweep"].busy is None
     assert short.loading > 0
     assert short.memory > 10_000_000
     monkeypatch.setattr(trial, "ENOUGH_SECONDS", 600.0)
@@ -56,7 +58,7 @@ def test_a_training_and_what_its_policies_write(tiny: dict[str, object], tiny_mo
     pinned = phase2.pin(load_recipe(Phase2Recipe, "sample", {**tiny, **few, "encoder": str(tiny_models["bert"])}))
     found = try_run(pinned, 2, "cpu")
     assert list(found.stages) == ["training", "evaluation"]
-    assert min(found.stages.values()) > 0
+    assert min(stage.actor for stage in found.stages.values()) > 0
 
 
 def test_articles_that_fail_are_told(tiny: dict[str, object], tiny_models: dict[str, Path], tmp_path: Path) -> None:

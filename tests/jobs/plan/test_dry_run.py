@@ -1,45 +1,80 @@
-"""What a dry run says of a GPU that one actor does not keep busy. The GPUs are names."""
+"""What a dry run says of sharing GPUs, and what an actor needs of them. The GPUs are made up."""
 
 import io
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 from rich.console import Console
 
-from cluster.resources import ActorResources
-from core.precision import Precision
-from jobs.plan.dry_run import describe, print_description, sharing_advice
+from cluster.cards import Card
+from core.model_size import parameters
+from core.models import parse_model, resolve_model
+from core.summarizers.generators import parse_generator
+from jobs.plan import dry_run, phase2
+from jobs.plan.dry_run import describe, print_description
 from jobs.plan.phase1 import pin
+from jobs.plan.sharing import actor_bytes
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.phase2 import Phase2Recipe
+
+H100 = Card("NVIDIA H100 80GB HBM3", 84_900_000_000, (9, 0))
+T4 = Card("Tesla T4", 15_600_000_000, (7, 5))
 
 
 @pytest.mark.parametrize(
-    ("gpus", "kind", "names", "precision", "advised"),
+    ("cards", "cores", "changes", "device"),
     [
-        (1, None, ["NVIDIA H200"], "float32", True),
-        (1, None, ["Tesla T4", "Tesla T4"], "float32", False),
-        (1, None, ["Tesla T4", "NVIDIA L4"], "float32", True),
-        (1, None, ["Tesla T4"], "float16", True),
-        (1, "T4", [], "float32", False),
-        (1, "A100", [], "float32", True),
-        (0.5, None, ["NVIDIA H200"], "float32", False),
-        (0, None, [], "float32", False),
+        ((H100,), 16, {}, "4 x 1/4 GPU"),
+        ((H100,), 16, {"actors": 2}, "2 x 1/2 GPU"),
+        ((H100,), 16, {"gpus_per_actor": 0.5}, "2 x 1/2 GPU"),
+        ((T4,), 4, {}, "2 x 1/2 GPU"),
+        ((T4,), 2, {}, "1 x 1 GPU"),
+        ((T4,), 2, {"accelerator": "cpu"}, "2 x 1 CPU"),
+        ((), 16, {}, "1 x 1 GPU"),
     ],
 )
-def test_several_actors_are_advised_where_one_cannot_feed_a_gpu(
-    gpus: float, kind: str | None, names: list[str], precision: Precision, advised: bool
+def test_a_dry_run_says_how_actors_share_a_gpu(
+    cards: tuple[Card, ...], cores: int, changes: dict[str, object], device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    advice = sharing_advice(ActorResources(gpus, 0, kind), names, precision)
-    assert (advice is not None) == advised
-
-
-@pytest.mark.parametrize(("share", "advised"), [(1, True), (0.5, False)])
-def test_a_dry_run_says_so(share: float, advised: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda index: "NVIDIA H200")
-    plan = describe(pin(load_recipe(Phase1Recipe, "sample", {"gpus_per_actor": share})))
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda index: "GPU")
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    monkeypatch.setattr(dry_run, "cards_here", lambda: cards)
+    plan = describe(pin(load_recipe(Phase1Recipe, "sample", changes)))
     out = io.StringIO()
     print_description(plan, Console(file=out, width=200))
-    assert plan["device"] == ("1 x 1 GPU" if advised else "2 x 1/2 GPU")
-    assert ("gpus_per_actor: 0.5 or 0.25" in out.getvalue()) == advised
+    assert plan["device"] == device
+    chosen = "gpus_per_actor" not in changes and "accelerator" not in changes
+    assert ("sharing" in out.getvalue()) == chosen
+    assert not chosen or (cards[0].name if cards else "does not tell") in plan["sharing"]
+
+
+def test_an_actor_needs_its_weights_in_its_precision(tiny_models: dict[str, Path]) -> None:
+    def need(**changes: object) -> int:
+        models = {"encoders": [str(tiny_models["bert"])], "bertscore": {"model": str(tiny_models["xlnet"])}}
+        models["bertscore"]["num_layers"] = 1
+        return actor_bytes(pin(load_recipe(Phase1Recipe, "sample", models | changes)).plans, True)
+
+    both = parameters(tiny_models["bert"]) + parameters(tiny_models["xlnet"])
+    assert need() - need(precision="float16") == 2 * both
+    assert need() == need(precision="tf32")
+    plan = pin(load_recipe(Phase1Recipe, "sample", {})).plans[0]
+    model = resolve_model(parse_model(str(tiny_models["bert"])))
+    generator = replace(parse_generator("bart-large-cnn"), model=model)
+    extra = {
+        (half, has): actor_bytes([replace(plan, generator=replace(generator, half=half))], has)
+        for half in ("float16", "bfloat16")
+        for has in (True, False)
+    }
+    assert extra["float16", False] == extra["float16", True] == extra["bfloat16", True]
+    assert extra["bfloat16", False] - extra["bfloat16", True] == 2 * parameters(tiny_models["bert"])
+    assert extra["float16", True] > actor_bytes([plan], True) + 8e9
+
+
+def test_a_training_is_counted() -> None:
+    plans = phase2.pin(load_recipe(Phase2Recipe, "sample", {"limit": 4})).plans
+    assert len(plans) > 1
+    assert actor_bytes(plans, True) >= actor_bytes(plans[:1], True) > 2.6e9

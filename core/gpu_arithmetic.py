@@ -1,0 +1,87 @@
+"""Which numbers a GPU multiplies: exact float32 everywhere, and TF32 within the passes of models that ask for it."""
+
+from typing import Any, TypeVar
+
+import torch
+
+from core.errors import ModelError
+from core.precision import Precision
+from core.transformer import DTYPES
+
+# GPUs of this compute capability and above (A100, L4, H100) have TF32 and bfloat16; a T4 has 7.5.
+AMPERE = (8, 0)
+
+Model = TypeVar("Model", bound=torch.nn.Module)
+
+
+def require_precision(precision: Precision, device: torch.device) -> None:
+    """Refuse a precision that the device has not.
+
+    A CPU has no TF32, and what it computed instead would be stored as TF32. bfloat16 on a GPU without it is emulated,
+    and slower than float32.
+
+    Raises:
+        ModelError: with a precision to use instead.
+    """
+    if precision == "tf32" and device.type != "cuda":
+        raise ModelError("`precision: tf32` needs an NVIDIA GPU, and this process computes on a CPU. Use `float32`.")
+    if precision in ("tf32", "bfloat16") and device.type == "cuda":
+        capability = torch.cuda.get_device_capability(device)
+        if capability < AMPERE:
+            raise ModelError(
+                f"The GPU {torch.cuda.get_device_name(device)} has no {precision}: its compute capability is "
+                f"{capability[0]}.{capability[1]}, and {precision} needs 8.0. Use `precision: float32`, or the faster "
+                "`float16`."
+            )
+
+
+def put_on(model: Model, device: torch.device, precision: Precision) -> Model:
+    """Move a model to its device, and let each of its passes compute in `precision`, whatever other models do.
+
+    PyTorch's switch for TF32 is one for the whole process. So it is on within the passes of such a model only, and off
+    before and after them, also where a pass fails.
+
+    Raises:
+        ModelError: the device has no such precision.
+    """
+    require_precision(precision, device)
+    model.to(device=device, dtype=DTYPES[precision])
+    if device.type == "cuda":
+        multiply_exactly()
+    if precision == "tf32":
+        model.register_forward_pre_hook(_allow_tf32)
+        model.register_forward_hook(_forbid_tf32, always_call=True)
+    return model
+
+
+def multiply_exactly() -> None:
+    """Turn TF32 off in this process, whatever its environment says (TORCH_ALLOW_TF32_CUBLAS_OVERRIDE).
+
+    cuDNN's convolutions and recurrent layers have it on from the start.
+    """
+    _set_matmul("ieee")
+    cudnn: Any = torch.backends.cudnn
+    if _has_new_switch():
+        cudnn.conv.fp32_precision = cudnn.rnn.fp32_precision = "ieee"
+    else:
+        cudnn.allow_tf32 = False
+
+
+def _allow_tf32(*_: Any) -> None:
+    _set_matmul("tf32")
+
+
+def _forbid_tf32(*_: Any) -> None:
+    _set_matmul("ieee")
+
+
+def _set_matmul(precision: str) -> None:
+    if _has_new_switch():
+        torch.backends.cuda.matmul.fp32_precision = precision
+    else:
+        torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
+
+
+def _has_new_switch() -> bool:
+    # Since torch 2.9. Who sets both the new and the old one gets errors when the old one is read.
+    return hasattr(torch.backends.cuda.matmul, "fp32_precision")
