@@ -103,7 +103,7 @@ class BertScorer:
             filled = [text for text in scores if text in tokens]
             if reference in tokens and filled:
                 matchings.append((scores, filled, Matching(tokens[reference], [tokens[text] for text in filled])))
-        matched = self._scores([matching for _, _, matching in matchings])
+        matched = self.match_all([matching for _, _, matching in matchings])
         for (scores, filled, _), new_scores in zip(matchings, matched, strict=True):
             scores.update(zip(filled, new_scores, strict=True))
         return [
@@ -117,7 +117,7 @@ class BertScorer:
 
     def match(self, candidates: Sequence[TokenVectors], reference: TokenVectors) -> list[Score]:
         """Score each candidate, at least one, against one reference."""
-        return self._scores([Matching(reference, candidates)])[0]
+        return self.match_all([Matching(reference, candidates)])[0]
 
     def embed(
         self, texts: Sequence[str], batches: Batches = token_batches, idf: Idf | None = None
@@ -162,8 +162,8 @@ class BertScorer:
         special = [i for i in (self._tokenizer.sep_token_id, self._tokenizer.cls_token_id) if i is not None]
         return np.isin(ids, special, invert=True).astype(np.float64)
 
-    def _scores(self, matchings: Sequence[Matching]) -> list[list[Score]]:
-        """The score of each candidate of each matching."""
+    def match_all(self, matchings: Sequence[Matching]) -> list[list[Score]]:
+        """The score of each candidate of each matching. From a GPU all are copied at once."""
         return [[self._score(pair) for pair in pairs] for pairs in precision_and_recall(matchings)]
 
     def _score(self, matched: tuple[float, float]) -> Score:
