@@ -96,7 +96,7 @@ def drawn(
     prepared = runner.prepared(article, mask_repeats=True)
     segmented = prepared.segmented
     with torch.no_grad():
-        chosen = sorted(falling(policies.sentence_logits(prepared))[:3].tolist())
+        chosen = sorted(falling(policies.sentence_logits(prepared).numpy())[:3].tolist())
     anchors = {f"lead{count}": first_sentences(segmented, count) for count in LEADS}
     anchors["chosen3"] = " ".join(segmented.sentences[i].text for i in chosen)
     f1 = AnchorScorer(scorer)

@@ -1,4 +1,4 @@
-"""Where the time of a training goes: CPU milliseconds of each part of an update for one sampled summary.
+"""Where the time of a training goes: CPU milliseconds of each part of an update, for one sampled summary and in all.
 
 A whole training runs through the driver, in this process: what workers and the driver send each other is pickled and
 read again. Each part's time is its own, without that of parts within it. The first pass, which prepares the articles,
@@ -88,7 +88,7 @@ class Watch:
             ("drawing", core.episodes.EpisodeRunner, "_draw"),
             ("reward: tokenizing", BertScorer, "_tokenized"),
             (MODEL, BertScorer, "embed"),
-            ("reward: matching", BertScorer, "match"),
+            ("reward: matching", BertScorer, "match_all"),
             ("gradient", core.episodes, "_gradient"),
             ("exchange", core.episodes, "restore_policies"),
             ("exchange", rounds, "update_request"),
@@ -212,11 +212,21 @@ def as_text(report: dict[str, Any]) -> str:
     table.add_row("all but the model", *(f"{one['all but the model']:.3f}" for one in found))
     for way in next(iter(found))["reward of a summary, ms"]:
         table.add_row(f"reward, {way}", *(f"{one['reward of a summary, ms'][way]:.3f}" for one in found))
+    table.add_section()
+    for part in PARTS:
+        table.add_row(f"an update, ms: {part}", *(f"{_of_an_update(one, part):.1f}" for one in found))
+    table.add_row("an update, ms", *(f"{sum(_of_an_update(one, part) for part in PARTS):.1f}" for one in found))
+    table.add_section()
     table.add_row("summaries", *(str(one["summaries"]) for one in found))
     table.add_row("updates", *(str(one["updates"]) for one in found))
     console.print(table)
     console.print(f"Wanted: at most {MOST} ms of all but the model.")
     return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines() if line.strip())
+
+
+def _of_an_update(recipe: dict[str, Any], part: str) -> float:
+    milliseconds: float = recipe["ms"][part] * recipe["summaries"] / recipe["updates"]
+    return milliseconds
 
 
 if __name__ == "__main__":

@@ -102,5 +102,5 @@ def _anchor(policies: Policies, article: PreparedArticle, decoding: Decoding) ->
     if decoding.anchor == "lead":
         return first_sentences(article.segmented, decoding.anchor_sentences)
     with torch.no_grad():
-        best = falling(policies.sentence_logits(article))[: decoding.anchor_sentences].tolist()
+        best = falling(policies.sentence_logits(article).numpy())[: decoding.anchor_sentences].tolist()
     return " ".join(article.segmented.sentences[index].text for index in sorted(best))

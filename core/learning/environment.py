@@ -8,13 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
+from core.arithmetic import multiply_rows
+from core.batching import IntArray
 from core.learning.features import chunk_features, duplicates, repeats, sentence_features
 from core.summarizers.composition import filled, words_at
-from core.summarizers.importance import textrank
+from core.summarizers.importance import FloatArray, textrank
 from core.summarizers.systems import Embeddings
 from core.types import SegmentedArticle
+
+BoolArray = npt.NDArray[np.bool_]
 
 DYNAMIC_FEATURES = (
     "nearest chosen",  # largest cosine with a chunk that was chosen, at least 0
@@ -37,8 +42,10 @@ class PreparedArticle:
         chunk_inputs: (chunks, dimensions + 1) float32, the embedding and the TextRank score of the sentence.
         sentence_of_chunk: (chunks,) int64.
         chunk_words: (chunks,) int64, how many words each chunk has.
-        excludes: (chunks, chunks) bool: once chunk i is taken, chunk j may not be. On the diagonal, chunks that may
-            not be taken at all.
+        excludes: (chunks, chunks) bool array: once chunk i is taken, chunk j may not be. On the diagonal, chunks that
+            may not be taken at all.
+        similarities: (chunks, chunks) float32 array, the cosine of each chunk with each. It is no larger than the
+            embeddings, unless there are more chunks than dimensions.
     """
 
     segmented: SegmentedArticle
@@ -48,7 +55,8 @@ class PreparedArticle:
     chunk_inputs: torch.Tensor
     sentence_of_chunk: torch.Tensor
     chunk_words: torch.Tensor
-    excludes: torch.Tensor
+    excludes: BoolArray
+    similarities: npt.NDArray[np.float32]
 
 
 def prepare(segmented: SegmentedArticle, embeddings: Embeddings, mask_repeats: bool) -> PreparedArticle:
@@ -64,20 +72,25 @@ def prepare(segmented: SegmentedArticle, embeddings: Embeddings, mask_repeats: b
     ranks = textrank(embeddings.sentences)
     parent = np.array([chunk.sentence for chunk in segmented.chunks], dtype=np.int64)
     chunks = embeddings.chunks.reshape(len(parent), embeddings.sentences.shape[1])
+    chunk_inputs = torch.from_numpy(np.column_stack([chunks, ranks[parent]])).float()
     return PreparedArticle(
         segmented=segmented,
         sentence_features=torch.from_numpy(sentence_table),
         sentence_inputs=torch.from_numpy(np.column_stack([embeddings.sentences, ranks])).float(),
         chunk_features=torch.from_numpy(chunk_features(segmented, embeddings, sentence_table)),
-        chunk_inputs=torch.from_numpy(np.column_stack([chunks, ranks[parent]])).float(),
+        chunk_inputs=chunk_inputs,
         sentence_of_chunk=torch.from_numpy(parent),
         chunk_words=torch.tensor([chunk.end - chunk.start for chunk in segmented.chunks], dtype=torch.int64),
-        excludes=torch.from_numpy(repeats(segmented) if mask_repeats else duplicates(segmented)),
+        excludes=repeats(segmented) if mask_repeats else duplicates(segmented),
+        similarities=multiply_rows(chunk_inputs[:, :-1], chunk_inputs[:, :-1]).numpy(),
     )
 
 
 class Writing:
     """The state of k summaries of one article, written side by side.
+
+    It is kept in NumPy: a step takes some twenty operations on small arrays, and each costs PyTorch several times as
+    much.
 
     Args:
         article: what is summarised.
@@ -85,56 +98,62 @@ class Writing:
         n: the words of each summary.
     """
 
-    def __init__(self, article: PreparedArticle, sentences: torch.Tensor, n: int) -> None:
+    def __init__(self, article: PreparedArticle, sentences: IntArray, n: int) -> None:
         k, count = len(sentences), len(article.chunk_words)
         self._article = article
         self._n = n
-        self.words_left = torch.full((k,), min(n, len(article.segmented.words)), dtype=torch.int64)
-        self.scope = (article.sentence_of_chunk[None, :, None] == sentences[:, None, :]).any(dim=2)
+        self._sentence_of_chunk = article.sentence_of_chunk.numpy()
+        self._chunk_words = article.chunk_words.numpy()
+        self.words_left = np.full(k, min(n, len(article.segmented.words)), dtype=np.int64)
+        chosen = np.zeros((k, len(article.sentence_features)), dtype=bool)
+        np.put_along_axis(chosen, sentences, True, axis=1)
+        self.scope: BoolArray = chosen[:, self._sentence_of_chunk]
         self.taken: list[list[int]] = [[] for _ in range(k)]
-        self._open = ~article.excludes.diagonal().expand(k, count).clone()
-        self._nearest = torch.zeros((k, count), dtype=torch.float64)
-        self._adjacent = torch.zeros((k, count), dtype=torch.bool)
-        self._beside = torch.zeros((k, count), dtype=torch.bool)
+        self._open = np.tile(~article.excludes.diagonal(), (k, 1))
+        self._nearest = np.zeros((k, count), dtype=np.float32)
+        self._adjacent = np.zeros((k, count), dtype=bool)
+        self._beside = np.zeros((k, count), dtype=bool)
 
-    def available(self) -> torch.Tensor:
+    def available(self) -> BoolArray:
         """The chunks that each summary may take next, (k, chunks) bool; none for a finished one.
 
         They are chunks of the sentences chosen. Where those have run out, every sentence is opened (`scope`).
         """
-        unfinished = self._open & (self.words_left > 0)[:, None]
-        has_run_out = ~(unfinished & self.scope).any(dim=1, keepdim=True)
-        self.scope |= has_run_out
-        return unfinished & self.scope
+        available: BoolArray = self._open & self.scope
+        has_run_out = ~available.any(axis=1)
+        if has_run_out.any():
+            self.scope[has_run_out] = True
+            available[has_run_out] = self._open[has_run_out]
+        return available
 
-    def dynamic_features(self, rows: torch.Tensor, chunks: torch.Tensor) -> torch.Tensor:
+    def dynamic_features(self, rows: IntArray, chunks: IntArray) -> FloatArray:
         """The `DYNAMIC_FEATURES` of chunks `chunks[i]` to summaries `rows[i]`: (len(rows), 6)."""
+        features = np.empty((len(rows), len(DYNAMIC_FEATURES)))
         words_left = self.words_left[rows]
-        overflow = (self._article.chunk_words[chunks] - words_left).clamp(min=0)
-        columns = (
-            self._nearest[rows, chunks],
-            self._adjacent[rows, chunks],
-            self._beside[rows, chunks],
-            overflow,
-            overflow > 0,
-            words_left / self._n,
-        )
-        return torch.stack([column.to(torch.float64) for column in columns], dim=1)
+        overflow = np.maximum(self._chunk_words[chunks] - words_left, 0)
+        features[:, 0] = self._nearest[rows, chunks]
+        features[:, 1] = self._adjacent[rows, chunks]
+        features[:, 2] = self._beside[rows, chunks]
+        features[:, 3] = overflow
+        features[:, 4] = overflow > 0
+        features[:, 5] = words_left.astype(np.float32) / np.float32(self._n)
+        return features
 
-    def take(self, rows: torch.Tensor, chunks: torch.Tensor) -> None:
+    def take(self, rows: IntArray, chunks: IntArray) -> None:
         """Summary `rows[i]` takes chunk `chunks[i]`, each summary at most one."""
-        article = self._article
         for row, chunk in zip(rows.tolist(), chunks.tolist(), strict=True):
             self.taken[row].append(chunk)
-        self.words_left[rows] = (self.words_left[rows] - article.chunk_words[chunks]).clamp(min=0)
-        self._open[rows] &= ~article.excludes[chunks]
+        self.words_left[rows] = np.maximum(self.words_left[rows] - self._chunk_words[chunks], 0)
+        self._open[rows] &= ~self._article.excludes[chunks]
         self._open[rows, chunks] = False
-        vectors = article.chunk_inputs[:, :-1]
-        self._nearest[rows] = torch.maximum(self._nearest[rows], (vectors[chunks] @ vectors.T).double())
-        same_sentence = article.sentence_of_chunk[chunks][:, None] == article.sentence_of_chunk[None, :]
-        distance = (chunks[:, None] - torch.arange(len(article.chunk_words))[None, :]).abs()
+        self._open[self.words_left == 0] = False
+        self._nearest[rows] = np.maximum(self._nearest[rows], self._article.similarities[chunks])
+        same_sentence = self._sentence_of_chunk[chunks][:, None] == self._sentence_of_chunk
         self._beside[rows] |= same_sentence
-        self._adjacent[rows] |= same_sentence & (distance == 1)
+        for neighbour in (chunks - 1, chunks + 1):
+            inside = (neighbour >= 0) & (neighbour < len(self._chunk_words))
+            beside = neighbour[inside]
+            self._adjacent[rows[inside], beside] |= same_sentence[inside, beside]
 
     def texts(self) -> list[str]:
         """Each summary: exactly n words of the article, or all if it has fewer, in document order."""

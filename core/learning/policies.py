@@ -4,7 +4,7 @@ Each scores with a linear layer beside a small network (a residual one: He et al
 TextRank and the document's centroid give. It is a pointer network (Vinyals et al. 2015) over the article's own chunks.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -12,10 +12,11 @@ import numpy as np
 import torch
 from torch import nn
 
+from core.batching import IntArray
 from core.errors import ModelError, RecipeError
 from core.learning.environment import DYNAMIC_FEATURES, PreparedArticle
 from core.learning.features import CHUNK_FEATURES, SENTENCE_FEATURES
-from core.learning.study_policies import ChunkScorer, StudyPolicies
+from core.learning.study_policies import ChunkScorer, DrawingScorer, StudyPolicies
 from core.summarizers.importance import FloatArray
 
 
@@ -60,6 +61,9 @@ class Policies(Protocol):
     def chunk_scorer(self, article: PreparedArticle) -> ChunkScorer:
         """What scores chunks of one article, any number of times, with the parameters of now."""
 
+    def drawing_scorer(self, article: PreparedArticle) -> DrawingScorer:
+        """As `chunk_scorer`, to rounding, in NumPy and without gradients: for the many small steps of drawing."""
+
     def state_dict(self) -> dict[str, torch.Tensor]:
         """The parameters by name."""
 
@@ -83,6 +87,31 @@ class FeatureScorer(nn.Module):
         logits = logits.squeeze(-1)
         return logits if self._residual is None else logits + features[:, self._residual]
 
+    @torch.no_grad()
+    def given(self, known: torch.Tensor) -> Callable[[IntArray, FloatArray], FloatArray]:
+        """`forward` in NumPy where the first features of a row are a row of `known`, which is multiplied only once.
+
+        Args:
+            known: (items, known features) float64; the residual, if any, is among them.
+
+        Returns:
+            From the items (rows,) int64 and the other features (rows, others) to (rows,).
+        """
+        width = known.shape[1]
+        linear, weight, output = (layer.weight.numpy() for layer in (self.linear, self.hidden, self.output))
+        residual = 0.0 if self._residual is None else known.numpy()[:, self._residual]
+        of_items = known.numpy() @ linear[0, :width] + residual
+        hidden_of_items = known.numpy() @ weight[:, :width].T + self.hidden.bias.numpy()
+
+        def score(items: IntArray, others: FloatArray) -> FloatArray:
+            hidden = others @ weight[:, width:].T
+            hidden += hidden_of_items[items]
+            np.tanh(hidden, out=hidden)
+            logits: FloatArray = of_items[items] + others @ linear[0, width:] + hidden @ output[0]
+            return logits
+
+        return score
+
 
 class FeaturePolicies(nn.Module):
     """The pair that reads 9 features of a sentence, and 15 + 6 of a chunk: 1,118 parameters with 32 hidden units."""
@@ -104,6 +133,9 @@ class FeaturePolicies(nn.Module):
             return logits
 
         return score
+
+    def drawing_scorer(self, article: PreparedArticle) -> DrawingScorer:
+        return self.chunk.given(article.chunk_features)
 
 
 def make_policies(config: PolicyConfig, dimensions: int, seed: int) -> FeaturePolicies | StudyPolicies:

@@ -1,8 +1,9 @@
 """The reward of a summary: BERTScore F1 against the reference, or a weighted mean of any metrics.
 
-A reward depends on the article and the text alone, to the last bit. It does not matter what else is scored with it, how
-many workers there are, or whether it comes from memory. To ensure that, BERTScore embeds texts together only if they
-have the same number of tokens.
+On a CPU a reward depends on the article and the text alone, to the last bit. It does not matter what else is scored
+with it, how many workers there are, or whether it comes from memory. To ensure that, BERTScore embeds texts together
+only if they have the same number of tokens. On a GPU it embeds all texts of a round in as few padded passes as it can:
+there a reward depends on the others by rounding.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,14 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from core.batching import equal_length_batches
+from core.batching import equal_length_batches, token_batches
 from core.errors import RecipeError
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig
 from core.metrics.metric import Metric, Row
 from core.metrics.registry import NEED_SOURCE, Options, make_metric
-from core.metrics.token_matching import TokenVectors
+from core.metrics.token_matching import Matching, TokenVectors
 from core.text.language import Language
+from core.token_budget import Batches
 from core.types import Article
 
 BERTSCORE = "bertscore"
@@ -61,7 +63,9 @@ def make_reward(config: RewardConfig, device: torch.device) -> Reward:
     parts: list[tuple[Reward, float]] = []
     for name, weight in config.weights:
         if name == BERTSCORE:
-            parts.append((BertScoreReward(BertScorer(config.bertscore, device)), weight))
+            # A pass of few tokens leaves a GPU idle, and the size of a batch may choose the kernel there anyway.
+            batches = token_batches if device.type == "cuda" else equal_length_batches
+            parts.append((BertScoreReward(BertScorer(config.bertscore, device), batches), weight))
         else:
             parts.append((metric_reward(make_metric(name, Options(lang=config.language))), weight))
     return Memoised(parts[0][0] if len(parts) == 1 else weighted_mean(parts))
@@ -84,33 +88,47 @@ def reward_signature(config: RewardConfig) -> str:
 
 
 class BertScoreReward:
-    """BERTScore F1 against the best reference. References are embedded once."""
+    """BERTScore F1 against the best reference. References are embedded once.
 
-    def __init__(self, scorer: BertScorer) -> None:
+    Args:
+        scorer: with its backbone.
+        batches: which texts are embedded together. In batches of one length a reward does not depend on the others.
+    """
+
+    def __init__(self, scorer: BertScorer, batches: Batches = equal_length_batches) -> None:
         self._scorer = scorer
+        self._batches = batches
         self._references: dict[str, TokenVectors | None] = {}
 
     def __call__(self, summaries: Sequence[tuple[Article, str]]) -> list[float]:
         """The F1 of each (article, text); 0 for an empty text, or where every reference is empty."""
         self._remember(reference for article, _ in summaries for reference in article.references)
         texts = list(dict.fromkeys(text.strip() for _, text in summaries))
-        vectors = dict(zip(texts, self._scorer.embed(texts, equal_length_batches), strict=True))
+        vectors = dict(zip(texts, self._scorer.embed(texts, self._batches), strict=True))
         rewards = [0.0] * len(summaries)
         indices: dict[Article, list[int]] = {}
         for i, (article, text) in enumerate(summaries):
             if vectors[text.strip()] is not None:
                 indices.setdefault(article, []).append(i)
+        matched: list[list[int]] = []
+        matchings: list[Matching] = []
         for article, summary_indices in indices.items():
             candidates = [tokens for i in summary_indices if (tokens := vectors[summaries[i][1].strip()]) is not None]
             references = [self._references[reference.strip()] for reference in article.references]
-            f1 = [[s.f1 for s in self._scorer.match(candidates, reference)] for reference in references if reference]
-            for i, scores in zip(summary_indices, zip(*f1, strict=True), strict=False):
-                rewards[i] = max(scores)
+            new = [Matching(reference, candidates) for reference in references if reference]
+            matchings += new
+            matched += [summary_indices] * len(new)
+        best: dict[int, float] = {}
+        for summary_indices, scores in zip(matched, self._scorer.match_all(matchings), strict=True):
+            for i, score in zip(summary_indices, scores, strict=True):
+                best[i] = max(score.f1, best.get(i, score.f1))
+        for i, f1 in best.items():
+            rewards[i] = f1
         return rewards
 
     def _remember(self, references: Iterable[str]) -> None:
         new = list(dict.fromkeys(r.strip() for r in references if r.strip() not in self._references))
-        self._references |= zip(new, self._scorer.embed(new, equal_length_batches), strict=True)
+        self._references |= zip(new, self._scorer.embed(new, self._batches), strict=True)
 
 
 def metric_reward(metric: Metric) -> Reward:

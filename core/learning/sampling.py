@@ -3,16 +3,22 @@
 K sentences are drawn without replacement: the K largest of logits plus Gumbel noise (Kool et al. 2019, "Stochastic
 Beams and Where to Find Them", section 2.3). Their log-probability, in that order, is the Plackett–Luce model's. Chunks
 are drawn one after another among those available, with logits that depend on what was drawn.
+
+All episodes of an article advance together, in NumPy. Nothing is shared between articles, so what is drawn for one does
+not depend on the others.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
 import torch
 
+from core.batching import IntArray
 from core.learning.environment import PreparedArticle, Writing
 from core.learning.policies import Policies
+from core.summarizers.importance import FloatArray
 
 LogProbability = Literal["plackett-luce", "softmax-sum"]
 # Logits of chunks of equal text differ by about 1e-7 with the batch their embeddings come from.
@@ -24,13 +30,13 @@ class Episodes:
     """k summaries of one article, without gradients.
 
     Attributes:
-        sentences: (k, K) int64, in the order drawn.
+        sentences: (k, K) int64 array, in the order drawn.
         chunks: of each episode, its chunks in the order drawn.
         texts: the summaries.
         steps: how the chunks were chosen.
     """
 
-    sentences: torch.Tensor
+    sentences: IntArray
     chunks: list[list[int]]
     texts: list[str]
     steps: "list[_Step]"
@@ -38,7 +44,7 @@ class Episodes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Step:
-    """One chunk for each episode that is not finished.
+    """One chunk for each episode that is not finished, in arrays.
 
     Attributes:
         rows: (rows,) int64, these episodes.
@@ -48,11 +54,11 @@ class _Step:
         chosen: (rows,) int64, the indices of the chosen chunks among the scored ones.
     """
 
-    rows: torch.Tensor
-    row_index: torch.Tensor
-    chunk: torch.Tensor
-    dynamic: torch.Tensor
-    chosen: torch.Tensor
+    rows: IntArray
+    row_index: IntArray
+    chunk: IntArray
+    dynamic: FloatArray
+    chosen: IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,12 +77,12 @@ class Rollouts:
 
 
 class Choice(Protocol):
-    """How actions are chosen. Logits come without gradients; -inf is what may not be chosen."""
+    """How actions are chosen. Logits are float64 arrays; -inf is what may not be chosen."""
 
-    def sentences(self, logits: torch.Tensor, count: int) -> torch.Tensor:
+    def sentences(self, logits: FloatArray, count: int) -> IntArray:
         """From logits (sentences,) to the sentences of each episode, (k, count) int64."""
 
-    def chunk(self, logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    def chunk(self, logits: FloatArray, rows: IntArray) -> IntArray:
         """From the logits (rows, chunks) of the episodes `rows` (rows,) to the next chunk of each, (rows,) int64."""
 
 
@@ -87,30 +93,34 @@ class Draw:
         self._generator = generator
         self._k = k
 
-    def sentences(self, logits: torch.Tensor, count: int) -> torch.Tensor:
-        return (logits + self._gumbel(len(logits))).topk(count, dim=1).indices
+    def sentences(self, logits: FloatArray, count: int) -> IntArray:
+        order: IntArray = np.argsort(-(logits + self._gumbel(len(logits))), axis=1, kind="stable")
+        return order[:, :count]
 
-    def chunk(self, logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    def chunk(self, logits: FloatArray, rows: IntArray) -> IntArray:
         # Finished episodes draw noise, too, so that a draw does not depend on how long the other episodes are.
-        return (logits + self._gumbel(logits.shape[1])[rows]).argmax(dim=1)
+        best: IntArray = (logits + self._gumbel(logits.shape[1])[rows]).argmax(axis=1)
+        return best
 
-    def _gumbel(self, count: int) -> torch.Tensor:
-        return torch.from_numpy(self._generator.gumbel(size=(self._k, count)))
+    def _gumbel(self, count: int) -> FloatArray:
+        return self._generator.gumbel(size=(self._k, count))
 
 
 class Greedy:
     """One episode: the best sentences, then the best chunk each time; of equals the first."""
 
-    def sentences(self, logits: torch.Tensor, count: int) -> torch.Tensor:
+    def sentences(self, logits: FloatArray, count: int) -> IntArray:
         return falling(logits)[None, :count]
 
-    def chunk(self, logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-        return torch.stack([falling(row)[0] for row in logits])
+    def chunk(self, logits: FloatArray, rows: IntArray) -> IntArray:
+        best: IntArray = logits.round(_LOGIT_DECIMALS).argmax(axis=1)
+        return best
 
 
-def falling(logits: torch.Tensor) -> torch.Tensor:
+def falling(logits: FloatArray) -> IntArray:
     """The indices of logits (count,) from the highest to the lowest; of equals the first comes first."""
-    return torch.sort(logits.round(decimals=_LOGIT_DECIMALS), descending=True, stable=True).indices
+    order: IntArray = np.argsort(-logits.round(_LOGIT_DECIMALS), kind="stable")
+    return order
 
 
 def rollouts(
@@ -138,7 +148,7 @@ def rollouts(
     exact = log_probability == "plackett-luce"
     written = episodes(policies, article, n, sentences, choice, exact)
     logits = policies.sentence_logits(article)
-    total = sentences_log_probability(logits, written.sentences, exact)
+    total = sentences_log_probability(logits, torch.from_numpy(written.sentences), exact)
     chunk_log_probability, chunk_entropy = _chunk_choices(policies, article, written.steps, len(total))
     entropy = _entropy(torch.log_softmax(logits, dim=0)) + chunk_entropy
     return Rollouts(written, total + chunk_log_probability, entropy)
@@ -152,19 +162,19 @@ def episodes(
 
     Unless `exact`, chunks that may not be taken any more are scored as well, because `softmax-sum` counts them.
     """
-    logits = policies.sentence_logits(article)
+    logits = policies.sentence_logits(article).numpy()
     chosen = choice.sentences(logits, min(sentences, len(logits)))
-    writing, score = Writing(article, chosen, n), policies.chunk_scorer(article)
+    writing, score = Writing(article, chosen, n), policies.drawing_scorer(article)
     steps = []
-    while len(rows := (available := writing.available()).any(dim=1).nonzero()[:, 0]):
+    while len(rows := np.flatnonzero((available := writing.available()).any(axis=1))):
         available = available[rows]
         scored = available if exact else writing.scope[rows]
-        row_index, chunk = scored.nonzero(as_tuple=True)
+        row_index, chunk = scored.nonzero()
         dynamic = writing.dynamic_features(rows[row_index], chunk)
-        table = torch.full(scored.shape, -torch.inf, dtype=torch.float64)
-        table.index_put_((row_index, chunk), score(chunk, dynamic))
-        taken = choice.chunk(table.masked_fill(~available, -torch.inf), rows)
-        steps.append(_Step(rows, row_index, chunk, dynamic, (chunk == taken[row_index]).nonzero()[:, 0]))
+        table = np.full(scored.shape, -np.inf)
+        table[row_index, chunk] = score(chunk, dynamic)
+        taken = choice.chunk(np.where(available, table, -np.inf), rows)
+        steps.append(_Step(rows, row_index, chunk, dynamic, np.flatnonzero(chunk == taken[row_index])))
         writing.take(rows, taken)
     return Episodes(chosen, writing.taken, writing.texts(), steps)
 
@@ -176,17 +186,21 @@ def _chunk_choices(
     zeros = torch.zeros(k, dtype=torch.float64)
     if not steps:
         return zeros, zeros
-    episode = torch.cat([step.rows for step in steps])  # of every choice
     before = np.cumsum([0, *(len(step.rows) for step in steps)])
-    choice = torch.cat([step.row_index + int(start) for step, start in zip(steps, before, strict=False)])
     scored = np.cumsum([0, *(len(step.chunk) for step in steps)])
-    chosen = torch.cat([step.chosen + int(start) for step, start in zip(steps, scored, strict=False)])
-    chunk, dynamic = torch.cat([step.chunk for step in steps]), torch.cat([step.dynamic for step in steps])
+    episode = _joined([step.rows for step in steps])  # of every choice
+    choice = _joined([step.row_index + start for step, start in zip(steps, before, strict=False)])
+    chosen = _joined([step.chosen + start for step, start in zip(steps, scored, strict=False)])
+    chunk, dynamic = _joined([step.chunk for step in steps]), _joined([step.dynamic for step in steps])
     log_softmax = _log_softmax(policies.chunk_scorer(article)(chunk, dynamic), choice, len(episode))
     entropy = -torch.zeros(len(episode), dtype=torch.float64).index_add(0, choice, log_softmax.exp() * log_softmax)
     choices = zeros.index_add(0, episode, torch.ones(len(episode), dtype=torch.float64))
     log_probability = zeros.index_add(0, episode, log_softmax.index_select(0, chosen))
     return log_probability, zeros.index_add(0, episode, entropy) / choices.clamp(min=1)
+
+
+def _joined(arrays: Sequence[IntArray] | Sequence[FloatArray]) -> torch.Tensor:
+    return torch.from_numpy(np.concatenate(arrays))
 
 
 def _log_softmax(logits: torch.Tensor, group: torch.Tensor, groups: int) -> torch.Tensor:

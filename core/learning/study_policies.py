@@ -8,10 +8,14 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
+from core.batching import IntArray
 from core.learning.environment import PreparedArticle
+from core.summarizers.importance import FloatArray
 
 # From chunks (rows,) int64 and their dynamic features (rows, 6) to a logit for each, (rows,).
 ChunkScorer = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+# The same in arrays, without gradients.
+DrawingScorer = Callable[[IntArray, FloatArray], FloatArray]
 
 
 class SentencePolicyModel(nn.Module):
@@ -55,6 +59,11 @@ class StudyPolicies(nn.Module):
     def chunk_scorer(self, article: PreparedArticle) -> ChunkScorer:
         logits: torch.Tensor = self.chunk(article.chunk_inputs.double())
         return lambda chunks, dynamic: logits.index_select(0, chunks)
+
+    @torch.no_grad()
+    def drawing_scorer(self, article: PreparedArticle) -> DrawingScorer:
+        logits: FloatArray = self.chunk(article.chunk_inputs.double()).numpy()
+        return lambda chunks, dynamic: logits[chunks]
 
 
 def _network(inputs: int, hidden: int) -> nn.Sequential:

@@ -129,8 +129,7 @@ class BertScorer:
 
     def match(self, candidates: Sequence[TokenVectors], reference: TokenVectors) -> list[Score]:
         """Score each candidate, at least one, against one reference."""
-        (matched,) = precision_and_recall([Matching(reference, candidates)])
-        return [self._score(pair) for pair in matched]
+        return self.match_all([Matching(reference, candidates)])[0]
 
     def embed(
         self, texts: Sequence[str], batches: Batches = token_batches, idf: Idf | None = None
@@ -174,6 +173,10 @@ class BertScorer:
             return idf.of(ids)
         special = [i for i in (self._tokenizer.sep_token_id, self._tokenizer.cls_token_id) if i is not None]
         return np.isin(ids, special, invert=True).astype(np.float64)
+
+    def match_all(self, matchings: Sequence[Matching]) -> list[list[Score]]:
+        """The score of each candidate of each matching. From a GPU all are copied at once."""
+        return [[self._score(pair) for pair in pairs] for pairs in precision_and_recall(matchings)]
 
     def _score(self, matched: tuple[float, float]) -> Score:
         precision, recall = matched

@@ -1,15 +1,16 @@
-import torch
+import numpy as np
 from documents import segmented
 from prepared_articles import prepared
 
+from core.batching import IntArray
 from core.learning.environment import DYNAMIC_FEATURES, Writing, compose_taken
 
 ARTICLE = "Alpha beta met gamma. Then delta epsilon saw zeta, and eta theta left."
 # Chunks: "Alpha beta met gamma", "delta epsilon saw zeta", "eta theta left".
 
 
-def rows(*values: int) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.int64)
+def rows(*values: int) -> IntArray:
+    return np.array(values, dtype=np.int64)
 
 
 def feature(writing: Writing, name: str, row: int, chunk: int) -> float:
@@ -17,7 +18,7 @@ def feature(writing: Writing, name: str, row: int, chunk: int) -> float:
 
 
 def test_only_chunks_of_the_chosen_sentences_are_available_until_they_run_out() -> None:
-    writing = Writing(prepared(ARTICLE), torch.tensor([[0], [1]]), n=9)
+    writing = Writing(prepared(ARTICLE), np.array([[0], [1]]), n=9)
     assert writing.available().tolist() == [[True, False, False], [False, True, True]]
     writing.take(rows(0, 1), rows(0, 2))
     assert writing.available().tolist() == [[False, True, True], [False, True, False]]
@@ -42,7 +43,7 @@ def test_other_words_make_up_for_missing_chunks() -> None:
 
 def test_repeated_words_are_masked_or_only_whole_texts() -> None:
     text = "Champions League won. League title. The champions league won."
-    open_all = torch.tensor([[0, 1, 2]])
+    open_all = np.array([[0, 1, 2]])
     for mask, expected in ((True, [[False, False, False]]), (False, [[False, True, False]])):
         writing = Writing(prepared(text, mask_repeats=mask), open_all, n=9)
         writing.take(rows(0), rows(0))
@@ -50,7 +51,7 @@ def test_repeated_words_are_masked_or_only_whole_texts() -> None:
 
 
 def test_dynamic_features_follow_what_was_taken() -> None:
-    writing = Writing(prepared(ARTICLE), torch.tensor([[0, 1], [0, 1]]), n=6)
+    writing = Writing(prepared(ARTICLE), np.array([[0, 1], [0, 1]]), n=6)
     assert [feature(writing, name, 0, 1) for name in DYNAMIC_FEATURES] == [0, 0, 0, 0, 0, 1]
     writing.take(rows(0), rows(2))
     assert feature(writing, "adjacent to chosen", 0, 1) == 1

@@ -5,14 +5,17 @@ import pytest
 import torch
 
 from core.arithmetic import rows_are_independent
+from core.batching import equal_length_batches, token_batches
 from core.errors import RecipeError
 from core.learning.reward import BertScoreReward, Memoised, RewardConfig, make_reward, metric_reward, weighted_mean
-from core.metrics.bertscore import BertScorer
+from core.metrics.bertscore import BertScorer, Idf
 from core.metrics.config import BertScoreConfig
 from core.metrics.metric import Row
 from core.metrics.registry import make_metric
+from core.metrics.token_matching import Matching, TokenVectors
 from core.models import parse_model, resolve_model
-from core.types import Article
+from core.token_budget import Batches
+from core.types import Article, Score
 
 CONFIG = BertScoreConfig(resolve_model(parse_model("all-MiniLM-L6-v2")), 6)
 ARTICLES = [
@@ -39,6 +42,43 @@ def test_the_reward_is_bertscore_f1_against_the_best_reference(scorer: BertScore
     expected = [score.f1 for score in scorer.score([(text, article.references) for article, text in pairs])]
     np.testing.assert_allclose(BertScoreReward(scorer)(pairs), expected, atol=1e-6)
     assert expected[-2:] == [0, 0]
+
+
+def test_a_round_is_embedded_in_one_call_and_matched_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    scorer = BertScorer(CONFIG, torch.device("cpu"))
+    match_all = scorer.match_all
+
+    def counted(matchings: Sequence[Matching]) -> list[list[Score]]:
+        calls.append(len(matchings))
+        return match_all(matchings)
+
+    monkeypatch.setattr(scorer, "match_all", counted)
+    BertScoreReward(scorer)(list(texts(12)))
+    assert calls == [3]  # one of each reference that is not empty
+
+
+@pytest.mark.parametrize(("device", "batches"), [("cpu", equal_length_batches), ("cuda", token_batches)])
+def test_only_a_gpu_pads(monkeypatch: pytest.MonkeyPatch, device: str, batches: Batches) -> None:
+    """What a GPU would be asked for; none is needed."""
+    asked: list[Batches] = []
+
+    class Recorded(BertScorer):
+        def __init__(self, config: BertScoreConfig, device: torch.device) -> None:
+            super().__init__(config, torch.device("cpu"))
+
+        def embed(
+            self, texts: Sequence[str], batches: Batches = token_batches, idf: Idf | None = None
+        ) -> list[TokenVectors | None]:
+            asked.append(batches)
+            return super().embed(texts, batches, idf)
+
+    monkeypatch.setattr("core.learning.reward.BertScorer", Recorded)
+    rewards = make_reward(RewardConfig(CONFIG), torch.device(device))(list(texts(12)))
+    assert asked == [batches, batches]  # references, then summaries
+    np.testing.assert_allclose(
+        rewards, BertScoreReward(BertScorer(CONFIG, torch.device("cpu")))(list(texts(12))), atol=1e-6
+    )
 
 
 def test_without_a_reference_the_reward_is_zero(scorer: BertScorer) -> None:
