@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from transformers import AutoModel
 
 from core.batching import TOKEN_BUDGET, equal_length_batches, token_batches
+from core.errors import DeviceError
 from core.token_budget import Batches, TokenBudget, available_bytes, bytes_per_token, encoder_budget, tokens_for
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
@@ -73,7 +74,7 @@ def test_what_was_through_before_memory_ran_out_does_not_come_again() -> None:
 
 def test_a_text_that_has_no_room_alone_is_refused() -> None:
     memory, budget = Memory([10, 90, 10], 50), TokenBudget("model", GPU, lambda: 4096)
-    with pytest.raises(torch.OutOfMemoryError):
+    with pytest.raises(DeviceError, match="no memory left, not even for one text"):
         budget.run(memory.lengths, memory.forward)
     assert memory.passes == [[0, 2]]
 
