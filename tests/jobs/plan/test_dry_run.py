@@ -3,7 +3,7 @@
 import io
 
 import pytest
-import torch
+from fake_cuda import FakeCuda
 from rich.console import Console
 
 from cluster.resources import ActorResources
@@ -36,8 +36,7 @@ def test_several_actors_are_advised_where_one_cannot_feed_a_gpu(
 
 @pytest.mark.parametrize(("share", "advised"), [(1, True), (0.5, False)])
 def test_a_dry_run_says_so(share: float, advised: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda index: "NVIDIA H200")
+    FakeCuda(("NVIDIA H200", (9, 0))).install(monkeypatch)
     plan = describe(pin(load_recipe(Phase1Recipe, "sample", {"gpus_per_actor": share})))
     out = io.StringIO()
     print_description(plan, Console(file=out, width=200))
