@@ -142,7 +142,7 @@ def test_an_endpoint_that_died_stops_the_run_and_resume_asks_for_the_rest(
     articles = [article for corpus in found.corpora for article in corpus]
     for article in articles[1:]:
         server.scripted[article.text[:80]] = Reply(503, b"busy")
-    with pytest.raises(RepeatedFailureError, match="^3 articles in a row failed for the same reason"):
+    with pytest.raises(RepeatedFailureError, match=r"^3 articles in a row failed for the same reason"):
         driver.start(store, found, "inline", QUIET)
     (run,) = store.list_runs()
     assert (run.state, run.articles_done) == ("failed", 1)
