@@ -11,7 +11,6 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
-import torch
 from bert_score import BERTScorer
 from rich.console import Console
 from rouge_score.rouge_scorer import RougeScorer
@@ -19,6 +18,7 @@ from sentence_transformers import SentenceTransformer
 
 from cluster.pool import Work
 from core import fast_linear
+from core.device import find_device
 from core.metrics.rouge import VARIANTS
 from core.models import model_folder
 from core.summarizers.encoders import FloatArray
@@ -30,7 +30,7 @@ from jobs.drive.pools import Makers
 from jobs.plan.pinned import Pinned
 from jobs.store import open_store
 
-CPU = torch.device("cpu")
+CPU = find_device("cpu")
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from bench.machine import cpu_model
 from bench.random_models import make_bert
+from core.device import find_device
 from core.fast_linear import onednn_works
 from core.precision import Precision
 from core.sweep import Sweeper
@@ -73,14 +74,14 @@ class Speed:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and on a GPU keep the result. Returns the exit code: 2 where there is no such device."""
     options = _options(arguments)
-    device = torch.device(options.device)
-    if device.type == "cuda" and not torch.cuda.is_available():
+    if options.device == "cuda" and not torch.cuda.is_available():
         print(
             "This machine has no NVIDIA GPU that PyTorch can use, so there is nothing to measure. Run it on one that "
             "has, with a CUDA build of PyTorch (`nvidia-smi` and `torch.cuda.is_available()` say so).",
             file=sys.stderr,
         )
         return 2
+    device = find_device(options.device)
     with tempfile.TemporaryDirectory() as folder:
         plan, articles, seconds = prepare(
             Path(folder), options.layers, options.hidden, options.dataset, options.articles

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from core.device import find_device
 from core.episode_plan import EpisodePlan, make_episode_runner
 from core.episodes import EpisodeRunner
 from core.learning.environment import positions_taken
@@ -70,7 +71,7 @@ def cross_validated(articles: Sequence[Article], folds: int, seeds: Sequence[int
     torch.set_num_threads(1)
     bertscore = BertScoreConfig(MODEL, 6)
     runner = make_episode_runner(EpisodePlan("en", "blank", MODEL, RewardConfig(bertscore)), "cpu")
-    scorer = BertScorer(bertscore, torch.device("cpu"))
+    scorer = BertScorer(bertscore, find_device("cpu"))
     for fold, seed in itertools.product(range(folds), seeds):
         policies = trained(runner, [article for i, article in enumerate(articles) if i % folds != fold], seed)
         for i in range(fold, len(articles), folds):

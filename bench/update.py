@@ -27,6 +27,7 @@ from rich.table import Table
 import core.episodes
 from bench.machine import cpu_model, linear_gflops
 from cluster.episode_pool import InlineEpisodePool
+from core.device import find_device
 from core.learning import rounds
 from core.learning.exchange import ArticleGradient, Request
 from core.learning.learner import Learner
@@ -181,7 +182,7 @@ def _articles(pinned: Pinned) -> int:
 
 def compare_rewards(config: BertScoreConfig, summaries: Sequence[tuple[Article, str]]) -> dict[str, float]:
     """CPU milliseconds for the reward of one summary: the best of some repetitions, interleaved."""
-    scorer = BertScorer(config, torch.device("cpu"))
+    scorer = BertScorer(config, find_device("cpu"))
     reward = BertScoreReward(scorer)
     ways: dict[str, Callable[[], object]] = {
         "together": lambda: reward(summaries),

@@ -10,6 +10,7 @@ from ray import cloudpickle
 from cluster.pool import SegmentedBundle, Segmenter, Sweeper, prepare_article, segment_bundle, sweep_bundle
 from cluster.progress_metrics import token_rate
 from cluster.worker import Worker, this_worker
+from core.device_errors import device_errors_in_words
 from core.types import Article, BundleResult, Failure
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ class SweepActor:
 
         Not in `__init__`: Ray hands on what a method raises, but of what a constructor raises only the text.
         """
-        self._sweep = self._make_sweeper()
+        with device_errors_in_words():
+            self._sweep = self._make_sweeper()
         self._token_rate = token_rate()
         return this_worker()
 
@@ -78,7 +80,8 @@ class EpisodeActor:
 
     def build(self) -> Worker:
         """See `SweepActor.build`."""
-        self._runner = self._make_runner()
+        with device_errors_in_words():
+            self._runner = self._make_runner()
         return this_worker()
 
     def prepare(self, article: Article) -> Failure | None:
@@ -87,8 +90,10 @@ class EpisodeActor:
 
     def learn(self, requests: "Sequence[Request]") -> "list[list[ArticleGradient]]":
         """See `EpisodeRunner.learn`."""
-        return self._runner.learn(requests)
+        with device_errors_in_words():
+            return self._runner.learn(requests)
 
     def decode(self, requests: "Sequence[Request]") -> "list[list[Decoded]]":
         """See `EpisodeRunner.decode`."""
-        return self._runner.decode(requests)
+        with device_errors_in_words():
+            return self._runner.decode(requests)

@@ -3,9 +3,7 @@
 import logging
 import time
 
-from ray.exceptions import RayError
-
-from cluster.faults import lost_its_node, one_line
+from cluster.faults import Fault, lost_its_node, one_line
 from cluster.resources import ActorResources
 from core.errors import ClusterError
 
@@ -32,7 +30,7 @@ class Births:
         """An actor has loaded its models."""
         self._stillborn = 0
 
-    def stillborn(self, fault: RayError) -> None:
+    def stillborn(self, fault: Fault) -> None:
         """An actor died before.
 
         Raises:
@@ -44,7 +42,7 @@ class Births:
             raise ClusterError(
                 f"{self._stillborn} actors in a row died while they loaded their models, with "
                 f"{self._resources.describe()} each. If memory is short, ask for fewer (`--actors`). "
-                f"Ray says: {one_line(fault)}"
+                f"The last error: {one_line(fault)}"
             ) from fault
 
     def heard(self) -> None:

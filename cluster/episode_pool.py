@@ -5,6 +5,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from cluster.pool import prepare_article
 from cluster.worker import Busy, Stopwatch, Worker, this_worker
+from core.device_errors import device_errors_in_words
 from core.learning.exchange import ArticleGradient, Decoded, Request
 from core.types import Article, Failure
 
@@ -81,7 +82,8 @@ class InlineEpisodePool:
     """
 
     def __init__(self, make_runner: Callable[[], EpisodeRunner]) -> None:
-        self._runner = make_runner()
+        with device_errors_in_words():
+            self._runner = make_runner()
         self._at_work = Stopwatch()
 
     @property
@@ -105,11 +107,11 @@ class InlineEpisodePool:
     def learn(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[ArticleGradient]]:
         """See `EpisodePool.learn`."""
         look_around()
-        with self._at_work:
+        with self._at_work, device_errors_in_words():
             return self._runner.learn(requests)
 
     def decode(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[Decoded]]:
         """See `EpisodePool.decode`."""
         look_around()
-        with self._at_work:
+        with self._at_work, device_errors_in_words():
             return self._runner.decode(requests)

@@ -1,5 +1,7 @@
 """Ray's errors about processes and machines that died, translated into ours. It imports ray: see `fleet`."""
 
+from typing import TypeAlias
+
 from ray.exceptions import (
     ActorDiedError,
     ActorUnavailableError,
@@ -13,7 +15,7 @@ from ray.exceptions import (
 )
 
 from cluster.loss import Loss
-from core.errors import ClusterError, NwsError
+from core.errors import ClusterError, DeviceError, NwsError
 
 # A process or a machine died; the work can be sent again.
 FAULTS = (
@@ -25,6 +27,8 @@ FAULTS = (
     OutOfMemoryError,
     WorkerCrashedError,
 )
+# What an actor is replaced for: it died, or its device failed, and with it all that the process has there.
+Fault: TypeAlias = RayError | DeviceError
 _LONGEST_MESSAGE = 600
 
 
@@ -32,7 +36,7 @@ class ActorStuckError(RayError):
     """Ours, not Ray's: an actor has not answered for so long that it is taken for dead."""
 
 
-def loss(fault: RayError, node: str, charged: bool) -> Loss:
+def loss(fault: Fault, node: str, charged: bool) -> Loss:
     """The loss of a bundle by a fault, as the pool gets it."""
     prefix = "out of memory: " if isinstance(fault, OutOfMemoryError) else ""
     return Loss(type(fault).__name__, prefix + one_line(fault), node, charged)
@@ -51,11 +55,11 @@ def segments_loss(error: RayTaskError) -> Loss:
     raise ClusterError(f"The work cannot be run: {type(error.cause).__name__}: {error.cause}") from error
 
 
-def lost_its_node(fault: RayError) -> bool:
+def lost_its_node(fault: Fault) -> bool:
     """Whether an actor died only because its machine did. Only the text of Ray's error tells."""
     return "its node has died" in str(fault) or getattr(fault, "preempted", False)
 
 
-def one_line(error: RayError) -> str:
+def one_line(error: Fault) -> str:
     """Its message, of bounded length."""
     return " ".join(str(error).split())[:_LONGEST_MESSAGE]

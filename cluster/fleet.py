@@ -14,18 +14,21 @@ import ray
 from ray.exceptions import ActorAlreadyExistsError, GetTimeoutError, RayError, RayTaskError
 
 from cluster.births import Births
-from cluster.faults import FAULTS, ActorStuckError, loss, lost_its_node, one_line, segments_loss
+from cluster.faults import FAULTS, ActorStuckError, Fault, loss, lost_its_node, one_line, segments_loss
 from cluster.lifeline import Lifeline
 from cluster.pace import STUCK_SECONDS, Pace
 from cluster.resources import ActorResources
 from cluster.seat import Call, Seat, pinning
 from cluster.worker import Busy, Worker
-from core.errors import ClusterError
+from core.errors import ClusterError, DeviceError
 
 logger = logging.getLogger(__name__)
 
 # After how long an actor that is not ready is missed: longer than models usually take.
 _MISSING_SECONDS = 30.0
+# How many errors of devices in a row stop the run. One article causes four at most: three with its bundle and one
+# alone (`ray_pool._Backlog`). So two guilty articles that come one after the other do not stop it.
+_MAX_DEVICE_ERRORS = 9
 
 
 class Fleet:
@@ -66,6 +69,7 @@ class Fleet:
         self._poll_seconds = poll_seconds
         self._births = Births(resources, actors, patience_seconds)
         self._lifeline = Lifeline()
+        self._device_errors = 0  # since the last call that an actor answered
         self._paces: defaultdict[str, Pace] = defaultdict(lambda: Pace(stuck_seconds))
         self._tickets = itertools.count()
         self._seats: list[Seat] = []
@@ -129,6 +133,7 @@ class Fleet:
         The list is empty if an actor only got ready, or if nothing happens for a few seconds.
 
         Raises:
+            DeviceError: devices failed again and again, and new actors did not help.
             NwsError: a factory or the work itself failed (its own error, where it is an NwsError), actors keep dying
                 before their models are loaded, or Ray itself has died.
         """
@@ -156,6 +161,8 @@ class Fleet:
         try:
             value = ray.get(ref)
         except RayTaskError as error:  # first: Ray makes it an instance of its cause, too
+            if isinstance(error.cause, DeviceError):
+                return self._replace_after(seat, error.cause)
             lost = segments_loss(error)
             return [(seat.came_back(ref)[0].ticket, lost)]
         except FAULTS as fault:
@@ -165,6 +172,7 @@ class Fleet:
         if ref in seat.calls:
             call, seconds = seat.came_back(ref)
             self._paces[call.method].came_back(call.size, seconds)
+            self._device_errors = 0
             return [(call.ticket, value)]
         seat.worker = value
         self._births.born()
@@ -183,7 +191,19 @@ class Fleet:
         logger.warning("Actor %d on %s is stuck: %s. It is replaced.", seat.number, seat.worker.node, reason)
         return self._bury(seat, ActorStuckError(reason))
 
-    def _bury(self, seat: Seat, fault: RayError) -> list[tuple[int, Any]]:
+    def _replace_after(self, seat: Seat, error: DeviceError) -> list[tuple[int, Any]]:
+        """Replace an actor whose device failed. What the process has there may be lost, and only a new one is sound."""
+        node = seat.worker.node if seat.worker else "a machine that loads models"
+        self._device_errors += 1
+        if self._device_errors >= _MAX_DEVICE_ERRORS:
+            raise DeviceError(
+                f"{self._device_errors} errors of GPUs in a row, and new actors did not help. The last one, on {node}: "
+                f"{error} Then resume the run: what is stored stays."
+            ) from error
+        logger.warning("Actor %d on %s is replaced: %s", seat.number, node, error)
+        return self._bury(seat, error)
+
+    def _bury(self, seat: Seat, fault: Fault) -> list[tuple[int, Any]]:
         """Replace a dead actor and settle its calls: those that were done, the one it died of, those behind it."""
         if seat.worker is None:
             self._births.stillborn(fault)
@@ -198,7 +218,11 @@ class Fleet:
             try:
                 outcomes.append((call.ticket, ray.get(ref, timeout=0)))
             except RayTaskError as error:
-                outcomes.append((call.ticket, segments_loss(error)))
+                if isinstance(error.cause, DeviceError):  # only the first met a device that was sound
+                    outcomes.append((call.ticket, loss(error.cause, node, charged=first)))
+                    first = False
+                else:
+                    outcomes.append((call.ticket, segments_loss(error)))
             except (*FAULTS, GetTimeoutError):
                 # Actors work in the order of sending, so it died of the first that is missing, unless an answer was
                 # still on its way: only a call that had the actor for itself is charged beyond doubt.

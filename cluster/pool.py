@@ -7,6 +7,8 @@ from typing import Protocol, TypeAlias
 
 from cluster.worker import Busy, Stopwatch, Worker, this_worker
 from cluster.worker_notes import noted
+from core.device_errors import as_device_error, device_errors_in_words, is_device_error, is_memory_error
+from core.errors import DeviceError
 from core.types import Article, BundleResult, Failure, Landed, SegmentedArticle, Summary
 
 Segmenter: TypeAlias = Callable[[Article], SegmentedArticle]
@@ -18,7 +20,8 @@ class Work:
     """The work that a pool runs.
 
     Both factories are picklable and are called once per process that uses them. What they raise is no article's
-    fault: it stops the run. What their products raise becomes the `Failure` of the article at hand.
+    fault: it stops the run. What their products raise becomes the `Failure` of the article at hand, unless it is an
+    error of the device.
     """
 
     make_segmenter: Callable[[], Segmenter]
@@ -49,6 +52,9 @@ def sweep_bundle(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
     """Sweep the articles together. If that fails, sweep each alone, so that only the faulty ones become failures.
 
     Summaries keep the order of the bundle. What core logs meanwhile is in the result's notes.
+
+    Raises:
+        DeviceError: the device failed, or has no memory for one article alone. That is not the article's fault.
     """
     with noted() as notes:
         result = _swept(sweep, segmented)
@@ -60,22 +66,33 @@ def _swept(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
         return BundleResult((), segmented.failures)
     try:
         return BundleResult(tuple(sweep(segmented.articles)), segmented.failures)
+    except DeviceError:
+        raise
     except Exception as error:
-        if len(segmented.articles) == 1:
+        alone = len(segmented.articles) == 1
+        if is_device_error(error) and (alone or not is_memory_error(error)):
+            raise as_device_error(error) from error
+        if alone:
             return BundleResult((), (*segmented.failures, _failure(segmented.articles[0].article, error)))
     # Outside the `except`: its traceback would keep the tensors of the failed attempt, and after "out of memory"
     # the single articles need that room.
-    alone = [_swept(sweep, SegmentedBundle((article,), ())) for article in segmented.articles]
-    summaries = tuple(summary for result in alone for summary in result.summaries)
-    failures = tuple(failure for result in alone for failure in result.failures)
+    results = [_swept(sweep, SegmentedBundle((article,), ())) for article in segmented.articles]
+    summaries = tuple(summary for result in results for summary in result.summaries)
+    failures = tuple(failure for result in results for failure in result.failures)
     return BundleResult(summaries, segmented.failures + failures)
 
 
 def prepare_article(prepare: Callable[[Article], None], article: Article) -> Failure | None:
-    """Prepare an article for episodes on it; its `Failure` if it cannot be."""
+    """Prepare an article for episodes on it; its `Failure` if it cannot be.
+
+    Raises:
+        DeviceError: the device failed. That is not the article's fault.
+    """
     try:
         prepare(article)
     except Exception as error:
+        if is_device_error(error):
+            raise as_device_error(error) from error
         return _failure(article, error)
     return None
 
@@ -106,6 +123,7 @@ class Pool(Protocol):
         bundles of one.
 
         Raises:
+            DeviceError: a GPU failed, and no new process helped or could be had.
             NwsError: a factory of the work failed, or the machines cannot run it.
         """
         ...
@@ -116,7 +134,8 @@ class InlinePool:
 
     def __init__(self, work: Work) -> None:
         self._segment = work.make_segmenter()
-        self._sweep = work.make_sweeper()
+        with device_errors_in_words():
+            self._sweep = work.make_sweeper()
         self._at_work = Stopwatch()
 
     @property

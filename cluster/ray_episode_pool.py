@@ -186,7 +186,7 @@ class RayEpisodePool:
         if self._deaths >= _MAX_DEATHS:
             raise ClusterError(
                 f"{self._deaths} actors in a row died of their episodes, with {self._fleet.resources.describe()} each. "
-                f"If memory is short, ask for fewer (`--actors`). Ray says: {loss.message}"
+                f"If memory is short, ask for fewer (`--actors`). The last error: {loss.message}"
             )
 
 

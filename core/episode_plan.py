@@ -44,8 +44,7 @@ def make_episode_runner(plan: EpisodePlan, device: str, memory_fraction: float |
         ModelError: a model cannot be loaded.
         RecipeError: there is no such metric to reward with.
     """
-    import torch
-
+    from core.device import find_device
     from core.episodes import EpisodeRunner
     from core.learning.reward import make_reward
     from core.summarizers.encoders import load_encoder
@@ -53,6 +52,7 @@ def make_episode_runner(plan: EpisodePlan, device: str, memory_fraction: float |
     from core.text.segmentation import Segmenter
 
     take_share(device, memory_fraction)
-    encoder = load_encoder(plan.encoder, torch.device(device), plan.precision)
-    reward = make_reward(plan.reward, torch.device(device))
+    on = find_device(device)
+    encoder = load_encoder(plan.encoder, on, plan.precision)
+    reward = make_reward(plan.reward, on)
     return EpisodeRunner(checked(plan.language, Segmenter(plan.pipeline)), encoder.encode, reward)

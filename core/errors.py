@@ -48,6 +48,14 @@ class ModelError(NwsError):
     """A model cannot be loaded, or is not the one that was pinned."""
 
 
+class DeviceError(NwsError):
+    """A GPU, or a library on it, failed: no article is to blame, and the process can compute nothing more."""
+
+
+class RepeatedFailureError(NwsError):
+    """Article after article failed for the same reason."""
+
+
 class EndpointError(NwsError):
     """An endpoint does not answer, refuses a request, or sends no summary."""
 

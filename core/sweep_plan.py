@@ -115,9 +115,8 @@ def checked(
 
 def make_sweeper(plan: SweepPlan, device: str, memory_fraction: float | None = None) -> "Sweeper":
     """A sweeper on `device`, see `core.sweep.take_share`."""
-    import torch
-
+    from core.device import find_device
     from core.sweep import Sweeper, take_share
 
     take_share(device, memory_fraction)
-    return Sweeper(plan, torch.device(device))
+    return Sweeper(plan, find_device(device))

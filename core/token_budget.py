@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from core.batching import TOKEN_BUDGET, token_batches
+from core.device_errors import device_errors_in_words, is_memory_error
 
 logger = logging.getLogger(__name__)
 
@@ -64,11 +65,13 @@ class TokenBudget:
             batches: which texts go through the model together.
 
         Raises:
-            torch.OutOfMemoryError: there is no memory even for a single text.
+            DeviceError: there is no memory even for a single text, or the device failed otherwise.
         """
         remaining = deque(batches(lengths, self.tokens))
         while remaining:
-            if _had_memory(forward, remaining[0]):
+            with device_errors_in_words():
+                had_memory = _had_memory(forward, remaining[0])
+            if had_memory:
                 remaining.popleft()
                 continue
             self._halve(max(lengths[i] for i in remaining[0]) * len(remaining[0]))
@@ -92,8 +95,8 @@ def _had_memory(forward: Callable[[list[int]], None], batch: list[int]) -> bool:
     # A function of its own: the traceback, which holds the tensors of the attempt, must be gone before the next one.
     try:
         forward(batch)
-    except torch.OutOfMemoryError:
-        if len(batch) == 1:
+    except RuntimeError as error:
+        if len(batch) == 1 or not is_memory_error(error):
             raise
         return False
     return True

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-import torch
-
+from core.device import find_device
 from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem, load_policies
 from core.metrics.anchor import AnchorScorer
@@ -33,9 +32,9 @@ class PolicyWriter:
         self._system = system
         self._reading = next(iter(system.checkpoints.values())).reading
         self._segment = Segmenter(self._reading.pipeline)
-        self._encoder = load_encoder(self._reading.encoder, torch.device(device))
+        self._encoder = load_encoder(self._reading.encoder, find_device(device))
         is_reranked = system.decoding.method == "rerank"
-        self._bertscore = BertScorer(self._reading.bertscore, torch.device(device)) if is_reranked else None
+        self._bertscore = BertScorer(self._reading.bertscore, find_device(device)) if is_reranked else None
 
     @property
     def lengths(self) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import get_args
 
+from core.device import find_device
 from core.did_you_mean import did_you_mean
 from core.errors import RecipeError
 from core.metrics.bleu import MTEVAL, Bleu
@@ -127,7 +128,7 @@ def _bertscore(options: Options) -> Metric:
             settings=("bertscore_model",),
         )
     layer = options.bertscore_layer or tuned_layer(model)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = find_device("cuda" if torch.cuda.is_available() else "cpu")
     kind = BatchedBertScore if options.bertscore_batched else BertScore
     return kind(BertScoreConfig(model, layer), device, options.references, options.bertscore_idf)
 

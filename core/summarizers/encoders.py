@@ -14,6 +14,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 from core.batching import max_tokens, padded
+from core.device import find_device
 from core.fast_linear import speed_up_linear_layers
 from core.gpu_arithmetic import put_on
 from core.models import ModelRef, model_folder
@@ -94,7 +95,7 @@ def embedding_width(ref: ModelRef) -> int:
         ModelError: the files are not those of the recorded revision.
         HubError: the model is not in the local cache and the Hub cannot be reached.
     """
-    return len(load_encoder(ref, torch.device("cpu")).encode(["text"])[0])
+    return len(load_encoder(ref, find_device("cpu")).encode(["text"])[0])
 
 
 def _sentence_transformer(name: str, folder: Path, device: torch.device, precision: Precision) -> Encoder:

@@ -20,6 +20,7 @@ from core.episode_plan import EpisodePlan
 from core.models import model_folder
 from core.sweep_plan import SweepPlan
 from jobs.drive.bundles import unfinished_bundles
+from jobs.drive.equal_failures import EqualFailures
 from jobs.drive.pools import REAL, Engine, Makers, Pools, open_pools
 from jobs.drive.run import FREE, Claim, Outcome, Run, take_run
 from jobs.drive.stages import require_complete, run_stage
@@ -157,17 +158,18 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
     run.start(pools.device, pinned.systems, works(pinned, code_version()))
     if pinned.articles is not None:
         run.set_total(pinned.articles)
+    equal_failures = EqualFailures(run.id, pinned.recipe.stop_after_equal_failures)
     training = pinned.training
     times: dict[str, float] = {}
     if training and not _is_trained(run.policies(), training):
         from jobs.drive.training import train_policies  # and with it torch, which a sweep need not wait for
 
         with _timed(times, "training"):
-            train_policies(run, training, pools, console, trackers)
+            train_policies(run, training, pools, console, equal_failures, trackers)
     announced = array("Q")
     for planned in pinned.stages:
         with _timed(times, planned.stage.name):
-            run_stage(run, pinned, planned, pools, console, announced)
+            run_stage(run, pinned, planned, pools, console, announced, equal_failures)
     if len(times) > 1 and max(times.values()) >= _WORTH_TELLING_SECONDS:
         run.say(f"Time by stage: {', '.join(f'{name} {duration(seconds)}' for name, seconds in times.items())}")
     articles = ArticleIds(np.unique(np.frombuffer(announced, np.uint64)))

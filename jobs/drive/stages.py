@@ -18,6 +18,7 @@ from core.sweep_plan import SweepPlan
 from core.types import Landed
 from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.busy_shares import BusyShares
+from jobs.drive.equal_failures import EqualFailures
 from jobs.drive.pools import Pools
 from jobs.drive.progress import Advance, run_progress
 from jobs.drive.reuse import Part, copy_and_divide, find_reusable
@@ -34,13 +35,20 @@ _NAMED = 5
 
 
 def run_stage(
-    run: Run, pinned: Pinned, planned: PlannedStage, pools: Pools, console: Console, announced: "array[int]"
+    run: Run,
+    pinned: Pinned,
+    planned: PlannedStage,
+    pools: Pools,
+    console: Console,
+    announced: "array[int]",
+    equal_failures: EqualFailures,
 ) -> None:
     """Compute and store what a stage lacks, and add to `announced` the ids of all its articles, as numbers.
 
     What other runs of the store have of it is copied, unless the run is to compute everything itself.
 
     Raises:
+        RepeatedFailureError: `equal_failures` has seen too many.
         CorpusError: a dataset is not what it was when the run began. What was read of it before is stored.
     """
     for corpus in pinned.corpora:
@@ -78,6 +86,7 @@ def run_stage(
                 if landed:
                     run.record(landed, planned.stage, reusable)
                     tried += _tell(run, landed, finished, advance)
+                    equal_failures.look(landed)
         deque(bundles, maxlen=0)  # what a pool left is announced, too
 
 

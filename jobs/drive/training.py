@@ -17,6 +17,7 @@ from core.learning.training_config import TrainingConfig
 from core.summarizers.encoders import embedding_width
 from core.types import Article, BundleResult
 from jobs.drive.busy_shares import BusyShares
+from jobs.drive.equal_failures import EqualFailures
 from jobs.drive.pools import Pools
 from jobs.drive.progress import run_progress
 from jobs.drive.run import Run
@@ -36,7 +37,12 @@ _TOLD = 10
 
 
 def train_policies(
-    run: Run, training: PlannedTraining, pools: Pools, console: Console, trackers: Trackers = NO_TRACKERS
+    run: Run,
+    training: PlannedTraining,
+    pools: Pools,
+    console: Console,
+    equal_failures: EqualFailures,
+    trackers: Trackers = NO_TRACKERS,
 ) -> None:
     """Give all policies the updates they lack, from their newest checkpoints on.
 
@@ -49,7 +55,7 @@ def train_policies(
     run.say("Stage training:")
     run.say("Loading models and preparing the training articles.")
     with pools.open_episodes(training.plan) as pool:
-        articles = _prepared(run, training, pool, has_begun=bool(known), console=console)
+        articles = _prepared(run, training, pool, bool(known), console, equal_failures)
         watch, shares = WorkerWatch(run, pools.device), BusyShares(run)
         watch.look(pool.workers)
         learners = [_learner(config, training, known.get(config.name), articles) for config in training.configs]
@@ -71,7 +77,12 @@ def train_policies(
 
 
 def _prepared(
-    run: Run, training: PlannedTraining, pool: EpisodePool, has_begun: bool, console: Console
+    run: Run,
+    training: PlannedTraining,
+    pool: EpisodePool,
+    has_begun: bool,
+    console: Console,
+    equal_failures: EqualFailures,
 ) -> list[Article]:
     """The training articles, in corpus order: those that can be prepared.
 
@@ -98,6 +109,7 @@ def _prepared(
                 run.note(f"Article {failure.article_id} failed: {failure.error_class}: {failure.message}")
             failed |= {failure.article_id for failure in lost}
             advance(len(prepared) - len(lost), len(lost))
+            equal_failures.look(landed)
     usable = [article for article in wanted if article.id not in failed]
     if not usable:
         raise TrainingError(f"None of the {len(articles)} training articles can be used. See: nws status {run.id}")

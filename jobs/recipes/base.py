@@ -52,8 +52,11 @@ class RougeRecipe(Strict):
 
 # Parts of a GPU that an actor can pin: others would strand what is left of each.
 SHARES = (1, 0.5, 0.25)
-# What decides where a run runs, and not its numbers.
-WHERE = {"accelerator", "actors", "gpus_per_actor", "gpu_memory_fraction", "wait_for_machines", "stuck_after"}
+# What decides where a run runs and when it is stopped, and not its numbers.
+WHERE = {
+    *("accelerator", "actors", "gpus_per_actor", "gpu_memory_fraction", "wait_for_machines", "stuck_after"),
+    "stop_after_equal_failures",
+}
 
 
 class RunRecipe(Strict):
@@ -81,6 +84,8 @@ class RunRecipe(Strict):
         stuck_after: seconds that a bundle may take, or an actor's part of a round of training. One that takes longer
             than that, and than 20 times what is usual for its articles, is stuck: its actor is replaced and it is tried
             elsewhere. While none has come back, 6 times these seconds are the limit. Nothing replaces an inline pool.
+        stop_after_equal_failures: how many articles in a row may fail with the same error before the run is stopped as
+            failed, with what is stored kept and all others left for `nws resume`. `null`: it is never stopped for this.
         plugins: systems and metrics from outside (docs/your-own.md).
         predictions: files of summaries that were written elsewhere; each is one more system (docs/your-own.md).
     """
@@ -101,6 +106,7 @@ class RunRecipe(Strict):
     gpu_memory_fraction: Annotated[float, Field(gt=0, le=1)] | None = None
     wait_for_machines: Annotated[float, Field(ge=0)] = 0
     stuck_after: Annotated[float, Field(gt=0)] = 600
+    stop_after_equal_failures: PositiveInt | None = 50
     # Left out where there are none, so that such recipes keep the hash that they had before there were these fields.
     plugins: Annotated[tuple[PluginSpec, ...], Field(exclude_if=lambda plugins: not plugins)] = ()
     predictions: Annotated[tuple[PredictionsSpec, ...], Field(exclude_if=lambda files: not files)] = ()

@@ -2,13 +2,14 @@
 
 import stat
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import torch
+from fake_cuda import FakeCuda
 
 from bench import gpu
 from bench.gpu import Speed, actors_to_feed, as_text, main, measure, paper_hours, peak_tflops, prepare, utilisation
+from core.device import find_device
 
 CPU = torch.device("cpu")
 
@@ -16,7 +17,7 @@ CPU = torch.device("cpu")
 def test_without_a_gpu_it_says_so_and_ends_with_2(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    FakeCuda(count=0).install(monkeypatch)
     assert main([]) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -61,13 +62,14 @@ def test_utilisation_is_read_from_nvidia_smi(tmp_path: Path, monkeypatch: pytest
     )
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid="abc"))
-    with utilisation(torch.device("cuda")) as samples:
+    FakeCuda(uuid="abc").install(monkeypatch)
+    on = find_device("cuda")
+    with utilisation(on) as samples:
         while not (tmp_path / "said").exists():
             pass
     assert samples == [90.0, 70.0]
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    with utilisation(torch.device("cuda")) as samples:
+    with utilisation(on) as samples:
         pass
     assert samples == []
     with utilisation(CPU) as samples:

@@ -118,7 +118,7 @@ def test_an_article_may_die_twice_and_the_next_begins_anew() -> None:
 def test_five_deaths_in_a_row_stop_the_run() -> None:
     requests = [request("a", 0, [(fakes.article(i), 7) for i in range(2)])]
     fleet = fleet_of(2, lambda *_: True)
-    with pytest.raises(ClusterError, match=r"^5 actors in a row .* with 1 CPU each.*Ray says: it died"):
+    with pytest.raises(ClusterError, match=r"^5 actors in a row .* with 1 CPU each.*The last error: it died"):
         pool_of(fleet).learn(requests, nothing)
     assert fleet.deaths in (5, 6), "the fifth may come with a sixth"
     assert fleet.closed

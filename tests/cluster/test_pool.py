@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import fakes
 import pytest
 import torch
+from fake_cuda import FakeCuda
 
 from cluster.pool import InlinePool, SegmentedBundle, Work, segment_bundle, sweep_bundle
 from cluster.worker import this_worker
@@ -149,6 +150,7 @@ def test_the_time_in_which_an_inline_pool_works(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_worker_with_a_model_on_a_gpu_is_told_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert this_worker().device != "Tesla T4"
-    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Tesla T4")
+    FakeCuda().install(monkeypatch)
+    assert this_worker().device != "Tesla T4", "not before it is used"
+    torch.cuda.current_device()
     assert str(this_worker()) == f"Tesla T4 on {socket.gethostname()}"

@@ -5,14 +5,17 @@ from pathlib import Path
 
 import pytest
 import torch
+from fake_cuda import FakeCuda
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoModel
 
 from core.batching import TOKEN_BUDGET, equal_length_batches, token_batches
+from core.device import find_device
+from core.errors import DeviceError
 from core.token_budget import Batches, TokenBudget, available_bytes, bytes_per_token, encoder_budget, tokens_for
 
-CPU, GPU = torch.device("cpu"), torch.device("cuda")
+CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 
 
 class Memory:
@@ -73,7 +76,7 @@ def test_what_was_through_before_memory_ran_out_does_not_come_again() -> None:
 
 def test_a_text_that_has_no_room_alone_is_refused() -> None:
     memory, budget = Memory([10, 90, 10], 50), TokenBudget("model", GPU, lambda: 4096)
-    with pytest.raises(torch.OutOfMemoryError):
+    with pytest.raises(DeviceError, match="no memory left, not even for one text"):
         budget.run(memory.lengths, memory.forward)
     assert memory.passes == [[0, 2]]
 
@@ -98,11 +101,9 @@ GB = 10**9
 def test_free_memory_is_that_of_the_share(
     free: int, total: int, used: int, kept: int, share: float, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, total))
-    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: used)
-    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: kept)
-    monkeypatch.setattr(torch.cuda, "get_per_process_memory_fraction", lambda device: share)
-    assert available_bytes(GPU) == expected
+    FakeCuda(total=total, free=free, allocated=used, reserved=kept).install(monkeypatch)
+    torch.cuda.set_per_process_memory_fraction(share)
+    assert available_bytes(find_device("cuda")) == expected
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from fake_cuda import FakeCuda
 
 from core import sweep
 from core.metrics import bertscore
@@ -73,7 +74,6 @@ def test_tokens_of_a_generator_are_the_same_in_any_batch(tiny_models: dict[str, 
 def test_a_process_takes_no_more_of_an_accelerator_than_its_part(
     plan: SweepPlan, device: str, fraction: float | None, expected: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[float] = []
-    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", asked.append)
-    monkeypatch.setattr(sweep, "Sweeper", lambda plan, device: list(asked))
+    fake = FakeCuda().install(monkeypatch)
+    monkeypatch.setattr(sweep, "Sweeper", lambda plan, device: list(fake.fractions.values()))
     assert make_sweeper(plan, device, fraction) == expected, "set before the models are loaded"

@@ -80,6 +80,13 @@ def sweep(report: str, swept: list[str], articles: Sequence[SegmentedArticle]) -
                 time.sleep(60)
             if word == "sweep-hogs":
                 take_memory(_HOG_BYTES)
+            if word == "sweep-loses-gpu":
+                lose_gpu()
+            if word.startswith("sweep-loses-gpu-once="):
+                lost = Path(word.partition("=")[2])
+                if not lost.exists():
+                    lost.touch()
+                    lose_gpu()
             if word.startswith("sweep-dies-once="):
                 marker = Path(word.partition("=")[2])
                 if not marker.exists():
@@ -103,6 +110,13 @@ def sweep(report: str, swept: list[str], articles: Sequence[SegmentedArticle]) -
         }[report]
         summaries += [summary(segmented.article.id, n, told) for n in (1, 3)]
     return summaries
+
+
+def lose_gpu() -> None:
+    """As torch says it. Imported here: most actors of tests need no torch."""
+    import torch
+
+    raise torch.AcceleratorError("CUDA error: an illegal memory access was encountered")
 
 
 def take_memory(size: int) -> None:

@@ -9,7 +9,7 @@ from openai_server import OpenAiServer, Reply, openai_server
 from rich.console import Console
 from tenacity import wait_none
 
-from core.errors import EndpointError, RecipeError
+from core.errors import EndpointError, RecipeError, RepeatedFailureError
 from core.summarizers import endpoint_requests
 from jobs.drive import driver, reuse
 from jobs.plan.baselines import pin
@@ -133,3 +133,20 @@ def test_what_cannot_be_asked(server: OpenAiServer, tiny_models: dict[str, Path]
         pinned(tiny_models, endpoint={"base_url": "https://me:secret@host/v1"})
     with pytest.raises(RecipeError, match="unknown key; this part of a recipe has: base_url, concurrency, input_price"):
         pinned(tiny_models, endpoint={"api_key": "sk-1"})
+
+
+def test_an_endpoint_that_died_stops_the_run_and_resume_asks_for_the_rest(
+    store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
+) -> None:
+    found = pinned(tiny_models, limit=6, bundle_size=1, stop_after_equal_failures=3)
+    articles = [article for corpus in found.corpora for article in corpus]
+    for article in articles[1:]:
+        server.scripted[article.text[:80]] = Reply(503, b"busy")
+    with pytest.raises(RepeatedFailureError, match=r"^3 articles in a row failed for the same reason"):
+        driver.start(store, found, "inline", QUIET)
+    (run,) = store.list_runs()
+    assert (run.state, run.articles_done) == ("failed", 1)
+    assert {failure.key for failure in store.failures(run.id)} == {article.key for article in articles[1:4]}
+    server.scripted.clear()
+    outcome = driver.resume(store, run.id, "inline", None, None, QUIET)
+    assert (outcome.state, outcome.articles, outcome.failures) == ("done", 6, 0)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
+from fake_cuda import FakeCuda
 from rich.console import Console
 
 from cluster.cards import Card
@@ -39,8 +39,7 @@ T4 = Card("Tesla T4", 15_600_000_000, (7, 5))
 def test_a_dry_run_says_how_actors_share_a_gpu(
     cards: tuple[Card, ...], cores: int, changes: dict[str, object], device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda index: "GPU")
+    FakeCuda().install(monkeypatch)
     monkeypatch.setattr("os.cpu_count", lambda: cores)
     monkeypatch.setattr(dry_run, "cards_here", lambda: cards)
     plan = describe(pin(load_recipe(Phase1Recipe, "sample", changes)))
