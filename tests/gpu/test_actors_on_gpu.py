@@ -12,8 +12,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.ray, pytest.mark.timeout(600)]
 
 ARTICLES = 12
 RECIPE = """
-datasets: [{name: sample}]
-limit: 12
+datasets: [{name: sample, limit: 12}]
 pipeline: blank
 n: [1, 7, 13]
 bundle_size: 2
