@@ -16,6 +16,8 @@ datasets: [{name: sample, limit: 12}]
 pipeline: blank
 n: [1, 7, 13]
 bundle_size: 2
+encoders: [all-MiniLM-L6-v2]
+bertscore: {model: all-MiniLM-L6-v2, num_layers: 6}
 """
 
 
