@@ -4,6 +4,7 @@ They cut and compose alike. They differ in how texts are embedded and scored, an
 """
 
 import contextlib
+import math
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
+import torch
 from bert_score import BERTScorer
 from rich.console import Console
 from rouge_score.rouge_scorer import RougeScorer
@@ -24,7 +26,7 @@ from core.models import model_folder
 from core.summarizers.encoders import FloatArray
 from core.sweep import BeginEncode, Sweeper, embed, write
 from core.sweep_plan import SweepPlan, make_segmenter
-from core.types import Article, Score
+from core.types import Article, Score, SegmentedArticle
 from jobs.drive import driver
 from jobs.drive.pools import Makers
 from jobs.plan.pinned import Pinned
@@ -99,16 +101,21 @@ def nws(pinned: Pinned, sweeper: Sweeper | None = None) -> Arm:
 
 
 class Libraries:
-    """sentence-transformers, bert-score and rouge-score, as their documentation calls them."""
+    """sentence-transformers, bert-score and rouge-score, as their documentation calls them.
 
-    def __init__(self, pinned: Pinned) -> None:
-        self._pinned, self._plan = pinned, plan_of(pinned)
+    `batch_size` is that of `encode`; the default is the library's own. `score` of bert-score takes 64.
+    """
+
+    def __init__(self, pinned: Pinned, device: torch.device = CPU, batch_size: int = 32) -> None:
+        self._pinned, self._plan, self._batch_size = pinned, plan_of(pinned), batch_size
         bertscore, rouge = self._plan.metrics.bertscore, self._plan.metrics.rouge
         self._segment = make_segmenter(self._plan)
         self._encoders = {
-            ref.name: SentenceTransformer(str(model_folder(ref)), device="cpu") for ref in self._plan.encoders
+            ref.name: SentenceTransformer(str(model_folder(ref)), device=str(device)) for ref in self._plan.encoders
         }
-        self._bertscore = BERTScorer(str(model_folder(bertscore.model)), num_layers=bertscore.num_layers, device="cpu")
+        self._bertscore = BERTScorer(
+            str(model_folder(bertscore.model)), num_layers=bertscore.num_layers, device=str(device)
+        )
         self._rouge = RougeScorer(list(VARIANTS), use_stemmer=rouge.stemmer)
 
     def one_at_a_time(self, folder: Path) -> Path:
@@ -117,17 +124,25 @@ class Libraries:
         def one_by_one(model: SentenceTransformer) -> Callable[[Sequence[str]], FloatArray]:
             return lambda texts: np.stack([model.encode(text, show_progress_bar=False) for text in texts])
 
-        return self._sweep(
-            folder, one_by_one, lambda pairs: [score for pair in pairs for score in self._bertscores([pair])]
+        rows = self._sweep(
+            self._articles(), one_by_one, lambda pairs: [score for pair in pairs for score in self._bertscores([pair])]
         )
+        return _stored(rows, folder / "libraries.db")
 
     def all_at_once(self, folder: Path) -> Path:
         """As the libraries are meant to be used: one `encode` for all texts, one `score` for all summaries."""
+        return _stored(self.rows(self._articles()), folder / "libraries.db")
+
+    def rows(self, articles: Sequence[SegmentedArticle]) -> list[Row]:
+        """All at once, of articles that are segmented, without storing anything."""
 
         def together(model: SentenceTransformer) -> Callable[[Sequence[str]], FloatArray]:
-            return lambda texts: model.encode(list(texts), show_progress_bar=False)
+            return lambda texts: model.encode(list(texts), batch_size=self._batch_size, show_progress_bar=False)
 
-        return self._sweep(folder, together, self._bertscores)
+        return self._sweep(articles, together, self._bertscores)
+
+    def _articles(self) -> list[SegmentedArticle]:
+        return [self._segment(article) for corpus in self._pinned.corpora for article in corpus]
 
     def _bertscores(self, pairs: Sequence[tuple[str, str]]) -> list[Score]:
         candidates, references = zip(*pairs, strict=True)
@@ -136,22 +151,22 @@ class Libraries:
 
     def _sweep(
         self,
-        folder: Path,
+        articles: Sequence[SegmentedArticle],
         encode: Callable[[SentenceTransformer], Callable[[Sequence[str]], FloatArray]],
         bertscores: Callable[[Sequence[tuple[str, str]]], list[Score]],
-    ) -> Path:
+    ) -> list[Row]:
+        """Where a system drew several texts, the scores are means over them, as in a run."""
         encoders = {name: _at_once(encode(model)) for name, model in self._encoders.items()}
-        articles = [self._segment(article) for corpus in self._pinned.corpora for article in corpus]
-        documents = embed(articles, encoders, _no_oracle, _no_anchor)
-        written = [(a, system, draft.n, draft.text) for a, system, draft in write(documents, self._plan)]
-        scores = iter(bertscores([(text, ref) for article, _, _, text in written for ref in article.references]))
+        written = write(embed(articles, encoders, _no_oracle, _no_anchor), self._plan)
+        pairs = [(text, ref) for article, _, draft in written for text in draft.texts for ref in article.references]
+        scores = iter(bertscores(pairs))
         rows = []
-        for article, system, n, text in written:
-            bertscore = max((next(scores) for _ in article.references), key=lambda score: score.f1)
-            found = self._rouge.score_multi(list(article.references), text)
-            values = [*astuple(bertscore), *(value for name in VARIANTS for value in found[name])]
-            rows.append((article.id, system, n, text, *values))
-        return _stored(rows, folder / "libraries.db")
+        for article, system, draft in written:
+            found = [max((next(scores) for _ in article.references), key=lambda score: score.f1) for _ in draft.texts]
+            rouge = [self._rouge.score_multi(list(article.references), text) for text in draft.texts]
+            by_variant = tuple(_mean([Score(*one[name]) for one in rouge]) for name in VARIANTS)
+            rows.append(Row(article.id, system, draft.n, draft.text, _mean(found), by_variant))
+        return rows
 
 
 def _at_once(encode: Callable[[Sequence[str]], FloatArray]) -> BeginEncode:
@@ -162,10 +177,24 @@ def _at_once(encode: Callable[[Sequence[str]], FloatArray]) -> BeginEncode:
     return begin
 
 
-def _stored(rows: Sequence[tuple[object, ...]], path: Path) -> Path:
+def _mean(scores: Sequence[Score]) -> Score:
+    return Score(*(math.fsum(values) / len(scores) for values in zip(*map(astuple, scores), strict=True)))
+
+
+def _stored(rows: Sequence[Row], path: Path) -> Path:
+    values = [
+        (
+            row.article_id,
+            row.system,
+            row.n,
+            row.text,
+            *(v for score in (row.bertscore, *row.rouge) for v in astuple(score)),
+        )
+        for row in rows
+    ]
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(f"CREATE TABLE summaries ({', '.join(COLUMNS)})")
-        connection.executemany(f"INSERT INTO summaries VALUES ({', '.join('?' * len(COLUMNS))})", rows)
+        connection.executemany(f"INSERT INTO summaries VALUES ({', '.join('?' * len(COLUMNS))})", values)
     return path
 
 

@@ -1,4 +1,4 @@
-"""Where the time of a sweep goes: CPU seconds of each of its parts, told apart by the functions that do them."""
+"""Where the time of a sweep goes: the seconds of each of its parts, told apart by the functions that do them."""
 
 import contextlib
 import functools
@@ -29,12 +29,16 @@ PARTS = ("segmenting", "tokenizing", MODELS, "composing", "matching", "ROUGE", "
 
 
 class Stopwatch:
-    """CPU seconds of this process by part. What a part calls that is a part itself counts as that part alone."""
+    """Seconds by part, CPU seconds of this process unless `clock` says others.
 
-    def __init__(self) -> None:
+    What a part calls that is a part itself counts as that part alone.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.process_time) -> None:
         self.seconds = dict.fromkeys(PARTS, 0.0)
+        self._clock = clock
         self._running = [ELSE]
-        self._since = time.process_time()
+        self._since = clock()
         self._modules = 0  # torch modules that are being called, one inside the other
 
     def begin(self, part: str) -> None:
@@ -67,15 +71,15 @@ class Stopwatch:
         return counted
 
     def _count(self) -> None:
-        now = time.process_time()
+        now = self._clock()
         self.seconds[self._running[-1]] += now - self._since
         self._since = now
 
 
 @contextlib.contextmanager
-def watched() -> Iterator[Stopwatch]:
-    """Time the parts of what is swept in this block, in this process."""
-    watch = Stopwatch()
+def watched(watch: Stopwatch | None = None) -> Iterator[Stopwatch]:
+    """Time the parts of what is swept in this block, in this process: with `watch`, else by CPU seconds."""
+    watch = watch or Stopwatch()
     with contextlib.ExitStack() as undo:
         for part, functions in FUNCTIONS.items():
             for module, *path, name in functions:

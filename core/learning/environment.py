@@ -12,11 +12,11 @@ import numpy.typing as npt
 import torch
 
 from core.arithmetic import multiply_rows
-from core.batching import IntArray
 from core.learning.features import chunk_features, duplicates, repeats, sentence_features
 from core.summarizers.composition import filled, words_at
 from core.summarizers.importance import FloatArray, textrank
 from core.summarizers.systems import Embeddings
+from core.tokenization import IntArray
 from core.types import SegmentedArticle
 
 BoolArray = npt.NDArray[np.bool_]

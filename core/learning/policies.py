@@ -12,12 +12,12 @@ import numpy as np
 import torch
 from torch import nn
 
-from core.batching import IntArray
 from core.errors import ModelError, RecipeError
 from core.learning.environment import DYNAMIC_FEATURES, PreparedArticle
 from core.learning.features import CHUNK_FEATURES, SENTENCE_FEATURES
 from core.learning.study_policies import ChunkScorer, DrawingScorer, StudyPolicies
 from core.summarizers.importance import FloatArray
+from core.tokenization import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ only if they have the same number of tokens. On a GPU it embeds all texts of a r
 there a reward depends on the others by rounding.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,6 @@ from core.metrics.metric import Metric, Row
 from core.metrics.registry import NEED_SOURCE, Options, make_metric
 from core.metrics.token_matching import Matching, TokenVectors
 from core.text.language import Language
-from core.token_budget import Batches
 from core.types import Article
 
 BERTSCORE = "bertscore"
@@ -63,9 +62,9 @@ def make_reward(config: RewardConfig, device: torch.device) -> Reward:
     parts: list[tuple[Reward, float]] = []
     for name, weight in config.weights:
         if name == BERTSCORE:
-            # A pass of few tokens leaves a GPU idle, and the size of a batch may choose the kernel there anyway.
-            batches = token_batches if device.type == "cuda" else equal_length_batches
-            parts.append((BertScoreReward(BertScorer(config.bertscore, device), batches), weight))
+            scorer = BertScorer(config.bertscore, device)
+            # A pass of few tokens leaves a GPU idle.
+            parts.append((BertScoreReward(scorer, padded=device.type == "cuda"), weight))
         else:
             parts.append((metric_reward(make_metric(name, Options(lang=config.language))), weight))
     return Memoised(parts[0][0] if len(parts) == 1 else weighted_mean(parts))
@@ -90,45 +89,57 @@ def reward_signature(config: RewardConfig) -> str:
 class BertScoreReward:
     """BERTScore F1 against the best reference. References are embedded once.
 
+    A reward does not depend on which other articles are in the same call, so it does not on the number of workers.
+
     Args:
         scorer: with its backbone.
-        batches: which texts are embedded together. In batches of one length a reward does not depend on the others.
+        padded: False embeds the texts of all articles together, in batches of one length. True embeds those of each
+            article for themselves, in larger batches that are padded: these keep a GPU busier.
     """
 
-    def __init__(self, scorer: BertScorer, batches: Batches = equal_length_batches) -> None:
+    def __init__(self, scorer: BertScorer, padded: bool = False) -> None:
         self._scorer = scorer
-        self._batches = batches
+        self._padded = padded
         self._references: dict[str, TokenVectors | None] = {}
 
     def __call__(self, summaries: Sequence[tuple[Article, str]]) -> list[float]:
         """The F1 of each (article, text); 0 for an empty text, or where every reference is empty."""
-        self._remember(reference for article, _ in summaries for reference in article.references)
-        texts = list(dict.fromkeys(text.strip() for _, text in summaries))
-        vectors = dict(zip(texts, self._scorer.embed(texts, self._batches), strict=True))
-        rewards = [0.0] * len(summaries)
-        indices: dict[Article, list[int]] = {}
-        for i, (article, text) in enumerate(summaries):
-            if vectors[text.strip()] is not None:
-                indices.setdefault(article, []).append(i)
+        by_article: dict[Article, list[int]] = {}
+        for i, (article, _) in enumerate(summaries):
+            by_article.setdefault(article, []).append(i)
+        vectors = self._embedded(summaries, by_article)
         matched: list[list[int]] = []
         matchings: list[Matching] = []
-        for article, summary_indices in indices.items():
-            candidates = [tokens for i in summary_indices if (tokens := vectors[summaries[i][1].strip()]) is not None]
+        for article, indices in by_article.items():
+            filled = [i for i in indices if vectors[i] is not None]
+            candidates = [tokens for i in filled if (tokens := vectors[i]) is not None]
             references = [self._references[reference.strip()] for reference in article.references]
-            new = [Matching(reference, candidates) for reference in references if reference]
+            new = [Matching(reference, candidates) for reference in references if reference and candidates]
             matchings += new
-            matched += [summary_indices] * len(new)
+            matched += [filled] * len(new)
         best: dict[int, float] = {}
-        for summary_indices, scores in zip(matched, self._scorer.match_all(matchings), strict=True):
-            for i, score in zip(summary_indices, scores, strict=True):
+        for indices, scores in zip(matched, self._scorer.match_all(matchings), strict=True):
+            for i, score in zip(indices, scores, strict=True):
                 best[i] = max(score.f1, best.get(i, score.f1))
-        for i, f1 in best.items():
-            rewards[i] = f1
-        return rewards
+        return [best.get(i, 0.0) for i in range(len(summaries))]
 
-    def _remember(self, references: Iterable[str]) -> None:
-        new = list(dict.fromkeys(r.strip() for r in references if r.strip() not in self._references))
-        self._references |= zip(new, self._scorer.embed(new, self._batches), strict=True)
+    def _embedded(
+        self, summaries: Sequence[tuple[Article, str]], by_article: Mapping[Article, Sequence[int]]
+    ) -> list[TokenVectors | None]:
+        """The token vectors of each summary. References are embedded, too, where they were not before."""
+        vectors: list[TokenVectors | None] = [None] * len(summaries)
+        for group in by_article.values() if self._padded else [range(len(summaries))]:
+            references = dict.fromkeys(r.strip() for i in group for r in summaries[i][0].references)
+            new = [text for text in references if text not in self._references]
+            self._references |= zip(new, self._embed(new), strict=True)
+            texts = list(dict.fromkeys(summaries[i][1].strip() for i in group))
+            embedded = dict(zip(texts, self._embed(texts), strict=True))
+            for i in group:
+                vectors[i] = embedded[summaries[i][1].strip()]
+        return vectors
+
+    def _embed(self, texts: Sequence[str]) -> list[TokenVectors | None]:
+        return self._scorer.embed(texts, token_batches if self._padded else equal_length_batches)
 
 
 def metric_reward(metric: Metric) -> Reward:

@@ -15,10 +15,10 @@ from typing import Literal, Protocol
 import numpy as np
 import torch
 
-from core.batching import IntArray
 from core.learning.environment import PreparedArticle, Writing
 from core.learning.policies import Policies
 from core.summarizers.importance import FloatArray
+from core.tokenization import IntArray
 
 LogProbability = Literal["plackett-luce", "softmax-sum"]
 # Logits of chunks of equal text differ by about 1e-7 with the batch their embeddings come from.

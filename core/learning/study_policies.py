@@ -8,9 +8,9 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from core.batching import IntArray
 from core.learning.environment import PreparedArticle
 from core.summarizers.importance import FloatArray
+from core.tokenization import IntArray
 
 # From chunks (rows,) int64 and their dynamic features (rows, 6) to a logit for each, (rows,).
 ChunkScorer = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]

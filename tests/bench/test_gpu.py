@@ -1,6 +1,8 @@
 """The benchmark of a GPU, with a CPU in its place and tiny models."""
 
+import json
 import stat
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,12 @@ import torch
 from fake_cuda import FakeCuda
 
 from bench import gpu
-from bench.gpu import Speed, actors_to_feed, as_text, main, measure, paper_hours, peak_tflops, prepare, utilisation
+from bench.arms import plan_of
+from bench.device import Deadline, OutOfTimeError, peak_of, precisions, utilisation
+from bench.gpu import flop_of, main, measure, measure_all, measure_libraries, prepare
+from bench.gpu_results import Report, Speed, as_text
+from bench.parts import MODELS
+from bench.sweep import Agreement
 from core.device import find_device
 
 CPU = torch.device("cpu")
@@ -34,25 +41,72 @@ def test_a_run_on_the_cpu_measures_all_but_what_only_a_gpu_has(
         "articles: 2",
         "summaries: 176",
         "tokens/s",
-        "TFLOP/s of",
+        "of peak",
         "hours",
         "random weights",
-        "busy: not known",
+        "not known",
+        "libraries called once for everything",
+        "176/176",
+        "tokenizing",
+        "all but models",
     ):
         assert part in printed
     assert list(tmp_path.iterdir()) == [], "only what a GPU did is kept"
 
 
-def test_flop_are_those_of_the_layers(tmp_path: Path) -> None:
-    plan, articles, seconds = prepare(tmp_path, layers=1, hidden_size=64, dataset="sample", limit=1)
-    speed = measure(plan, articles, CPU, "float32")
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory):
+    pinned, articles, seconds = prepare(tmp_path_factory.mktemp("tiny") / "m", 1, 64, "sample", 3)
     assert seconds > 0
-    assert len(articles) == 1
+    assert len(articles) == 3
+    return pinned, articles
+
+
+def test_flop_are_those_of_the_layers(tiny) -> None:
+    pinned, articles = tiny
+    plan = plan_of(pinned)
+    flop = flop_of(plan, articles[:1], CPU)
+    speed, rows = measure(plan, articles[:1], CPU, "float32", flop, Deadline(60))
     of_token = 2 * 12 * 64**2  # four matrices of attention, two of the inner layer
-    flop = speed.tflops * 1e12 / speed.tokens_per_second
+    flop_of_token = speed.tflops * 1e12 / speed.tokens_per_second
     # Beside the linear layers: attention itself, matching, and padding, of which one article's few batches have much.
-    assert of_token < flop < 4 * of_token
+    assert of_token < flop_of_token < 4 * of_token
     assert speed.busy_share is speed.actors is None
+    assert speed.part_ms[MODELS] > 0
+    assert len(rows) == plan.summaries_per_article
+
+
+def test_flop_of_one_bundle_stand_for_all_by_words(tiny) -> None:
+    pinned, articles = tiny
+    plan = plan_of(pinned)
+    words = [len(article.words) for article in articles]
+    one = flop_of(plan, articles[:1], CPU)
+    assert flop_of(plan, articles, CPU, bundle=1) == pytest.approx(one * sum(words) / words[0])
+    assert flop_of(plan, articles, CPU) != pytest.approx(one * sum(words) / words[0])
+
+
+def test_the_libraries_give_the_rows_of_the_sweep(tiny) -> None:
+    """Random's, too, whose scores are means over several draws."""
+    pinned, articles = tiny
+    report = measure_all({}, pinned, articles, CPU, ["float32"], Deadline(120))
+    assert report.libraries is not None
+    assert report.left_out == []
+    agreement = report.agreements["float32"]
+    assert agreement.equal_texts == agreement.texts == 3 * plan_of(pinned).summaries_per_article
+    assert agreement.rouge_exact
+    assert max(agreement.delta) < 1e-5
+
+
+def test_what_does_not_fit_before_the_deadline_is_left_out_and_said(
+    tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pinned, articles = tiny
+    with pytest.raises(OutOfTimeError):
+        measure_libraries(pinned, articles * 1000, CPU, Deadline(20))
+    report = measure_all({}, pinned, articles, CPU, ["float32"], Deadline(0))
+    assert (report.speeds, report.libraries, report.left_out) == ([], None, ["float32", "libraries"])
+    assert "Left out" in as_text(report)
+    assert "float32, libraries." in as_text(report)
 
 
 def test_utilisation_is_read_from_nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,21 +131,50 @@ def test_utilisation_is_read_from_nvidia_smi(tmp_path: Path, monkeypatch: pytest
     assert samples == []
 
 
+def speed(**changed) -> Speed:
+    parts = {"tokenizing": 3.0, MODELS: 40.0, "else": 5.5}
+    values = {"precision": "float16", "busy_share": 0.5, "tflops": 3.0, "peak_tflops": 12.0, "part_ms": parts}
+    return Speed(
+        **(
+            {"articles_per_second": 10.0, "words_per_second": 4000.0, "tokens_per_second": 9.0}
+            | values
+            | {"cpu_share": 0.9}
+            | changed
+        )
+    )
+
+
 @pytest.mark.parametrize(("busy", "actors"), [(0.95, 1), (0.9, 1), (0.8, 2), (0.45, 2), (0.4, 4), (0.02, 4)])
 def test_actors_share_a_gpu_until_it_is_busy(busy: float, actors: int) -> None:
-    assert actors_to_feed(busy) == actors
+    assert speed(busy_share=busy).actors == actors
 
 
 def test_the_paper_is_extrapolated_by_words() -> None:
-    assert paper_hours(1000) == pytest.approx((11_490 * 781 + 11_334 * 431) / 1000 / 3600)
+    assert speed(words_per_second=1000.0).paper_hours == pytest.approx((11_490 * 781 + 11_334 * 431) / 1000 / 3600)
 
 
-def test_the_result_names_share_of_peak_and_actors() -> None:
-    speed = Speed("float16", 10.0, 4000.0, 20_000.0, 0.9, 0.5, 3.0, 12.0, 3.9, 2)
-    text = as_text({"device": "Tesla T4"}, [speed])
-    for part in ("device: Tesla T4", "float16:", "(25%)", "device busy: 50%", "gpus_per_actor: 0.5", "3.9 hours"):
+def test_the_result_names_share_of_peak_host_time_ratio_and_actors() -> None:
+    agreement = Agreement(99, 100, (1e-4, 2e-4, 1.5e-4), False)
+    report = Report({"device": "Tesla T4"}, [speed()], 4.0, {"float16": agreement}, ["bfloat16"])
+    text = as_text(report)
+    for part in ("device: Tesla T4", "float16", "(25%)", "50%", "gpus_per_actor: 0.5", "1.0 hours"):
         assert part in text
+    for part in ("2.50", "99/100", "2e-04", "differs", "8.5", "bfloat16."):
+        assert part in text
+    assert json.loads(json.dumps(asdict(report)))["agreements"]["float16"]["equal_texts"] == 99
 
 
-def test_the_peak_of_a_matrix_product_is_positive() -> None:
-    assert peak_tflops(CPU, torch.float32) > 0
+def test_a_gpu_has_the_precisions_of_its_capability(monkeypatch: pytest.MonkeyPatch) -> None:
+    capability = {"of": (7, 5)}
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability["of"])
+    assert precisions(torch.device("cuda")) == ["float32", "float16"]
+    capability["of"] = (8, 0)
+    assert {"float32", "float16", "bfloat16"} <= set(precisions(torch.device("cuda")))
+    assert precisions(CPU) == ["float32"]
+
+
+def test_the_peak_of_a_matrix_product_is_positive_and_no_switch_stays_on() -> None:
+    before = torch.backends.cuda.matmul.allow_tf32
+    assert peak_of(CPU, "float32") > 0
+    assert peak_of(CPU, "tf32") > 0
+    assert torch.backends.cuda.matmul.allow_tf32 == before

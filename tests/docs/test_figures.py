@@ -72,3 +72,14 @@ def test_a_large_store_is_as_fast_as_measured() -> None:
         assert f"`nws report` of {row} summaries | {cost['wall']:.0f} s, {cost['peak_mb']:.0f} MB |" in told
     best_n = costs["store: best_n"]["wall"], costs["query: count of best_n"]["wall"]
     assert f"{best_n[1]:.1f} s to count them, {best_n[0]:.1f} s to read them" in told
+
+
+def test_the_gpu_does_what_was_measured() -> None:
+    told, ray, one = page("docs/gpu.md"), results("gpu-ray"), results("gpu")
+    for run in ray["runs"]:
+        if run["models"] == "BERT-base":
+            cells = f"{run['precision']} | {run['actors']} | {run['articles_per_second']} | {run['busy'] * 100:.0f} %"
+            assert f"| {cells} | {run['memory_gb']} GB |" in told
+    rates = [speed["articles_per_second"] for speed in one["speeds"]]
+    assert f"float32 {rates[0]:.1f} articles/s, TF32 {rates[1]:.1f}, float16 {rates[2]:.1f}" in told
+    assert f"in float32, {one['libraries']:.2f}" in told

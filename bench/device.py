@@ -1,0 +1,103 @@
+"""What a device does and can do: how busy it is, how fast it multiplies, and how long a bench may still use it."""
+
+import contextlib
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, get_args
+
+import torch
+
+from core.precision import Precision
+
+AMPERE = (8, 0)
+"""GPUs of this compute capability and above have TF32 and bfloat16."""
+_SAMPLE_MS = 100
+
+
+class OutOfTimeError(Exception):
+    """What was measured would not end before the deadline."""
+
+
+class Deadline:
+    """Seconds that a bench has, from when this is made."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.perf_counter() + seconds
+
+    @property
+    def left(self) -> float:
+        return self._end - time.perf_counter()
+
+    def require(self, seconds: float) -> None:
+        """Raise OutOfTimeError where fewer are left."""
+        if self.left < seconds:
+            raise OutOfTimeError
+
+
+def precisions(device: torch.device) -> list[Precision]:
+    """Those that a device computes fast in."""
+    if device.type == "cpu":
+        return ["float32"]
+    is_ampere = torch.cuda.get_device_capability(device) >= AMPERE
+    return [one for one in get_args(Precision) if is_ampere or one in ("float32", "float16")]
+
+
+def synchronize(device: torch.device) -> None:
+    """Wait until a GPU has done what it was told to do."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+@contextlib.contextmanager
+def utilisation(device: torch.device) -> Iterator[list[float]]:
+    """Filled, when the block ends, with the GPU's utilisation in percent, every 100 ms; empty without nvidia-smi."""
+    samples: list[float] = []
+    if device.type != "cuda":
+        yield samples
+        return
+    gpu = f"GPU-{torch.cuda.get_device_properties(device).uuid}"
+    command = ["nvidia-smi", "-i", gpu, "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits"]
+    try:
+        process = subprocess.Popen([*command, f"-lms={_SAMPLE_MS}"], stdout=subprocess.PIPE, text=True)
+    except FileNotFoundError:
+        yield samples
+        return
+    try:
+        yield samples
+    finally:
+        process.terminate()
+        samples.extend(float(line) for line in process.communicate()[0].splitlines() if line.strip().isdecimal())
+
+
+def peak_of(device: torch.device, precision: Precision) -> float:
+    """What a large matrix product of a precision reaches, in TFLOP/s."""
+    if precision != "tf32":
+        return peak_tflops(device, getattr(torch, precision))
+    switch: Any = torch.backends.cuda.matmul
+    # Since torch 2.9 there is a new switch, and who sets both gets errors.
+    name, on = ("fp32_precision", "tf32") if hasattr(switch, "fp32_precision") else ("allow_tf32", True)
+    before = getattr(switch, name)
+    setattr(switch, name, on)
+    try:
+        return peak_tflops(device, torch.float32)
+    finally:
+        setattr(switch, name, before)
+
+
+def peak_tflops(device: torch.device, dtype: torch.dtype) -> float:
+    """What the best of ten large matrix products reaches."""
+    size = 8192 if device.type == "cuda" else 512
+    matrix = torch.randn(size, size, device=device).to(dtype)
+    return 2 * size**3 / _best_seconds(lambda: matrix @ matrix, device) / 1e12
+
+
+def _best_seconds(multiply: Callable[[], torch.Tensor], device: torch.device) -> float:
+    times = []
+    for _ in range(10):
+        synchronize(device)
+        started = time.perf_counter()
+        multiply()
+        synchronize(device)
+        times.append(time.perf_counter() - started)
+    return min(times)

@@ -1,0 +1,73 @@
+"""A sweep on a GPU writes what a CPU writes, also where memory runs out."""
+
+import dataclasses
+import logging
+
+import pytest
+import torch
+
+from bench.arms import plan_of
+from core.sweep_plan import SweepPlan, make_segmenter, make_sweeper
+from core.types import SegmentedArticle, Summary
+from jobs.plan.phase1 import pin
+from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
+
+pytestmark = pytest.mark.gpu
+
+ARTICLES = 6
+
+
+@pytest.fixture(scope="module")
+def prepared() -> tuple[SweepPlan, list[SegmentedArticle]]:
+    """MiniLM on articles of the sample."""
+    asked = {"datasets": [{"name": "sample"}], "limit": ARTICLES, "n": [1, 7, 13], "accelerator": "cpu"}
+    pinned = pin(load_recipe(Phase1Recipe, "sample", asked))
+    segment = make_segmenter(plan_of(pinned))
+    return plan_of(pinned), [segment(article) for article in pinned.corpora[0]]
+
+
+def swept(plan: SweepPlan, articles: list[SegmentedArticle], device: torch.device) -> list[Summary]:
+    return make_sweeper(plan, device.type)(articles)
+
+
+def assert_agree(summaries: list[Summary], others: list[Summary]) -> None:
+    """Equal texts, equal ROUGE, BERTScore within 1e-5."""
+    assert len(summaries) == len(others) > 0
+    for one, other in zip(summaries, others, strict=True):
+        assert (one.article_id, one.system, one.n, one.text) == (other.article_id, other.system, other.n, other.text)
+        mine, theirs = one.scores, other.scores
+        assert dataclasses.astuple(mine.bertscore) == pytest.approx(dataclasses.astuple(theirs.bertscore), abs=1e-5)
+        assert (mine.rouge1, mine.rouge2, mine.rougel) == (theirs.rouge1, theirs.rouge2, theirs.rougel)
+
+
+def test_texts_and_scores_are_those_of_the_cpu(device: torch.device, prepared) -> None:
+    plan, articles = prepared
+    assert_agree(swept(plan, articles, device), swept(plan, articles, torch.device("cpu")))
+
+
+def test_a_second_sweep_gives_the_same_bits(device: torch.device, prepared) -> None:
+    plan, articles = prepared
+    one, other = swept(plan, articles, device), swept(plan, articles, device)
+    assert [(row.text, row.scores) for row in one] == [(row.text, row.scores) for row in other]
+
+
+@pytest.mark.usefixtures("only_on_gpu")
+def test_memory_that_runs_out_halves_the_passes_and_changes_no_text(
+    device: torch.device, prepared, caplog: pytest.LogCaptureFixture
+) -> None:
+    plan, articles = prepared
+    sweeper = make_sweeper(plan, device.type)
+    expected = sweeper(articles)
+    torch.cuda.empty_cache()
+    index = torch.cuda.current_device()
+    # Nothing but what is held now, and 16 MiB: the passes were planned for all of the GPU.
+    total = torch.cuda.get_device_properties(index).total_memory
+    torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved(index) + 16 * 2**20) / total, index)
+    try:
+        with caplog.at_level(logging.WARNING, logger="core.token_budget"):
+            found = sweeper(articles)
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0, index)
+    assert "GPU memory ran out" in caplog.text
+    assert_agree(found, expected)
