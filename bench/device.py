@@ -4,14 +4,13 @@ import contextlib
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, get_args
+from typing import get_args
 
 import torch
 
+from core.gpu_arithmetic import AMPERE, set_float32_products
 from core.precision import Precision
 
-AMPERE = (8, 0)
-"""GPUs of this compute capability and above have TF32 and bfloat16."""
 _SAMPLE_MS = 100
 
 
@@ -74,15 +73,11 @@ def peak_of(device: torch.device, precision: Precision) -> float:
     """What a large matrix product of a precision reaches, in TFLOP/s."""
     if precision != "tf32":
         return peak_tflops(device, getattr(torch, precision))
-    switch: Any = torch.backends.cuda.matmul
-    # Since torch 2.9 there is a new switch, and who sets both gets errors.
-    name, on = ("fp32_precision", "tf32") if hasattr(switch, "fp32_precision") else ("allow_tf32", True)
-    before = getattr(switch, name)
-    setattr(switch, name, on)
+    set_float32_products("tf32")
     try:
         return peak_tflops(device, torch.float32)
     finally:
-        setattr(switch, name, before)
+        set_float32_products("ieee")
 
 
 def peak_tflops(device: torch.device, dtype: torch.dtype) -> float:

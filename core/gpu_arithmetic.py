@@ -1,6 +1,6 @@
 """Which numbers a GPU multiplies: exact float32 everywhere, and TF32 within the passes of models that ask for it."""
 
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import torch
 
@@ -59,7 +59,7 @@ def multiply_exactly() -> None:
 
     cuDNN's convolutions and recurrent layers have it on from the start.
     """
-    _set_matmul("ieee")
+    set_float32_products("ieee")
     cudnn: Any = torch.backends.cudnn
     if _has_new_switch():
         cudnn.conv.fp32_precision = cudnn.rnn.fp32_precision = "ieee"
@@ -68,14 +68,15 @@ def multiply_exactly() -> None:
 
 
 def _allow_tf32(*_: Any) -> None:
-    _set_matmul("tf32")
+    set_float32_products("tf32")
 
 
 def _forbid_tf32(*_: Any) -> None:
-    _set_matmul("ieee")
+    set_float32_products("ieee")
 
 
-def _set_matmul(precision: str) -> None:
+def set_float32_products(precision: Literal["ieee", "tf32"]) -> None:
+    """Multiply float32 matrices on GPUs exactly or in TF32, in this process from now on."""
     if _has_new_switch():
         torch.backends.cuda.matmul.fp32_precision = precision
     else:

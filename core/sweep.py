@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import torch
+from threadpoolctl import threadpool_limits
 
 from core.arithmetic import warn_if_rows_depend
 from core.gpu_arithmetic import multiply_exactly
@@ -123,6 +124,7 @@ def take_share(device: str, memory_fraction: float | None) -> None:
     out of memory, and not the others on the same accelerator.
     """
     torch.set_num_threads(1)
+    threadpool_limits(1, user_api="blas")  # NumPy's: OpenBLAS takes all cores for a product of two hundred rows
     if device == "cpu":
         warn_if_rows_depend()
     if device != "cuda":

@@ -21,7 +21,7 @@ def compose(article: SegmentedArticle, ranking: Iterable[int], n: int) -> str:
             break
         chunk = article.chunks[index]
         end = min(chunk.end, chunk.start + room)
-        text = " ".join(article.words[chunk.start : end]).casefold()
+        text = (chunk.text if end == chunk.end else " ".join(article.words[chunk.start : end])).casefold()
         if text not in texts:
             texts.add(text)
             taken.update(range(chunk.start, end))
@@ -30,8 +30,10 @@ def compose(article: SegmentedArticle, ranking: Iterable[int], n: int) -> str:
 
 def filled(article: SegmentedArticle, taken: Collection[int], n: int) -> set[int]:
     """The word positions `taken` and, if they are fewer than `n`, the first other words of the article."""
+    if len(taken) >= n:
+        return set(taken)
     others = (position for position in range(len(article.words)) if position not in taken)
-    return {*taken, *itertools.islice(others, max(0, n - len(taken)))}
+    return {*taken, *itertools.islice(others, n - len(taken))}
 
 
 def words_at(article: SegmentedArticle, positions: Collection[int]) -> str:

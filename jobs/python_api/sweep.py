@@ -184,9 +184,11 @@ def _ignore(*args: object, **fields: object) -> None:
 def _threads_kept() -> Iterator[None]:
     """A worker computes on one thread (`core.sweep.take_share`); the caller's process gets its own number back."""
     import torch
+    from threadpoolctl import threadpool_limits
 
     threads = torch.get_num_threads()
     try:
-        yield
+        with threadpool_limits(1, user_api="blas"):  # and at the end what it was
+            yield
     finally:
         torch.set_num_threads(threads)

@@ -11,6 +11,7 @@ from bert_score import BERTScorer
 from documents import no_anchor, segmented
 from korean_tokenizers import korean_tokenizer
 from rouge_score.rouge_scorer import RougeScorer
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from core.errors import EmptyArticleError, LanguageError
 from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig
@@ -24,7 +25,7 @@ from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
 from core.summarizers.lead import Lead
 from core.summarizers.prompt_template import DEFAULT_PROMPT
 from core.summarizers.systems import Document
-from core.sweep import Sweeper, generated
+from core.sweep import Sweeper, generated, take_share
 from core.sweep_plan import SweepPlan, make_segmenter, make_sweeper
 from core.text.corpus import DatasetSpec, open_corpus
 from core.text.segmentation import unsegmented
@@ -40,6 +41,13 @@ def plan(*encoders: str) -> SweepPlan:
     metrics = MetricsConfig(BertScoreConfig(backbone, 6), RougeConfig())
     systems = (*(ChunkSystem(ref.name, name) for ref in refs for name in ("textrank", "centroid")), Lead(), Random(0))
     return SweepPlan("en", "blank", refs, systems, LENGTHS, metrics, seed=0)
+
+
+def test_a_worker_computes_on_one_thread() -> None:
+    with threadpool_limits(2, user_api="blas"):  # what there was before comes back at the end
+        take_share("cpu", None)
+        assert torch.get_num_threads() == 1
+        assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} == {1}
 
 
 def test_every_article_gets_every_system_at_every_length() -> None:

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import torch
+from threadpoolctl import threadpool_info
 
 import nws
 from core.analysis import METRICS
@@ -101,9 +102,11 @@ def test_a_notebook_shows_the_answer_and_the_plot(found: nws.SweepResult, tmp_pa
 
 def test_the_threads_of_the_process_stay_as_they_are(rows: list[dict[str, str]]) -> None:
     torch.set_num_threads(2)
+    blas = [library for library in threadpool_info() if library["user_api"] == "blas"]
     try:
         nws.sweep(rows[:1], n=3, systems=[])
         assert torch.get_num_threads() == 2
+        assert [library for library in threadpool_info() if library["user_api"] == "blas"] == blas
     finally:
         torch.set_num_threads(1)
 
