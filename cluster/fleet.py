@@ -77,9 +77,13 @@ class Fleet:
         self._seat_of: dict[Any, Seat] = {}
 
     def start(self) -> None:
-        """Start the actors, unless they have been started."""
+        """Start the actors, unless they have been started. Meanwhile the processes of their tasks start, too."""
         if not self._seats:
             self._births.begin()
+            if self._task_before:
+                # Without work: they load what they need while the actors load their models.
+                for _ in range(self.actors):
+                    self._task_before(())
         while len(self._seats) < self.actors:
             self._seats.append(self._seat(len(self._seats)))
 

@@ -131,7 +131,18 @@ def _folder_sha256(folder: Path) -> str:
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix in _MODEL_FILES)
     if not any(path.suffix in (".safetensors", ".bin") for path in files):
         raise ModelError(f"The folder {folder} holds no model: neither *.safetensors nor *.bin.")
+    return _files_sha256(folder, tuple((path, _state(path)) for path in files))
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """What is another number once the file was written to or replaced."""
+    stat = path.stat()
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
+
+
+@functools.lru_cache(maxsize=64)  # 440 MB of a model, which the encoder, the metric and the driver each ask for
+def _files_sha256(folder: Path, files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
     digest = hashlib.sha256()
-    for path in files:
+    for path, _ in files:
         digest.update(f"{path.relative_to(folder).as_posix()} {file_sha256(path)}\n".encode())
     return digest.hexdigest()

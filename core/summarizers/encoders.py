@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from sentence_transformers import SentenceTransformer
 
 from core.batching import max_tokens, padded
 from core.device import find_device
@@ -99,6 +98,8 @@ def embedding_width(ref: ModelRef) -> int:
 
 
 def _sentence_transformer(name: str, folder: Path, device: torch.device, precision: Precision) -> Encoder:
+    from sentence_transformers import SentenceTransformer  # seconds, which other models need not wait for
+
     hide_progress_bars()
     model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).eval()
     put_on(model, device, precision)

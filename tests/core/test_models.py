@@ -1,3 +1,4 @@
+import os
 import shutil
 from pathlib import Path
 
@@ -6,6 +7,7 @@ import pytest
 
 from core import models
 from core.errors import HubError, ModelError
+from core.fingerprint import file_sha256
 from core.models import KNOWN_MODELS, MINILM, MINILM_COMMIT, ModelRef, model_folder, parse_model, resolve_model
 
 
@@ -54,6 +56,26 @@ def test_a_folder_is_pinned_by_its_weights(tiny_models: dict[str, Path], tmp_pat
     (folder / "model.safetensors").unlink()
     with pytest.raises(ModelError, match="holds no model"):
         resolve_model(parse_model(str(folder)))
+
+
+def test_a_folder_is_read_once_until_one_of_its_files_changes(
+    tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "mine"
+    shutil.copytree(tiny_models["bert"], folder)
+    read: list[Path] = []
+    monkeypatch.setattr(models, "file_sha256", lambda path: read.append(path) or file_sha256(path))
+    ref = resolve_model(parse_model(str(folder)))
+    once = len(read)
+    assert once > 1
+    assert model_folder(ref) == folder
+    assert len(read) == once
+    config = folder / "config.json"
+    times = config.stat()
+    config.write_bytes(config.read_bytes()[:-1] + b" ")  # as long as before, and, below, of the same age
+    os.utime(config, ns=(times.st_atime_ns, times.st_mtime_ns))
+    with pytest.raises(ModelError, match="not the same model"):
+        model_folder(ref)
 
 
 def test_the_hub_offline_says_what_to_do() -> None:
