@@ -58,19 +58,9 @@ def test_results_equal_those_of_the_inline_pool(actors: int) -> None:
     assert sorted(f.message for _, r in landed for f in r.failures) == ["cannot be cut", "cannot be swept"]
 
 
-def slow_sweeper(log: Path) -> fakes.Sweeper:
-    """Its models take until a segmenter was built, which `log` tells; half a minute at most."""
-    end = time.monotonic() + 30
-    while not log.exists():
-        if time.monotonic() > end:
-            raise ModelError("no segmenter was built while the models were loaded")
-        time.sleep(0.05)
-    return fakes.make_sweeper()
-
-
 def test_segmenting_processes_start_while_actors_load_their_models(tmp_path: Path) -> None:
     log = tmp_path / "built"
-    work = Work(partial(fakes.make_segmenter, log), partial(slow_sweeper, log))
+    work = Work(partial(fakes.make_segmenter, log), partial(fakes.make_sweeper_once_segmented, log))
     assert len(run(fakes.bundles(2, 2), work)) == 2
 
 
