@@ -12,14 +12,14 @@ from ray.autoscaler._private.kuberay import autoscaling_config
 from ray.autoscaler._private.resource_demand_scheduler import _fits
 from ray.autoscaler._private.util import prepare_config, validate_config
 
-from cluster.resources import _TYPE_PREFIX
+from cluster.cards import TYPE_PREFIX
 from jobs.cli import app
 
 CHECKOUT = Path(__file__).parents[2]
 FOLDER = CHECKOUT / "cluster"
 RAY_UP = ["aws-t4.yaml", "gcp-t4.yaml"]
 FILES = [*RAY_UP, "kuberay-t4.yaml", "Dockerfile"]
-T4_ACTOR = {"GPU": 1, _TYPE_PREFIX + "T4": 0.001}
+T4_ACTOR = {"GPU": 1, TYPE_PREFIX + "T4": 0.001}
 
 # What is allowed where: a dict is an object with these keys, a list has items of one kind, a type is a value of it.
 # `{str: ...}` is an object with keys of one's own.

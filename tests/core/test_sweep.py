@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -106,13 +106,13 @@ def test_what_cannot_be_summarised_or_scored_is_refused() -> None:
 
 def test_an_encoder_sees_all_texts_of_a_bundle_in_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
-    encode = Encoder.encode
+    begin = Encoder.begin
 
-    def counted(self: Encoder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    def counted(self: Encoder, texts: Sequence[str]) -> Callable[[], npt.NDArray[np.float32]]:
         calls.append(len(texts))
-        return encode(self, texts)
+        return begin(self, texts)
 
-    monkeypatch.setattr(Encoder, "encode", counted)
+    monkeypatch.setattr(Encoder, "begin", counted)
     segment = make_segmenter(plan())
     bundle = [segment(article) for article in open_corpus(DatasetSpec("sample", limit=3))]
     make_sweeper(plan(), "cpu")(bundle)

@@ -1,26 +1,27 @@
 """The notebook for Colab does without Colab and without a GPU what it says, and resumes from its copy."""
 
+import os
+import signal
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from nws_process import ROOT, assert_equal, rows, start, wait_for_rows
 
-ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "examples" / "colab.ipynb"
+ARTICLES = 6
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
 
-
-def run(folder: Path) -> Any:
-    """All cells but the one that asks the doctor, in a folder, with two articles; what they printed."""
+def run(folder: Path) -> str:
+    """All cells, in a folder, with a few articles, one in a bundle; what they printed."""
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     for cell in notebook.cells:
-        cell.source = cell.source.replace("LIMIT = 24", "LIMIT = 2").replace("EVERY = 120", "EVERY = 1")
-    notebook.cells = [cell for cell in notebook.cells if 'nws("doctor")' not in cell.source]
+        for whole, small in (("LIMIT = 24", f"LIMIT = {ARTICLES}"), ("bundle_size: 16", "bundle_size: 1")):
+            cell.source = cell.source.replace(whole, small)
+        cell.source = cell.source.replace("EVERY = 120", "EVERY = 1")
     NotebookClient(
         notebook, timeout=280, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
     ).execute()
@@ -28,28 +29,37 @@ def run(folder: Path) -> Any:
     return "".join(output.get("text", "") for output in outputs)
 
 
-def rows(store: Path) -> list[Any]:
-    with closing(sqlite3.connect(store)) as connection:
-        found = connection.execute("SELECT article_id, system, n, text FROM summaries ORDER BY 1, 2, 3").fetchall()
-    return list(found)
-
-
+@pytest.mark.ray
+@pytest.mark.faults
+@pytest.mark.timeout(900)
 def test_a_run_is_copied_and_resumed_from_its_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{ROOT / 'tests' / 'support'}")
-    run(tmp_path)
-    copy = tmp_path / "kept" / "nws.db"
-    whole = rows(copy)
-    assert len({row[0] for row in whole}) == 2
-    assert rows(tmp_path / "nws.db") == whole
-    assert (tmp_path / "kept" / "report.html").stat().st_size > 10_000
-    # The machine is gone in mid-run: only the copy is left, and it lacks an article.
-    with closing(sqlite3.connect(copy)) as connection, connection:
-        connection.execute("DELETE FROM summaries WHERE article_id = ?", (whole[0][0],))
-        connection.execute("UPDATE runs SET state = 'interrupted'")
-    for path in tmp_path.glob("nws.*"):
+    whole, died = tmp_path / "whole", tmp_path / "died"
+    for folder in (whole, died):
+        folder.mkdir()
+    assert "done" in run(whole)
+    expected = rows(whole / "kept", "nws.db")
+    assert rows(whole, "nws.db") == expected
+    assert (whole / "kept" / "report.html").stat().st_size > 10_000
+
+    # The machine dies in mid-run: all that is left is the last copy, in which the run is at work.
+    recipe = (whole / "recipe.yaml").read_text(encoding="utf-8")
+    (died / "recipe.yaml").write_text(recipe, encoding="utf-8")
+    process = start(died, "submit", "phase1", "--recipe", "recipe.yaml", "--store", "sqlite:///nws.db")
+    wait_for_rows(died / "nws.db", process)
+    (died / "kept").mkdir()
+    with closing(sqlite3.connect(died / "nws.db")) as store, closing(sqlite3.connect(died / "kept" / "nws.db")) as copy:
+        store.backup(copy)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    for path in died.glob("nws.db*"):
         path.unlink()
-    run(tmp_path)
-    assert rows(copy) == whole
+    before = rows(died / "kept", "nws.db")
+    assert 0 < len(before) < len(expected)
+    assert "done" in run(died)
+    after = rows(died / "kept", "nws.db")
+    assert_equal(after, expected)
+    assert before.items() <= after.items(), "what the copy had is not computed again"
 
 
 def test_it_keeps_no_output_and_copies_no_open_store() -> None:

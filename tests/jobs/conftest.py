@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
-from jobs.drive.trial import Trial
+from jobs.drive.trial import StageTime, Trial
 
 # In place of the many seconds that a real one takes. `tests/jobs/drive/test_trial.py` has real ones.
-TRIAL = Trial(2.0, {"sweep": 10.0}, articles=4, memory=10**9, gpu_memory=None, failures=(), left_out=())
+TRIAL = Trial(2.0, {"sweep": StageTime(10.0)}, articles=4, memory=10**9, gpu_memory=None, failures=(), left_out=())
 
 
 class Result:

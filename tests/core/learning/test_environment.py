@@ -2,8 +2,8 @@ import numpy as np
 from documents import segmented
 from prepared_articles import prepared
 
-from core.batching import IntArray
 from core.learning.environment import DYNAMIC_FEATURES, Writing, compose_taken
+from core.tokenization import IntArray
 
 ARTICLE = "Alpha beta met gamma. Then delta epsilon saw zeta, and eta theta left."
 # Chunks: "Alpha beta met gamma", "delta epsilon saw zeta", "eta theta left".

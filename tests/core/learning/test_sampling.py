@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prepared_articles import TEXT, TINY, prepared
 
-from core.batching import IntArray
 from core.learning.environment import PreparedArticle, Writing
 from core.learning.features import content_word
 from core.learning.policies import FeaturePolicies, PolicyConfig, make_policies
@@ -19,6 +18,7 @@ from core.learning.sampling import Draw, Episodes, Greedy, Rollouts, episodes, r
 from core.learning.study_policies import StudyPolicies
 from core.summarizers.importance import FloatArray, ranking, textrank
 from core.text.words import count_words
+from core.tokenization import IntArray
 
 NOTHING = Episodes(np.empty((0, 0), np.int64), [], [], [])
 
