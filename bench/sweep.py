@@ -32,7 +32,7 @@ from bench.arms import CPU, Arm, Row, load_arms, nws, plan_of, read_rows
 from bench.machine import cpu_model, linear_gflops
 from bench.parts import MODELS, watched
 from core.models import model_folder
-from core.sweep import Sweeper
+from core.sweep import Sweeper, take_share
 from core.sweep_plan import SweepPlan, make_segmenter
 from core.transformer import load_transformer
 from core.types import Score
@@ -93,7 +93,7 @@ class Parts:
 def main() -> None:
     options = _options()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    torch.set_num_threads(1)
+    take_share("cpu", None)
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     console = Console(stderr=True, highlight=False)

@@ -23,7 +23,7 @@ from bench.machine import cpu_model
 from bench.parts import MODELS, PARTS, watched
 from bench.sweep import LONG, RESULTS
 from core.models import model_folder
-from core.sweep import Sweeper
+from core.sweep import Sweeper, take_share
 from core.sweep_plan import SweepPlan
 from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("--articles", type=int, default=64, help="how many real ones")
     parser.add_argument("--reps", type=int, default=3)
     options = parser.parse_args()
-    torch.set_num_threads(1)
+    take_share("cpu", None)
     with tempfile.TemporaryDirectory(prefix="nws-bench-") as folder:
         costs = measure(Path(folder), options.articles, options.reps)
     text = _as_text(costs)
