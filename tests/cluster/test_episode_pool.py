@@ -11,7 +11,7 @@ from fake_episodes import FakeEpisodeRunner, request
 from cluster.episode_pool import InlineEpisodePool
 from cluster.pool import prepare_article
 from cluster.worker import this_worker
-from core.errors import CancelledError, TrainingError
+from core.errors import CancelledError, DeviceError, TrainingError
 from core.types import Article
 
 
@@ -30,6 +30,17 @@ def test_prepare_article_turns_an_exception_into_a_failure() -> None:
         bad.id, "ValueError", "cannot be prepared", 1,
     )  # fmt: skip
     assert failure.node == socket.gethostname()
+
+
+@pytest.mark.parametrize(
+    "text", ["CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`", "CUDA error: x"]
+)
+def test_a_device_that_fails_is_no_fault_of_the_article(text: str) -> None:
+    def fail(article: Article) -> None:
+        raise RuntimeError(text)
+
+    with pytest.raises(DeviceError, match="GPU"):
+        prepare_article(fail, fakes.article(1))
 
 
 def test_every_article_is_prepared_once_and_the_guilty_one_fails(tmp_path: Path) -> None:
