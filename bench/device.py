@@ -8,8 +8,8 @@ from typing import get_args
 
 import torch
 
-from core.gpu_arithmetic import AMPERE, set_float32_products
-from core.precision import Precision
+from core.gpu_arithmetic import set_float32_products
+from core.precision import AMPERE, Precision
 
 _SAMPLE_MS = 100
 

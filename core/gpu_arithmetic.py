@@ -5,11 +5,8 @@ from typing import Any, Literal, TypeVar
 import torch
 
 from core.errors import ModelError
-from core.precision import Precision
+from core.precision import AMPERE, Precision
 from core.transformer import DTYPES
-
-# GPUs of this compute capability and above (A100, L4, H100) have TF32 and bfloat16; a T4 has 7.5.
-AMPERE = (8, 0)
 
 Model = TypeVar("Model", bound=torch.nn.Module)
 

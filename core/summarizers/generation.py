@@ -13,6 +13,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM
 from core.batching import max_tokens, to_device, token_batches
 from core.errors import ModelError
 from core.models import model_folder
+from core.precision import AMPERE
 from core.summarizers.decoding import TopKSampling, clean, generation_config
 from core.summarizers.generator_memory import MOST_GPU_TOKENS, SOURCE_MULTIPLE, generator_bytes_per_token
 from core.summarizers.generators import ARCHITECTURES, Generator, Half, complete
@@ -177,7 +178,7 @@ def load_generator(generator: Generator, device: torch.device, seed: int) -> Loa
     """
     folder = model_folder(generator.model)
     generator = complete(generator, folder)
-    has_bfloat16 = device.type == "cuda" and torch.cuda.get_device_capability(device) >= (8, 0)
+    has_bfloat16 = device.type == "cuda" and torch.cuda.get_device_capability(device) >= AMPERE
     tokenizer, model = _load(folder, generator.architecture, choose_dtype(generator.half, device.type, has_bfloat16))
     return LoadedGenerator(generator, tokenizer, model.to(device), device, seed)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from cluster.cards import GpuNode, cards_here
+from cluster.cards import TYPE_PREFIX, GpuNode, cards_here
 from cluster.resources import ActorPlan, plan_actors
 from core.errors import ClusterError
 from jobs.plan.pinned import Pinned
@@ -81,7 +81,7 @@ def actors_here(pinned: Pinned) -> Here:
     cores = os.cpu_count() or 1
     here: dict[str, float] = {"CPU": cores, "GPU": len(names)}
     if accelerator is not None and any(accelerator in name for name in names):
-        here[f"accelerator_type:{accelerator}"] = 1
+        here[TYPE_PREFIX + accelerator] = 1
     if recipe.gpus_per_actor is not None:
         return Here(plan_actors(here, accelerator, recipe.actors, recipe.gpus_per_actor))
     resources, gpus = plan_actors(here, accelerator, None)

@@ -8,7 +8,7 @@ from cluster.sharing import Sharing, choose_sharing
 from core.episode_plan import EpisodePlan
 from core.model_size import parameters
 from core.models import ModelRef, model_folder
-from core.precision import Precision
+from core.precision import AMPERE, Precision
 from core.summarizers.generators import Generator
 from core.sweep_plan import SweepPlan
 
@@ -19,10 +19,6 @@ _BESIDE_WEIGHTS = 2_600_000_000
 # A batch of a generator is as large as memory lets it be. With less than this it is so small that the GPU waits.
 _GENERATING = 8_000_000_000
 
-
-# With this compute capability and above a GPU has bfloat16.
-_HAS_BFLOAT16 = (8, 0)
-
 Plan: TypeAlias = SweepPlan | EpisodePlan
 
 
@@ -32,7 +28,7 @@ def sharing_on(nodes: Sequence[GpuNode], plans: Sequence[Plan], memory_fraction:
     Raises:
         NwsError: a model cannot be had, or is not the one that was recorded.
     """
-    has_bfloat16 = all(card.capability >= _HAS_BFLOAT16 for node in nodes for card in node.cards)
+    has_bfloat16 = all(card.capability >= AMPERE for node in nodes for card in node.cards)
     return choose_sharing(nodes, actor_bytes(plans, has_bfloat16), memory_fraction)
 
 
