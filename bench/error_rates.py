@@ -110,6 +110,7 @@ def sweep(noise: NDArray[np.float64], gain: NDArray[np.float64], control: str) -
             rougel_f1=0.0,
             efficiency=0.0,
             density=0.0,
+            coverage=0.0,
             kind="system" if system == "a" else "control",
         )
         for system, of in scores.items()

@@ -91,7 +91,9 @@ def _summaries(article: Article, rng: np.random.Generator) -> Iterator[Summary]:
         for k, n in enumerate(LENGTHS):
             f1 = [float(0.3 + hard + above * np.exp(-((n - 9) ** 2) / 60) + 0.006 * n + e) for e in noise[k]]
             text = texts[n] if copies[k] else " ".join(rng.choice(WORDS, min(n, words)))
-            scores = Scores(*(Score(f, f, f) for f in f1), efficiency=f1[0] / n, density=float(rng.random()))
+            scores = Scores(
+                *(Score(f, f, f) for f in f1), efficiency=f1[0] / n, density=float(rng.random()), coverage=1.0
+            )
             extra = {"draws": (text,) * 5} if system == "random" else {}
             yield Summary(article.id, system, n, text, min(n, words), 0.01, scores, extra)
 

@@ -93,5 +93,7 @@ def summary(article: Article, system: str, n: int) -> Summary:
     text = first_words(article.text, n)
     digest = hashlib.sha256(f"{article.id} {system} {n}".encode()).digest()
     parts = [byte / 255 for byte in digest]
-    scores = Scores(*(Score(*parts[i : i + 3]) for i in range(0, 12, 3)), efficiency=parts[12], density=1.0)
+    scores = Scores(
+        *(Score(*parts[i : i + 3]) for i in range(0, 12, 3)), efficiency=parts[12], density=1.0, coverage=1.0
+    )
     return Summary(article.id, system, n, text, len(text.split()), 0.0, scores)

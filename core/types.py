@@ -82,7 +82,8 @@ class Score:
 class Scores:
     """Every standard metric of one summary.
 
-    `efficiency` is BERTScore F1 per word; `density` the share of summary tokens that occur in the article.
+    `efficiency` is BERTScore F1 per word; `density` the distinct summary tokens that occur in the article, over all
+    summary tokens; `coverage` the share of summary tokens that occur in it.
     """
 
     bertscore: Score
@@ -91,6 +92,7 @@ class Scores:
     rougel: Score
     efficiency: float
     density: float
+    coverage: float
 
     def columns(self) -> dict[str, float]:
         """The scores under their column names in the store, e.g. `bertscore_f1`."""

@@ -1,6 +1,6 @@
 """Which n? Three answers of a sweep: two naive ones, and a recommendation that discounts length.
 
-Best n per article and best n by mean are bare arg-max over n. As F1 rises with n even for words drawn at random, both
+Best n per article and best n by mean are bare arg-max over n. As F1 rises with n even for chunks drawn at random, both
 are partly a length artefact. The gain over `random` at equal n is not: every article is compared with a control of the
 same length. The recommendation comes from that gain alone. It makes two statements about a system, each wrong in at
 most 5 % of sweeps:

@@ -12,7 +12,10 @@ from core.types import SystemKind
 
 # The name of a score: one of `METRICS`, or of a metric from outside.
 Metric: TypeAlias = str
-METRICS: tuple[Metric, ...] = ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density")
+METRICS: tuple[Metric, ...] = (
+    *("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency"),
+    *("density", "coverage"),
+)
 """Those that every summary has. The higher any metric is, the better."""
 
 RANDOM = "random"
@@ -55,6 +58,7 @@ class Point:
     rougel_f1: float
     efficiency: float
     density: float
+    coverage: float
     kind: SystemKind = "system"
     text: str | None = None
     plugin_scores: Mapping[Metric, float] = field(default_factory=dict)

@@ -167,7 +167,9 @@ def _score(
 ) -> SystemScore:
     dataset, system, n = key
     # The order: the metrics that every summary has, those of plugins, and the repeated words last.
-    f1, rouge1, rouge2, rougel, efficiency, density, *_, repeated_words = cell.numbers.mean(axis=(0, 1)).tolist()
+    f1, rouge1, rouge2, rougel, efficiency, density, coverage, *_, repeated_words = cell.numbers.mean(
+        axis=(0, 1)
+    ).tolist()
     return SystemScore(
         dataset=dataset,
         system=system,
@@ -182,6 +184,7 @@ def _score(
         rougel_f1=rougel,
         efficiency=efficiency,
         density=density,
+        coverage=coverage,
         repeated_words=repeated_words,
         comparable=cell.comparable,
         versus=versus,

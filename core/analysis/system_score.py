@@ -47,6 +47,7 @@ class SystemScore:
     rougel_f1: float
     efficiency: float
     density: float
+    coverage: float
     repeated_words: float
     comparable: bool
     versus: Mapping[str, PairedLength]

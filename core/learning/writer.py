@@ -12,6 +12,7 @@ from core.metrics.bertscore import BertScorer
 from core.summarizers.encoders import load_encoder
 from core.sweep import embed
 from core.text.language import require_language
+from core.text.rows import cleaned
 from core.text.segmentation import Segmenter
 from core.types import Article
 
@@ -51,7 +52,7 @@ class PolicyWriter:
         """
         if any(n < 1 for n in lengths):
             raise RecipeError(f"A summary has 1 word or more, not {min(lengths)}.")
-        article = Article(dataset="input", split="", key="text", text=text, references=())
+        article = Article(dataset="input", split="", key="text", text=cleaned(text), references=())
         require_language(article, self._reading.language)
         anchored_f1 = _no_anchor if self._bertscore is None else AnchorScorer(self._bertscore)
         encoders = {self._encoder.name: self._encoder.begin}

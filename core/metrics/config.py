@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from core.errors import RecipeError
 from core.metrics.plugins import PluginMetric
-from core.metrics.surface import DENSITY_SIGNATURE, EFFICIENCY_SIGNATURE
+from core.metrics.surface import COVERAGE_SIGNATURE, DENSITY_SIGNATURE, EFFICIENCY_SIGNATURE
 from core.models import ModelRef
 from core.precision import Precision
 from core.text.tokenizers import named_tokenizer
@@ -109,5 +109,6 @@ class MetricsConfig:
             "rouge": self.rouge.signature,
             "efficiency": EFFICIENCY_SIGNATURE,
             "density": DENSITY_SIGNATURE,
+            "coverage": COVERAGE_SIGNATURE,
             **{metric.name: metric.signature for metric in self.plugins},
         }

@@ -15,7 +15,7 @@ class Face(evaluate.Metric):  # type: ignore[misc]  # evaluate has no types
     """One metric of the registry, with the interface of `evaluate`: `compute`, `add`, `add_batch`, `combine`.
 
     `compute(predictions=…, references=…)` takes a text or a list of texts as each reference (the same kind for all),
-    and for density also `sources`. It gives the registry's numbers: `{"bleu": …}`, or with several parts
+    and for density and coverage also `sources`. It gives the registry's numbers: `{"bleu": …}`, or with several parts
     `{"rouge1_precision": …, "rouge1_recall": …, "rouge1_f1": …}`.
 
     Raises:

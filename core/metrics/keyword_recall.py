@@ -1,6 +1,6 @@
 """How much of a text's keywords its key sentences hold."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from core.text.tokenizers import Tokenizer
 
@@ -13,4 +13,9 @@ def keyword_recall(keywords: Iterable[str], sentences: Iterable[str], tokenizer:
     """
     wanted = {token for keyword in keywords for token in tokenizer.tokenize(keyword)}
     present = {token for sentence in sentences for token in tokenizer.tokenize(sentence)}
+    return share_found(wanted, present)
+
+
+def share_found(wanted: Set[str], present: Set[str]) -> float:
+    """The share of the wanted tokens that are present; 0 where none is wanted."""
     return len(wanted & present) / len(wanted) if wanted else 0.0

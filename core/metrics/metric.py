@@ -3,13 +3,14 @@
 Statistics are kept apart from the score so that the rows of a corpus metric (BLEU) can be resampled.
 """
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+from core.text.rows import cleaned
 
 FloatArray = npt.NDArray[np.float64]
 PRECISION_RECALL_F1 = ("precision", "recall", "f1")
@@ -19,8 +20,7 @@ PRECISION_RECALL_F1 = ("precision", "recall", "f1")
 class Row:
     """One prediction with its references, and the text it summarises where that is known.
 
-    The texts are composed (NFC, Unicode Standard Annex 15): a syllable or accented letter is the same however it was
-    encoded, so no metric sees a difference that no reader sees.
+    The texts are `cleaned`, as those of a run are: a metric gives the same for both.
     """
 
     prediction: str
@@ -29,13 +29,9 @@ class Row:
 
     def __post_init__(self) -> None:
         # A frozen dataclass sets its own fields this way.
-        object.__setattr__(self, "prediction", _composed(self.prediction))
-        object.__setattr__(self, "references", tuple(map(_composed, self.references)))
-        object.__setattr__(self, "source", None if self.source is None else _composed(self.source))
-
-
-def _composed(text: str) -> str:
-    return unicodedata.normalize("NFC", text)
+        object.__setattr__(self, "prediction", cleaned(self.prediction))
+        object.__setattr__(self, "references", tuple(map(cleaned, self.references)))
+        object.__setattr__(self, "source", None if self.source is None else cleaned(self.source))
 
 
 class Metric(Protocol):
@@ -62,7 +58,8 @@ class Metric(Protocol):
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
         """Statistics of each row, (rows, statistics).
 
-        They depend on nothing but the row. Exceptions are BERTScore's with idf weights or in batches.
+        They depend on nothing but the row. Exceptions are BERTScore's with idf weights or in batches. Where the score
+        is no mean over rows they are counts, of which `score` needs but the sums.
         """
 
     def score(self, statistics: FloatArray) -> FloatArray:

@@ -20,7 +20,7 @@ from core.metrics.pairs import References
 from core.metrics.rouge import rouge
 from core.metrics.sacrebleu_score import SacreBleu, korean_tokenizer
 from core.metrics.skip_bigram import DEFAULT_GAP, skip_bigram
-from core.metrics.surface import Density, Efficiency
+from core.metrics.surface import COVERAGE, DENSITY, Efficiency
 from core.text.tokenizers import CharTokenizer, EnglishTokenizer, Tokenizer, choose_tokenizer
 from core.text.wordnet import find_wordnet
 
@@ -159,10 +159,11 @@ METRICS: Mapping[str, Factory] = {
     "meteor": _meteor,
     "bertscore": _bertscore,
     "efficiency": lambda options: Efficiency(_bertscore(options)),
-    "density": lambda options: Density(),
+    "density": lambda options: DENSITY,
+    "coverage": lambda options: COVERAGE,
     "dialogsum": _dialogsum,
 }
-NEED_SOURCE = ("density",)
+NEED_SOURCE = ("density", "coverage")
 NEED_BACKBONE = ("bertscore", "efficiency")
 
 

@@ -9,7 +9,7 @@ from core.metrics.anchor import AnchorScorer
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import MetricsConfig
 from core.metrics.rouge import Rouge
-from core.metrics.surface import density, efficiency
+from core.metrics.surface import coverage, density, efficiency
 from core.text.words import count_words
 from core.types import Article, Score, Scores
 
@@ -47,7 +47,9 @@ class StandardMetrics:
         # What needs no model, while a GPU works.
         rouge = {(article, text): self._rouge.score(text, article.references) for article, text in unique}
         words = {text: count_words(text) for _, text in unique}
-        densities = {(article, text): density(text, article.text) for article, text in unique}
+        from_article = {
+            (article, text): (density(text, article.text), coverage(text, article.text)) for article, text in unique
+        }
         by_bertscore = {**dict(zip(new, bertscores(), strict=True)), **known}
         scores = {
             pair: Scores(
@@ -56,7 +58,8 @@ class StandardMetrics:
                 rouge2=rouge[pair]["rouge2"],
                 rougel=rouge[pair]["rougeL"],
                 efficiency=efficiency(by_bertscore[pair].f1, words[pair[1]]),
-                density=densities[pair],
+                density=from_article[pair][0],
+                coverage=from_article[pair][1],
             )
             for pair in unique
         }

@@ -1,8 +1,11 @@
-"""Measures that compare a summary with its length and its article, not with a reference."""
+"""Measures that compare a summary with its length and its article, not with a reference.
+
+`density` is the study's. Another measure of that name, of Grusky et al. 2018, is not here, but their coverage is.
+"""
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,7 +18,8 @@ from core.text.words import count_words
 _TOKEN = re.compile(r"\w+")
 
 EFFICIENCY_SIGNATURE = "efficiency|bertscore_f1/words"
-DENSITY_SIGNATURE = "density|tok:\\w+|case:lower|share of summary tokens found in the article"
+DENSITY_SIGNATURE = "density|tok:\\w+|case:lower|distinct summary tokens found in the article, over all its tokens"
+COVERAGE_SIGNATURE = "coverage|tok:\\w+|case:lower|share of summary tokens found in the article"
 
 
 def efficiency(f1: float, words: int) -> float:
@@ -24,9 +28,21 @@ def efficiency(f1: float, words: int) -> float:
 
 
 def density(summary: str, article: str) -> float:
-    """Share of the summary's tokens (lower-cased runs of letters, digits and underscores) that occur in the article.
+    """The summary's distinct tokens that occur in the article, over all its tokens: |set(S) ∩ set(A)| / |S|.
 
-    1 for every extractive summary, so it is a check more than a score; 0 for a summary without tokens.
+    Tokens are lower-cased runs of letters, digits and underscores. A token that is repeated counts once above, and each
+    time below. So a summary made of the article's words has 1 minus its share of repeats; one without tokens has 0.
+    """
+    tokens = _TOKEN.findall(summary.lower())
+    return len(_vocabulary(article).intersection(tokens)) / len(tokens) if tokens else 0.0
+
+
+def coverage(summary: str, article: str) -> float:
+    """Share of the summary's tokens (as those of `density`) that occur in the article, each time counted.
+
+    The extractive fragment coverage of Grusky, Naaman and Artzi 2018, "Newsroom: A Dataset of 1.3 Million Summaries
+    with Diverse Extractive Strategies", section 4: each token that the article has is in some fragment. 1 for every
+    extractive summary, so it is a check more than a score; 0 for a summary without tokens.
     """
     tokens = _TOKEN.findall(summary.lower())
     if not tokens:
@@ -75,20 +91,20 @@ class Efficiency:
 
 
 @dataclass(frozen=True, slots=True)
-class Density:
-    """Share of the prediction's tokens that occur in the source; over rows the mean."""
+class SourceMetric:
+    """What `measure` gives for a prediction and its source; over rows the mean.
+
+    Attributes:
+        name: in the registry.
+        signature: every option that changes the numbers.
+        measure: from a summary and its article to a share.
+    """
 
     mean_over_rows: ClassVar[bool] = True
 
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "density"
-
-    @property
-    def signature(self) -> str:
-        """Every option that changes the numbers."""
-        return DENSITY_SIGNATURE
+    name: str
+    signature: str
+    measure: Callable[[str, str], float]
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -96,19 +112,23 @@ class Density:
         return ("score",)
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """The density of each row, (rows, 1).
+        """The share of each row, (rows, 1).
 
         Raises:
             CorpusError: a row has no source.
         """
-        values = [self._row_density(number, row) for number, row in enumerate(rows, start=1)]
+        values = [self._of_row(number, row) for number, row in enumerate(rows, start=1)]
         return np.array(values, dtype=np.float64).reshape(len(rows), 1)
 
-    def _row_density(self, number: int, row: Row) -> float:
+    def _of_row(self, number: int, row: Row) -> float:
         if row.source is None:
-            raise CorpusError(f"density compares a prediction with its source, but row {number} has no source.")
-        return density(row.prediction, row.source)
+            raise CorpusError(f"{self.name} compares a prediction with its source, but row {number} has no source.")
+        return self.measure(row.prediction, row.source)
 
     def score(self, statistics: FloatArray) -> FloatArray:
         """Mean over rows."""
         return mean_score(statistics)
+
+
+DENSITY = SourceMetric("density", DENSITY_SIGNATURE, density)
+COVERAGE = SourceMetric("coverage", COVERAGE_SIGNATURE, coverage)

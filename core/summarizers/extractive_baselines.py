@@ -6,13 +6,14 @@ from core.summarizers.chunk_search import LeadSearch
 from core.summarizers.chunk_systems import ChunkSystem, LeadChunks, Random
 from core.summarizers.lead import Lead, Lead3
 from core.summarizers.oracles import Oracle, WindowOracle
+from core.summarizers.random_words import RandomWords
 from core.summarizers.systems import System
 
 
 def _oracle(encoder: str, seed: int) -> Oracle:
     # All the others, whether the run has them or not: the oracle's numbers must not depend on that. It tries some
-    # windows by itself; all would be too dear.
-    rivals = (make for name, make in BASELINES.items() if name not in ("oracle", "window-oracle"))
+    # windows by itself; all would be too dear. Words drawn at random came later: older oracles did not know them.
+    rivals = (make for name, make in BASELINES.items() if name not in ("oracle", "window-oracle", "random-words"))
     return Oracle(tuple(make(encoder, seed) for make in rivals))
 
 
@@ -30,4 +31,5 @@ BASELINES: dict[str, Callable[[str, int], System]] = {
     "oracle": _oracle,
     "lead": lambda encoder, seed: Lead(),
     "random": lambda encoder, seed: Random(seed),
+    "random-words": lambda encoder, seed: RandomWords(seed),
 }

@@ -36,7 +36,7 @@ def signature(stopwords: Collection[str], diversity: float) -> str:
     """
     return (
         f"kr-wordrank|krwordrank-{_version()}|min_count:{MIN_COUNT}|max_length:{MAX_LENGTH}|beta:{BETA}"
-        f"|max_iter:{MAX_ITER}|stopwords:{_shown(stopwords)}|vector:{VECTOR_KEYWORDS}|scaling:sqrt"
+        f"|max_iter:{MAX_ITER}|stopwords:{shown(stopwords)}|vector:{VECTOR_KEYWORDS}|scaling:sqrt"
         f"|tok:MaxScoreTokenizer|diversity:{diversity}|length:{SHORTEST}-{LONGEST}|recall:left-parts"
     )
 
@@ -121,7 +121,7 @@ class LeftParts:
         return [keyword for word in text.split() for keyword in self.keywords if word.startswith(keyword)]
 
 
-def _shown(stopwords: Collection[str]) -> str:
+def shown(stopwords: Collection[str]) -> str:
     """Their number, and a hash that identifies the list."""
     if not stopwords:
         return "no"

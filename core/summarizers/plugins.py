@@ -3,13 +3,13 @@
 import inspect
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
 from core.errors import PluginError
 from core.plugins import Plugin, Write, definition, describe_error, file_of, in_brackets, owner, require_signature
 from core.summarizers.systems import UNCUT, Document, Draft, System, require_name
-from core.text.rows import cleaned
+from core.text.rows import cleaned, storable
 from core.text.words import count_words
 from core.types import PLUGIN_SCORES, SystemKind
 
@@ -50,7 +50,9 @@ class PluginSystem:
             require_drafts(drafts, lengths, self.has_uncut)
         except PluginError as error:
             raise PluginError(f"{named} {error}{in_brackets(definition(called))}") from error
-        return drafts
+        return [
+            replace(draft, text=cleaned(draft.text), redraws=tuple(map(cleaned, draft.redraws))) for draft in drafts
+        ]
 
 
 def _called(system: Write | System) -> Callable[..., object]:
@@ -89,7 +91,7 @@ def require_drafts(drafts: Any, lengths: Sequence[int], has_uncut: bool) -> None
                 raise PluginError(f"wrote nothing at n = {draft.n}")
             if draft.n != UNCUT and count_words(text) > draft.n:
                 raise PluginError(f"wrote {count_words(text)} words at n = {draft.n}")
-            if cleaned(text) != text:
+            if storable(text) != text:
                 raise PluginError(f"wrote a NUL or half a surrogate pair at n = {draft.n}, which no database can keep")
         if PLUGIN_SCORES in draft.extra:
             raise PluginError(f"gave {PLUGIN_SCORES!r} in extra, where scores are stored: rename it")

@@ -20,7 +20,7 @@ _ROWS = 512
 _TOLERANCE = 1e-12
 _MAX_ITERATIONS = 1000
 # Ranks (times the number of sentences) that differ by less are equal.
-_RANK_DECIMALS = 9
+RANK_DECIMALS = 9
 
 
 def signature(tokenizer: Tokenizer, diversity: float) -> str:
@@ -53,7 +53,7 @@ def key_sentences(documents: Sequence[str], tokenizer: Tokenizer, count: int, di
         return []
     vectors = term_vectors([tokenizer.tokenize(document) for document in candidates])
     graph = similarity_graph(vectors)
-    ranks = np.round(pagerank(graph) * len(candidates), _RANK_DECIMALS)
+    ranks = np.round(pagerank(graph) * len(candidates), RANK_DECIMALS)
     penalties = np.array([length_penalty(document) for document in candidates])
     has_edge = graph.getnnz(axis=1) > 0
     # lexsort is stable: the earlier document first among equals.

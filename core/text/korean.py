@@ -19,6 +19,8 @@ PACKAGES = {
     "mecab": ("python-mecab-ko", "python-mecab-ko-dic"),
     "okt": ("konlpy",),
 }
+NOUNS_AND_ADJECTIVES = ("NNG", "NNP", "VA", "XR")
+"""Kiwi's tags of common nouns, names, adjectives, and the roots from which others of these are made."""
 _SPACE = re.compile(r"[^\S\n]|\0")
 Morphs = Callable[[str], list[str]]
 
@@ -65,6 +67,17 @@ def load_kiwi() -> Any:
         TokenizerError: its package is missing.
     """
     return _module("kiwi", "kiwipiepy").Kiwi(num_workers=1)
+
+
+def nouns_and_adjectives(text: str) -> list[str]:
+    """The morphemes of `text` in order that Kiwi tags with one of `NOUNS_AND_ADJECTIVES`.
+
+    Raises:
+        TokenizerError: its package is missing.
+    """
+    tokens = load_kiwi().tokenize(readable(text))
+    # VA-I is an irregular adjective.
+    return [token.form for token in tokens if token.tag.partition("-")[0] in NOUNS_AND_ADJECTIVES]
 
 
 def _load_kiwi() -> Morphs:

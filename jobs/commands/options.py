@@ -111,8 +111,9 @@ Systems = Annotated[
         "--system",
         envvar="NWS_SYSTEM",
         help="lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words, lexrank, position, "
-        "window-oracle, oracle, lead, random; a generator: bart-large-cnn, bart-large-xsum, pegasus-cnn_dailymail, "
-        "t5-large, gpt2-xl, a folder, a Hub id, or openai:MODEL. Repeatable; replaces the recipe's systems.",
+        "window-oracle, oracle, lead, random, random-words; a generator: bart-large-cnn, bart-large-xsum, "
+        "pegasus-cnn_dailymail, t5-large, gpt2-xl, a folder, a Hub id, or openai:MODEL. Repeatable; replaces "
+        "the recipe's systems.",
     ),
 ]
 Prompt = Annotated[
@@ -148,8 +149,8 @@ Rivals = Annotated[
         "--system",
         envvar="NWS_SYSTEM",
         help="What policies are compared with: lead3, lead2+chunks, lead3-search, textrank, centroid, "
-        "textrank-words, lexrank, position, window-oracle, oracle, lead, random. Repeatable; replaces the recipe's "
-        "systems. (The oracle takes most of the time.)",
+        "textrank-words, lexrank, position, window-oracle, oracle, lead, random, random-words. Repeatable; replaces "
+        "the recipe's systems. (The oracle takes most of the time.)",
     ),
 ]
 Decodings = Annotated[

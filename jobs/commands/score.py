@@ -27,7 +27,7 @@ def score(
             "--metrics",
             "-m",
             help="Names with commas between them: rouge1, rouge2, … rougeL, rougeLsum, rougeS, rougeSU, rougeSU4, "
-            "rouge-lcsubstr, bleu, bleu1-4, sacrebleu, chrf, chrf++, meteor, bertscore, efficiency, density, "
+            "rouge-lcsubstr, bleu, bleu1-4, sacrebleu, chrf, chrf++, meteor, bertscore, efficiency, density, coverage, "
             "dialogsum.",
         ),
     ] = "rouge1,rouge2,rougeL",
@@ -61,6 +61,12 @@ def score(
             "--bertscore-batched", help="BERTScore in padded batches as the library bert_score, to the last bit."
         ),
     ] = False,
+    human: Annotated[
+        bool,
+        typer.Option(
+            "--human", help="Score the references, too, where a row has several: each against the others, and all."
+        ),
+    ] = False,
     per_row: Annotated[
         Path | None, typer.Option("--per-row", help="Write the scores of each row to this JSONL file, replacing it.")
     ] = None,
@@ -86,7 +92,7 @@ def score(
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     own = _own_metrics(plugin or [])
     with busy(f"Scoring {file}"):
-        result = scores.score_file(file, names, chosen, seed, own)
+        result = scores.score_file(file, names, chosen, seed, own, human)
     if lang == "ko" or tokenizer in (None, "rouge_score"):  # else the texts may be in any language
         predictions = [prediction.row.prediction for prediction in result.predictions]
         warn_of_texts(f"predictions of {file}", predictions, "ko" if lang == "ko" else "en", err)

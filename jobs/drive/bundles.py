@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.article_ids import ArticleIds, IdNumbers, id_numbers
+from core.errors import RecipeError
 from core.text.corpus import Corpus
 from core.types import Article
 from jobs.plan.pinned import Pinned
@@ -32,6 +33,25 @@ def unfinished_bundles(pinned: Pinned, finished: ArticleIds, announced: "array[i
         else:
             announced.frombytes(corpus.known.ids.tobytes())
             yield from _bundles(corpus.known.read(_in_unfinished(corpus.known.ids, size, finished)), size)
+
+
+def require_known_articles(pinned: Pinned, finished: ArticleIds, run_id: str) -> None:
+    """Refuse to go on with a run that has articles which are others now, though their dataset is the same.
+
+    Streamed datasets do not tell before.
+
+    Raises:
+        RecipeError: code that read them otherwise began the run: it did not compose decomposed text (`cleaned`).
+    """
+    known = [corpus.known.ids for corpus in pinned.corpora if corpus.known is not None]
+    if len(known) < len(pinned.corpora):
+        return
+    others = len(finished - ArticleIds(np.unique(np.concatenate(known))))
+    if others:
+        raise RecipeError(
+            f"Run {run_id} cannot go on: {others} of its articles are read otherwise than when it began, since "
+            "decomposed text is composed now (NFC). Submit a new run."
+        )
 
 
 def _bundles(articles: Iterator[Article], size: int) -> Iterator[tuple[Article, ...]]:

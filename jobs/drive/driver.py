@@ -19,7 +19,7 @@ from core.article_ids import ArticleIds
 from core.episode_plan import EpisodePlan
 from core.models import model_folder
 from core.sweep_plan import SweepPlan
-from jobs.drive.bundles import unfinished_bundles
+from jobs.drive.bundles import require_known_articles, unfinished_bundles
 from jobs.drive.equal_failures import EqualFailures
 from jobs.drive.pools import REAL, Engine, Makers, Pools, open_pools
 from jobs.drive.run import FREE, Claim, Outcome, Run, take_run
@@ -100,10 +100,13 @@ def resume(
         text = f"Warning: since this run began, {change}; its new numbers may differ from its old ones."
         console.print(text, markup=False)
     to_train = pinned.training is not None and not _is_trained(store.policy_infos(run_id), pinned.training)
+    finished = [store.finished_article_ids(run_id, planned.stage) for planned in pinned.stages]
+    for ids in finished:
+        require_known_articles(pinned, ids, run_id)
     unfinished = [
         planned.plan
-        for planned in pinned.stages
-        if any(unfinished_bundles(pinned, store.finished_article_ids(run_id, planned.stage), array("Q")))
+        for planned, ids in zip(pinned.stages, finished, strict=True)
+        if any(unfinished_bundles(pinned, ids, array("Q")))
     ]
     if not (to_train or unfinished):
         return _drive(store, run_id, pinned, Pools(run.device, _no_pool, _no_pool), console, claim, log_to)

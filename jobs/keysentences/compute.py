@@ -1,17 +1,17 @@
 """`nws keysentences`: keywords and key sentences of a file of Korean texts, by KR-WordRank and by TextRank."""
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from core.errors import CorpusError, RecipeError
-from core.metrics.keyword_recall import keyword_recall
-from core.summarizers import kr_wordrank, textrank_sentences
+from core.metrics.keyword_recall import keyword_recall, share_found
+from core.summarizers import kr_wordrank, textrank_keywords, textrank_sentences
 from core.summarizers.korean_key_sentences import check_selection
 from core.text.files import is_file
-from core.text.korean import readable
+from core.text.korean import nouns_and_adjectives, readable
 from core.text.language import hangul_share
 from core.text.tokenizers import named_tokenizer
 
@@ -35,37 +35,45 @@ class Method:
     """What one method found.
 
     Attributes:
-        signature: every option that changes the sentences.
+        signature: every option that changes the sentences and keywords.
+        keywords: its own with their ranks, the best first.
         sentences: the best first, as many as are printed or evaluated, or all that there are.
-        recalls: for all of `N_KEYWORDS` x `N_KEYSENTS`, in that order.
+        recalls: of KR-WordRank's keywords, for all of `N_KEYWORDS` x `N_KEYSENTS`, in that order.
+        own_recalls: of its own keywords, likewise.
     """
 
     signature: str
+    keywords: dict[str, float]
     sentences: tuple[str, ...]
     recalls: tuple[Recall, ...]
+    own_recalls: tuple[Recall, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class KeySentences:
-    """The keywords of a file with their ranks, and the key sentences of both methods."""
+    """The keywords and the key sentences of both methods in a file; `top` of them are shown."""
 
     documents: int
-    keywords: dict[str, float]
     wordrank: Method
     textrank: Method
     top: int
 
     def as_dict(self) -> dict[str, Any]:
         """What `nws keysentences --json` prints."""
+        own = [asdict(recall) for recall in self.textrank.own_recalls]
         return {
-            "keywords": [[word, rank] for word, rank in list(self.keywords.items())[: self.top]],
             **self._method(self.wordrank),
-            "textrank": {**self._method(self.textrank), "signature": self.textrank.signature},
+            "textrank": {
+                **self._method(self.textrank),
+                "own_keyword_recall": own,
+                "signature": self.textrank.signature,
+            },
             "signature": self.wordrank.signature,
         }
 
     def _method(self, method: Method) -> dict[str, Any]:
         return {
+            "keywords": [[word, rank] for word, rank in list(method.keywords.items())[: self.top]],
             "sentences": list(method.sentences[: self.top]),
             "keyword_recall": [asdict(recall) for recall in method.recalls],
         }
@@ -77,7 +85,7 @@ def find_key_sentences(documents: Sequence[str], top: int, stopwords: frozenset[
     Args:
         documents: one sentence or short text each.
         top: how many keywords and sentences will be printed.
-        stopwords: what no keyword may be.
+        stopwords: what no keyword of either method may be.
         diversity: the least cosine distance between key sentences, in [0, 1].
 
     Raises:
@@ -91,24 +99,40 @@ def find_key_sentences(documents: Sequence[str], top: int, stopwords: frozenset[
     count = max(top, *N_KEYSENTS)
     by_wordrank = kr_wordrank.key_sentences(keywords, documents, count, diversity)
     by_textrank = textrank_sentences.key_sentences(documents, tokenizer, count, diversity)
+    own = textrank_keywords.rank_keywords(documents, stopwords)
+    of_wordrank, of_textrank = (_recalls(list(keywords), found, _of_left_parts) for found in (by_wordrank, by_textrank))
     return KeySentences(
         len(documents),
-        keywords,
-        _evaluated(kr_wordrank.signature(stopwords, diversity), by_wordrank, list(keywords)),
-        _evaluated(textrank_sentences.signature(tokenizer, diversity), by_textrank, list(keywords)),
+        Method(kr_wordrank.signature(stopwords, diversity), keywords, tuple(by_wordrank), of_wordrank, of_wordrank),
+        Method(
+            f"{textrank_sentences.signature(tokenizer, diversity)}|{textrank_keywords.SIGNATURE}"
+            f"|stopwords:{kr_wordrank.shown(stopwords)}|own-recall:morphemes",
+            own,
+            tuple(by_textrank),
+            of_textrank,
+            _recalls(list(own), by_textrank, _of_morphemes),
+        ),
         top,
     )
 
 
-def _evaluated(signature: str, sentences: Sequence[str], keywords: Sequence[str]) -> Method:
-    recalls = []
-    for n_keywords in N_KEYWORDS:
-        wanted = keywords[:n_keywords]
-        tokenizer = kr_wordrank.LeftParts(frozenset(wanted))
-        for n_keysents in N_KEYSENTS:
-            recall = keyword_recall(wanted, sentences[:n_keysents], tokenizer)
-            recalls.append(Recall(n_keywords, n_keysents, recall))
-    return Method(signature, tuple(sentences), tuple(recalls))
+def _recalls(
+    keywords: Sequence[str], sentences: Sequence[str], recall: Callable[[Sequence[str], Sequence[str]], float]
+) -> tuple[Recall, ...]:
+    return tuple(
+        Recall(n_keywords, n_keysents, recall(keywords[:n_keywords], sentences[:n_keysents]))
+        for n_keywords in N_KEYWORDS
+        for n_keysents in N_KEYSENTS
+    )
+
+
+def _of_left_parts(keywords: Sequence[str], sentences: Sequence[str]) -> float:
+    return keyword_recall(keywords, sentences, kr_wordrank.LeftParts(frozenset(keywords)))
+
+
+def _of_morphemes(keywords: Sequence[str], sentences: Sequence[str]) -> float:
+    # The keywords are morphemes already: alone, the analyser might take them for others.
+    return share_found(set(keywords), {morpheme for text in sentences for morpheme in nouns_and_adjectives(text)})
 
 
 def read_documents(path: Path) -> list[str]:

@@ -1,12 +1,13 @@
 """Keywords, key sentences and their recall in the terminal, made for 80 columns."""
 
 import textwrap
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from jobs.keysentences.compute import N_KEYSENTS, N_KEYWORDS, KeySentences, Method
+from jobs.keysentences.compute import N_KEYSENTS, N_KEYWORDS, KeySentences, Method, Recall
 from jobs.terminal.numerals import counted
 from jobs.terminal.table_style import WIDTH
 
@@ -16,13 +17,21 @@ _NUMBER = 4
 
 def print_key_sentences(result: KeySentences, console: Console) -> None:
     """Print the keywords with their ranks, the sentences and the recall of both methods."""
-    _line(console, f"{counted(result.documents, 'document')}, {counted(len(result.keywords), 'keyword')}")
-    shown = dict(list(result.keywords.items())[: result.top])
-    _title(console, f"Keywords by rank: {len(shown)}")
-    _print_keywords(shown, console)
-    for name, method in (("KR-WordRank", result.wordrank), ("TextRank", result.textrank)):
+    methods = {"KR-WordRank": result.wordrank, "TextRank": result.textrank}
+    of_each = " and ".join(f"{counted(len(method.keywords), 'keyword')} of {name}" for name, method in methods.items())
+    _line(console, f"{counted(result.documents, 'document')}, {of_each}")
+    for name, method in methods.items():
+        shown = dict(list(method.keywords.items())[: result.top])
+        _title(console, f"Keywords of {name} by rank: {len(shown)}")
+        if shown:
+            _print_keywords(shown, console)
+    for name, method in methods.items():
         _print_sentences(name, method, result.top, console)
-    _print_recalls(result, console)
+    _title(console, "Keyword recall: the share of the best keywords that the best sentences hold")
+    _print_recalls("KR-WordRank's keywords", [method.recalls for method in methods.values()], console)
+    console.print()
+    _print_recalls("Its own keywords", [method.own_recalls for method in methods.values()], console)
+    _print_shortage(result, console)
     _line(console, "")
     _line(console, "How they were found:")
     for method in (result.wordrank, result.textrank):
@@ -65,22 +74,23 @@ def _print_sentences(name: str, method: Method, top: int, console: Console) -> N
         _line(console, "No other is far enough from these: a lower --diversity may give more.", style="yellow")
 
 
-def _print_recalls(result: KeySentences, console: Console) -> None:
-    _title(console, "Keyword recall: the share of the best keywords that the best sentences hold")
+def _print_recalls(whose: str, of_methods: Sequence[Sequence[Recall]], console: Console) -> None:
     heads = "".join(f"{n:>6}" for n in N_KEYSENTS)
-    _line(console, f"{'':<9}{'KR-WordRank':>30}   {'TextRank':>30}")
+    _line(console, f"{whose:<22}{'KR-WordRank':>17}   {'TextRank':>30}")
     _line(console, f"{'sentences':<9}{heads}   {heads}")
-    recalls = [
-        {(recall.n_keywords, recall.n_keysents): recall.recall for recall in method.recalls}
-        for method in (result.wordrank, result.textrank)
-    ]
+    recalls = [{(recall.n_keywords, recall.n_keysents): recall.recall for recall in method} for method in of_methods]
     for n_keywords in N_KEYWORDS:
         left, right = (
             "".join(f"{recall_by_size[n_keywords, n]:>6.2f}" for n in N_KEYSENTS) for recall_by_size in recalls
         )
         _line(console, f"{f'{n_keywords} kw':<9}{left}   {right}")
-    numbers = (len(result.keywords), len(result.wordrank.sentences), len(result.textrank.sentences))
-    if numbers[0] < N_KEYWORDS[-1] or min(numbers[1:]) < N_KEYSENTS[-1]:
-        found_sentences = f"KR-WordRank found {counted(numbers[1], 'sentence')}, TextRank {numbers[2]}"
-        _line(console, f"{counted(numbers[0], 'keyword')}; {found_sentences}.", "yellow")
-        _line(console, "Where the table asks for more, its recall is over these.", "yellow")
+
+
+def _print_shortage(result: KeySentences, console: Console) -> None:
+    """How many there are, if a cell of the tables asks for more."""
+    methods = (result.wordrank, result.textrank)
+    if all(len(m.keywords) >= N_KEYWORDS[-1] and len(m.sentences) >= N_KEYSENTS[-1] for m in methods):
+        return
+    found = [f"{counted(len(m.keywords), 'keyword')} and {counted(len(m.sentences), 'sentence')}" for m in methods]
+    _line(console, f"KR-WordRank found {found[0]}, TextRank {found[1]}.", "yellow")
+    _line(console, "Where a table asks for more, its recall is over these.", "yellow")

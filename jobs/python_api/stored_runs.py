@@ -107,7 +107,7 @@ class StoredRun:
         """Mean score by dataset, system and n, and what a system gains over `random`, each with its 95 % interval.
 
         Args:
-            metric: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, efficiency, density, or a plugin's.
+            metric: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, efficiency, density, coverage, or a plugin's.
 
         Raises:
             RecipeError: there is no such metric.

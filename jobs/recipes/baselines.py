@@ -13,8 +13,9 @@ from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
 from core.summarizers.prompt_template import PromptTemplate
 from jobs.recipes.base import PositiveInt, RunRecipe, Strict, model_name, require_different
 
-DEAR = frozenset({"window-oracle"})
-"""Runs only where it is asked for: it takes several times as long as all other baselines together."""
+ON_REQUEST = frozenset({"window-oracle", "random-words"})
+"""They run only where they are asked for: the first takes several times as long as all other baselines together, and
+what `random` shows of length needs no second control."""
 
 
 class EndpointRecipe(Strict):
@@ -39,7 +40,7 @@ class BaselinesRecipe(RunRecipe):
     Attributes:
         encoder: embeds sentences and chunks for the systems that need it.
         systems: names of baselines (`core/summarizers/extractive_baselines.py`) and generators: known names, folders,
-            or Hub ids, or `openai:MODEL`. All baselines but the `DEAR` unless given.
+            or Hub ids, or `openai:MODEL`. All baselines but those `ON_REQUEST` unless given.
         prompt: what generators are asked for, with a place `{article}`: in `{n}` words, once for each n, or, where it
             has no `{n}`, once. Not the generators that have a known name. Unless given, checkpoints of BART, GPT-2,
             PEGASUS and T5 get what they were trained with, and others `core.summarizers.prompt_template`'s.
@@ -49,7 +50,9 @@ class BaselinesRecipe(RunRecipe):
     job: ClassVar[str] = "baselines"
 
     encoder: str = "all-MiniLM-L6-v2"
-    systems: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(name for name in BASELINES if name not in DEAR)
+    systems: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(
+        name for name in BASELINES if name not in ON_REQUEST
+    )
     # Left out where there is none, so that such recipes keep the hash that they had before there were these fields.
     prompt: Annotated[str | None, Field(exclude_if=lambda prompt: prompt is None)] = None
 

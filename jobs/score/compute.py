@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +19,7 @@ from core.text.language import check_language
 from core.text.limits import require_summary_length
 from core.text.rows import cleaned, to_references
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
+from jobs.score.human import VIEWS, view_statistics, with_several_references
 
 # The first that holds a reference counts.
 REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights")
@@ -51,31 +52,56 @@ class MetricScore:
 
 
 @dataclass(frozen=True, slots=True)
+class HumanScore:
+    """By view of `jobs.score.human` and metric, over the `rows` that have several references."""
+
+    rows: int
+    views: dict[str, dict[str, MetricScore]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """What `nws score --human --json` prints of it."""
+        return {"rows": self.rows, **{view: _json(metrics) for view, metrics in self.views.items()}}
+
+
+@dataclass(frozen=True, slots=True)
 class FileScore:
-    """The scores of a file, by the names of the metrics."""
+    """The scores of a file, by the names of the metrics, and what people reach where that was asked for."""
 
     predictions: tuple[Prediction, ...]
     metrics: dict[str, MetricScore]
     seed: int
+    human: HumanScore | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """What `nws score --json` prints."""
-        intervals = {name: metric.intervals for name, metric in self.metrics.items()}
         return {
             "rows": len(self.predictions),
-            "metrics": {n: {part: interval.mean for part, interval in parts.items()} for n, parts in intervals.items()},
-            "intervals": {
-                n: {part: [interval.low, interval.high] for part, interval in parts.items()}
-                for n, parts in intervals.items()
-            },
+            **_json(self.metrics),
             "interval_methods": {name: metric.method for name, metric in self.metrics.items()},
             "signatures": {name: metric.signature for name, metric in self.metrics.items()},
             "seed": self.seed,
+            **({"human": self.human.as_dict()} if self.human else {}),
         }
 
 
+def _json(metrics: Mapping[str, MetricScore]) -> dict[str, Any]:
+    intervals = {name: metric.intervals for name, metric in metrics.items()}
+    return {
+        "metrics": {n: {part: interval.mean for part, interval in parts.items()} for n, parts in intervals.items()},
+        "intervals": {
+            n: {part: [interval.low, interval.high] for part, interval in parts.items()}
+            for n, parts in intervals.items()
+        },
+    }
+
+
 def score_file(
-    path: Path, names: Sequence[str], options: Options, seed: int, others: Sequence[Metric] = ()
+    path: Path,
+    names: Sequence[str],
+    options: Options,
+    seed: int,
+    others: Sequence[Metric] = (),
+    human: bool = False,
 ) -> FileScore:
     """Score every row of a JSONL, CSV or Parquet file.
 
@@ -85,15 +111,16 @@ def score_file(
         options: of these metrics.
         seed: of bootstrap intervals.
         others: metrics from outside, computed after those.
+        human: score the references, too, where a row has several.
 
     Raises:
         RecipeError: no such metric, or options that do not go together.
         PluginError: a metric from outside gave no finite number.
-        CorpusError: a row is malformed (named by its line), or there is none.
+        CorpusError: a row is malformed (named by its line), or there is none; or none has several references.
         LanguageError: the tokenizer would delete a text (named by its line).
         ModelError: BERTScore's backbone cannot be found.
     """
-    return score_rows(str(path), read_rows(path, lambda names: _FIELDS), names, options, seed, others)
+    return score_rows(str(path), read_rows(path, lambda names: _FIELDS), names, options, seed, others, human)
 
 
 def score_rows(
@@ -103,6 +130,7 @@ def score_rows(
     options: Options,
     seed: int,
     others: Sequence[Metric] = (),
+    human: bool = False,
 ) -> FileScore:
     """Score rows that have the fields of a file of predictions; errors name `place` and where the row stands in it.
 
@@ -119,7 +147,17 @@ def score_rows(
     rows = [prediction.row for prediction in predictions]
     if any(name in NEED_BACKBONE for name in names):
         _require_readable(options, rows)
-    return FileScore(predictions, {name: _score(metric, rows, seed) for name, metric in metrics.items()}, seed)
+    several = with_several_references(rows) if human else []
+    scores = {name: _score(metric, metric.statistics(rows), seed) for name, metric in metrics.items()}
+    return FileScore(predictions, scores, seed, _human(metrics, several, seed) if human else None)
+
+
+def _human(metrics: Mapping[str, Metric], rows: Sequence[Row], seed: int) -> HumanScore:
+    views = {
+        view: {name: _score(metric, view_statistics(metric, rows, view), seed) for name, metric in metrics.items()}
+        for view in VIEWS
+    }
+    return HumanScore(len(rows), views)
 
 
 def _require_readable(options: Options, rows: Sequence[Row]) -> None:
@@ -145,9 +183,8 @@ def _require_readable(options: Options, rows: Sequence[Row]) -> None:
         )
 
 
-def _score(metric: Metric, rows: Sequence[Row], seed: int) -> MetricScore:
-    statistics = metric.statistics(rows)
-    row_scores = np.array([metric.score(statistics[i : i + 1]) for i in range(len(rows))])
+def _score(metric: Metric, statistics: FloatArray, seed: int) -> MetricScore:
+    row_scores = np.array([metric.score(statistics[i : i + 1]) for i in range(len(statistics))])
     intervals = mean_intervals(row_scores) if metric.mean_over_rows else score_intervals(metric.score, statistics, seed)
     # The signature after the rows: SacreBLEU's counts their references.
     return MetricScore(

@@ -1,6 +1,6 @@
 """The scores of a file as a table of at most 80 columns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rich.console import Console
 
@@ -11,17 +11,29 @@ from jobs.terminal.numerals import counted
 from jobs.terminal.table_style import WIDTH
 
 _HEADER = f"{'metric':<16}{'precision':>11}{'recall':>11}{'F1 / score':>12}   95 % interval"
+_VIEWS = {
+    "person": "A person: each reference against the others",
+    "prediction": "The prediction against as many: each reference left out in turn",
+    "one_reference": "One of the references, drawn at random, against all of them",
+}
 
 
 def print_score(score: FileScore, console: Console) -> None:
     """Print each metric with the interval of its F1 or score, and how it was computed."""
-    lines = [f"{counted(len(score.predictions), 'row')}, seed {score.seed}", "", _HEADER, "-" * len(_HEADER)]
-    lines += [_line(name, metric) for name, metric in score.metrics.items()]
+    lines = [f"{counted(len(score.predictions), 'row')}, seed {score.seed}", *_table(score.metrics)]
+    if score.human is not None:
+        lines += ["", f"People, in {counted(score.human.rows, 'row')} with several references:"]
+        for view, metrics in score.human.views.items():
+            lines += ["", _VIEWS[view], *_table(metrics)]
     lines += ["", *_intervals(score), "", "How each was computed:"]
     for metric in score.metrics.values():
         lines += _wrapped(metric.signature)
     for line in lines:
         console.print(line, markup=False, highlight=False)
+
+
+def _table(metrics: Mapping[str, MetricScore]) -> list[str]:
+    return ["", _HEADER, "-" * len(_HEADER), *(_line(name, metric) for name, metric in metrics.items())]
 
 
 def _intervals(score: FileScore) -> Iterator[str]:

@@ -14,7 +14,7 @@ from jobs.store.engine import reader_engine, transaction, writer_engine
 if TYPE_CHECKING:  # only who migrates waits for Alembic
     from alembic.config import Config
 
-HEAD_REVISION = "0010"
+HEAD_REVISION = "0011"
 """The schema revision that this code works with: that of the newest migration."""
 
 

@@ -168,6 +168,7 @@ class SummaryRow(Base):
     rougel_f1: Mapped[float]
     efficiency: Mapped[float]
     density: Mapped[float]
+    coverage: Mapped[float]
     extra: Mapped[dict[str, Any]]
     reused_from: Mapped[str | None]
 
@@ -213,6 +214,7 @@ class RunMeanRow(Base):
     rougel_f1_ss: Mapped[float]
     efficiency_mean: Mapped[float]
     density_mean: Mapped[float]
+    coverage_mean: Mapped[float]
 
 
 class RunBestRow(Base):

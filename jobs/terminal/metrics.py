@@ -16,6 +16,7 @@ _NAMES: Mapping[Metric, str] = {
     "rougel_f1": "ROUGE-L F1",
     "efficiency": "BERTScore F1 per word",
     "density": "density",
+    "coverage": "coverage",
 }
 NOT_RECORDED = "not recorded"
 
@@ -26,6 +27,7 @@ _SIGNATURES: Mapping[Metric, tuple[str, ...]] = {
     "rougel_f1": ("rouge",),
     "efficiency": ("efficiency", "bertscore"),
     "density": ("density",),
+    "coverage": ("coverage",),
 }
 _SMALL: Metric = "efficiency"
 _REVISION = re.compile(r"@([0-9a-f]{7})[0-9a-f]{33,}")

@@ -59,7 +59,7 @@ def test_every_article_gets_every_system_at_every_length() -> None:
     assert keys == [(a.id, system, n) for a in articles for system in systems for n in LENGTHS]
     for summary in summaries:
         assert summary.words == summary.n == count_words(summary.text) == len(summary.text.split())
-        assert summary.scores.density == 1.0
+        assert summary.scores.coverage == 1.0
 
 
 def test_every_row_agrees_with_the_libraries_called_one_pair_at_a_time() -> None:
@@ -234,7 +234,7 @@ def test_a_korean_sweep() -> None:
     bundle = [segment(article) for article in open_corpus(DatasetSpec("sample-ko", limit=2))]
     summaries = make_sweeper(korean, "cpu")(bundle)
     assert all(s.words == s.n == len(s.text.split()) for s in summaries)
-    assert all(s.scores.density == 1.0 for s in summaries)
+    assert all(s.scores.coverage == 1.0 for s in summaries)
     kiwi = RougeScorer(["rouge1"], tokenizer=korean_tokenizer("kiwi"))
     for article, summary in [(bundle[0].article, s) for s in summaries if s.system == "lead"][:3]:
         expected = kiwi.score(article.references[0], summary.text)["rouge1"]

@@ -39,7 +39,7 @@ def together(groups: Iterable[list[Landed]]) -> list[Landed]:
 
 def summary(article_id: str, n: int, text: str) -> Summary:
     score = Score(1 / n, 1.0, n / 10)
-    scores = Scores(score, score, score, score, efficiency=0.1, density=1.0)
+    scores = Scores(score, score, score, score, efficiency=0.1, density=1.0, coverage=1.0)
     return Summary(article_id, "fake", n, text, len(text.split()), 0.0, scores)
 
 

@@ -2,7 +2,7 @@
 
 from core.types import SystemKind
 
-CONTROLS = ("lead", "random")
+CONTROLS = ("lead", "random", "random-words")
 UPPER_BOUNDS = ("oracle", "window-oracle")
 
 

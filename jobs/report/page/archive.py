@@ -29,7 +29,7 @@ COLUMNS = (
     *("rouge1_f1", "rouge1_precision", "rouge1_recall"),
     *("rouge2_f1", "rouge2_precision", "rouge2_recall"),
     *("rougel_f1", "rougel_precision", "rougel_recall"),
-    *("efficiency", "density"),
+    *("efficiency", "density", "coverage"),
 )
 """Scores, in the order in which a part has them."""
 

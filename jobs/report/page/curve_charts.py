@@ -66,10 +66,10 @@ def _highest(curves: Iterable[Curve], places: int) -> str:
 def tradeoffs(
     section: str, curves: Mapping[Metric, Sequence[Curve]], look: Mapping[str, str], labels: Mapping[str, str]
 ) -> tuple[Chart, ...]:
-    """F1 per word, plotted against F1 and against the share of words that are from the article."""
+    """F1 per word, plotted against F1 and against density, which repeated words and words of its own lower."""
     across: list[Metric] = ["bertscore_f1"]
     densities = {round(point.mean, 3) for curve in curves["density"] for point in curve.lengths}
-    if len(densities) > 1:  # all 1, where every system takes its words from the article
+    if len(densities) > 1:  # all 1, where nobody repeats a word or writes one of its own
         across.append("density")
     return tuple(
         _tradeoff(f"{section}-tradeoff-{i}", x, "efficiency", curves, look, labels) for i, x in enumerate(across)

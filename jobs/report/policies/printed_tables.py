@@ -170,7 +170,7 @@ def _print_qualities(dataset: str, scores: _Scores, console: Console) -> None:
         ]
         names = [system_name(system, score.kind) for system, score in at_n.items()]
         print_table(Column(f"n = {n}", names, NAME_WIDTH, "left"), columns, console)
-    print_line(console, "density: share of words found in the article    repeated: in the summary", style="dim")
+    print_line(console, "density: distinct words found in the article, over all words", style="dim")
 
 
 def _print_by_n(rows: Sequence[tuple[Text, _Cells]], console: Console, name_width: int) -> None:

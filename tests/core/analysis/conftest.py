@@ -32,6 +32,7 @@ def make_points():
                 rougel_f1=0.0,
                 efficiency=0.0,
                 density=1.0,
+                coverage=1.0,
                 kind=kind_of(system),
                 text=text(system, n, article),
             )

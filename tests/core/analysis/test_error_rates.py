@@ -29,7 +29,7 @@ def sweep(rng, articles, gain=0.0, words=None, control=RANDOM):
             system=system,
             n=n,
             words=n if words is None else min(n, words[article]),
-            **dict.fromkeys(("rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density"), 0.0),
+            **dict.fromkeys(("rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density", "coverage"), 0.0),
             bertscore_f1=float(of[article, k]),
             kind="system" if system == "a" else "control",
         )

@@ -127,13 +127,13 @@ def test_the_memory_asks_once_for_each_article_and_text() -> None:
 
 
 def test_a_metric_of_the_registry_and_a_mix() -> None:
-    rouge, density = make_metric("rouge1"), make_metric("density")
+    rouge, coverage = make_metric("rouge1"), make_metric("coverage")
     pairs = list(texts(6))
     by_rouge = metric_reward(rouge)(pairs)
     for (article, text), value in zip(pairs, by_rouge, strict=True):
         assert value == rouge.score(rouge.statistics([Row(text, article.references)]))[2]
-    assert metric_reward(density)(pairs) == [1.0] * 6
-    mixed = weighted_mean([(metric_reward(rouge), 3.0), (metric_reward(density), 1.0)])(pairs)
+    assert metric_reward(coverage)(pairs) == [1.0] * 6
+    mixed = weighted_mean([(metric_reward(rouge), 3.0), (metric_reward(coverage), 1.0)])(pairs)
     np.testing.assert_allclose(mixed, [(3 * value + 1) / 4 for value in by_rouge])
 
 

@@ -4,7 +4,7 @@ import pytest
 from core.errors import LanguageError
 from core.metrics.evaluate_faces import Face, combine
 from core.metrics.metric import Row
-from core.metrics.registry import METRICS, Options, make_metric
+from core.metrics.registry import METRICS, NEED_SOURCE, Options, make_metric
 
 PREDICTIONS = ["the cat sat on the mat", "shares fell in Tokyo"]
 REFERENCES = [["a cat sat on a mat", "the cat is on the mat"], ["shares in Tokyo fell"]]
@@ -27,7 +27,7 @@ def test_the_registrys_numbers(name: str) -> None:
     face = Face(name)
     assert isinstance(face, evaluate.Metric)
     assert (face.name, face.signature) == (name, make_metric(name).signature)
-    sources = {"sources": SOURCES} if name == "density" else {}
+    sources = {"sources": SOURCES} if name in NEED_SOURCE else {}
     several = face.compute(predictions=PREDICTIONS, references=REFERENCES, **sources)
     assert several == pytest.approx(expected(name, REFERENCES), abs=1e-6)
     first = [references[0] for references in REFERENCES]

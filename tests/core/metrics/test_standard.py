@@ -20,7 +20,7 @@ def test_every_column_of_every_summary_whatever_is_scored_beside_it() -> None:
         for name, value in scores.columns().items():
             assert abs(value - alone.columns()[name]) < 1e-6, name
     assert together[0].rouge2.recall == 0.5
-    assert together[0].density == 1.0
+    assert together[0].density == together[0].coverage == 1.0
     assert together[0].efficiency == together[0].bertscore.f1 / 2
     assert set(together[3].columns().values()) == {0.0}
-    assert set(config.signatures) == {"bertscore", "rouge", "efficiency", "density"}
+    assert set(config.signatures) == {"bertscore", "rouge", "efficiency", "density", "coverage"}

@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -5,7 +7,7 @@ from hypothesis import strategies as st
 from core.errors import CorpusError
 from core.metrics.metric import Row
 from core.metrics.rouge import rouge
-from core.metrics.surface import Density, Efficiency, density, efficiency
+from core.metrics.surface import COVERAGE, DENSITY, Efficiency, coverage, density, efficiency
 
 
 def test_efficiency() -> None:
@@ -13,16 +15,51 @@ def test_efficiency() -> None:
     assert efficiency(0.0, 0) == 0.0
 
 
-def test_density() -> None:
-    article = "One two three four five six seven eight nine ten eleven."
-    assert density("one TWO, three four five six seven eight nine ten eleven twelve", article) == pytest.approx(11 / 12)
-    assert density("", article) == 0.0
-    assert density("...", article) == 0.0
+ARTICLE = "One two three four five six seven eight nine ten eleven."
+
+
+@pytest.mark.parametrize("share", [density, coverage])
+def test_the_share_of_words_that_the_article_has(share: Callable[[str, str], float]) -> None:
+    assert share("one TWO, three four five six seven eight nine ten eleven twelve", ARTICLE) == pytest.approx(11 / 12)
+    assert share("", ARTICLE) == 0.0
+    assert share("...", ARTICLE) == 0.0
+
+
+def test_a_repeated_word_counts_once_in_density_and_each_time_in_coverage() -> None:
+    assert (density("one one one two", ARTICLE), coverage("one one one two", ARTICLE)) == (0.5, 1.0)
+    assert (density("one one eins eins", ARTICLE), coverage("one one eins eins", ARTICLE)) == (0.25, 0.5)
+
+
+WORDS = st.lists(st.sampled_from("abcde"), max_size=12).map(" ".join)
+
+
+@given(WORDS, WORDS)
+def test_coverage_is_that_of_extractive_fragments(summary: str, article: str) -> None:
+    """Of the fragments that the greedy procedure of Grusky et al. 2018, figure 3, finds."""
+    s, a = summary.split(), article.split()
+    fragments, i = [], 0
+    while i < len(s):
+        longest: list[str] = []
+        for j in range(len(a)):
+            length = 0
+            while i + length < len(s) and j + length < len(a) and s[i + length] == a[j + length]:
+                length += 1
+            longest = max(longest, s[i : i + length], key=len)
+        fragments.append(longest)
+        i += max(len(longest), 1)
+    assert coverage(summary, article) == (sum(map(len, fragments)) / len(s) if s else 0)
+
+
+@given(WORDS, WORDS)
+def test_density_is_coverage_without_repeats(summary: str, article: str) -> None:
+    once = dict.fromkeys(summary.split())
+    assert density(" ".join(once), article) == coverage(" ".join(once), article)
+    assert density(summary, article) <= coverage(summary, article)
 
 
 @given(st.text())
 def test_a_text_is_found_in_itself(text: str) -> None:
-    assert density(text, text) in (0.0, 1.0)
+    assert coverage(text, text) in (0.0, 1.0)
 
 
 def test_efficiency_of_rows_is_f1_per_word() -> None:
@@ -35,7 +72,8 @@ def test_efficiency_of_rows_is_f1_per_word() -> None:
 
 def test_density_of_rows_and_a_missing_source() -> None:
     rows = [Row("a cat", (), "A cat sat."), Row("a dog", (), "A cat sat.")]
-    assert Density().statistics(rows)[:, 0].tolist() == [1.0, 0.5]
-    assert Density().score(Density().statistics(rows)).tolist() == [0.75]
-    with pytest.raises(CorpusError, match="row 2 has no source"):
-        Density().statistics([rows[0], Row("a", ("a",))])
+    assert DENSITY.statistics(rows)[:, 0].tolist() == [1.0, 0.5]
+    assert DENSITY.score(DENSITY.statistics(rows)).tolist() == [0.75]
+    with pytest.raises(CorpusError, match="density compares a prediction with its source, but row 2 has no source"):
+        DENSITY.statistics([rows[0], Row("a", ("a",))])
+    assert COVERAGE.statistics([Row("a a dog", (), "A cat sat.")])[:, 0].tolist() == [2 / 3]

@@ -130,6 +130,20 @@ def test_drafts_of_other_lengths_are_refused(tmp_path: Path) -> None:
             system.summarize(document(), [2])
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "SYSTEMS = {'a': lambda text, n: 'Cafe\\u0301'}",
+        "from core.summarizers.systems import Draft\nclass A:\n    def summarize(self, document, lengths):\n"
+        "        return [Draft(n, 'Cafe\\u0301', ('Zoe\\u0308',)) for n in lengths]\nSYSTEMS = {'a': A()}",
+    ],
+)
+def test_what_it_writes_is_composed_as_every_text_that_comes_in(tmp_path: Path, source: str) -> None:
+    (system,) = of_source(tmp_path, source)
+    (draft,) = system.summarize(document(), [2])
+    assert (draft.text, *draft.redraws) in (("Caf\u00e9",), ("Caf\u00e9", "Zo\u00eb"))
+
+
 @pytest.mark.parametrize("name", ["policy|mine", "two words", ""])
 def test_a_name_that_no_system_can_have_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(RecipeError, match="a system cannot be called"):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
 
 from core.errors import EmptyArticleError, SegmentationError, TokenizerError
-from core.metrics.surface import density
+from core.metrics.surface import coverage
 from core.text import korean
 from core.text.corpus import DatasetSpec, open_corpus
 from core.text.cutting import MAX_CHUNK_WORDS
@@ -180,12 +180,12 @@ def test_every_summary_of_chunks_is_an_extract(segment: Segment, text: str) -> N
     if count_words(text):
         segmented = segment(text)
         for words in (segmented.words, chunk_texts(segmented)):
-            assert density(" ".join(words), text) == (1.0 if words else 0.0)
+            assert coverage(" ".join(words), text) == (1.0 if words else 0.0)
 
 
 def test_a_summary_of_all_chunks_leaves_out_little(sample: list[SegmentedArticle]) -> None:
     for segmented in sample:
-        assert density(" ".join(chunk_texts(segmented)), segmented.article.text) == 1.0
+        assert coverage(" ".join(chunk_texts(segmented)), segmented.article.text) == 1.0
         in_chunks = sum(chunk.end - chunk.start for chunk in segmented.chunks)
         assert in_chunks > 0.98 * len(segmented.words)
 

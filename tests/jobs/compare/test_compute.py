@@ -29,7 +29,9 @@ def article(i: int, dataset: str = "news") -> Article:
 
 
 def summary(of: Article, system: str, n: int, f1: float) -> Summary:
-    scores = Scores(*(Score(f1 / k, f1 / k, f1 / k) for k in (1, 2, 3, 4)), efficiency=f1 / (n or 25), density=1.0)
+    scores = Scores(
+        *(Score(f1 / k, f1 / k, f1 / k) for k in (1, 2, 3, 4)), efficiency=f1 / (n or 25), density=1.0, coverage=1.0
+    )
     return Summary(of.id, system, n, f"{system} {n}", n, 0.1, scores)
 
 

@@ -40,7 +40,8 @@ def scores(bertscore: BERTScorer, text: str, article: str, reference: str) -> di
     for metric, score in ROUGE.score(reference, text).items():
         found |= {f"{metric.lower()}_{name}": getattr(score, part) for part, name in PARTS.items()}
     found["efficiency"] = found["bertscore_f1"] / len(text.split())
-    found["density"] = np.mean([token in tokens(article) for token in tokens(text)])
+    found["density"] = len(set(tokens(text)) & set(tokens(article))) / len(tokens(text))
+    found["coverage"] = np.mean([token in tokens(article) for token in tokens(text)])
     return found
 
 

@@ -11,7 +11,9 @@ from rich.cells import cell_len
 
 from core.errors import CorpusError, RecipeError
 from core.metrics.keyword_recall import keyword_recall
+from core.summarizers import textrank_keywords
 from core.summarizers.kr_wordrank import LeftParts, rank_keywords
+from core.text.korean import nouns_and_adjectives
 from jobs import cli
 from jobs.keysentences.compute import N_KEYSENTS, N_KEYWORDS, find_key_sentences, read_documents, read_stopwords
 
@@ -72,7 +74,14 @@ def test_json(nws, library: Path) -> None:
     documents = read_documents(library)
     assert found["keywords"] == [list(item) for item in rank_keywords(documents, {"도서관", "책을"}).items()][:2]
     assert re.search(r"krwordrank-[\d.]+\|.*stopwords:2,.*\|diversity:0\.3\|", found["signature"])
-    assert list(found["textrank"]) == ["sentences", "keyword_recall", "signature"]
+    assert list(found["textrank"]) == ["keywords", "sentences", "keyword_recall", "own_keyword_recall", "signature"]
+    assert (
+        found["textrank"]["keywords"]
+        == [list(item) for item in textrank_keywords.rank_keywords(documents, {"도서관", "책을"}).items()][:2]
+    )
+    assert "keywords:NNG,NNP,VA,XR;window:2" in found["textrank"]["signature"]
+    cells = [(cell["n_keywords"], cell["n_keysents"]) for cell in found["textrank"]["own_keyword_recall"]]
+    assert cells == [(words, sentences) for words in N_KEYWORDS for sentences in N_KEYSENTS]
     for method in (found, found["textrank"]):
         assert len(method["sentences"]) == 2
         assert set(method["sentences"]) <= set(documents)
@@ -87,16 +96,23 @@ def test_real_comments(shared_data: Path) -> None:
     again = find_key_sentences(documents + documents[:7] * 20, 5, frozenset({"영화"}), 0.7)
     for method in (found.wordrank, found.textrank, again.wordrank, again.textrank):
         assert len(method.sentences) == len(set(method.sentences)) == 30
-        table = {(cell.n_keywords, cell.n_keysents): cell.recall for cell in method.recalls}
-        for n_keywords in N_KEYWORDS:
-            row = [table[n_keywords, n] for n in N_KEYSENTS]
-            assert row == sorted(row)
-            assert 0 < row[0] < row[-1] <= 1
-    best = list(found.keywords)[:20]
+        for recalls in (method.recalls, method.own_recalls):
+            table = {(cell.n_keywords, cell.n_keysents): cell.recall for cell in recalls}
+            for n_keywords in N_KEYWORDS:
+                row = [table[n_keywords, n] for n in N_KEYSENTS]
+                assert row == sorted(row)
+                assert 0 < row[0] < row[-1] <= 1
+    assert found.wordrank.own_recalls == found.wordrank.recalls
+    assert found.textrank.own_recalls != found.textrank.recalls
+    own = list(found.textrank.keywords)[:20]
+    held = {morpheme for text in found.textrank.sentences[:5] for morpheme in nouns_and_adjectives(text)}
+    recall = next(c.recall for c in found.textrank.own_recalls if (c.n_keywords, c.n_keysents) == (20, 5))
+    assert recall == len(held & set(own)) / 20
+    best = list(found.wordrank.keywords)[:20]
     expected = sum(any(w.startswith(k) for s in found.textrank.sentences[:5] for w in s.split()) for k in best) / 20
     assert next(c.recall for c in found.textrank.recalls if (c.n_keywords, c.n_keysents) == (20, 5)) == expected
     assert keyword_recall(best, found.textrank.sentences[:5], LeftParts(frozenset(best))) == expected
-    assert "영화" not in found.keywords
+    assert "영화" not in found.wordrank.keywords | found.textrank.keywords
 
 
 def test_reads_what_stands_before_a_tab(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from core.errors import RecipeError
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS
 from jobs.recipes.base import RunRecipe
-from jobs.recipes.baselines import DEAR, BaselinesRecipe
+from jobs.recipes.baselines import ON_REQUEST, BaselinesRecipe
 from jobs.recipes.load import BUNDLED, load_recipe, parse_recipe
 from jobs.recipes.phase1 import Phase1Recipe
 from jobs.recipes.phase2 import Phase2Recipe
@@ -129,10 +129,11 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, content: str, message: str
 
 
 def test_the_baselines_are_all_there() -> None:
-    assert load_recipe(BaselinesRecipe, "sample", {}).systems == tuple(name for name in BASELINES if name not in DEAR)
+    bundled = tuple(name for name in BASELINES if name not in ON_REQUEST)
+    assert load_recipe(BaselinesRecipe, "sample", {}).systems == bundled
     assert BaselinesRecipe.model_fields["systems"].default == load_recipe(BaselinesRecipe, "sample", {}).systems
     paper, sweep = load_recipe(BaselinesRecipe, "paper", {}), load_recipe(Phase1Recipe, "paper", {})
-    assert set(paper.systems) == {*BASELINES, *KNOWN_GENERATORS} - DEAR
+    assert set(paper.systems) == {*BASELINES, *KNOWN_GENERATORS} - ON_REQUEST
     for name in ("datasets", "pipeline", "n", "bertscore", "rouge", "seed", "accelerator", "bundle_size"):
         assert getattr(paper, name) == getattr(sweep, name), name
 

@@ -154,7 +154,9 @@ def summary() -> Callable[..., Summary]:
         drawn = [Score(*map(float, rng.uniform(size=3))) for _ in range(4)]
         if f1 is not None:
             drawn[0] = Score(f1, f1, f1)
-        scores = Scores(*drawn, efficiency=float(rng.uniform()), density=float(rng.uniform()))
+        scores = Scores(
+            *drawn, efficiency=float(rng.uniform()), density=float(rng.uniform()), coverage=float(rng.uniform())
+        )
         return Summary(
             article.id, system, n, f"{system} 요약 {n}", n, 0.25, scores, {"sacrebleu": float(rng.uniform())}
         )

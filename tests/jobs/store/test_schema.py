@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -10,11 +11,13 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 
 from core.errors import StoreError
+from core.metrics.surface import COVERAGE_SIGNATURE, DENSITY_SIGNATURE
 from jobs.store import HEAD_REVISION, current_revision, open_store, seconds_of_driver, upgrade_schema
 from jobs.store.address import parse_address
 from jobs.store.engine import transaction, writer_engine
 
 ROOT = Path(__file__).parents[3]
+PARTS = ("precision", "recall", "f1")
 
 
 def execute(url: str, *statements: str) -> None:
@@ -254,7 +257,7 @@ def test_revision_5_keeps_the_views_of_revision_4(migrate, empty_postgres_url, t
         queries = (
             f"SELECT {columns}_mean, {columns[-12:]}_sd, rougel_f1_sd, articles FROM sweep_curve ORDER BY system, n",
             f"SELECT {columns}, article_id FROM best_n ORDER BY article_id, system",
-            f"SELECT {columns}, rank, articles, density FROM leaderboard ORDER BY system, n",
+            f"SELECT {columns}, rank, articles, efficiency FROM leaderboard ORDER BY system, n",
         )
         address = parse_address(url)
         engine = writer_engine(address)
@@ -309,9 +312,13 @@ def test_revision_7_counts_and_keeps_what_the_views_of_revision_6_said(migrate, 
 
     def same(found, before):
         for view, rows in before.items():
-            assert [row.keys() for row in found[view]] == [row.keys() for row in rows]
+            assert [set(row) for row in found[view]] == [set(row) for row in rows]
             for one, other in zip(found[view], rows, strict=True):
                 assert dict(one) == pytest.approx(dict(other), abs=1e-9)
+
+    def renamed(row):  # as revision 11 does it; the article has no word of the texts
+        means = {f"density{end}": f"coverage{end}" for end in ("", "_mean") if f"density{end}" in row}
+        return {means.get(name, name): value for name, value in row.items()} | dict.fromkeys(means, 0.0)
 
     for url in (f"sqlite:///{tmp_path / 'old.db'}", empty_postgres_url):
         migrate(url, "upgrade", "0006")
@@ -346,7 +353,7 @@ def test_revision_7_counts_and_keeps_what_the_views_of_revision_6_said(migrate, 
         before = read(url)
         assert [len(rows) for rows in before.values()] == [36, 17, 36]
         assert upgrade_schema(url) == ("0006", HEAD_REVISION)
-        same(read(url), before)
+        same(read(url), {view: [renamed(row) for row in rows] for view, rows in before.items()})
         with open_store(url) as store:
             counts = {r.id: (r.articles_done, r.summaries, r.failures) for r in store.list_runs()}
             assert counts == {"ended": (2, 24, 2), "running": (3, 27, 0), "empty": (0, 0, 0)}
@@ -358,3 +365,87 @@ def test_revision_7_counts_and_keeps_what_the_views_of_revision_6_said(migrate, 
         migrate(url, "downgrade", "0006")
         same(read(url), before)
         assert upgrade_schema(url) == ("0006", HEAD_REVISION)
+
+
+def test_revision_11_calls_coverage_what_was_stored_as_density_and_computes_the_density(
+    migrate, empty_postgres_url, tmp_path
+):
+    names = "id, job, state, recipe, recipe_hash, seed, code_version, revisions, signatures, driver_epoch, "
+    share = r"tok:\w+|case:lower|share of summary tokens found in the article"
+    f1 = ", ".join(["0.5"] * 12)
+
+    def summary(run, article, system, text, density, extra="{}"):
+        columns = "run_id, article_id, system, n, text, words, seconds, efficiency, density, extra, "
+        scores = ", ".join(f"{m}_{p}" for m in ("bertscore", "rouge1", "rouge2", "rougel") for p in PARTS)
+        values = f"'{run}', '{article}', '{system}', 4, '{text}', 4, 0.1, 0.1, {density}, '{extra}', "
+        return f"INSERT INTO summaries ({columns}{scores}) VALUES ({values}{f1})"
+
+    def read(url, query):
+        address = parse_address(url)
+        engine = writer_engine(address)
+        try:
+            with transaction(engine, address) as connection:
+                return connection.exec_driver_sql(query).all()
+        finally:
+            engine.dispose()
+
+    for url in (f"sqlite:///{tmp_path / 'old.db'}", empty_postgres_url):
+        migrate(url, "upgrade", "0010")
+        draws = '{"draws": ["the the the the", "cat mat dog eel"]}'
+        execute(
+            url,
+            *(
+                f"INSERT INTO runs ({names} total_articles, created_at, systems) VALUES ('{run}', 'phase1', 'done', "
+                f"'{{}}', 'cafe', 0, 'v', '{{}}', '{signatures}', 1, 1, '2026-01-01 00:00:00', 3)"
+                for run, signatures in (
+                    ("new", json.dumps({"density": f"density|{share}", "rouge": "r"})),
+                    ("old", "{}"),
+                    ("empty", "{}"),
+                )
+            ),
+            "INSERT INTO articles VALUES ('a', 'd', 's', 'k', 'The cat, the mat!', '[]', 'h')",
+            "INSERT INTO articles VALUES ('b', 'd', 's', 'l', 'A dog', '[]', 'i')",
+            summary("new", "a", "lead", "The cat, the mat!", 1.0),
+            summary("new", "a", "random", "the the the the", 0.75, draws),
+            summary("new", "b", "lead", "A dog", 1.0),
+            summary("new", "b", "gpt", "...", 0.0),
+            summary("old", "a", "random", "the the the the", 0.9, '{"draws": 5}'),
+            "UPDATE runs SET means_kept = TRUE WHERE id = 'new'",
+            "INSERT INTO run_means SELECT run_id, 'd', system, n, COUNT(*), 2, 0.5, 0, 0.5, 0.5, 0.5, 0, 0.5, 0, 0.5, "
+            "0, 0.1, AVG(density) FROM summaries WHERE run_id = 'new' GROUP BY run_id, system, n",
+        )
+        before = read(url, "SELECT * FROM sweep_curve ORDER BY run_id, system")
+        assert upgrade_schema(url) == ("0010", HEAD_REVISION)
+        rows = read(url, "SELECT run_id, article_id, system, density, coverage FROM summaries ORDER BY 1, 2, 3")
+        assert [tuple(row) for row in rows] == [
+            ("new", "a", "lead", 0.75, 1.0),
+            ("new", "a", "random", (0.25 + 0.5) / 2, 0.75),
+            ("new", "b", "gpt", 0.0, 0.0),
+            ("new", "b", "lead", 1.0, 1.0),
+            ("old", "a", "random", 0.25, 0.9),
+        ]
+        for view, end in (("sweep_curve", "_mean"), ("leaderboard", "")):
+            means = read(url, f"SELECT run_id, system, density{end}, coverage{end} FROM {view} ORDER BY 1, 2")
+            assert [tuple(row) for row in means] == [
+                ("new", "gpt", 0.0, 0.0),
+                ("new", "lead", 0.875, 1.0),
+                ("new", "random", 0.375, 0.75),
+                ("old", "random", 0.25, 0.9),
+            ]
+        with open_store(url) as store:
+            assert store.run_info("new").signatures == {
+                "density": DENSITY_SIGNATURE,
+                "coverage": COVERAGE_SIGNATURE,
+                "rouge": "r",
+            }
+            assert store.run_info("empty").signatures == {"density": DENSITY_SIGNATURE}
+            of_first_draws = {"density": f"{DENSITY_SIGNATURE}|of the first draw where others are not stored"}
+            assert store.run_info("old").signatures == of_first_draws
+            (point,) = set(store.points("old", ["density"]).scores["density"].tolist())
+            assert point == 0.25
+        migrate(url, "downgrade", "0010")
+        assert read(url, "SELECT * FROM sweep_curve ORDER BY run_id, system") == before
+        signatures = dict(tuple(row) for row in read(url, "SELECT id, CAST(signatures AS TEXT) FROM runs"))
+        assert json.loads(signatures["new"]) == {"density": f"density|{share}", "rouge": "r"}
+        assert json.loads(signatures["old"]) == json.loads(signatures["empty"]) == {}
+        assert upgrade_schema(url) == ("0010", HEAD_REVISION)

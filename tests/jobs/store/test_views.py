@@ -77,7 +77,7 @@ def test_sweep_curve_has_numpys_means_and_deviations(store, recorded):
                 assert row[f"{metric}_sd"] is None
             else:
                 assert row[f"{metric}_sd"] == pytest.approx(np.std(values, ddof=1), abs=1e-7)
-        for metric in ("bertscore_precision", "bertscore_recall", "efficiency", "density"):
+        for metric in ("bertscore_precision", "bertscore_recall", "efficiency", "density", "coverage"):
             assert row[f"{metric}_mean"] == pytest.approx(np.mean([score[metric] for score in scores]), abs=1e-12)
     assert {row["articles"] for row in found.values()} == {1, 2, 5}
     assert all(row["articles"] == row["of_articles"] for row in found.values())
@@ -122,7 +122,7 @@ def test_leaderboard_ranks_systems_of_equal_length(store, recorded):
         assert row["rank"] == better + 1
         scores = groups(recorded)[run_id, dataset, system, n]
         assert row["articles"] == len(scores)
-        for metric in ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density"):
+        for metric in ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density", "coverage"):
             assert row[metric] == pytest.approx(np.mean([score[metric] for score in scores]), abs=1e-12)
 
 

@@ -39,7 +39,7 @@ def summaries(article: Article) -> tuple[Summary, ...]:
     for system in SYSTEMS:
         for n in (3, 5, 7):
             score = Score(0.5, 0.5, n / 10 + (system == "lead") / 100)
-            scores = Scores(score, score, score, score, efficiency=0.1, density=1.0)
+            scores = Scores(score, score, score, score, efficiency=0.1, density=1.0, coverage=1.0)
             found.append(Summary(article.id, system, n, f"{system} {n}", n, 0.1, scores))
     return tuple(found)
 

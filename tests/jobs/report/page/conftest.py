@@ -105,6 +105,6 @@ def run_of_points(store: Store) -> Callable[..., str]:
 
 def _summary(article: Article, system: str, n: int, words: int, f1: float, gain: float) -> Summary:
     f1 += gain if kind_of(system) == "system" else 0.0
-    scores = Scores(*(Score(f1, f1, f1) for _ in range(4)), efficiency=f1 / n, density=1.0)
+    scores = Scores(*(Score(f1, f1, f1) for _ in range(4)), efficiency=f1 / n, density=1.0, coverage=1.0)
     text = " ".join(f"w{(len(system) + j) % 30}" for j in range(words))
     return Summary(article.id, system, n, text, words, 0.1, scores)

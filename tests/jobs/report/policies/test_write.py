@@ -7,6 +7,7 @@ import pytest
 from policy_results import make_results
 from rich.console import Console
 
+from core.analysis import METRICS
 from core.errors import NwsError, StoreError
 from jobs.report.policies.numbers import analyse_policies, policies_json
 from jobs.report.policies.write import write_policy_report
@@ -46,7 +47,7 @@ def test_the_csv_holds_every_number(run, console, tmp_path):
             *(score.score.mean, score.score.low, score.score.high),
         ]
         assert (row["metric"], row["signature"]) == ("bertscore_f1", "bert-base-uncased_L9_no-idf")
-        for name in ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density", "repeated_words"):
+        for name in (*METRICS, "repeated_words"):
             assert float(row[name]) == getattr(score, name)
         for other, versus in score.versus.items():
             found = [float(row[f"vs_{other}_{part}"]) for part in ("articles", "mean", "low", "high")]

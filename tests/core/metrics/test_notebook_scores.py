@@ -1,0 +1,36 @@
+"""The table of scores in the study's notebook: what was computed there, and what it says."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.metrics.metric import Row
+from core.metrics.registry import make_metric
+
+F1 = 2
+
+
+@pytest.fixture(scope="module")
+def notebook(shared_data: Path) -> dict[str, dict[str, dict[str, float]]]:
+    path = shared_data / "notebook_scores.json"
+    if not path.is_file():
+        pytest.skip(f"the notebook's texts are not here: {path}")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_its_rouge_is_that_of_the_printed_texts_against_another_article(notebook) -> None:
+    """Summaries of one article (train, place 10), scored against the text of another one (test, place 10)."""
+    assert sorted(notebook["summaries"]) == ["bart", "gpt2", "t5"]
+    for system, text in notebook["summaries"].items():
+        for name in ("rouge1", "rouge2", "rougeL"):
+            metric = make_metric(name)
+            found = metric.score(metric.statistics([Row(text, (notebook["reference"],))]))[F1]
+            assert round(float(found), 6) == notebook["printed"][system][name], (system, name)
+
+
+def test_pegasus_is_not_its_best_in_rouge1(notebook) -> None:
+    by_rouge1 = sorted(notebook["printed"], key=lambda system: -notebook["printed"][system]["rouge1"])
+    assert by_rouge1 == ["t5", "gpt2", "pegasus", "bart"]
+    by_rougel = max(notebook["printed"], key=lambda system: notebook["printed"][system]["rougeL"])
+    assert by_rougel == "t5"

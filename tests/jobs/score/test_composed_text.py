@@ -1,0 +1,95 @@
+"""Text that is encoded in another way is the same text, to a run and to `nws score`."""
+
+import io
+import json
+from pathlib import Path
+from typing import Literal
+from unicodedata import normalize
+
+import pytest
+from rich.console import Console
+
+from core.metrics.registry import Options
+from core.text.rows import storable
+from core.types import Scores
+from jobs.drive import driver
+from jobs.plan.baselines import pin
+from jobs.plan.pinned import Pinned
+from jobs.recipes.baselines import BaselinesRecipe
+from jobs.recipes.load import load_recipe
+from jobs.score.compute import score_file
+from jobs.store import Store, open_store
+from jobs.terminal.plain_table import as_objects
+
+QUIET = Console(file=io.StringIO())
+ROWS = [
+    {
+        "id": "a",
+        "article": "Zoë Brontë opened a café in Malmö. The façade is naïve, said the critic René Müller of Zürich.",
+        "highlights": "Brontë’s café opened in Malmö; a critic called its façade naïve.",
+    },
+    {"id": "b", "article": "Señor Nuñez sold piñatas at the fête in Besançon.", "highlights": "Piñatas in Besançon."},
+]
+Form = Literal["NFC", "NFD"]
+
+
+def encoded(row: dict[str, str], form: Form) -> dict[str, str]:
+    return {name: normalize(form, text) for name, text in row.items()}
+
+
+def pinned(folder: Path, form: Form) -> Pinned:
+    file = folder / "news.jsonl"
+    file.write_text("".join(json.dumps(encoded(row, form)) + "\n" for row in ROWS))
+    asked = {"datasets": [{"name": str(file)}], "systems": ["lead", "random", "textrank"], "n": [5, 9]}
+    return pin(load_recipe(BaselinesRecipe, "sample", asked))
+
+
+def summaries(store: Store) -> list[dict[str, object]]:
+    columns = ", ".join(Scores.from_columns(dict.fromkeys(_COLUMNS, 0.0)).columns())
+    sql = f"SELECT key, system, n, s.text, {columns} FROM summaries s JOIN articles a ON a.id = s.article_id"
+    with store.query(f"{sql} ORDER BY 1, 2, 3") as answer:
+        return list(as_objects(answer.columns, answer.rows))
+
+
+_COLUMNS = (
+    *(
+        f"{name}_{part}"
+        for name in ("bertscore", "rouge1", "rouge2", "rougel")
+        for part in ("precision", "recall", "f1")
+    ),
+    *("efficiency", "density", "coverage"),
+)
+
+
+def test_a_run_and_nws_score_give_the_same_numbers_for_decomposed_text(tmp_path: Path) -> None:
+    found: dict[Form, list[dict[str, object]]] = {}
+    for form in ("NFC", "NFD"):
+        with open_store(f"sqlite:///{tmp_path / form}.db") as store:
+            driver.start(store, pinned(tmp_path, form), "inline", QUIET)
+            found[form] = summaries(store)
+    assert found["NFD"] == found["NFC"]
+    by_lead = [row for row in found["NFC"] if row["system"] == "lead"]
+    articles = {row["id"]: encoded(row, "NFD") for row in ROWS}
+    predictions = tmp_path / "predictions.jsonl"
+    for row in by_lead:
+        article = articles[str(row["key"])]
+        prediction = {"prediction": normalize("NFD", str(row["text"])), "source": article["article"]}
+        predictions.write_text(json.dumps(prediction | {"reference": article["highlights"]}) + "\n")
+        scores = score_file(predictions, ["rouge1", "rouge2", "rougeL", "density", "coverage"], Options(), 0)
+        for name, parts in scores.as_dict()["metrics"].items():
+            for part, value in parts.items():
+                column = name if part == "score" else f"{name.lower()}_{part}"
+                assert row[column] == value, column
+
+
+def test_a_run_that_read_decomposed_text_as_it_was_cannot_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store(f"sqlite:///{tmp_path / 'old'}.db") as store:
+        with monkeypatch.context() as older:
+            older.setattr("core.text.rows.cleaned", storable)
+            run_id = driver.start(store, pinned(tmp_path, "NFD"), "inline", QUIET).run_id
+        with pytest.raises(Exception, match="2 of its articles are read otherwise than when it began"):
+            driver.resume(store, run_id, "inline", None, None, QUIET)
+        composed = driver.start(store, pinned(tmp_path, "NFC"), "inline", QUIET).run_id
+        assert driver.resume(store, composed, "inline", None, None, QUIET).as_dict()["state"] == "done"
