@@ -28,7 +28,11 @@ def compare(
         str | None, typer.Option("--n", help="Summary lengths in words: 7,9. Default: all they share.")
     ] = None,
     metric: Annotated[
-        str, typer.Option(help="bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, efficiency, density, or a plugin's.")
+        str,
+        typer.Option(
+            help="bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, the same with _precision or _recall in place of _f1, "
+            "efficiency, density, or a plugin's."
+        ),
     ] = "bertscore_f1",
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,

@@ -7,6 +7,9 @@ from core.analysis.intervals import FEW_ARTICLES
 from jobs.terminal.metrics import metric_name
 from jobs.terminal.numerals import counted
 
+SKEWED = "where nothing differs, more than 7 % of comparisons may say so."
+"""After which lengths or systems have differences too skewed for their number (`PairedLength.too_skewed`)."""
+
 
 def few(count: int, noun: str = "articles") -> str | None:
     """The caution for `count` of `noun`; None where there are enough."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from core.analysis import LEAD, RANDOM, Gain, MagicNumber, Metric, lengths_text
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.caution import basis
+from jobs.terminal.length_note import length_notes
 from jobs.terminal.metrics import metric_name, metric_places
 from jobs.terminal.numerals import counted, interval_text, listed, signed
 
@@ -164,6 +165,7 @@ def _is_open(number: MagicNumber) -> bool:
 def _known(numbers: Numbers, dataset: str) -> Iterator[str]:
     points = [point for curve in numbers.curves_of(dataset) for point in curve.lengths]
     yield from basis([(point.n, point.articles) for point in points], "article", numbers.metric)
+    yield from length_notes(numbers.other_lengths_of(dataset))
     if over_lead := _over_lead(numbers, dataset):
         yield over_lead
     yield from _not_confirmed(numbers, dataset)
