@@ -49,11 +49,12 @@ class Submission:
     first_row: float
     end: float
     rate: float
+    articles: int
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.waiting", description=__doc__.splitlines()[0])
-    parser.add_argument("--articles", type=int, default=64, help="how many")
+    parser.add_argument("--articles", type=int, default=64, help="how many, at most")
     parser.add_argument("--reps", type=int, default=3)
     options = parser.parse_args()
     load = os.getloadavg()[0]
@@ -71,13 +72,13 @@ def main() -> None:
             for what, arguments in {"nws --help": ("--help",), "nws ls": ("ls", *store)}.items()
         ]
     submissions = [_best(of_one) for of_one in runs.values()]
-    text = _as_text(commands, submissions, options.articles, load)
+    text = _as_text(commands, submissions, load)
     print(text, end="")
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "waiting.txt").write_text(text, encoding="utf-8")
     report = {
         "machine": cpu_model(),
-        "articles": options.articles,
+        "dataset": _dataset(),
         "load before": round(load, 2),
         "commands": [dataclasses.asdict(command) for command in commands],
         "submissions": [dataclasses.asdict(submission) for submission in submissions],
@@ -85,8 +86,12 @@ def main() -> None:
     (RESULTS / "waiting.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
 
 
+def _dataset() -> str:
+    return LONG.stem if LONG.is_file() else "sample"
+
+
 def _recipe(articles: int) -> str:
-    """The sample recipe on so many articles."""
+    """The sample recipe on so many articles, or on all that there are."""
     dataset = {"name": str(LONG) if LONG.is_file() else "sample", "limit": articles}
     recipe = load_recipe(Phase1Recipe, "sample", {"datasets": [dataset], "accelerator": "cpu"})
     return yaml.safe_dump(recipe.model_dump(mode="json"))
@@ -124,7 +129,7 @@ def submit(path: Path, what: str, engine: Sequence[str], folder: Path) -> Submis
     assert process.returncode == 0, command
     (last, articles) = stored[-1]
     half, before = next(sample for sample in stored if sample[1] >= articles / 2)
-    return Submission(what, words[0], stored[0][0], end, (articles - before) / (last - half))
+    return Submission(what, words[0], stored[0][0], end, (articles - before) / (last - half), articles)
 
 
 def _articles(path: Path) -> int:
@@ -145,13 +150,13 @@ def _environment() -> dict[str, str]:
 
 def _best(of_one: Sequence[Submission]) -> Submission:
     times = {name: min(getattr(one, name) for one in of_one) for name in ("first_word", "first_row", "end")}
-    return Submission(of_one[0].what, **times, rate=max(one.rate for one in of_one))
+    return Submission(of_one[0].what, **times, rate=max(one.rate for one in of_one), articles=of_one[0].articles)
 
 
-def _as_text(commands: Sequence[Command], submissions: Sequence[Submission], articles: int, load: float) -> str:
+def _as_text(commands: Sequence[Command], submissions: Sequence[Submission], load: float) -> str:
     lines = [f"{cpu_model()}, {os.cpu_count()} CPUs, load before {load:.1f}. Wall seconds."]
     lines += [f"{command.what:16} {command.seconds:6.2f}" for command in commands]
-    lines.append(f"nws submit phase1, {articles} articles, sample recipe:")
+    lines.append(f"nws submit phase1, {submissions[0].articles} articles of {_dataset()}, sample recipe:")
     lines.append(f"{'':16} {'first word':>10} {'first row':>10} {'all rows':>10} {'articles/s':>10}")
     lines += [f"{s.what:16} {s.first_word:10.2f} {s.first_row:10.1f} {s.end:10.1f} {s.rate:10.2f}" for s in submissions]
     inline, on_ray = submissions
