@@ -14,10 +14,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.error_rates import LENGTHS, made
-from core.analysis import LEAD, RANDOM, Points, compare_systems, magic_numbers
+from bench.error_rates import LENGTHS, made, made_points
+from core.analysis import LEAD, RANDOM, compare_systems, magic_numbers
 from core.analysis.paired import ALPHA
-from core.analysis.points import NO_TEXT
 from core.analysis.sign_flip import _counted_p, _series_p, holm, sign_flip_p
 
 SEED = 0
@@ -28,12 +27,12 @@ GAIN = 0.15 + 0.05 * np.exp(-((np.array(LENGTHS) - 9) ** 2) / 30)
 # From a generator and a number of articles, the sizes of differences.
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 SHAPES: dict[str, tuple[Draw, tuple[int, ...]]] = {
-    "normal": (lambda rng, k: np.abs(rng.normal(size=k)), (21, 25, 30)),
-    "lognormal": (lambda rng, k: np.exp(rng.normal(size=k)), (21, 25, 30)),
-    "Student's t, 2 degrees of freedom": (lambda rng, k: np.abs(rng.standard_t(2, size=k)), (21, 25, 30)),
+    "normal": (lambda rng, k: np.abs(rng.normal(size=k)), (25, 28, 32)),
+    "lognormal": (lambda rng, k: np.exp(rng.normal(size=k)), (25, 28, 32)),
+    "Student's t, 2 degrees of freedom": (lambda rng, k: np.abs(rng.standard_t(2, size=k)), (25, 28, 32)),
     "normal, in steps of 1/50": (lambda rng, k: np.abs(np.rint(50 * rng.normal(size=k))), (60, 200, 2000)),
     "0 or 1": (lambda rng, k: rng.integers(0, 2, k).astype(float), (60, 200, 2000)),
-    "0 to 4": (lambda rng, k: rng.integers(0, 5, k).astype(float), (21, 60, 200, 2000)),
+    "0 to 4": (lambda rng, k: rng.integers(0, 5, k).astype(float), (25, 60, 200, 2000)),
 }
 
 
@@ -79,25 +78,6 @@ def drawn_candidates(gains: NDArray[np.float64], seed: int, patterns: int = 10_0
     return tuple(n for i, n in enumerate(LENGTHS) if i not in behind)
 
 
-def points_of(scores: dict[str, NDArray[np.float64]]) -> Points:
-    """The points of systems with these scores, (articles, lengths)."""
-    systems, (articles, lengths) = tuple(scores), next(iter(scores.values())).shape
-    cells = len(systems) * articles * lengths
-    s, a, n = (index.ravel() for index in np.indices((len(systems), articles, lengths)))
-    words = np.array(LENGTHS, dtype=np.int32)[n]
-    return Points(
-        systems=systems,
-        kinds=tuple("control" if system in (LEAD, RANDOM) else "system" for system in systems),
-        articles=tuple(("made", f"{i:06d}") for i in range(articles)),
-        system=s.astype(np.int32),
-        article=a.astype(np.int32),
-        n=words,
-        words=words,
-        text=np.full(cells, NO_TEXT, dtype=np.int64),
-        scores={"bertscore_f1": np.stack(list(scores.values())).ravel()},
-    )
-
-
 def print_errors(draws: int) -> None:
     print(f"Relative error of p between {SMALLEST} and {LARGEST}, of {draws} draws (40 of 2,000 articles)")
     print("| sizes of differences | articles | median | largest |\n| --- | --- | --- | --- |")
@@ -108,11 +88,11 @@ def print_errors(draws: int) -> None:
 
 
 def print_seeds(seeds: int, sweeps: int) -> None:
-    print(f"\nHow many sets of candidates {seeds} seeds give, in {sweeps} made sweeps")
+    print(f"\nHow many sets of candidates {seeds} seeds give, in {sweeps} made sweeps (1 of 2,000 articles)")
     print("| articles | 10,000 patterns drawn: mean | most | nothing drawn |\n| --- | --- | --- | --- |")
     for articles in (24, 60, 200, 2000):
         rng, drawn = np.random.default_rng(SEED), []
-        for _ in range(sweeps):
+        for _ in range(sweeps if articles < 2000 else 1):
             gains = made(rng, articles) + GAIN
             drawn.append(len({drawn_candidates(gains, seed) for seed in range(seeds)}))
         print(f"| {articles:,} | {np.mean(drawn):.1f} | {max(drawn)} | 1 |", flush=True)
@@ -124,7 +104,7 @@ def print_seconds() -> None:
     for articles in (24, 60, 200, 2000, 20_000):
         rng = np.random.default_rng(SEED)
         scores = {system: 0.4 + made(rng, articles) + GAIN for system in "abc"}
-        points = points_of(scores | {control: np.full((articles, len(LENGTHS)), 0.4) for control in (LEAD, RANDOM)})
+        points = made_points(scores | {control: np.full((articles, len(LENGTHS)), 0.4) for control in (LEAD, RANDOM)})
         start = time.process_time()
         magic_numbers(points)
         between = time.process_time()

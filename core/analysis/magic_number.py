@@ -35,6 +35,7 @@ class Gain:
     Attributes:
         gain: the mean of the per-article differences. The intervals of all n of a system hold at once (Bonferroni).
         p_holm: corrected p of the test that the gain is 0, the same as in `nws compare`.
+        too_skewed: whether that test may be wrong more often than it says (`PairedLength.too_skewed`).
         p_behind: the smallest p of a test in which another n gains more, corrected over all pairs of n. None where
             there are too few articles for any p to fall below .05, so that nothing could rule this n out.
     """
@@ -43,6 +44,7 @@ class Gain:
     articles: int
     gain: Interval
     p_holm: float
+    too_skewed: bool
     p_behind: float | None
 
     @property
@@ -212,7 +214,7 @@ def _gains(
         return ()
     intervals = mean_intervals(columns, 1 - (1 - CONFIDENCE) / len(comparison.lengths))
     return tuple(
-        Gain(at.n, at.articles, interval, at.p_holm, p)
+        Gain(at.n, at.articles, interval, at.p_holm, at.too_skewed, p)
         for at, interval, p in zip(comparison.lengths, intervals, p_behind, strict=True)
     )
 

@@ -146,16 +146,16 @@ def _tests(scores: Mapping[str, FloatArray], gold: FloatArray, gaps: FloatArray,
     pairs = list(itertools.combinations(scores.values(), 2))
     is_counted = len(gold) <= COUNTED
     extreme, exchanges = np.zeros(gaps.shape), np.zeros(gaps.shape)
-    unclear = np.arange(len(pairs))
+    unclear = np.argwhere(np.ones(gaps.shape[:2], dtype=np.bool_))
     tests = _corrected(gaps, extreme, exchanges, is_counted)
     for systems in [_all_exchanges(len(gold))] if is_counted else _draws(len(gold), seed, most):
-        for k in unclear:
-            exchanged = _exchanged(*pairs[k], gold, systems)
+        for k, i in unclear:
+            exchanged = exchanged_at(LEVELS[i], *pairs[k], gold, systems)
             # Equal differences must not differ by rounding, or a tie with the observed one would not count.
-            extreme[k] += (np.abs(exchanged) >= np.abs(gaps[k])[..., None] - 1e-12).sum(axis=-1)
-            exchanges[k] += (~np.isnan(exchanged)).sum(axis=-1)
+            extreme[k, i] += (np.abs(exchanged) >= np.abs(gaps[k, i])[:, None] - 1e-12).sum(axis=-1)
+            exchanges[k, i] += (~np.isnan(exchanged)).sum(axis=-1)
         tests = _corrected(gaps, extreme, exchanges, is_counted)
-        unclear = np.flatnonzero(tests.near.any(axis=(1, 2)))
+        unclear = np.argwhere(tests.near.any(axis=2))
         if not unclear.size:
             break
     return tests
@@ -193,16 +193,17 @@ def _draws(systems: int, seed: int, most: int) -> Iterator[BoolArray]:
         yield rng.random((min(DRAWN_AT_ONCE, most - start), systems)) < 0.5
 
 
-def _exchanged(a: FloatArray, b: FloatArray, gold: FloatArray, systems: BoolArray) -> FloatArray:
-    """The difference of correlations in each exchange, (levels, coefficients, exchanges).
+def exchanged_at(level: Level, a: FloatArray, b: FloatArray, gold: FloatArray, systems: BoolArray) -> FloatArray:
+    """The difference of correlations in each exchange, (coefficients, exchanges).
 
     Args:
+        level: of the correlations.
         a: standardised scores of one metric, (systems, documents).
         b: those of the other.
         gold: human scores, standardised.
         systems: which are exchanged, (exchanges, systems).
     """
-    return np.stack([_exchanged_means(a, b, gold, systems), _exchanged_summaries(a, b, gold, systems)])
+    return (_exchanged_means if level == "system" else _exchanged_summaries)(a, b, gold, systems)
 
 
 def _exchanged_means(a: FloatArray, b: FloatArray, gold: FloatArray, systems: BoolArray) -> FloatArray:

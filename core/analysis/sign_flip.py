@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-COUNTED = 20
-"""The most differences whose 2^k sign patterns are all counted: two halves have 1,024 each."""
+COUNTED = 24
+"""The most differences whose 2^k sign patterns are all counted: two halves have 4,096 each."""
 SMALLEST_P = 1e-12
 """The series is a difference from 1. What is below this would be rounding."""
 CELLS_AT_ONCE = 2_000_000

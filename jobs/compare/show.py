@@ -116,8 +116,8 @@ def _too_few(comparison: Comparison) -> Iterator[str]:
         yield f"Too few articles for a p below {decimals(ALPHA, 2)} at n = {_listed(without_p)}."
     elif caution := few(min(at.articles for at in comparison.lengths)):
         yield caution
-    if skewed := [at.n for at in comparison.lengths if at.too_skewed]:
-        yield f"Few articles with skewed differences at n = {_listed(skewed)}: {SKEWED}"
+    if skewed := [at.n for at in comparison.lengths if at.significant and at.too_skewed]:
+        yield f"{SKEWED}: n = {_listed(skewed)}."
 
 
 def _print_how_to_read(result: RunComparison, console: Console) -> None:

@@ -70,13 +70,13 @@ def test_metrics_that_are_alike_are_found_different_at_most_as_often_as_alpha_sa
     """Each metric favours some systems, on all of their documents: this is no difference between metrics."""
     rng = np.random.default_rng(1)
     p = []
-    for trial in range(200):
-        human = made(8, 8, rng)
+    for trial in range(100):
+        human = made(8, 6, rng)
         metrics = {name: noisy(human, 1.0, rng) + interaction * rng.normal(size=(8, 1)) for name in "ab"}
         p.append([one.p for one in compare(metrics, human, seed=trial)])
     for alpha in (0.05, 0.2):
-        # 200 trials: three standard errors are 0.046 and 0.085. Ranks of eight systems tie often: p is then larger.
-        assert ((np.array(p) <= alpha).mean(axis=0) <= alpha + (0.09 if alpha == 0.2 else 0.05)).all()
+        # Of 100 trials three standard errors are 0.065 and 0.12. Ranks of eight systems tie often: p is then larger.
+        assert ((np.array(p) <= alpha).mean(axis=0) <= alpha + 3 * (alpha * (1 - alpha) / 100) ** 0.5).all()
 
 
 def test_a_metric_that_is_much_better_is_found_and_its_interval_leaves_0_out():

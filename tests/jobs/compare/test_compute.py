@@ -18,6 +18,7 @@ from jobs import cli
 from jobs.compare.compute import compare_runs
 from jobs.compare.show import print_comparison
 from jobs.store import RunSpec, Store, open_store
+from jobs.terminal.numerals import p_text
 
 BERTSCORE, ROUGE = "bertscore|model:org/m@1|layer:6", "rouge|stem:no"
 SYSTEMS = {"good|chunks": 0.05, "even|chunks": 0.0, "oracle": 0.3, "lead": 0.0, "random": -0.02}
@@ -30,7 +31,9 @@ def article(i: int, dataset: str = "news") -> Article:
 
 def summary(of: Article, system: str, n: int, f1: float, words: int | None = None) -> Summary:
     """Its recalls are half of its F1, its precisions twice that."""
-    scores = Scores(*(Score(2 * f1 / k, f1 / 2 / k, f1 / k) for k in (1, 2, 3, 4)), efficiency=f1 / (n or 25), density=1.0)
+    scores = Scores(
+        *(Score(2 * f1 / k, f1 / 2 / k, f1 / k) for k in (1, 2, 3, 4)), efficiency=f1 / (n or 25), density=1.0
+    )
     return Summary(of.id, system, n, f"{system} {n}", n if words is None else words, 0.1, scores)
 
 
@@ -259,8 +262,8 @@ def test_the_table_fits_and_marks_what_is_significant(store, add_run):
         f"{at.difference.low:.4f}"[1:],
         "to",
         f"{at.difference.high:.4f}"[1:],
-        f"{at.p:.4f}"[1:],
-        f"{at.p_holm:.4f}*"[1:],
+        p_text(at.p),
+        f"{p_text(at.p_holm)}*",
         f"{at.wins}/0/{at.losses}",
     ]
     assert not any(at.significant for at in found.comparisons[0].lengths)
