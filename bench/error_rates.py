@@ -1,6 +1,6 @@
 """How often what a report says in words is wrong, on sweeps whose truth is known. Writes the table of docs/phase1.md.
 
-    python -m bench.error_rates                                   made sweeps, correlated normal noise
+    python -m bench.error_rates > bench/results/error_rates.txt   made sweeps, correlated normal noise; then skewed
     python -m bench.error_rates --store sqlite:///nws.db --run R  the articles of a real sweep, drawn again and again
 
 A real sweep is the truth of the second kind: its gains are shifted to what a column supposes, so that only the noise of
@@ -13,16 +13,21 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import skew as skewness
 
-from core.analysis import LEAD, RANDOM, Metric, Point, Points, compare_systems, magic_numbers, mean_intervals
+from core.analysis import LEAD, RANDOM, Metric, Points, compare_systems, magic_numbers, mean_intervals
+from core.analysis.paired import ALPHA, TOO_SKEWED
+from core.analysis.points import NO_TEXT
+from core.analysis.sign_flip import holm, sign_flip_p
 from jobs.store import open_store
 
 ARTICLES = (8, 24, 100, 1000)
 FEW_ARTICLES = (5, 8, 12, 24)
 METRICS: tuple[Metric, ...] = ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1")
 LENGTHS = tuple(range(1, 22, 2))
-RESAMPLES = 2000
 SEED = 0
+SKEWS = (0.25, 0.5, 0.75, 1.0, 1.5)
+SKEWED_ARTICLES = (12, 24, 60, 200, 1000)
 
 # From a generator and a number of articles: what a system has over a control, (articles, lengths), with mean 0.
 Noise = Callable[[np.random.Generator, int], NDArray[np.float64]]
@@ -94,29 +99,28 @@ def coverage(scores: NDArray[np.float64], articles: int, draws: int) -> tuple[fl
     return float(held.min() / draws), float(held.max() / draws)
 
 
-def sweep(noise: NDArray[np.float64], gain: NDArray[np.float64], control: str) -> list[Point]:
+def made_points(scores: dict[str, NDArray[np.float64]]) -> Points:
+    """The points of systems with these scores, (articles, lengths)."""
+    systems, (articles, lengths) = tuple(scores), next(iter(scores.values())).shape
+    cells = len(systems) * articles * lengths
+    s, a, n = (index.ravel() for index in np.indices((len(systems), articles, lengths)))
+    words = np.array(LENGTHS, dtype=np.int32)[n]
+    return Points(
+        systems=systems,
+        kinds=tuple("control" if system in (LEAD, RANDOM) else "system" for system in systems),
+        articles=tuple(("made", f"{i:06d}") for i in range(articles)),
+        system=s.astype(np.int32),
+        article=a.astype(np.int32),
+        n=words,
+        words=words,
+        text=np.full(cells, NO_TEXT, dtype=np.int64),
+        scores={"bertscore_f1": np.stack(list(scores.values())).ravel()},
+    )
+
+
+def sweep(noise: NDArray[np.float64], gain: NDArray[np.float64], control: str) -> Points:
     """The points of a system that has `gain` and `noise` over a control."""
-    scores = {"a": 0.4 + noise + gain, control: np.full_like(noise, 0.4)}
-    return [
-        Point(
-            dataset="made",
-            article_id=f"{article:04d}",
-            system=system,
-            n=n,
-            words=n,
-            bertscore_f1=float(of[article, k]),
-            rouge1_f1=0.0,
-            rouge2_f1=0.0,
-            rougel_f1=0.0,
-            efficiency=0.0,
-            density=0.0,
-            coverage=0.0,
-            kind="system" if system == "a" else "control",
-        )
-        for system, of in scores.items()
-        for article in range(len(noise))
-        for k, n in enumerate(LENGTHS)
-    ]
+    return made_points({"a": 0.4 + noise + gain, control: np.full_like(noise, 0.4)})
 
 
 def rates(noise: Noise, articles: int, sweeps: int) -> Rates:
@@ -127,10 +131,10 @@ def rates(noise: Noise, articles: int, sweeps: int) -> Rates:
     found: dict[str, list[tuple[int, ...]]] = {"none": [], "flat": [], "peak": []}
     for _ in range(sweeps):
         points = sweep(noise(rng, articles), none, LEAD)
-        (compared,) = compare_systems(points, points, [("a", LEAD)], seed=SEED, resamples=RESAMPLES)
+        (compared,) = compare_systems(points, points, [("a", LEAD)])
         verdicts.append(any(at.significant for at in compared.lengths))
         for name, gain in (("none", none), ("flat", flat), ("peak", peak)):
-            numbers = magic_numbers(sweep(noise(rng, articles), gain, RANDOM), seed=SEED, resamples=RESAMPLES)
+            numbers = magic_numbers(sweep(noise(rng, articles), gain, RANDOM))
             found[name].append(next(number.recommended for number in numbers if number.system == "a"))
     told = [of for of in found["peak"] if of]
     return Rates(
@@ -141,6 +145,36 @@ def rates(noise: Noise, articles: int, sweeps: int) -> Rates:
         silent=float(np.mean([not of for of in found["peak"]])),
         size=float(np.mean([len(of) for of in told])) if told else float("nan"),
     )
+
+
+def skewed_rates(sigma: float, articles: int, sweeps: int) -> tuple[float, float, float]:
+    """Of lognormal differences with mean 0 at correlated n: how skewed, and how often some n has a verdict.
+
+    Returns:
+        The median of |skewness| / √articles in samples; the share of sweeps with a verdict at some n; and with a
+        verdict that no warning of skewed differences goes with.
+    """
+    rng = np.random.default_rng(SEED)
+    skews, told, unwarned = [], 0, 0
+    for _ in range(sweeps):
+        normal = made(rng, articles) / 0.13
+        differences = np.exp(sigma * normal) - np.exp(sigma**2 / 2)
+        skew = np.abs(skewness(differences, axis=0)) / articles**0.5
+        is_significant = np.array(holm([p for p, _ in sign_flip_p(differences)])) < ALPHA
+        skews.append(skew)
+        told += bool(is_significant.any())
+        unwarned += bool((is_significant & (skew <= TOO_SKEWED)).any())
+    return float(np.median(skews)), told / sweeps, unwarned / sweeps
+
+
+def print_skewed(sweeps: int) -> None:
+    print("\nSystems that are equal, with lognormal differences: verdicts at some n")
+    print("| sigma | articles | median skewness / √articles | verdict | without a warning |")
+    print("| --- | --- | --- | --- | --- |")
+    for sigma in SKEWS:
+        for articles in SKEWED_ARTICLES:
+            skew, told, unwarned = skewed_rates(sigma, articles, sweeps)
+            print(f"| {sigma} | {articles:,} | {skew:.2f} | {told:.1%} | {unwarned:.1%} |", flush=True)
 
 
 def main() -> None:
@@ -160,6 +194,7 @@ def main() -> None:
         shares = (found.verdict, found.recommended, found.dropped, found.missed, found.silent)
         print(f"| {articles:,} | {' | '.join(f'{share:.1%}' for share in shares)} | {found.size:.1f} |", flush=True)
     if not points:
+        print_skewed(options.sweeps)
         return
     print("\n| 95 % interval of | articles |", " | ".join(METRICS), "|\n| --- | --- |", "--- | " * len(METRICS))
     for name in scores_of(points, "bertscore_f1"):

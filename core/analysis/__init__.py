@@ -7,6 +7,7 @@ from core.analysis.paired import Comparison, PairedLength, compare_by_metric, co
 from core.analysis.points import (
     LEAD,
     METRICS,
+    PARTS,
     POLICY,
     RANDOM,
     Metric,
@@ -24,6 +25,7 @@ __all__ = [
     "COMPARED",
     "LEAD",
     "METRICS",
+    "PARTS",
     "POLICY",
     "RANDOM",
     "TEXTRANK",

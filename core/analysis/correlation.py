@@ -44,33 +44,52 @@ class Correlation:
     resamples: int
 
 
-def correlations(
-    metrics: Mapping[str, FloatArray], human: FloatArray, *, seed: int, confidence: float = 0.95, resamples: int = 1_000
-) -> tuple[Correlation, ...]:
-    """The correlation of every metric with the human scores: at every level, by every coefficient.
-
-    Every metric sees the same resamples.
+def resampled_correlations(
+    metrics: Mapping[str, FloatArray], human: FloatArray, *, seed: int, resamples: int = 1_000
+) -> dict[str, FloatArray]:
+    """The correlations of every metric with the human scores in bootstrap resamples, the same ones for all metrics.
 
     Args:
         metrics: by name, the scores: float64 of shape (systems, documents), without NaN.
         human: the human scores, of the same shape.
-        seed: of numpy's `default_rng`; the same seed and scores give the same intervals.
-        confidence: share of the resampled correlations inside an interval.
+        seed: of numpy's `default_rng`; the same seed and scores give the same resamples.
         resamples: how many times systems and documents are drawn with replacement.
+
+    Returns:
+        By name, float64 of shape (levels, coefficients, resamples); NaN where a correlation is undefined.
     """
     rng = np.random.default_rng(seed)
     systems, documents = (_drawn(rng, resamples, size) for size in human.shape)
+    gold = standardised(human)
+    return {name: _at_both_levels(standardised(scores), gold, systems, documents) for name, scores in metrics.items()}
+
+
+def correlations(
+    metrics: Mapping[str, FloatArray],
+    human: FloatArray,
+    resampled: Mapping[str, FloatArray],
+    *,
+    confidence: float = 0.95,
+) -> tuple[Correlation, ...]:
+    """The correlation of every metric with the human scores: at every level, by every coefficient.
+
+    Args:
+        metrics: by name, the scores: float64 of shape (systems, documents), without NaN.
+        human: the human scores, of the same shape.
+        resampled: of the same metrics (`resampled_correlations`).
+        confidence: share of the resampled correlations inside an interval.
+    """
     gold = standardised(human)
     results = []
     for name, scores in metrics.items():
         metric = standardised(scores)
         values, left_out = observed(metric, gold), _undefined_documents(metric, gold)
-        drawn = _at_both_levels(metric, gold, systems, documents)
+        drawn = resampled[name]
         for (i, level), (j, coefficient) in itertools.product(enumerate(LEVELS), enumerate(COEFFICIENTS)):
-            resampled = drawn[i, j][~np.isnan(drawn[i, j])]
-            value, low, high = _with_interval(values[i, j], resampled, confidence)
+            defined = drawn[i, j][~np.isnan(drawn[i, j])]
+            value, low, high = _with_interval(values[i, j], defined, confidence)
             out = left_out if level == "summary" else 0
-            results.append(Correlation(name, level, coefficient, value, low, high, out, len(resampled)))
+            results.append(Correlation(name, level, coefficient, value, low, high, out, len(defined)))
     return tuple(results)
 
 

@@ -24,12 +24,14 @@ class CurvePoint(Interval):
             comparable system has at this n; for any other point, all that its own system has.
         of_articles: how many articles any system has at this n.
         comparable: whether it may be compared with other systems at this n.
+        words: mean number of words of these summaries. Most systems write n.
     """
 
     n: int
     articles: int
     of_articles: int
     comparable: bool
+    words: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +94,10 @@ def _curves(grid: Grid) -> list[Curve]:
         comparable, common = comparable_articles(present[:, k])
         total = int(present[:, k].any(axis=0).sum())
         for s in np.flatnonzero(present[:, k].any(axis=1)):
-            values = grid.values[s, k][common if comparable[s] else present[s, k]]
+            chosen = common if comparable[s] else present[s, k]
+            values, words = grid.values[s, k][chosen], float(grid.words[s, k][chosen].mean())
             (mean,) = mean_intervals(values[:, None])
-            point = CurvePoint(mean.mean, mean.low, mean.high, n, len(values), total, bool(comparable[s]))
+            point = CurvePoint(mean.mean, mean.low, mean.high, n, len(values), total, bool(comparable[s]), words)
             on_curve.setdefault(int(s), []).append(point)
     return [
         Curve(grid.dataset, system, kind, tuple(on_curve[s]))

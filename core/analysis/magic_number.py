@@ -15,7 +15,7 @@ bench/error_rates.py measures both.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, count, islice
+from itertools import combinations, count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,6 @@ from core.analysis.points import RANDOM, Metric, Point, Points
 from core.analysis.sign_flip import CELLS_AT_ONCE, holm, sign_flip_p
 from core.types import SystemKind
 
-PATTERNS_PER_PAIR = 40
-"""The fewest sign patterns to draw for each pair of n: then the smallest p can stay below .05 after correction."""
-
 
 @dataclass(frozen=True, slots=True)
 class Gain:
@@ -38,6 +35,7 @@ class Gain:
     Attributes:
         gain: the mean of the per-article differences. The intervals of all n of a system hold at once (Bonferroni).
         p_holm: corrected p of the test that the gain is 0, the same as in `nws compare`.
+        too_skewed: whether that test may be wrong more often than it says (`PairedLength.too_skewed`).
         p_behind: the smallest p of a test in which another n gains more, corrected over all pairs of n. None where
             there are too few articles for any p to fall below .05, so that nothing could rule this n out.
     """
@@ -46,6 +44,7 @@ class Gain:
     articles: int
     gain: Interval
     p_holm: float
+    too_skewed: bool
     p_behind: float | None
 
     @property
@@ -106,16 +105,12 @@ class MagicNumber:
         return max(self.best_per_article, key=lambda n: (self.best_per_article[n], -n), default=None)
 
 
-def magic_numbers(
-    points: Points | Iterable[Point], metric: Metric = "bertscore_f1", *, seed: int, resamples: int = 10_000
-) -> tuple[MagicNumber, ...]:
+def magic_numbers(points: Points | Iterable[Point], metric: Metric = "bertscore_f1") -> tuple[MagicNumber, ...]:
     """A `MagicNumber` per dataset and system, in the order of `system_order`; uncut summaries are left out.
 
     Args:
         points: of one run.
         metric: what gains are in.
-        seed: of every drawn sign.
-        resamples: the most sign patterns that are looked at.
 
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
@@ -123,12 +118,12 @@ def magic_numbers(
     points = Points.of(points)
     systems = set(points.systems) - {RANDOM}
     pairs = [(system, RANDOM) for system in sorted(systems)]
-    compared = compare_systems(points, points, pairs, metric, seed=seed, resamples=resamples)
+    compared = compare_systems(points, points, pairs, metric)
     over_random = {(comparison.dataset, comparison.a): comparison for comparison in compared}
     return tuple(
         number
         for grid in build_grids(points.take(points.n > 0), metric)
-        for number in _magic_numbers(grid, over_random, seed, resamples)
+        for number in _magic_numbers(grid, over_random)
     )
 
 
@@ -145,12 +140,10 @@ def lengths_text(tested: tuple[int, ...], chosen: tuple[int, ...]) -> str:
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs if run)
 
 
-def _magic_numbers(
-    grid: Grid, over_random: Mapping[tuple[str, str], Comparison], seed: int, resamples: int
-) -> list[MagicNumber]:
+def _magic_numbers(grid: Grid, over_random: Mapping[tuple[str, str], Comparison]) -> list[MagicNumber]:
     over = [over_random.get((grid.dataset, system)) for system in grid.systems]
     columns = [_gain_columns(grid, comparison) for comparison in over]
-    p_behind = _p_behind(columns, seed, resamples)
+    p_behind = [_p_behind(gains) for gains in columns]
     return [
         _magic_number(grid, s, columns[s], _gains(over[s], columns[s], p_behind[s])) for s in range(len(grid.systems))
     ]
@@ -165,25 +158,15 @@ def _gain_columns(grid: Grid, comparison: Comparison | None) -> NDArray[np.float
     return np.asarray((grid.values[system, lengths] - grid.values[random, lengths]).T, dtype=np.float64)
 
 
-def _p_behind(columns: Sequence[NDArray[np.float64]], seed: int, resamples: int) -> list[list[float | None]]:
-    """For each system and compared n: the smallest corrected p of a pair in which the other n gains more.
+def _p_behind(gains: NDArray[np.float64]) -> list[float | None]:
+    """For each compared n: the smallest corrected p of a pair in which the other n gains more.
 
     1 without such a pair. Each pair is compared over the articles that have both n. An n of too few articles is in no
     pair: its value is None.
     """
-    enough = [_enough(gains) for gains in columns]
-    pairs = [_pairs(gains, compared) for gains, compared in zip(columns, enough, strict=True)]
-    resamples = max(resamples, PATTERNS_PER_PAIR * max(map(len, pairs), default=0))
-    # All systems are tested together: drawing the signs takes longer than using them.
-    tests = iter(
-        _test_pairs(
-            columns, [(s, *pair) for s, system_pairs in enumerate(pairs) for pair in system_pairs], seed, resamples
-        )
-    )
-    return [
-        _smallest_p(compared, system_pairs, list(islice(tests, len(system_pairs))))
-        for compared, system_pairs in zip(enough, pairs, strict=True)
-    ]
+    compared = _enough(gains)
+    pairs = _pairs(gains, compared)
+    return _smallest_p(compared, pairs, list(_test_pairs(gains, pairs)))
 
 
 def _enough(gains: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -198,18 +181,14 @@ def _pairs(gains: NDArray[np.float64], compared: NDArray[np.bool_]) -> list[tupl
     return [(i, j) for i, j in combinations(np.flatnonzero(compared).tolist(), 2) if (has[:, i] & has[:, j]).any()]
 
 
-def _test_pairs(
-    columns: Sequence[NDArray[np.float64]], pairs: Sequence[tuple[int, int, int]], seed: int, resamples: int
-) -> Iterator[tuple[float, float]]:
-    """For each pair (system, n, other n): the sum of the gains at n minus those at the other n, and its p."""
-    if not pairs:
-        return
-    step = max(1, CELLS_AT_ONCE // len(columns[0]))
+def _test_pairs(gains: NDArray[np.float64], pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[float, float]]:
+    """For each pair (n, other n): the sum of the gains at n minus those at the other n, and its p."""
+    step = max(1, CELLS_AT_ONCE // max(1, len(gains)))
     for start in range(0, len(pairs), step):
-        raw = np.stack([columns[s][:, i] - columns[s][:, j] for s, i, j in pairs[start : start + step]], axis=1)
+        first, second = np.array(pairs[start : start + step]).T
+        raw = gains[:, first] - gains[:, second]
         differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
-        tests = sign_flip_p(differences, seed, resamples)
-        yield from zip(np.nansum(differences, axis=0).tolist(), (p for p, _ in tests), strict=True)
+        yield from zip(np.nansum(differences, axis=0).tolist(), (p for p, _ in sign_flip_p(differences)), strict=True)
 
 
 def _smallest_p(
@@ -235,7 +214,7 @@ def _gains(
         return ()
     intervals = mean_intervals(columns, 1 - (1 - CONFIDENCE) / len(comparison.lengths))
     return tuple(
-        Gain(at.n, at.articles, interval, at.p_holm, p)
+        Gain(at.n, at.articles, interval, at.p_holm, at.too_skewed, p)
         for at, interval, p in zip(comparison.lengths, intervals, p_behind, strict=True)
     )
 

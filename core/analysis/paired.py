@@ -17,6 +17,8 @@ from core.analysis.points import NO_TEXT, Metric, Point, Points, short_articles,
 from core.analysis.sign_flip import holm, sign_flip_p
 
 ALPHA = 0.05
+TOO_SKEWED = 0.1
+"""Of |skewness| / √articles. Beyond it, over 7 % of comparisons may be wrong (simulated: docs/compare.md)."""
 TIE = 1e-6
 """Scores within this distance are equal: the same text in another batch may differ in the seventh decimal."""
 
@@ -28,10 +30,12 @@ class PairedLength:
     Attributes:
         only_a: articles that only A has, which are left out; `only_b` likewise.
         p_holm: `p` corrected over the n of one pair on one dataset.
-        exact: whether every sign pattern was counted.
+        exact: whether every sign pattern was counted for `p`.
         wins: articles on which A is higher; `losses` likewise.
         ties: articles on which the scores are within `TIE`. Their difference counts as 0.
         same_text: articles for which both wrote the same text; None where a side is a mean over several texts.
+        words_a: mean number of words that A wrote for these articles; `words_b` likewise. Most systems write n.
+        skewness: of the per-article differences, m3 / m2^1.5; None where all are equal.
     """
 
     n: int
@@ -48,10 +52,23 @@ class PairedLength:
     ties: int
     losses: int
     same_text: int | None
+    words_a: float
+    words_b: float
+    skewness: float | None
 
     @property
     def significant(self) -> bool:
         return self.p_holm < ALPHA
+
+    @property
+    def at_equal_length(self) -> bool:
+        """Whether both wrote n words. Otherwise a part of the difference may be one of length."""
+        return self.words_a == self.n == self.words_b
+
+    @property
+    def too_skewed(self) -> bool:
+        """Whether the test is wrong more often than it says, if the differences are skewed around a mean of 0."""
+        return self.skewness is not None and abs(self.skewness) / self.articles**0.5 > TOO_SKEWED
 
     @property
     def better(self) -> bool:
@@ -86,9 +103,7 @@ def compare_systems(
     pairs: Sequence[tuple[str, str]],
     metric: Metric = "bertscore_f1",
     *,
-    seed: int,
     confidence: float = CONFIDENCE,
-    resamples: int = 10_000,
 ) -> tuple[Comparison, ...]:
     """Each pair of systems on each dataset, the first system from `a`, the second from `b`.
 
@@ -97,15 +112,12 @@ def compare_systems(
         b: those of another run, or of the same.
         pairs: names of systems. A pair that shares no article at any n of a dataset has no comparison there.
         metric: what is compared.
-        seed: of every drawn sign.
         confidence: of the intervals.
-        resamples: the most sign patterns that are looked at.
 
     Raises:
         StoreError: `a` or `b` are not the points of one run (see `build_grids`).
     """
-    comparisons = compare_by_metric(a, b, pairs, (metric,), seed=seed, confidence=confidence, resamples=resamples)
-    return comparisons[metric]
+    return compare_by_metric(a, b, pairs, (metric,), confidence=confidence)[metric]
 
 
 def compare_by_metric(
@@ -114,9 +126,7 @@ def compare_by_metric(
     pairs: Sequence[tuple[str, str]],
     metrics: Sequence[Metric],
     *,
-    seed: int,
     confidence: float = CONFIDENCE,
-    resamples: int = 10_000,
 ) -> dict[Metric, tuple[Comparison, ...]]:
     """`compare_systems` for each metric, computed together in less time."""
     one_run = a is b
@@ -132,7 +142,7 @@ def compare_by_metric(
         short.setdefault(dataset, Counter())[n] += 1
     comparisons_by_metric: dict[Metric, list[Comparison]] = {metric: [] for metric in metrics}
     for dataset, grids in _both_by_dataset(grids_a, grids_b).items():
-        compared = _compare(grids, short.get(dataset, {}), pairs, seed, confidence, resamples)
+        compared = _compare(grids, short.get(dataset, {}), pairs, confidence)
         for metric, comparisons in compared.items():
             comparisons_by_metric[metric] += comparisons
     return {metric: tuple(comparisons) for metric, comparisons in comparisons_by_metric.items()}
@@ -165,6 +175,8 @@ class _Cell:
     only_a: int
     only_b: int
     same_text: int | None
+    words_a: float
+    words_b: float
 
     @property
     def both(self) -> NDArray[np.bool_]:
@@ -175,18 +187,15 @@ def _compare(
     grids: _Grids,
     short: Mapping[int, int],
     pairs: Sequence[tuple[str, str]],
-    seed: int,
     confidence: float,
-    resamples: int,
 ) -> dict[Metric, list[Comparison]]:
     cells = [(metric, cell) for metric, (a, b) in grids.items() for cell in _cells(a, b, pairs) if cell.both.any()]
     if not cells:
         return {}
-    # One matrix for all pairs and metrics: they share the drawn signs, which saves most of the time.
     raw = np.stack([cell.a - cell.b for _, cell in cells], axis=1)
     differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
     intervals = mean_intervals(differences, confidence)
-    tests = sign_flip_p(differences, seed, resamples)
+    tests = sign_flip_p(differences)
     columns: dict[tuple[Metric, tuple[str, str]], list[int]] = {}
     for i, (metric, cell) in enumerate(cells):
         columns.setdefault((metric, cell.pair), []).append(i)
@@ -211,11 +220,13 @@ def _cells(a: Grid, b: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator[_Cell
             continue
         for n in sorted(set(a.lengths) & set(b.lengths)):
             at_a, at_b = (a.systems.index(pair[0]), a.lengths.index(n)), (b.systems.index(pair[1]), b.lengths.index(n))
+            sides = ((a, at_a, in_a), (b, at_b, in_b))
             scores_a, scores_b = a.values[at_a], b.values[at_b]
             both = ~np.isnan(scores_a[in_a] - scores_b[in_b])
             only_a, only_b = (int((~np.isnan(scores)).sum() - both.sum()) for scores in (scores_a, scores_b))
             same = _count_equal(a.texts[at_a][in_a][both], b.texts[at_b][in_b][both])
-            yield _Cell(pair, n, scores_a[in_a], scores_b[in_b], only_a, only_b, same)
+            words = (float(grid.words[at][rows][both].mean()) if both.any() else 0.0 for grid, at, rows in sides)
+            yield _Cell(pair, n, scores_a[in_a], scores_b[in_b], only_a, only_b, same, *words)
 
 
 def _count_equal(a: NDArray[np.int64], b: NDArray[np.int64]) -> int | None:
@@ -248,4 +259,14 @@ def _paired_length(
         ties=int((differences == 0).sum()),
         losses=int((differences < 0).sum()),
         same_text=cell.same_text,
+        words_a=cell.words_a,
+        words_b=cell.words_b,
+        skewness=_skewness(differences[both]),
     )
+
+
+def _skewness(values: NDArray[np.float64]) -> float | None:
+    centred = values - values.mean()
+    variance = float((centred**2).mean())
+    # Equal values differ from their mean by rounding alone.
+    return float((centred**3).mean() / variance**1.5) if variance**0.5 > TIE else None

@@ -10,13 +10,17 @@ from numpy.typing import NDArray
 from core.metrics.repeated_words import repeated_word_share
 from core.types import SystemKind
 
-# The name of a score: one of `METRICS`, or of a metric from outside.
+# The name of a score: one of `METRICS` or `PARTS`, or of a metric from outside.
 Metric: TypeAlias = str
 METRICS: tuple[Metric, ...] = (
     *("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency"),
     *("density", "coverage"),
 )
 """Those that every summary has. The higher any metric is, the better."""
+PARTS: tuple[Metric, ...] = tuple(
+    f"{name}_{part}" for name in ("bertscore", "rouge1", "rouge2", "rougel") for part in ("precision", "recall")
+)
+"""Of what the F1 are made. Every summary has them, too; they are read where somebody asks for one."""
 
 RANDOM = "random"
 LEAD = "lead"
@@ -44,7 +48,7 @@ class Point:
 
     `words` is the length of the summary; it is less than `n` when the article has fewer words. `kind` says whether the
     system is a system, a control or an upper bound. `text` is the summary, or None for a mean over several.
-    `plugin_scores` are the scores by metrics of plugins; all points have the same ones.
+    `plugin_scores` are the scores by metrics of plugins, and by `PARTS`; all points have the same ones.
     """
 
     dataset: str
@@ -64,7 +68,7 @@ class Point:
     plugin_scores: Mapping[Metric, float] = field(default_factory=dict)
 
     def score(self, metric: Metric) -> float:
-        """The score by one of `METRICS`, or by a metric of a plugin."""
+        """The score by one of `METRICS` or of `PARTS`, or by a metric of a plugin."""
         value: float = getattr(self, metric) if metric in METRICS else self.plugin_scores[metric]
         return value
 

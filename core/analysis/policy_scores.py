@@ -54,7 +54,8 @@ def mean_over_seeds(points: Points | Iterable[Point], method: str) -> Points:
             for k, metric in enumerate(points.scores)
         }
         places = [(axes.dataset, axes.articles[i]) for i in article.tolist()]
-        parts.append(_means(method, axes.kinds[0], places, np.array(axes.lengths)[n], means))
+        words = values[:, :, len(means)].mean(axis=0)
+        parts.append(_means(method, axes.kinds[0], places, np.array(axes.lengths)[n], words, means))
     return Points.together(parts)
 
 
@@ -66,8 +67,8 @@ def _present(axes: Axes) -> NDArray[np.bool_]:
 
 
 def _values(axes: Axes) -> NDArray[np.float64]:
-    """All scores, and the share of repeated words if there is one: (systems, lengths, articles, numbers), float64."""
-    columns = [*axes.points.scores.values()]
+    """All scores, words, and the share of repeated words if there is one: (systems, lengths, articles, …), float64."""
+    columns = [*axes.points.scores.values(), axes.points.words]
     if axes.points.repeated_words is not None:
         columns.append(axes.points.repeated_words)
     values = np.full((*axes.shape, len(columns)), np.nan)
@@ -81,6 +82,7 @@ def _means(
     kind: SystemKind,
     places: Sequence[tuple[str, str]],
     n: NDArray[np.int64],
+    words: NDArray[np.float64],
     means: Mapping[Metric, NDArray[np.float64]],
 ) -> Points:
     """Points of a system that are means over several."""
@@ -93,7 +95,7 @@ def _means(
         system=np.zeros(len(places), dtype=np.int32),
         article=np.array([depth[place] for place in places], dtype=np.int32),
         n=n.astype(np.int32),
-        words=n.astype(np.int32),
+        words=np.rint(words).astype(np.int32),
         text=np.full(len(places), NO_TEXT, dtype=np.int64),
         scores=means,
     )
@@ -103,8 +105,6 @@ def policy_scores(
     points: Points | Iterable[Point],
     training_f1: Mapping[tuple[str, int], float],
     metric: Metric = "bertscore_f1",
-    *,
-    seed: int,
 ) -> tuple[SystemScore, ...]:
     """A score for every dataset, system and n; datasets by name, policies first, upper bounds last, n rising.
 
@@ -113,7 +113,6 @@ def policy_scores(
             and so are articles of fewer than n words.
         training_f1: mean F1 on training articles, by system (without seed) and n.
         metric: what seeds, differences and gaps are in.
-        seed: of every drawn sign.
 
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
@@ -124,7 +123,7 @@ def policy_scores(
     all_cells = _cells(points, metric)
     cells = _on_equal_articles(all_cells)
     scores = {key: dict(zip(cell.articles, cell.scores.mean(axis=0), strict=True)) for key, cell in cells.items()}
-    versus = _comparisons(all_cells, metric, seed)
+    versus = _comparisons(all_cells, metric)
     return tuple(
         _score(key, cells[key], versus.get(key, {}), _gap_closed(key, scores), training_f1.get(key[1:]))
         for key in sorted(cells, key=lambda key: _order(key, cells[key].kind))
@@ -137,7 +136,7 @@ _Key: TypeAlias = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cell:
-    """A system at one n: `numbers` are float64 of shape (seeds, articles, metrics and repeated words).
+    """A system at one n: `numbers` are float64 of shape (seeds, articles, metrics, words and repeated words).
 
     `column` is that of the metric the scores are about. `seeds` is empty for a system without seeds; its numbers then
     have a first axis of length 1.
@@ -166,8 +165,8 @@ def _score(
     key: _Key, cell: _Cell, versus: Mapping[str, PairedLength], gap_closed: float | None, training_f1: float | None
 ) -> SystemScore:
     dataset, system, n = key
-    # The order: the metrics that every summary has, those of plugins, and the repeated words last.
-    f1, rouge1, rouge2, rougel, efficiency, density, coverage, *_, repeated_words = cell.numbers.mean(
+    # The order: the metrics that every summary has, others, the words, and the repeated words last.
+    f1, rouge1, rouge2, rougel, efficiency, density, coverage, *_, words, repeated_words = cell.numbers.mean(
         axis=(0, 1)
     ).tolist()
     return SystemScore(
@@ -185,6 +184,7 @@ def _score(
         efficiency=efficiency,
         density=density,
         coverage=coverage,
+        words=words,
         repeated_words=repeated_words,
         comparable=cell.comparable,
         versus=versus,
@@ -238,7 +238,7 @@ def _only(cell: _Cell, articles: Container[str]) -> _Cell:
     )
 
 
-def _comparisons(cells: Mapping[_Key, _Cell], metric: Metric, seed: int) -> dict[_Key, dict[str, PairedLength]]:
+def _comparisons(cells: Mapping[_Key, _Cell], metric: Metric) -> dict[_Key, dict[str, PairedLength]]:
     """The results of `compare_systems` when the seeds of a policy are one system."""
     points = Points.together(
         [
@@ -247,6 +247,7 @@ def _comparisons(cells: Mapping[_Key, _Cell], metric: Metric, seed: int) -> dict
                 cell.kind,
                 [(dataset, article) for article in cell.articles],
                 np.full(len(cell.articles), n),
+                cell.numbers[:, :, -2].mean(axis=0),
                 {metric: cell.scores.mean(axis=0)},
             )
             for (dataset, system, n), cell in cells.items()
@@ -255,7 +256,7 @@ def _comparisons(cells: Mapping[_Key, _Cell], metric: Metric, seed: int) -> dict
     systems = sorted({system for (_, system, _), cell in cells.items() if cell.kind != "upper bound"})
     pairs = [(system, compared) for system in systems for compared in COMPARED if system != compared]
     versus: dict[_Key, dict[str, PairedLength]] = {}
-    for comparison in compare_systems(points, points, pairs, metric, seed=seed):
+    for comparison in compare_systems(points, points, pairs, metric):
         for at in comparison.lengths:
             versus.setdefault((comparison.dataset, comparison.a, at.n), {})[comparison.b] = at
     return versus

@@ -23,6 +23,7 @@ class SystemScore:
         score: the mean of the metric that `policy_scores` was asked for, with its 95 % interval over articles.
         seeds: for a policy, the mean of each of its seeds. Empty for any other system. Here and in every other number,
             only articles count for which all seeds have a summary.
+        words: mean number of words of the summaries. Most systems write n.
         repeated_words: share of words that occurred earlier in the summary (`repeated_word_share`).
         comparable: whether it may be compared with the others at this n. All comparable systems are judged on the same
             articles (`comparable_articles`), any other system on all that it has.
@@ -48,6 +49,7 @@ class SystemScore:
     efficiency: float
     density: float
     coverage: float
+    words: float
     repeated_words: float
     comparable: bool
     versus: Mapping[str, PairedLength]

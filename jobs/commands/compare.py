@@ -30,7 +30,8 @@ def compare(
     metric: Annotated[
         str,
         typer.Option(
-            help="bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, efficiency, density, coverage, or a plugin's."
+            help="bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, the same with _precision or _recall in place of _f1, "
+            "efficiency, density, coverage, or a plugin's."
         ),
     ] = "bertscore_f1",
     store: StoreUrl = DEFAULT_STORE,

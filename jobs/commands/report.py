@@ -30,8 +30,9 @@ def report(
     metric: Annotated[
         str,
         typer.Option(
-            help="What the report is about: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, efficiency, density, "
-            "coverage, or a plugin's. Files of another metric than the default go to reports/RUN/METRIC."
+            help="What the report is about: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, the same with _precision or "
+            "_recall in place of _f1, efficiency, density, coverage, or a plugin's. Files of another metric than the "
+            "default go to reports/RUN/METRIC."
         ),
     ] = "bertscore_f1",
     store: StoreUrl = DEFAULT_STORE,

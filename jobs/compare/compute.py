@@ -11,6 +11,7 @@ from core.analysis import (
     POLICY,
     Comparison,
     Metric,
+    PairedLength,
     Points,
     compare_systems,
     kinds_of,
@@ -25,7 +26,7 @@ from jobs.compare.reasons import Sides
 from jobs.store import RunInfo, Store
 from jobs.terminal.metrics import NOT_RECORDED, find_metric, metric_signature
 
-RESAMPLES = 10_000
+TEST = "sign-flip, two-sided, nothing drawn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,6 @@ class RunComparison:
 
     Attributes:
         signatures: how the metric was computed in either run; they are equal.
-        seed: of the tests. It is that of run `a`.
         kinds: what each system is.
         not_compared: pairs that share no article at any n, and why.
         why_left_out: by dataset and pair, a sentence for each reason why some n take no part.
@@ -45,7 +45,6 @@ class RunComparison:
     b: RunInfo
     metric: Metric
     signatures: tuple[str, str]
-    seed: int
     comparisons: tuple[Comparison, ...]
     kinds: Mapping[str, SystemKind]
     not_compared: Mapping[tuple[str, str], str]
@@ -63,9 +62,8 @@ class RunComparison:
             "runs": {"a": _run_json(self.a), "b": _run_json(self.b)},
             "metric": self.metric,
             "signatures": dict(zip("ab", self.signatures, strict=True)),
-            "seed": self.seed,
             "confidence": CONFIDENCE,
-            "resamples": RESAMPLES,
+            "test": TEST,
             "alpha": ALPHA,
             "tie": TIE,
             "holm_family": "the n of one pair on one dataset",
@@ -111,9 +109,7 @@ def compare_runs(
         shared = set().union(*(has_a[system_a] & has_b[system_b] for system_a, system_b in pairs))
         _check_lengths(lengths, shared, {a.id: lengths_a, b.id: lengths_b} if other_run else {})
         points_a, points_b = (points.take(np.isin(points.n, lengths)) for points in (points_a, points_b))
-    comparisons = compare_systems(
-        points_a, points_b, pairs, checked, seed=a.seed, confidence=CONFIDENCE, resamples=RESAMPLES
-    )
+    comparisons = compare_systems(points_a, points_b, pairs, checked, confidence=CONFIDENCE)
     compared = {(comparison.a, comparison.b) for comparison in comparisons}
     not_compared = tuple(pair for pair in pairs if pair not in compared)
     sides = Sides(store, a, b, points_a, points_b)
@@ -131,7 +127,7 @@ def compare_runs(
     }
     only_a, only_b = ((), ()) if systems or not other_run else (_only_first(has_a, has_b), _only_first(has_b, has_a))
     kinds = kinds_of(Points.together([points_a, points_b]))
-    return RunComparison(a, b, checked, signatures, a.seed, comparisons, kinds, reasons, why_left_out, only_a, only_b)
+    return RunComparison(a, b, checked, signatures, comparisons, kinds, reasons, why_left_out, only_a, only_b)
 
 
 def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hashes_b: Mapping[str, str]) -> Points:
@@ -275,12 +271,17 @@ def _system_json(system: str, kind: SystemKind) -> dict[str, Any]:
     return {"system": system, "is_control": kind == "control", "is_upper_bound": kind == "upper bound"}
 
 
+def _length_json(at: PairedLength) -> dict[str, Any]:
+    flags = ("significant", "at_equal_length", "too_skewed")
+    return asdict(at) | {flag: getattr(at, flag) for flag in flags}
+
+
 def _comparison_json(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> dict[str, Any]:
     return {
         "dataset": comparison.dataset,
         "a": _system_json(comparison.a, kinds[comparison.a]),
         "b": _system_json(comparison.b, kinds[comparison.b]),
-        "lengths": [asdict(at) | {"significant": at.significant} for at in comparison.lengths],
+        "lengths": [_length_json(at) for at in comparison.lengths],
         "left_out": list(comparison.left_out),
         "short": {str(n): articles for n, articles in comparison.short.items()},
     }

@@ -8,10 +8,11 @@ from rich.text import Text
 from core.analysis import Comparison, PairedLength
 from core.analysis.paired import ALPHA
 from core.types import SystemKind
-from jobs.compare.compute import RESAMPLES, RunComparison
+from jobs.compare.compute import RunComparison
 from jobs.store import RunInfo
-from jobs.terminal.caution import few
-from jobs.terminal.numerals import counted, decimals, interval_text, signed
+from jobs.terminal.caution import SKEWED, few
+from jobs.terminal.length_note import length_notes
+from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
 from jobs.terminal.parted_table import Column, print_table
 from jobs.terminal.table_style import print_line, print_metric, print_title, role
 
@@ -19,6 +20,7 @@ _PLACES = 4
 _WORTH_SAYING = 0.01
 """The least share of equal texts."""
 _HEADINGS = ("articles", "A", "B", "A − B", "95 % interval", "p", "Holm p", "wins/ties/\nlosses")
+_WORDS = ("words\nof A", "words\nof B")
 
 
 def print_comparison(result: RunComparison, console: Console, where: str = "") -> None:
@@ -42,6 +44,11 @@ def _print_pair(result: RunComparison, comparison: Comparison, console: Console)
         print_line(console, f"{side}  {_describe(system, result.kinds[system], run, two_runs=result.two_runs)}")
     rows = [_row(at) for at in comparison.lengths]
     columns = [Column(heading, cells) for heading, cells in zip(_HEADINGS, zip(*rows, strict=True), strict=True)]
+    if not all(at.at_equal_length for at in comparison.lengths):
+        words = [
+            [Text(f"{mean:.1f}", style=_style(at)) for mean in (at.words_a, at.words_b)] for at in comparison.lengths
+        ]
+        columns[:0] = [Column(heading, cells) for heading, cells in zip(_WORDS, zip(*words, strict=True), strict=True)]
     lengths = [Text(str(at.n), style=_style(at)) for at in comparison.lengths]
     print_table(Column("n", lengths), columns, console)
     left_out = result.why_left_out[comparison.dataset, comparison.a, comparison.b]
@@ -56,9 +63,9 @@ def _describe(system: str, kind: SystemKind, run: RunInfo, *, two_runs: bool) ->
 def _row(at: PairedLength) -> list[Text]:
     cells = (
         *(str(at.articles), decimals(at.mean_a, _PLACES), decimals(at.mean_b, _PLACES)),
-        *(signed(at.difference.mean, _PLACES), interval_text(at.difference, _PLACES), decimals(at.p, _PLACES)),
+        *(signed(at.difference.mean, _PLACES), interval_text(at.difference, _PLACES), p_text(at.p, _PLACES)),
         # The star is there without colour, too; a blank keeps the digits of other rows in line.
-        decimals(at.p_holm, _PLACES) + ("*" if at.significant else "\N{NO-BREAK SPACE}"),
+        p_text(at.p_holm, _PLACES) + ("*" if at.significant else "\N{NO-BREAK SPACE}"),
         f"{at.wins}/{at.ties}/{at.losses}",
     )
     return [Text(cell, style=_style(at)) for cell in cells]
@@ -76,6 +83,9 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> Iterator[
                 f"{side} is an upper bound: it saw the reference, so it cannot be chosen. "
                 "Another way of writing may score higher."
             )
+    words_a, words_b = ({at.n: getattr(at, side) for at in comparison.lengths} for side in ("words_a", "words_b"))
+    if notes := length_notes({"A": words_a, "B": words_b}):
+        yield " ".join(notes)
     left_out: dict[tuple[int, int], list[int]] = {}
     for at in comparison.lengths:
         left_out.setdefault((at.only_a, at.only_b), []).append(at.n)
@@ -106,6 +116,8 @@ def _too_few(comparison: Comparison) -> Iterator[str]:
         yield f"Too few articles for a p below {decimals(ALPHA, 2)} at n = {_listed(without_p)}."
     elif caution := few(min(at.articles for at in comparison.lengths)):
         yield caution
+    if skewed := [at.n for at in comparison.lengths if at.significant and at.too_skewed]:
+        yield f"{SKEWED}: n = {_listed(skewed)}."
 
 
 def _print_how_to_read(result: RunComparison, console: Console) -> None:
@@ -119,8 +131,8 @@ def _print_how_to_read(result: RunComparison, console: Console) -> None:
     lines = (
         f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A is better; below 0, B is.",
         "Holm p: corrected over the n of one pair on one dataset. Intervals are not corrected.",
-        f"p: sign-flip test on per-article differences, at most {RESAMPLES:,} patterns.",
-        f"Intervals: Student's t of the per-article differences. Seed of the test: {result.seed}.",
+        "p: sign-flip test on per-article differences, over all patterns of signs. No seed.",
+        "Intervals: Student's t of the per-article differences.",
     )
     for line in lines:
         print_line(console, line, style="dim")

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from core.analysis.coefficients import COEFFICIENTS
-from core.analysis.correlation import LEVELS, Correlation, correlations
-from core.analysis.perm_both import Difference, differences
+from core.analysis.correlation import LEVELS, Correlation, correlations, resampled_correlations
+from core.analysis.perm_systems import COUNTED, MOST, Difference, differences
 from core.errors import RecipeError
 from jobs.correlate.read import ScoreTable, read_scores
 
@@ -20,8 +20,8 @@ SIGNATURE = "|".join(
         "summary:mean-over-documents",
         "kendall:tau-b",
         f"interval:boot-both-percentile-{CONFIDENCE}",
-        "test:perm-both-two-sided",
         f"resamples:{RESAMPLES}",
+        f"test:perm-systems-two-sided-all-up-to-{COUNTED}-systems-else-at-most-{MOST}",
     )
 )
 
@@ -44,7 +44,7 @@ class FileCorrelation:
             "documents": len(self.table.documents),
             "documents_lacking_systems": {name: list(systems) for name, systems in self.table.lacking.items()},
             "metrics": _by_metric(self.correlations),
-            "differences": [asdict(difference) for difference in self.differences],
+            "differences": [asdict(one) | {"significant": one.significant} for one in self.differences],
             "holm_family": "all pairs of metrics at one level, for one coefficient",
             "signature": SIGNATURE,
             "seed": self.seed,
@@ -63,11 +63,12 @@ def correlate_file(path: Path, metrics: Sequence[str], human: str, seed: int) ->
     table = read_scores(path, [*metrics, human])
     gold = table.scores[human]
     scores = {name: table.scores[name] for name in metrics}
+    resampled = resampled_correlations(scores, gold, seed=seed, resamples=RESAMPLES)
     return FileCorrelation(
         human,
         table,
-        correlations(scores, gold, seed=seed, confidence=CONFIDENCE, resamples=RESAMPLES),
-        differences(scores, gold, seed=seed, resamples=RESAMPLES),
+        correlations(scores, gold, resampled, confidence=CONFIDENCE),
+        differences(scores, gold, resampled, seed=seed, confidence=CONFIDENCE),
         seed,
     )
 

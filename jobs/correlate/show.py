@@ -8,9 +8,9 @@ from rich.text import Text
 from core.analysis.coefficients import COEFFICIENTS, Coefficient
 from core.analysis.correlation import LEVELS, Correlation, Level
 from core.analysis.paired import ALPHA
-from core.analysis.perm_both import Difference
+from core.analysis.perm_systems import COUNTED, Difference
 from jobs.correlate.compute import RESAMPLES, FileCorrelation
-from jobs.terminal.numerals import counted, decimals, signed
+from jobs.terminal.numerals import counted, decimals, p_text, signed
 from jobs.terminal.parted_table import Column, print_table
 from jobs.terminal.table_style import names_column, print_line, print_title
 
@@ -66,18 +66,19 @@ def _print_differences(result: FileCorrelation, level: Level, console: Console) 
     columns = []
     for name in COEFFICIENTS:
         cells = [_difference_cells(differences[name]) for differences in by_pair.values()]
-        columns.append(Column(name.capitalize(), [Text(shown) for shown, _ in cells]))
-        columns.append(Column("Holm p", [Text(p) for _, p in cells]))
-    print_table(names_column("A − B", list(map(Text, by_pair))), columns, console, gap=2)
+        columns.append(Column(f"{name.capitalize()}\n95 % interval", [Text(shown) for shown, _ in cells]))
+        columns.append(Column("\nHolm p", [Text(p) for _, p in cells]))
+    print_table(names_column("\nA − B", list(map(Text, by_pair))), columns, console, gap=2)
 
 
 def _difference_cells(difference: Difference) -> tuple[str, str]:
-    if difference.difference is None or difference.p_holm is None:
+    low, high = difference.low, difference.high
+    if difference.difference is None or difference.p_holm is None or low is None or high is None:
         return "undefined", ""
-    # The star is there without colour, too; a blank keeps the digits of other rows in line.
-    return signed(difference.difference), decimals(difference.p_holm) + (
-        "*" if difference.p_holm < ALPHA else "\N{NO-BREAK SPACE}"
-    )
+    ends = f"{signed(low)} to {signed(high)}"
+    # The marks are there without colour, too; a blank keeps the digits of other rows in line.
+    mark = "*" if difference.significant else "?" if difference.near else "\N{NO-BREAK SPACE}"
+    return f"{signed(difference.difference)}  {ends}", p_text(difference.p_holm, 3) + mark
 
 
 def _notes(result: FileCorrelation) -> Iterator[str]:
@@ -97,13 +98,31 @@ def _notes(result: FileCorrelation) -> Iterator[str]:
             f"{metric}: {documents} of {len(result.table.documents)} documents have no correlation, since every system "
             "has the same score there. The summary level leaves them out."
         )
+    count, pairs = len(result.table.systems), len({(one.a, one.b) for one in result.differences})
+    smallest = 2.0 * pairs / 2.0**count
+    if pairs and smallest >= ALPHA:
+        yield (
+            f"{count} systems, {counted(pairs, 'pair')} of metrics: Holm p cannot fall below "
+            f"{decimals(min(1, smallest))}, no difference can be significant."
+        )
+    if any(one.near for one in result.differences):
+        yield f"? undecided: Holm p is so near to {decimals(ALPHA, 2)} that another seed may be on the other side."
     if len(result.table.systems) < _FEW_SYSTEMS:
         yield f"With {len(result.table.systems)} systems the intervals of the system level are too narrow."
 
 
 def _how_to_read(result: FileCorrelation) -> Iterator[str]:
-    yield f"Intervals: systems and documents resampled {RESAMPLES:,} times (Boot-Both)."
+    yield f"Intervals: systems and documents resampled {RESAMPLES:,} times (Boot-Both). Not corrected."
     if result.differences:
         yield f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A agrees better; below 0, B does."
-        yield f"p: {RESAMPLES:,} exchanges of systems and documents (Perm-Both)."
+        yield f"p: {_exchanges(result)} (Perm-Systems)."
         yield "Holm p: corrected over all pairs at one level, for one coefficient. Choose them beforehand."
+
+
+def _exchanges(result: FileCorrelation) -> str:
+    systems = len(result.table.systems)
+    if systems <= COUNTED:
+        return f"all {2**systems:,} exchanges of systems"
+    drawn = sorted({one.exchanges - 1 for one in result.differences if one.p is not None})
+    numbers = f"{drawn[0]:,}" if len(drawn) == 1 else f"{drawn[0]:,} to {drawn[-1]:,}" if drawn else "no"
+    return f"{numbers} exchanges of systems"

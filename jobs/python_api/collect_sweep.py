@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from core.analysis import METRICS, Point, Points
+from core.analysis import METRICS, PARTS, Point, Points
 from core.errors import CorpusError
 from core.types import Article, Landed, Summary
 from jobs.plan.pinned import Pinned
@@ -76,6 +76,7 @@ def _point(article: Article, summary: Summary, pinned: Pinned) -> Point:
         **{metric: scores[metric] for metric in METRICS},
         kind=pinned.systems[summary.system],
         text=summary.text,
+        plugin_scores={part: scores[part] for part in PARTS} | dict(summary.plugin_scores),
     )
 
 

@@ -52,13 +52,14 @@ def curve_frame(numbers: Numbers) -> pd.DataFrame:
 
 def comparison_frame(result: RunComparison) -> pd.DataFrame:
     """A row for each dataset and n: system A minus system B, paired by article."""
-    shared = {"run": result.a.id, "metric": result.metric, "signature": result.signatures[0], "seed": result.seed}
+    shared = {"run": result.a.id, "metric": result.metric, "signature": result.signatures[0], "seed": result.a.seed}
     rows = [
         shared
         | {"dataset": pair.dataset, "a": pair.a, "b": pair.b, "n": at.n, "articles": at.articles}
         | {"mean_a": at.mean_a, "mean_b": at.mean_b, "difference": at.difference.mean}
         | {"low": at.difference.low, "high": at.difference.high, "p": at.p, "p_holm": at.p_holm}
         | {"significant": at.significant, "wins": at.wins, "ties": at.ties, "losses": at.losses}
+        | {"words_a": at.words_a, "words_b": at.words_b}
         for pair in result.comparisons
         for at in pair.lengths
     ]

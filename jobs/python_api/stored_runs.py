@@ -107,7 +107,8 @@ class StoredRun:
         """Mean score by dataset, system and n, and what a system gains over `random`, each with its 95 % interval.
 
         Args:
-            metric: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, efficiency, density, coverage, or a plugin's.
+            metric: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, a precision or recall of these (bertscore_recall),
+                efficiency, density, coverage, or a plugin's.
 
         Raises:
             RecipeError: there is no such metric.
@@ -122,7 +123,8 @@ class StoredRun:
     def compare(self, a: str, b: str, metric: str = "bertscore_f1") -> pd.DataFrame:
         """System `a` minus system `b` at every n, paired by article: difference, 95 % interval, test and wins.
 
-        `p` is of a sign-flip permutation test, `p_holm` corrected over the n.
+        `p` is of a sign-flip permutation test, `p_holm` corrected over the n. `words_a` and `words_b` are the mean numbers
+        of words: where they are not n, this is no comparison at equal length.
 
         Raises:
             RecipeError: a system or the metric is not there, or the two share no article.

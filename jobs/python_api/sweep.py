@@ -59,7 +59,7 @@ def sweep(
         predictions: files of summaries that were written elsewhere, as `--predictions` takes them; each is a system.
         prompt: what generators of no known name are asked for, with places `{article}` and `{n}` (docs/generators.md).
         bertscore_model: the backbone of BERTScore, named in the same way; all-MiniLM-L6-v2 unless given.
-        seed: of what is drawn, as by `random`, and of tests.
+        seed: of what is drawn, as by `random`.
         text_field: name of the field with the text, where the usual ones do not fit.
         reference_field: that of the references.
         key_field: that of the keys.

@@ -41,7 +41,8 @@ class SweepResult:
         """Mean score by system and n, and what a system gains over `random`, each with its 95 % interval.
 
         Args:
-            metric: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, efficiency, density, or coverage.
+            metric: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, a precision or recall of these (bertscore_recall),
+                efficiency, density, coverage, or a plugin's.
 
         Raises:
             RecipeError: there is no such metric.

@@ -37,7 +37,7 @@ def _report_policies(
     from jobs.terminal.metrics import metrics_of
 
     with busy("Reading summaries"):
-        results = policy_results(store, run, metrics_of([run]))
+        results = policy_results(store, run, [*dict.fromkeys((*metrics_of([run]), metric))])
     return write_policy_report(run, results, out_dir, console, metric, where)
 
 

@@ -9,6 +9,7 @@ from core.types import SystemKind
 from jobs.report.latex_table import cell, tabular
 from jobs.store import RunInfo
 from jobs.terminal.console import printable
+from jobs.terminal.length_note import NOT_EQUAL
 from jobs.terminal.metrics import metric_name, metric_signature
 from jobs.terminal.numerals import decimals
 from jobs.terminal.table_style import role
@@ -28,6 +29,19 @@ def comments(run: RunInfo, metric: Metric, *notes: str) -> str:
         *notes,
     ]
     return "".join(f"% {printable(line)}\n" for line in lines)
+
+
+def lengths_comment(other_lengths: Mapping[str, Mapping[int, float]]) -> str:
+    """Who wrote how many words instead of n, and what that means; "" if all wrote n.
+
+    Args:
+        other_lengths: by system and n the mean number of words.
+    """
+    told = [
+        f"{system} wrote {', '.join(f'{words:.1f} words at n = {n}' for n, words in by_n.items() if words != n)}."
+        for system, by_n in other_lengths.items()
+    ]
+    return " ".join((*told, NOT_EQUAL)) if told else ""
 
 
 def means_table(heading: str, rows: Sequence[Row], best: Mapping[int, float], places: int) -> str:

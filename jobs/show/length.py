@@ -30,7 +30,7 @@ def default_length(store: Store, run: RunInfo, system: str, dataset: str | None)
     if not lengths:
         return Length(0, f"{system} has written no summaries of n words.")
     points = store.points(run.id, ["bertscore_f1"], systems=(system, RANDOM))
-    by_system = [number for number in magic_numbers(points, seed=run.seed) if number.system == system]
+    by_system = [number for number in magic_numbers(points) if number.system == system]
     numbers = [number for number in by_system if number.dataset == dataset] or by_system
     if not numbers:  # every article has fewer words than n
         middle = lengths[len(lengths) // 2]

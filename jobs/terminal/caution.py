@@ -7,6 +7,9 @@ from core.analysis.intervals import FEW_ARTICLES
 from jobs.terminal.metrics import metric_name
 from jobs.terminal.numerals import counted
 
+SKEWED = "The differences are so skewed for their number that such verdicts may be wrong in more than 7 % of cases"
+"""Of verdicts on differences that are `PairedLength.too_skewed`; which verdicts they are is said next."""
+
 
 def few(count: int, noun: str = "articles") -> str | None:
     """The caution for `count` of `noun`; None where there are enough."""

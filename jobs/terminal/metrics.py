@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from core.analysis import METRICS, Metric
+from core.analysis import METRICS, PARTS, Metric
 from core.did_you_mean import did_you_mean
 from core.errors import RecipeError
 from core.plugins import METRIC_OF_PLUGIN
@@ -17,6 +17,14 @@ _NAMES: Mapping[Metric, str] = {
     "efficiency": "BERTScore F1 per word",
     "density": "density",
     "coverage": "coverage",
+    "bertscore_precision": "BERTScore precision",
+    "bertscore_recall": "BERTScore recall",
+    "rouge1_precision": "ROUGE-1 precision",
+    "rouge1_recall": "ROUGE-1 recall",
+    "rouge2_precision": "ROUGE-2 precision",
+    "rouge2_recall": "ROUGE-2 recall",
+    "rougel_precision": "ROUGE-L precision",
+    "rougel_recall": "ROUGE-L recall",
 }
 NOT_RECORDED = "not recorded"
 
@@ -28,6 +36,7 @@ _SIGNATURES: Mapping[Metric, tuple[str, ...]] = {
     "efficiency": ("efficiency", "bertscore"),
     "density": ("density",),
     "coverage": ("coverage",),
+    **{part: ("bertscore" if part.startswith("bertscore") else "rouge",) for part in PARTS},
 }
 _SMALL: Metric = "efficiency"
 _REVISION = re.compile(r"@([0-9a-f]{7})[0-9a-f]{33,}")
@@ -36,7 +45,7 @@ _VERSION = re.compile(r"(like|transformers|version):.*")
 
 
 def metrics_of(runs: Sequence[RunInfo]) -> tuple[Metric, ...]:
-    """The metrics that all of these runs have: `METRICS`, then those of plugins."""
+    """The metrics that all of these runs have, each for itself: `METRICS`, then those of plugins."""
     shared = (name for name in plugin_metrics_of(runs[0]) if all(name in run.signatures for run in runs))
     return (*METRICS, *shared)
 
@@ -54,7 +63,7 @@ def find_metric(name: str, to: str, *runs: RunInfo) -> Metric:
     Raises:
         RecipeError: not all of `runs` have it.
     """
-    known = metrics_of(runs)
+    known = (*metrics_of(runs), *PARTS)
     if name not in known:
         raise RecipeError(
             f"There is no metric {name!r} to {to}. The metrics are {', '.join(known)}.{did_you_mean(name, known)}"

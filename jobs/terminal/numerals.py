@@ -21,6 +21,11 @@ def signed(value: float, places: int = 3) -> str:
     return text if text.startswith("-") or float(text) == 0 else f"+{text}"
 
 
+def p_text(p: float, places: int = 4) -> str:
+    """A p, which is never 0: ".0312", "<.0001"."""
+    return decimals(p, places) if p >= 0.5 / 10**places else f"<{decimals(1 / 10**places, places)}"
+
+
 def percent(share: float) -> str:
     """Without decimals: "27%"; no "-0%"."""
     return f"{round(100 * share)}%"

@@ -24,6 +24,7 @@ from jobs.report.sweep import answer
 from jobs.report.sweep.numbers import Numbers, analyse, require_summaries
 from jobs.store import FailureInfo, RunInfo, Store
 from jobs.terminal.console import written_out
+from jobs.terminal.length_note import length_notes
 from jobs.terminal.metrics import (
     NOT_RECORDED,
     find_metric,
@@ -33,7 +34,7 @@ from jobs.terminal.metrics import (
     metric_signature,
     metrics_of,
 )
-from jobs.terminal.numerals import counted, decimals, interval_text, signed
+from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
 from jobs.terminal.run_status import dataset_part, duration
 from jobs.terminal.table_style import role
 
@@ -91,7 +92,8 @@ def collect(store: Store, run_ids: Sequence[str], metric: Metric, limit: int | N
     runs = tuple(store.run_info(run_id) for run_id in dict.fromkeys(run_ids))
     metric = find_metric(metric, "report", *runs)
     _require_same_metrics(runs, (*METRICS, metric))
-    metrics = [name for name in metrics_of(runs) if len({metric_signature(run, name) for run in runs}) == 1]
+    charted = [name for name in metrics_of(runs) if len({metric_signature(run, name) for run in runs}) == 1]
+    metrics = [*dict.fromkeys((*charted, metric))]
     points_by_run = [store.points(run.id, metrics) for run in runs]
     for run, points in zip(runs, points_by_run, strict=True):
         require_summaries(run, points)
@@ -153,6 +155,7 @@ def render(page: Page) -> str:
         "decimals": decimals,
         "signed": signed,
         "interval": interval_text,
+        "p_text": p_text,
         "role": role,
     }
     environment.globals |= {
@@ -163,6 +166,7 @@ def render(page: Page) -> str:
         "worth_telling": _WORTH_TELLING,
         "counted": counted,
         "duration": duration,
+        "length_notes": length_notes,
         "lengths_text": lengths_text,
         "metric_label": metric_label,
         "metric_signature": metric_signature,

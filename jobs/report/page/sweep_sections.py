@@ -54,7 +54,7 @@ def sweep_sections(
         in_two_runs: names of systems that are one system in two runs, to be compared.
     """
     curves = {metric: sweep_curves(points, metric) for metric in points.scores}
-    between = compare_systems(points, points, in_two_runs, numbers.metric, seed=numbers.run.seed)
+    between = compare_systems(points, points, in_two_runs, numbers.metric)
     return tuple(_section(i, dataset, numbers, curves, between) for i, dataset in enumerate(numbers.datasets))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from core.analysis import COMPARED, SystemScore, lengths_text
 from jobs.report.policies.numbers import PolicyNumbers
 from jobs.terminal.caution import basis
+from jobs.terminal.length_note import length_notes
 from jobs.terminal.numerals import listed, percent
 
 
@@ -54,3 +55,4 @@ def _gap(at: Mapping[int, SystemScore]) -> str:
 def _known(numbers: PolicyNumbers, dataset: str) -> Iterator[str]:
     scores = [score for at in numbers.of(dataset).values() for score in at.values()]
     yield from basis([(score.n, score.articles) for score in scores], "test article", numbers.metric)
+    yield from length_notes(numbers.other_lengths_of(dataset))

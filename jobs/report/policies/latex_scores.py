@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from jobs.report.latex_means import comments, means_table
+from jobs.report.latex_means import comments, lengths_comment, means_table
 from jobs.report.policies.numbers import PolicyNumbers, highest_means
 from jobs.terminal.metrics import metric_name, metric_places
 
@@ -20,6 +20,8 @@ def write_latex(path: Path, numbers: PolicyNumbers) -> None:
     parts = [comments(numbers.run, numbers.metric, note)]
     for dataset in numbers.datasets:
         heading = f"{dataset}: mean {metric_name(numbers.metric)} by n on test articles"
+        if lengths := lengths_comment(numbers.other_lengths_of(dataset)):
+            heading = f"{heading}. {lengths}"
         scores = numbers.of(dataset)
         rows = [
             (system, next(iter(at.values())).kind, {n: (score.score, score.comparable) for n, score in at.items()})

@@ -63,6 +63,11 @@ class PolicyNumbers:
         seeds = {seed for score in self.scores for seed in score.seeds}
         return tuple(sorted(seeds | {seed for line in self.learning for seed in line.seeds}))
 
+    def other_lengths_of(self, dataset: str) -> dict[str, dict[int, float]]:
+        """By system and n the mean number of words, of those systems that do not always write n."""
+        words = {system: {n: score.words for n, score in at.items()} for system, at in self.of(dataset).items()}
+        return {system: by_n for system, by_n in words.items() if any(mean != n for n, mean in by_n.items())}
+
     def of(self, dataset: str) -> Mapping[str, Mapping[int, SystemScore]]:
         """A dataset's scores by system and n, in the order of `scores`."""
         by_system: dict[str, dict[int, SystemScore]] = {}
@@ -83,7 +88,7 @@ def highest_means(scores: Mapping[str, Mapping[int, SystemScore]], places: int) 
 
 
 def analyse_policies(run: RunInfo, results: PolicyResults, metric: Metric = "bertscore_f1") -> PolicyNumbers:
-    """The numbers of a report about `metric`; the run's seed also seeds every test.
+    """The numbers of a report about `metric`.
 
     Raises:
         StoreError: the run has neither learning curve nor summaries yet, or the points are not those of one run.
@@ -100,7 +105,7 @@ def analyse_policies(run: RunInfo, results: PolicyResults, metric: Metric = "ber
         metric=metric,
         reward=results.reward,
         reward_is_f1=results.reward_is_f1,
-        scores=policy_scores(results.points, training_f1, metric, seed=run.seed),
+        scores=policy_scores(results.points, training_f1, metric),
         short=short_by_length(results.points),
         learning=learning_lines(results.curve),
     )

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from core.analysis import LEAD, RANDOM, Gain, MagicNumber, Metric, lengths_text
 from jobs.report.sweep.numbers import Numbers
-from jobs.terminal.caution import basis
+from jobs.terminal.caution import SKEWED, basis
+from jobs.terminal.length_note import length_notes
 from jobs.terminal.metrics import metric_name, metric_places
 from jobs.terminal.numerals import counted, interval_text, listed, signed
 
@@ -164,9 +165,12 @@ def _is_open(number: MagicNumber) -> bool:
 def _known(numbers: Numbers, dataset: str) -> Iterator[str]:
     points = [point for curve in numbers.curves_of(dataset) for point in curve.lengths]
     yield from basis([(point.n, point.articles) for point in points], "article", numbers.metric)
+    yield from length_notes(numbers.other_lengths_of(dataset))
     if over_lead := _over_lead(numbers, dataset):
         yield over_lead
     yield from _not_confirmed(numbers, dataset)
+    if skewed := list(_skewed(numbers, dataset)):
+        yield f"{SKEWED}: {'; '.join(skewed)}."
     magic = numbers.magic_numbers_of(dataset)
     random = next((number for number in magic if number.system == RANDOM), None)
     if len({point.n for point in points}) > 1:
@@ -211,6 +215,20 @@ def _not_confirmed(numbers: Numbers, dataset: str) -> Iterator[str]:
     for worse, metrics in metrics_by_systems.items():
         subject = f"{worse[0]} is" if len(worse) == 1 else f"{len(worse)} of them are"
         yield f"But {subject} worse than {LEAD} at some n in {listed(metrics)}."
+
+
+def _skewed(numbers: Numbers, dataset: str) -> Iterator[str]:
+    """Which verdicts rest on differences that are too skewed for the test."""
+    for number in _systems(numbers, dataset):
+        lengths = tuple(gain.n for gain in number.gains)
+        if above := tuple(gain.n for gain in number.gains if gain.above_random and gain.too_skewed):
+            yield f"{number.system} over {RANDOM} at n = {lengths_text(lengths, above)}"
+    for metric, comparisons in numbers.vs_lead.items():
+        for comparison in comparisons:
+            lengths = tuple(at.n for at in comparison.lengths)
+            told = tuple(at.n for at in comparison.lengths if at.significant and at.too_skewed)
+            if told and comparison.dataset == dataset:
+                yield f"{comparison.a} vs. {LEAD} at n = {lengths_text(lengths, told)} in {metric_name(metric)}"
 
 
 @dataclass(frozen=True, slots=True)

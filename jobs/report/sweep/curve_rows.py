@@ -20,6 +20,7 @@ CURVE_COLUMNS = (
         "articles",
         "of_articles",
         "comparable",
+        "words",
     ),
     *("mean", "low", "high", "gain_mean", "gain_low", "gain_high"),
 )
@@ -35,6 +36,6 @@ def curve_rows(numbers: Numbers) -> Iterator[list[Value]]:
             yield [
                 *(numbers.run.id, numbers.metric, signature, curve.dataset, curve.system),
                 *map(int, kind_flags(curve.kind).values()),
-                *(at.n, at.articles, at.of_articles, int(at.comparable), at.mean, at.low, at.high),
+                *(at.n, at.articles, at.of_articles, int(at.comparable), at.words, at.mean, at.low, at.high),
                 *((gain.mean, gain.low, gain.high) if gain else (None, None, None)),
             ]

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from jobs.report.latex_means import comments, means_table
+from jobs.report.latex_means import comments, lengths_comment, means_table
 from jobs.report.sweep.numbers import Numbers, highest_means
 from jobs.terminal.metrics import metric_name, metric_places
 
@@ -19,6 +19,8 @@ def write_latex(path: Path, numbers: Numbers) -> None:
     for dataset in numbers.datasets:
         if curves := numbers.curves_of(dataset):
             heading = f"{dataset}: mean {metric_name(numbers.metric)} by n"
+            if lengths := lengths_comment(numbers.other_lengths_of(dataset)):
+                heading = f"{heading}. {lengths}"
             rows = [(curve.system, curve.kind, {at.n: (at, at.comparable) for at in curve.lengths}) for curve in curves]
             parts.append(means_table(heading, rows, highest_means(curves, places), places))
     path.write_text("".join(parts), encoding="utf-8")

@@ -63,6 +63,11 @@ class Numbers:
     def curves_of(self, dataset: str) -> tuple[Curve, ...]:
         return tuple(curve for curve in self.curves if curve.dataset == dataset)
 
+    def other_lengths_of(self, dataset: str) -> dict[str, dict[int, float]]:
+        """By system and n the mean number of words, of those systems that do not always write n."""
+        words = {curve.system: {at.n: at.words for at in curve.lengths} for curve in self.curves_of(dataset)}
+        return {system: by_n for system, by_n in words.items() if any(mean != n for n, mean in by_n.items())}
+
     def vs_lead_of(self, dataset: str) -> dict[str, dict[Metric, Comparison]]:
         """By system and metric."""
         by_system: dict[str, dict[Metric, Comparison]] = {}
@@ -92,7 +97,7 @@ def metrics_read(metric: Metric) -> tuple[Metric, ...]:
 
 
 def analyse(run: RunInfo, points: Points | Iterable[Point], metric: Metric = "bertscore_f1") -> Numbers:
-    """The numbers of a report; the run's seed also seeds every test.
+    """The numbers of a report.
 
     Args:
         run: what made the numbers.
@@ -109,9 +114,9 @@ def analyse(run: RunInfo, points: Points | Iterable[Point], metric: Metric = "be
         run=run,
         metric=metric,
         curves=sweep_curves(points, metric),
-        magic_numbers=magic_numbers(points, metric, seed=run.seed),
+        magic_numbers=magic_numbers(points, metric),
         uncut=uncut_scores(points, metric),
-        vs_lead=compare_by_metric(points, points, pairs, metrics_read(metric), seed=run.seed),
+        vs_lead=compare_by_metric(points, points, pairs, metrics_read(metric)),
         same_texts=same_texts(points),
         short=short_by_length(points),
     )

@@ -9,6 +9,7 @@ from core.analysis import LEAD, Comparison, CurvePoint, MagicNumber, Uncut, leng
 from jobs.report.run_facts import short_note
 from jobs.report.sweep.answer import headline, sentences, what_is_known
 from jobs.report.sweep.numbers import Numbers, highest_means
+from jobs.terminal.length_note import NOT_EQUAL
 from jobs.terminal.metrics import metric_name, metric_places, metric_signature
 from jobs.terminal.numerals import counted, decimals, interval_text, signed
 from jobs.terminal.parted_table import Column, print_table
@@ -52,6 +53,7 @@ def print_tables(numbers: Numbers, console: Console, where: str = "") -> None:
             _print_curves(dataset, numbers, console)
             _print_best_n(dataset, numbers, console)
             _print_vs_lead(dataset, numbers, console, where)
+            _print_other_lengths(dataset, numbers, console)
         notes = tuple(_cautions(dataset, numbers))
         if notes:
             print_title(console, f"{dataset}: to keep in mind")
@@ -172,6 +174,23 @@ def _print_vs_lead(dataset: str, numbers: Numbers, console: Console, where: str)
         "–: no difference shown. Sign-flip test, corrected over the n (Holm): 5 % error in each column of each system."
     )
     print_line(console, f"{key} The numbers: nws compare {numbers.run.id}{where}", style="dim")
+
+
+def _print_other_lengths(dataset: str, numbers: Numbers, console: Console) -> None:
+    """Mean words by n of the systems that do not write n."""
+    by_system = numbers.other_lengths_of(dataset)
+    if not by_system:
+        return
+    print_title(console, f"{dataset}: mean words, of systems that do not always write n")
+    lengths = sorted({n for words in by_system.values() for n in words})
+    columns = [
+        Column(str(n), [Text(f"{words[n]:.1f}" if n in words else "–") for words in by_system.values()])
+        for n in lengths
+    ]
+    kinds = {curve.system: curve.kind for curve in numbers.curves_of(dataset)}
+    names = [system_name(system, kinds[system]) for system in by_system]
+    print_table(Column("n", names, NAME_WIDTH, "left"), columns, console)
+    print_line(console, NOT_EQUAL, style="yellow")
 
 
 def _verdicts(comparison: Comparison | None) -> Text:

@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.analysis.correlation import COEFFICIENTS, LEVELS, correlations, observed, standardised
+from core.analysis.correlation import COEFFICIENTS, LEVELS, observed, resampled_correlations, standardised
+from core.analysis.correlation import correlations as correlated
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+
+
+def correlations(metrics, human, **options):
+    return correlated(metrics, human, resampled_correlations(metrics, human, **options))
 
 
 def by_name(found):

@@ -7,14 +7,26 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.analysis import sign_flip
-from core.analysis.sign_flip import holm, sign_flip_p
+from core.analysis.sign_flip import COUNTED, SMALLEST_P, holm, sign_flip_p
 
 # Tenths repeat, so that ties and equal sums of other signs occur.
 DIFFERENCES = st.lists(st.integers(-5, 5).map(lambda tenths: tenths / 10), min_size=1, max_size=40)
 
 
-def p_of(values, seed=1, resamples=1000):
-    return sign_flip_p(np.array(values, dtype=np.float64)[:, None], seed, resamples)[0]
+def p_of(values):
+    return sign_flip_p(np.array(values, dtype=np.float64)[:, None])[0]
+
+
+def exact_p_of_whole_numbers(values):
+    """Every sign pattern, by convolution: how many of them have each sum."""
+    shares, reach = np.ones(1), 0
+    for value in map(abs, values):
+        grown = np.zeros(2 * (reach + value) + 1)
+        grown[: 2 * reach + 1] += shares / 2
+        grown[2 * value :] += shares / 2
+        shares, reach = grown, reach + value
+    sums = np.arange(-reach, reach + 1)
+    return shares[np.abs(sums) >= abs(sum(values))].sum()
 
 
 @pytest.mark.parametrize("articles", [2, 5, 9])
@@ -41,29 +53,61 @@ def test_many_articles_agree_with_scipy_up_to_the_draw(effect):
         vectorized=True,
         rng=np.random.default_rng(1),
     ).pvalue
-    p, exact = p_of(differences, resamples=20_000)
+    p, exact = p_of(differences)
     assert not exact
     assert p == pytest.approx(expected, abs=6 * np.sqrt(expected * (1 - expected) / 20_000) + 1e-4)
 
 
-def test_drawn_signs_count_the_one_found():
-    # 2^40 sign patterns, of which two are as far from 0: none of them is drawn, and still p is not 0.
-    assert p_of([1.0] * 40, resamples=99) == (1 / 100, False)
+@pytest.mark.parametrize("shape", ["normal", "skewed", "one is as large as all others"])
+@pytest.mark.parametrize("effect", [0.0, 0.4, 0.7])
+def test_the_series_gives_what_counting_all_patterns_gives(monkeypatch, shape, effect):
+    rng = np.random.default_rng(3)
+    values = effect + (rng.normal(size=26) if shape == "normal" else np.exp(rng.normal(size=26)) - np.exp(0.5))
+    values[0] = np.abs(values[1:]).sum() / 3 if shape.startswith("one") else values[0]
+    series, exact = p_of(values)
+    assert not exact
+    monkeypatch.setattr(sign_flip, "COUNTED", 26)
+    assert p_of(values) == (pytest.approx(series, rel=0.02), True)
+
+
+@pytest.mark.parametrize("articles", [30, 60, 400])
+@pytest.mark.parametrize("steps", [[1], [0, 1], [2, 3], [0, 1, 2, 5, 9]])
+def test_the_series_holds_on_a_grid_where_sums_tie_with_the_one_found(articles, steps):
+    """Right or wrong, ratings, counts: sums are whole numbers, and the observed one has a share of its own."""
+    rng = np.random.default_rng(articles)
+    for towards in (0.5, 0.6, 0.75):
+        values = rng.choice(steps, articles) * np.where(rng.random(articles) < towards, 1, -1)
+        exact = exact_p_of_whole_numbers(values.tolist())
+        # Tenths add with rounding, and must tie as whole numbers do.
+        assert p_of(values / 10)[0] == pytest.approx(exact, rel=0.03 if exact > 1e-6 else 0.1, abs=2 * SMALLEST_P)
+
+
+def test_all_on_one_side_is_the_smallest_p_and_never_0():
+    assert p_of([1.0] * COUNTED) == (2 / 2**COUNTED, True)
+    assert p_of(np.random.default_rng(0).uniform(1, 2, 200)) == (SMALLEST_P, False)
 
 
 def test_under_the_null_p_is_below_alpha_as_often_as_it_says():
-    p = [found for found, _ in sign_flip_p(np.random.default_rng(2).normal(size=(30, 2000)), 1, 999)]
-    for alpha in (0.05, 0.2, 0.5):
-        assert np.mean(np.array(p) <= alpha) == pytest.approx(alpha, abs=0.04)
+    p = [found for found, _ in sign_flip_p(np.random.default_rng(2).normal(size=(30, 2000)))]
+    for alpha in (0.001, 0.05, 0.2, 0.5):
+        # Four standard errors.
+        assert np.mean(np.array(p) <= alpha) == pytest.approx(alpha, abs=4 * (alpha * (1 - alpha) / 2000) ** 0.5)
 
 
 @settings(max_examples=60, deadline=None)
-@given(values=DIFFERENCES, seed=st.integers(0, 2**32))
-def test_p_is_a_probability_and_the_same_for_b_minus_a(values, seed):
-    p, exact = p_of(values, seed, 200)
+@given(values=DIFFERENCES)
+def test_p_is_a_probability_and_the_same_for_b_minus_a(values):
+    p, exact = p_of(values)
     assert 0 < p <= 1
-    assert exact == (2 ** len(values) <= 200)
-    assert p_of([-value for value in values], seed, 200) == (p, exact)
+    assert exact == (np.count_nonzero(values) <= COUNTED)
+    assert p_of([-value for value in values]) == (p, exact)
+
+
+@settings(max_examples=60, deadline=None)
+@given(values=DIFFERENCES, power=st.integers(-8, 8))
+def test_p_is_the_same_in_any_unit_and_articles_without_a_difference_do_not_count(values, power):
+    p, exact = p_of(values)
+    assert p_of([10.0**power * value for value in [*values, 0.0, 0.0]]) == (pytest.approx(p, rel=1e-6), exact)
 
 
 @settings(max_examples=60, deadline=None)
@@ -73,22 +117,28 @@ def test_sums_that_are_equal_but_for_rounding_count_as_equal(values):
     signed = [sum(s * v for s, v in zip(signs, values, strict=True)) for signs in patterns]
     expected = np.mean([abs(total) >= abs(sum(values)) for total in signed])
     # Whole numbers add without rounding; their tenths do not.
-    assert p_of([value / 10 for value in values], resamples=1024)[0] == expected
+    assert p_of([value / 10 for value in values])[0] == expected
 
 
-def test_drawing_in_parts_changes_nothing(monkeypatch):
-    values = np.random.default_rng(0).normal(size=(101, 3))
-    whole = sign_flip_p(values, seed=5, resamples=500)
+def test_many_columns_at_once_change_nothing(monkeypatch):
+    values = np.random.default_rng(0).normal(size=(101, 7))
+    values[:, 3] = np.round(values[:, 3])  # its series is longer
+    whole = sign_flip_p(values)
+    assert whole == [p_of(column) for column in values.T]
     monkeypatch.setattr(sign_flip, "CELLS_AT_ONCE", 1000)
-    assert sign_flip_p(values, seed=5, resamples=500) == whole
+    assert sign_flip_p(values) == whole
 
 
-def test_a_column_that_lacks_articles_is_its_own_sample():
-    values = np.random.default_rng(0).normal(0.2, 1, size=(20, 3))
+@pytest.mark.parametrize("articles", [20, 40])
+def test_a_column_that_lacks_articles_is_its_own_sample(articles):
+    values = np.random.default_rng(0).normal(0.2, 1, size=(articles, 3))
     values[[3, 8], 1] = np.nan
-    found = sign_flip_p(values, seed=4, resamples=300)
-    assert found[1] == p_of(values[~np.isnan(values[:, 1]), 1], 4, 300)
-    assert found[2] == p_of(values[:, 2], 4, 300)
+    found = sign_flip_p(values)
+    assert found[1] == (pytest.approx(p_of(values[~np.isnan(values[:, 1]), 1])[0]), articles == 20)
+    assert found[2] == p_of(values[:, 2])
+    values[:, 0] = np.nan
+    with pytest.raises(ValueError, match="a column is empty"):
+        sign_flip_p(values)
 
 
 @settings(max_examples=100, deadline=None)
@@ -105,15 +155,3 @@ def test_holm_is_the_closed_test_of_bonferroni(p):
         assert found == pytest.approx(min(1, max(len(family) * min(p[j] for j in family) for family in families)))
         assert found >= p[i]
     assert all(corrected[i] <= corrected[j] for i in range(len(p)) for j in range(len(p)) if p[i] <= p[j])
-
-
-@pytest.mark.parametrize("articles", [15, 33, 700])
-def test_sums_in_float32_count_what_sums_in_float64_count(articles):
-    """Tenths: many sums are equal to the one found, and float32 alone cannot tell. Half of the columns are clear."""
-    rng = np.random.default_rng(articles)
-    differences = rng.integers(-3, 4, (articles, 30)) / 10 + np.repeat([0.0, 0.1], 15)
-    differences[:, 0] = 0.0
-    flips = np.random.default_rng(4).integers(0, 2, (1000, articles))
-    sums = np.abs(np.where(flips, -1.0, 1.0) @ differences)
-    extreme = (sums >= np.abs(differences.sum(axis=0)) - 1e-9).sum(axis=0)
-    assert sign_flip_p(differences, 4, 1000) == [(float((1 + b) / 1001), False) for b in extreme]

@@ -18,6 +18,7 @@ from jobs import cli
 from jobs.compare.compute import compare_runs
 from jobs.compare.show import print_comparison
 from jobs.store import RunSpec, Store, open_store
+from jobs.terminal.numerals import p_text
 
 BERTSCORE, ROUGE = "bertscore|model:org/m@1|layer:6", "rouge|stem:no"
 SYSTEMS = {"good|chunks": 0.05, "even|chunks": 0.0, "oracle": 0.3, "lead": 0.0, "random": -0.02}
@@ -28,11 +29,11 @@ def article(i: int, dataset: str = "news") -> Article:
     return Article(dataset, "test", f"a{i}", f"The council approved plan {i}.", (f"Plan {i} approved.",))
 
 
-def summary(of: Article, system: str, n: int, f1: float) -> Summary:
-    scores = Scores(
-        *(Score(f1 / k, f1 / k, f1 / k) for k in (1, 2, 3, 4)), efficiency=f1 / (n or 25), density=1.0, coverage=1.0
-    )
-    return Summary(of.id, system, n, f"{system} {n}", n, 0.1, scores)
+def summary(of: Article, system: str, n: int, f1: float, words: int | None = None) -> Summary:
+    """Its recalls are half of its F1, its precisions twice that."""
+    parts = (Score(2 * f1 / k, f1 / 2 / k, f1 / k) for k in (1, 2, 3, 4))
+    scores = Scores(*parts, efficiency=f1 / (n or 25), density=1.0, coverage=1.0)
+    return Summary(of.id, system, n, f"{system} {n}", n if words is None else words, 0.1, scores)
 
 
 @pytest.fixture
@@ -51,7 +52,14 @@ def add_run(store: Store) -> Callable[..., str]:
     """Stores a run in which F1 rises with n and systems differ by what `SYSTEMS` says, and returns its id."""
 
     def add(
-        systems=tuple(SYSTEMS), lengths=(7, 9), articles=range(40), dataset="news", seed=7, better=0.0, **signatures
+        systems=tuple(SYSTEMS),
+        lengths=(7, 9),
+        articles=range(40),
+        dataset="news",
+        seed=7,
+        better=0.0,
+        words=lambda system, n: n,
+        **signatures,
     ):
         spec = RunSpec(
             job="phase1",
@@ -75,7 +83,7 @@ def add_run(store: Store) -> Callable[..., str]:
             return float(0.3 + n / 100 + gains[system] + better + noise[names.index(system), i])
 
         found = [
-            summary(text, system, n, f1(system, n, i))
+            summary(text, system, n, f1(system, n, i), words(system, n))
             for i, text in zip(articles, texts, strict=True)
             for system in systems
             for n in lengths
@@ -119,7 +127,7 @@ def test_the_systems_of_two_runs(store, add_run):
     assert pairs(compare(store, first, second, "lead")) == [("lead", "lead")]
     found = compare(store, first, second, "oracle", "lead")
     assert pairs(found) == [("oracle", "lead")]
-    assert (found.seed, found.two_runs) == (7, True)
+    assert found.two_runs
     at = compare(store, first, second, "lead").comparisons[0].lengths[0]
     assert at.difference.mean == pytest.approx(-0.01)
     assert (at.wins, at.ties, at.losses) == (0, 0, 40)
@@ -148,11 +156,11 @@ def test_systems_that_only_one_run_has_are_said(store, add_run):
     assert compare(store, first, second, "lead").only_a == ()
 
 
-def test_the_numbers_are_those_of_the_analysis_with_the_seed_of_the_run(store, add_run):
+def test_the_numbers_are_those_of_the_analysis(store, add_run):
     run = add_run()
     points = store.points(run)
     found = compare(store, run, None, "good|chunks", "lead", metric="rouge1_f1")
-    assert found.comparisons == compare_systems(points, points, [("good|chunks", "lead")], "rouge1_f1", seed=7)
+    assert found.comparisons == compare_systems(points, points, [("good|chunks", "lead")], "rouge1_f1")
     assert found.comparisons[0].lengths[0].significant
     assert found.signatures == (ROUGE, ROUGE)
     assert compare(store, run, metric="efficiency").signatures[0] == f"f1/words|{BERTSCORE}"
@@ -212,7 +220,12 @@ def test_json_holds_every_number_and_what_made_it(store, add_run):
     told = json.loads(json.dumps(found.as_dict(), allow_nan=False))
     assert told["runs"]["a"] == told["runs"]["b"]
     assert told["runs"]["a"]["id"] == run
-    assert (told["seed"], told["resamples"], told["confidence"], told["metric"]) == (7, 10_000, 0.95, "bertscore_f1")
+    assert (told["test"], told["confidence"], told["metric"]) == (
+        "sign-flip, two-sided, nothing drawn",
+        0.95,
+        "bertscore_f1",
+    )
+    assert "seed" not in told
     assert told["signatures"] == {"a": BERTSCORE, "b": BERTSCORE}
     (comparison,) = told["comparisons"]
     assert comparison["a"] == {"system": "oracle", "is_control": False, "is_upper_bound": True}
@@ -248,8 +261,8 @@ def test_the_table_fits_and_marks_what_is_significant(store, add_run):
         f"{at.difference.low:.4f}"[1:],
         "to",
         f"{at.difference.high:.4f}"[1:],
-        f"{at.p:.4f}"[1:],
-        f"{at.p_holm:.4f}*"[1:],
+        p_text(at.p),
+        f"{p_text(at.p_holm)}*",
         f"{at.wins}/0/{at.losses}",
     ]
     assert not any(at.significant for at in found.comparisons[0].lengths)
@@ -517,3 +530,50 @@ def test_an_n_with_few_articles_does_not_speak_for_the_others(store, add_run):
     text = shown(compare(store, run, None, "good|chunks", "lead"))
     assert "Too few articles for a p below .05 at n = 9." in text
     assert "nothing can be significant" not in text
+
+
+def test_verdicts_are_the_same_from_any_seed(store, add_run):
+    first, *others = (compare(store, add_run(seed=seed), None, "even|chunks", "lead") for seed in range(10))
+    assert 0.001 < first.comparisons[0].lengths[0].p < 0.999
+    assert all(found.comparisons == first.comparisons for found in others)
+
+
+@pytest.mark.parametrize(
+    ("metric", "share", "name"),
+    [("bertscore_recall", 0.5, "BERTScore recall"), ("rouge1_precision", 1.0, "ROUGE-1 precision")],
+)
+def test_precision_and_recall_are_compared(store, add_run, metric, share, name):
+    run = add_run()
+    found, of_f1 = (compare(store, run, None, "oracle", "lead", metric=chosen) for chosen in (metric, "bertscore_f1"))
+    for at, at_f1 in zip(found.comparisons[0].lengths, of_f1.comparisons[0].lengths, strict=True):
+        assert at.mean_a == pytest.approx(share * at_f1.mean_a)
+    assert found.signatures[0] == (BERTSCORE if metric.startswith("bertscore") else ROUGE)
+    assert name in shown(found)
+
+
+def test_who_does_not_write_n_words_is_told_beside_n(store, add_run):
+    """A file of predictions of 6.6 words is no better or worse than `lead` at 13 words: it is shorter."""
+    found = compare(
+        store,
+        add_run(lengths=(7, 13), words=lambda system, n: 6 if system == "even|chunks" else n),
+        None,
+        "even|chunks",
+        "lead",
+    )
+    text = " ".join(shown(found, width=120).split())
+    assert "words words" in text
+    assert "A wrote 6.0 words on average at n = 13; at 2 of 2 n it is not n." in text
+    assert "they are not compared at equal length" in text
+    row = next(line.split() for line in shown(found, width=120).splitlines() if line.startswith("13 "))
+    assert row[1:3] == ["6.0", "13.0"]
+    told = found.as_dict()["comparisons"][0]["lengths"][1]
+    assert (told["words_a"], told["words_b"], told["at_equal_length"]) == (6, 13, False)
+    equal = shown(compare(store, add_run(), None, "even|chunks", "lead"), width=120)
+    assert "words" not in equal
+    assert "equal length" not in equal
+
+
+def test_a_p_that_would_print_as_0_is_told_as_below(store, add_run):
+    text = shown(compare(store, add_run(), None, "oracle", "lead"))
+    assert "<.0001" in text
+    assert " .0000" not in text

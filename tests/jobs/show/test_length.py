@@ -4,7 +4,7 @@ from jobs.show.length import default_length
 
 def test_a_recommended_n_is_that_of_the_report(store, add_run) -> None:
     run = add_run()
-    (number,) = (found for found in magic_numbers(store.points(run.id), seed=run.seed) if found.system == "m|chunks")
+    (number,) = (found for found in magic_numbers(store.points(run.id)) if found.system == "m|chunks")
     assert number.recommended == (5,)
     length = default_length(store, run, "m|chunks", "news")
     assert (length.n, length.why) == (5, "The n recommended for m|chunks.")

@@ -77,6 +77,7 @@ def run_of_points(store: Store) -> Callable[..., str]:
         ended: bool = True,
         at_most: Mapping[tuple[str, int], int] = {},
         gain: Mapping[int, float] = {},
+        wrote: Mapping[str, int] = {},
     ) -> str:
         spec = RunSpec("phase1", {}, "made", 0, "made", {"segmentation": "made"}, SIGNATURES, len(systems))
         run_id = store.create_run(spec)
@@ -86,7 +87,14 @@ def run_of_points(store: Store) -> Callable[..., str]:
         for i in range(30):
             article = Article(dataset, "test", f"k{i}", " ".join(f"w{j}" for j in range(words)), ("w1 w2 w3",))
             made = [
-                _summary(article, system, n, min(n, words), float(rng.uniform(0.3, 0.6)), gain.get(n, 0.3))
+                _summary(
+                    article,
+                    system,
+                    n,
+                    min(n, words, wrote.get(system, n)),
+                    float(rng.uniform(0.3, 0.6)),
+                    gain.get(n, 0.3),
+                )
                 for system in systems
                 for n in lengths
                 if (system, n) != lacking and i < at_most.get((system, n), 30)

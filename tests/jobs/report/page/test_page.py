@@ -195,3 +195,25 @@ def test_what_cannot_be_reported_is_told(store: Store, swept: str, tmp_path: Pat
     (tmp_path / "file").write_text("")
     with pytest.raises(NwsError, match="Choose another file"):
         write_page(store, [swept], tmp_path / "file" / "x.html")
+
+
+def test_who_does_not_write_n_words_is_told_where_systems_are_compared(
+    store: Store, run_of_points, tmp_path: Path
+) -> None:
+    write_page(store, [run_of_points(lengths=(5, 9), wrote={"a": 6})], tmp_path / "x.html")
+    text = read(tmp_path / "x.html")
+    note = "a wrote 6.0 words on average at n = 9; at 1 of 2 n it is not n. Where systems do not write n words"
+    comparisons = text[text.index("Two systems are compared article by article") :]
+    assert note in text[: text.index("Two systems are compared article by article")]
+    assert note in comparisons
+    assert "mean words at n = 5 9 a 5.0 6.0" in comparisons
+    assert "words of a words of lead" in comparisons
+    write_page(store, [run_of_points(lengths=(5, 9))], tmp_path / "x.html")
+    assert "equal length" not in read(tmp_path / "x.html")
+
+
+def test_a_page_can_be_about_recall(store: Store, run_of_points, tmp_path: Path) -> None:
+    write_page(store, [run_of_points()], tmp_path / "x.html", "bertscore_recall")
+    text = read(tmp_path / "x.html")
+    assert "in BERTScore recall" in text
+    assert "BERTScore precision" not in text

@@ -1,3 +1,4 @@
+import dataclasses
 import re
 
 from jobs.report.sweep.latex_curves import write_latex
@@ -39,3 +40,15 @@ def test_a_system_that_lacks_articles_is_marked_and_an_n_it_lacks_is_a_dash(run,
     found = rows(tmp_path / "curves.tex")["b"]
     assert re.fullmatch(r"\.\d{3}\$\^\{\\circ\}\$\$_\{\\pm\.\d{3}\}\$", found[0])
     assert found[1] == "--"
+
+
+def test_who_does_not_write_n_words_is_told(run, make_points, tmp_path):
+    points = [
+        dataclasses.replace(one, words=6) if one.system == "gpt" and one.n == 9 else one
+        for one in make_points(("gpt", "lead"), (7, 9))
+    ]
+    write_latex(tmp_path / "curves.tex", analyse(run, points))
+    text = (tmp_path / "curves.tex").read_text("utf-8")
+    assert "% news: mean BERTScore F1 by n. gpt wrote 6.0 words at n = 9. Where systems do not write n words" in text
+    write_latex(tmp_path / "curves.tex", analyse(run, make_points(("gpt", "lead"), (7, 9))))
+    assert "words" not in (tmp_path / "curves.tex").read_text("utf-8")

@@ -8,15 +8,23 @@ from core.errors import StoreError
 from jobs.report.sweep.numbers import analyse, metrics_read, report_json
 
 
-def test_the_numbers_are_those_of_the_analysis_with_the_seed_of_the_run(run, make_points):
+def test_the_answer_is_the_same_from_any_seed(run, make_points):
+    points = make_points(articles=60)
+    (first, *others) = (analyse(dataclasses.replace(run, seed=seed), points) for seed in range(20))
+    assert 1 < len(first.magic_numbers[0].recommended) < 11
+    for other in others:
+        assert (other.magic_numbers, other.vs_lead) == (first.magic_numbers, first.vs_lead)
+
+
+def test_the_numbers_are_those_of_the_analysis(run, make_points):
     points = make_points() + make_points(("bart",), (0,))
     numbers = analyse(run, points)
     assert numbers.curves == sweep_curves(points)
-    assert numbers.magic_numbers == magic_numbers(points, seed=7) != magic_numbers(points, seed=8)
+    assert numbers.magic_numbers == magic_numbers(points)
     assert numbers.uncut == uncut_scores(points)
     pairs = [(system, "lead") for system in ("bart", "m|textrank|chunks", "m|textrank|sentences")]
     for metric, found in numbers.vs_lead.items():
-        assert found == compare_systems(points, points, pairs, metric, seed=7)
+        assert found == compare_systems(points, points, pairs, metric)
     assert list(numbers.vs_lead) == ["bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1"]
 
 
@@ -70,7 +78,7 @@ def test_another_metric(run, make_points, metric):
     numbers = analyse(run, points, metric)
     assert numbers.metric == metric
     assert numbers.curves == sweep_curves(points, metric) != sweep_curves(points)
-    assert numbers.magic_numbers == magic_numbers(points, metric, seed=7)
+    assert numbers.magic_numbers == magic_numbers(points, metric)
     assert metric in numbers.vs_lead
     assert {"bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1"} <= set(numbers.vs_lead)
     signed = dataclasses.replace(run, signatures={"rouge": "rouge|a", "bertscore": "b|c", "efficiency": "f1/words"})

@@ -1,0 +1,224 @@
+"""Does one metric agree better with human scores than another? Perm-Systems of Deutsch, Dror and Roth 2021 (TACL 9).
+
+If two metrics were alike, their standardised scores could be exchanged on any system, for all of its documents. p is
+two-sided: the share of exchanges whose difference of correlations is at least as far from 0 as the observed one. Up to
+`COUNTED` systems all 2^systems exchanges are counted. Otherwise they are drawn, and the observed one counts as one of
+them: (b + 1) / (m + 1) (Phipson and Smyth 2010).
+
+Documents are not exchanged, as the paper's Perm-Both does: a metric that favours some systems does so on all their
+documents, and an exchange by document would average this out (docs/correlate.md has the error rates).
+
+Draws go on until every verdict is that of any seed (MMCTest of Gandy and Hahn 2014, Scandinavian Journal of Statistics
+41): each p has bounds that hold it in all but 1 of 10,000 cases, and Holm's correction of all lower and of all upper
+bounds must agree. A verdict for which they disagree after `MOST` draws is called near.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import beta
+
+from core.analysis.coefficients import COEFFICIENTS, Coefficient, FloatArray, coefficients, coefficients_of_draws
+from core.analysis.correlation import LEVELS, PLACES, Level, mean_over_documents, observed, standardised
+from core.analysis.paired import ALPHA
+from core.analysis.sign_flip import holm
+
+COUNTED = 12
+"""The most systems whose exchanges are all counted."""
+DRAWN_AT_ONCE = 2_000
+MOST = 50_000
+RISK = 1e-4
+"""How often the bounds of a p do not hold it, whenever they are looked at."""
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The correlation of metric `a` minus that of metric `b`, its bootstrap interval, and the p of no difference.
+
+    `p_holm` is corrected over all pairs of metrics, at this level and for this coefficient. All numbers are None where
+    one of the correlations is undefined.
+
+    Attributes:
+        low, high: the ends of the interval (Boot-Both, as that of a correlation).
+        exchanges: how many p is made of, the observed one included.
+        near: whether `p_holm` is so near to `ALPHA` that exchanges from another seed might be on its other side.
+    """
+
+    a: str
+    b: str
+    level: Level
+    coefficient: Coefficient
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_holm: float | None
+    exchanges: int
+    near: bool
+
+    @property
+    def significant(self) -> bool:
+        return self.p_holm is not None and self.p_holm < ALPHA and not self.near
+
+
+def differences(
+    metrics: Mapping[str, FloatArray],
+    human: FloatArray,
+    resampled: Mapping[str, FloatArray],
+    *,
+    seed: int,
+    confidence: float = 0.95,
+    most: int = MOST,
+) -> tuple[Difference, ...]:
+    """Every pair of metrics, in their order: at every level, by every coefficient.
+
+    Args:
+        metrics: by name, the scores: float64 of shape (systems, documents), without NaN.
+        human: the human scores, of the same shape.
+        resampled: the correlations of each metric in bootstrap resamples (`resampled_correlations`).
+        seed: of numpy's `default_rng`; the same seed and scores give the same p.
+        confidence: share of the resampled differences inside an interval.
+        most: how many exchanges are drawn at most.
+    """
+    gold = standardised(human)
+    scores = {name: standardised(values) for name, values in metrics.items()}
+    values = {name: observed(metric, gold) for name, metric in scores.items()}
+    pairs = list(itertools.combinations(scores, 2))
+    if not pairs:
+        return ()
+    gaps = np.stack([values[a] - values[b] for a, b in pairs])
+    ends = [_interval(resampled[a] - resampled[b], confidence) for a, b in pairs]
+    tests = _tests(scores, gold, gaps, seed, most)
+    return tuple(
+        _difference(names, (k, i, j), gaps, ends[k], tests)
+        for i, j, (k, names) in itertools.product(range(len(LEVELS)), range(len(COEFFICIENTS)), enumerate(pairs))
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tests:
+    """Of shape (pairs, levels, coefficients) each; p is NaN where a correlation is undefined."""
+
+    p: FloatArray
+    p_holm: FloatArray
+    exchanges: FloatArray
+    near: BoolArray
+
+
+def _difference(
+    names: tuple[str, str], at: tuple[int, int, int], gaps: FloatArray, ends: FloatArray, tests: _Tests
+) -> Difference:
+    _, i, j = at
+    numbers = gaps[at], *ends[:, i, j], tests.p[at], tests.p_holm[at]
+    difference, low, high, p, p_holm = (None if np.isnan(gaps[at]) else float(number) for number in numbers)
+    return Difference(
+        a=names[0],
+        b=names[1],
+        level=LEVELS[i],
+        coefficient=COEFFICIENTS[j],
+        difference=difference,
+        low=low,
+        high=high,
+        p=p,
+        p_holm=p_holm,
+        exchanges=int(tests.exchanges[at]),
+        near=bool(tests.near[at]),
+    )
+
+
+def _interval(resampled: FloatArray, confidence: float) -> FloatArray:
+    """The ends, (2, levels, coefficients), of differences in resamples, (levels, coefficients, resamples)."""
+    tail = (1 - confidence) / 2
+    ends = np.full((2, *resampled.shape[:2]), np.nan)
+    for i, j in np.ndindex(*resampled.shape[:2]):
+        defined = resampled[i, j][~np.isnan(resampled[i, j])]
+        if defined.size:
+            ends[:, i, j] = np.quantile(defined, [tail, 1 - tail])
+    return ends
+
+
+def _tests(scores: Mapping[str, FloatArray], gold: FloatArray, gaps: FloatArray, seed: int, most: int) -> _Tests:
+    """The tests of all pairs of `scores`, whose observed differences are `gaps`, (pairs, levels, coefficients)."""
+    pairs = list(itertools.combinations(scores.values(), 2))
+    is_counted = len(gold) <= COUNTED
+    extreme, exchanges = np.zeros(gaps.shape), np.zeros(gaps.shape)
+    unclear = np.argwhere(np.ones(gaps.shape[:2], dtype=np.bool_))
+    tests = _corrected(gaps, extreme, exchanges, is_counted)
+    for systems in [_all_exchanges(len(gold))] if is_counted else _draws(len(gold), seed, most):
+        for k, i in unclear:
+            exchanged = exchanged_at(LEVELS[i], *pairs[k], gold, systems)
+            # Equal differences must not differ by rounding, or a tie with the observed one would not count.
+            extreme[k, i] += (np.abs(exchanged) >= np.abs(gaps[k, i])[:, None] - 1e-12).sum(axis=-1)
+            exchanges[k, i] += (~np.isnan(exchanged)).sum(axis=-1)
+        tests = _corrected(gaps, extreme, exchanges, is_counted)
+        unclear = np.argwhere(tests.near.any(axis=2))
+        if not unclear.size:
+            break
+    return tests
+
+
+def _corrected(gaps: FloatArray, extreme: FloatArray, exchanges: FloatArray, is_counted: bool) -> _Tests:
+    if not is_counted:
+        extreme, exchanges = extreme + 1, exchanges + 1
+    p = np.where(np.isnan(gaps), np.nan, extreme / np.maximum(exchanges, 1))
+    if is_counted:
+        low = high = p
+    else:
+        low = np.where(np.isnan(p), np.nan, beta.ppf(RISK / 2, extreme, exchanges - extreme + 1))
+        high = np.where(np.isnan(p), np.nan, beta.ppf(1 - RISK / 2, extreme + 1, np.maximum(exchanges - extreme, 1e-9)))
+    p_holm = _holm(p)
+    return _Tests(p, p_holm, exchanges, (_holm(low) < ALPHA) != (_holm(high) < ALPHA))
+
+
+def _holm(p: FloatArray) -> FloatArray:
+    """Corrected over the first axis, the pairs, without those that are NaN."""
+    corrected = np.full(p.shape, np.nan)
+    for i, j in np.ndindex(*p.shape[1:]):
+        tested = ~np.isnan(p[:, i, j])
+        corrected[tested, i, j] = holm(p[tested, i, j].tolist())
+    return corrected
+
+
+def _all_exchanges(systems: int) -> BoolArray:
+    return np.asarray((np.arange(2**systems)[:, None] >> np.arange(systems)) & 1 == 1)
+
+
+def _draws(systems: int, seed: int, most: int) -> Iterator[BoolArray]:
+    rng = np.random.default_rng(seed)
+    for start in range(0, most, DRAWN_AT_ONCE):
+        yield rng.random((min(DRAWN_AT_ONCE, most - start), systems)) < 0.5
+
+
+def exchanged_at(level: Level, a: FloatArray, b: FloatArray, gold: FloatArray, systems: BoolArray) -> FloatArray:
+    """The difference of correlations in each exchange, (coefficients, exchanges).
+
+    Args:
+        level: of the correlations.
+        a: standardised scores of one metric, (systems, documents).
+        b: those of the other.
+        gold: human scores, standardised.
+        systems: which are exchanged, (exchanges, systems).
+    """
+    return (_exchanged_means if level == "system" else _exchanged_summaries)(a, b, gold, systems)
+
+
+def _exchanged_means(a: FloatArray, b: FloatArray, gold: FloatArray, systems: BoolArray) -> FloatArray:
+    mean_a, mean_b, mean_gold = (np.round(scores.mean(axis=1), PLACES) for scores in (a, b, gold))
+    golds = np.broadcast_to(mean_gold, systems.shape)
+    first, second = np.where(systems, mean_b, mean_a), np.where(systems, mean_a, mean_b)
+    return coefficients(first, golds) - coefficients(second, golds)
+
+
+def _exchanged_summaries(a: FloatArray, b: FloatArray, gold: FloatArray, systems: BoolArray) -> FloatArray:
+    # Each system occurs twice, once with its score by a and once by b. An exchange takes one of the two.
+    scores, golds = np.concatenate([a, b]).T, np.concatenate([gold, gold]).T
+    taken = np.concatenate([~systems, systems], axis=1).astype(np.float64)
+    every = np.ones((len(systems), a.shape[1]))
+    first, second = (
+        mean_over_documents(coefficients_of_draws(scores, golds, counts), every) for counts in (taken, 1 - taken)
+    )
+    return first - second
