@@ -18,6 +18,7 @@ from rich.console import Console
 from core.article_ids import ArticleIds
 from core.episode_plan import EpisodePlan
 from core.models import model_folder
+from core.software import code_as_imported
 from core.sweep_plan import SweepPlan
 from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.equal_failures import EqualFailures
@@ -155,7 +156,7 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
     """Train what is to be trained, then go through the stages."""
     run.say(f"Run {run.id} in {run.store.shown_url}")
     run.note_driver(pools.device)
-    run.start(pools.device, pinned.systems, works(pinned, code_version()))
+    run.start(pools.device, pinned.systems, works(pinned, code_as_imported()))
     if pinned.articles is not None:
         run.set_total(pinned.articles)
     equal_failures = EqualFailures(run.id, pinned.recipe.stop_after_equal_failures)

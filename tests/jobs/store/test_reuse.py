@@ -66,8 +66,8 @@ def test_what_another_run_has_is_copied_with_all_its_columns(
     assert found is not None
     assert found.sources == {first[0]: frozenset(KINDS)}
     every = {(system, n) for system in KINDS for n in LENGTHS}
-    hashes = [article.content_hash for article in articles]
-    assert store.known_summaries(found, [*hashes, "no such content"]) == dict.fromkeys(hashes, every)
+    hashes = {article.id: article.content_hash for article in articles}
+    assert store.known_summaries(found, hashes | {"strange": "no such content"}) == dict.fromkeys(hashes, every)
     for _ in range(2):  # an answer that was lost
         store.record(*second, [(articles, BundleResult((), ()))], SWEEP, found)
     assert rows(store, second[0]) == rows(store, first[0])
@@ -159,7 +159,7 @@ def test_an_article_is_known_by_its_content_whatever_file_it_is_in(
     edited = dataclasses.replace(articles[0], references=("Another reference.",))
     found = reusable(store, second[0])
     assert found is not None
-    assert store.known_summaries(found, [edited.content_hash]) == {}
+    assert store.known_summaries(found, {edited.id: edited.content_hash}) == {}
     store.record(*second, [(renamed, BundleResult((), ()))], SWEEP, found)
     of_first = {
         (old.id, *key[1:]): row for old in articles for key, row in rows(store, first[0]).items() if key[0] == old.id
@@ -205,7 +205,7 @@ def test_sqlite_goes_to_the_rows_by_their_key(sqlite_url: str) -> None:
         pass
     values = {
         **{"run_id": "new", "articles": ["a", "b"], "hashes": ["c", "d"], "sources": ["r", "s"]},
-        **{"lengths": [0, 3], "works": ["w"]},
+        **{"lengths": [0, 3], "works": ["w"], "by_article": ["x"], "answered_by": None},
     }
     with sa.create_engine(sqlite_url).connect() as connection:
         for statement in (reuse._KNOWN, reuse._COPY):
