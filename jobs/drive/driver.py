@@ -59,10 +59,11 @@ def start(
     Raises:
         NwsError: a model or a machine is missing, or the store refuses. A run that exists by then can be resumed.
     """
+    spec = pinned.run_spec(None, reuse, name, note)  # first: it tells which code was imported
     fetch_models(pinned.plans)
     run_id = run_id or new_run_id(pinned.job)
     with open_pools(pinned.recipe, engine, run_id, console, makers, pinned.plans) as pools:
-        store.create_run(pinned.run_spec(None, reuse, name, note), run_id)
+        store.create_run(spec, run_id)
         return _drive(store, run_id, pinned, pools, console, log_to=log_to)
 
 
