@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 LEAD = "core/summarizers/lead.py"
 _PROGRAM = """
 import io, json, subprocess, sys
+import core.arithmetic  # or nobody knows how this process multiplies
 from types import SimpleNamespace
 from rich.console import Console
 from cluster.pool import Work

@@ -21,6 +21,7 @@ def test_rows_of_edited_code_are_neither_labelled_with_the_commit_nor_copied(che
     commit = checkout.shell(f"git -C {checkout.root} rev-parse --short=12 HEAD")
     assert clean["code"].startswith(f"{commit}+")
     assert edited["code"].startswith(f"{commit}-dirty+")
+    assert checkout.run("inline")["reused"] == 2
 
 
 @pytest.mark.faults
