@@ -1,4 +1,4 @@
-"""What a wheel has that a checkout has elsewhere: the migrations, and the commit that it was built from, with its sources' hash."""
+"""What a wheel has that a checkout has elsewhere: the migrations, and the commit it was built from with the sources' hash."""
 
 import sys
 import tempfile

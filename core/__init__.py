@@ -6,4 +6,4 @@ import os
 os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
 
 # Before any other module of NWS is imported: what is written to a file from now on is seen.
-from core import software as software  # noqa: E402
+from core import software as software

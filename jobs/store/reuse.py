@@ -101,9 +101,9 @@ def known(
     for article_id, content_hash in content_hashes.items():
         alike.setdefault(content_hash, []).append(article_id)
     copyable: dict[str, set[tuple[str, int]]] = {}
-    hashes = sorted(alike)
+    hashes, of_all = sorted(alike), _values(connection, reusable)
     for start in range(0, len(hashes), _ARTICLES_AT_ONCE):
-        values = _values(reusable) | {"hashes": hashes[start : start + _ARTICLES_AT_ONCE]}
+        values = of_all | {"hashes": hashes[start : start + _ARTICLES_AT_ONCE]}
         for content_hash, of, source, system, n in connection.execute(_KNOWN, values):
             if system in reusable.sources[source]:
                 for article_id in [of] if system in reusable.stage.by_article else alike[content_hash]:
@@ -111,9 +111,11 @@ def known(
     return {article_id: rows for article_id, rows in copyable.items() if article_id in content_hashes}
 
 
-def _values(reusable: Reusable) -> dict[str, Any]:
+def _values(connection: Connection, reusable: Reusable) -> dict[str, Any]:
+    # Asked anew: a source that is still running may have got a worker that multiplies in another way.
+    query = select(RunRow.id, RunRow.arithmetic).where(RunRow.id.in_(reusable.sources))
     return {
-        "sources": list(reusable.sources),
+        "sources": [source for source, ways in connection.execute(query) if ways == [reusable.arithmetic]],
         "lengths": reusable.stage.lengths,
         "answered_by": reusable.answered_by,
     }
@@ -141,14 +143,15 @@ ON CONFLICT DO NOTHING
 
 def copy(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:
     """Copy the summaries of these stored articles that the run lacks and other runs have."""
+    of_all = _values(connection, reusable)
     for start in range(0, len(article_ids), _ARTICLES_AT_ONCE):
-        values = {
+        values = of_all | {
             "run_id": run_id,
             "articles": article_ids[start : start + _ARTICLES_AT_ONCE],
             "works": list(reusable.stage.works.values()),
             "by_article": list(reusable.stage.by_article),
         }
-        connection.execute(_COPY, _values(reusable) | values)
+        connection.execute(_COPY, values)
 
 
 def require_complete(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:
@@ -166,6 +169,6 @@ def require_complete(connection: Connection, run_id: str, reusable: Reusable, ar
         if stored != expected:
             raise StoreError(
                 f"of {len(ids)} articles, run {run_id!r} would have {stored} summaries and not {expected}: some that "
-                f"were to be copied from {', '.join(reusable.sources)} were deleted meanwhile. Compute them with: "
-                f"nws resume {run_id}"
+                f"were to be copied from {', '.join(reusable.sources)} were deleted meanwhile, or their run went on with "
+                f"other code or machines. Compute them with: nws resume {run_id}"
             )

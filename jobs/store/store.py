@@ -313,9 +313,7 @@ class Store:
         with self._read() as connection:
             return reuse.find(connection, run_id, stage, arithmetic)
 
-    def known_summaries(
-        self, reusable: Reusable, content_hashes: Mapping[str, str]
-    ) -> dict[str, set[tuple[str, int]]]:
+    def known_summaries(self, reusable: Reusable, content_hashes: Mapping[str, str]) -> dict[str, set[tuple[str, int]]]:
         """Of articles, whose content hashes are given by their ids, the system and n of each summary to be copied."""
         with self._read() as connection:
             return reuse.known(connection, reusable, content_hashes)

@@ -71,7 +71,9 @@ class EditedCheckout:
         for package in ("core", "cluster", "jobs", "alembic"):
             shutil.copytree(ROOT / package, self.root / package, ignore=shutil.ignore_patterns("__pycache__"))
         git = f"git -C {self.root} -c user.name=t -c user.email=t@localhost"
-        self.edit = f"sed -i 's/Draft(n, first_words(text, n))/Draft(n, first_words(text.upper(), n))/' {self.root / LEAD}"
+        self.edit = (
+            f"sed -i 's/Draft(n, first_words(text, n))/Draft(n, first_words(text.upper(), n))/' {self.root / LEAD}"
+        )
         self.restore = f"{git} checkout -q -- core"
         self.commit = f"{git} commit -qam Edited"
         for command in (f"git init -q {self.root}", f"{git} add -A", f"{git} commit -qm Clean"):

@@ -16,6 +16,7 @@ from jobs.plan.job import find_job
 from jobs.plan.own_files import files_to_ship
 from jobs.plan.pinned import Pinned
 from jobs.plan.predictions import plan_with
+from jobs.plan.revisions import require_same_revisions
 from jobs.plan.work import works
 from jobs.store import Store, open_store
 
@@ -91,6 +92,21 @@ def test_another_source_is_another_system(tiny_models: dict[str, Path], tmp_path
     assert works(one, "0123456789ab")["lead"] == works(other, "0123456789ab")["lead"]
     assert works(one, "0123456789ab")["tail"] != works(other, "0123456789ab")["tail"]
     assert one.recipe.hash != other.recipe.hash
+
+
+def test_another_version_of_what_a_plugin_imports_is_another_work(
+    tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    path, helper = plugin(tmp_path), tmp_path / "my_helper_of_tails.py"
+    path.write_text(f"import my_helper_of_tails\n{path.read_text()}")
+    helper.write_text("LAST = 1\n")
+    one = plan(tiny_models, path)
+    helper.write_text("LAST = 2\n")
+    other = plan(tiny_models, path)
+    assert works(one, "0123456789ab")["tail"] != works(other, "0123456789ab")["tail"]
+    (told,) = require_same_revisions(one.revisions, other.revisions, "r1")
+    assert told.startswith("my_helper_of_tails sha256:")
 
 
 OBJECT = """

@@ -280,3 +280,15 @@ def test_a_system_that_was_disowned_gives_nothing_even_to_those_that_found_it(
     assert reusable(store, second[0]).sources == {first[0]: frozenset({"mini|centroid"})}
     with pytest.raises(FencedError):
         store.disown(*first, ["lead"], ["torch 0.1"])
+
+
+def test_a_source_that_gets_another_kind_of_machine_gives_nothing_from_then_on(
+    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
+) -> None:
+    first, second = claimed(), claimed()
+    store.record(*first, [(articles, sweep(articles))])
+    found = reusable(store, second[0])
+    store.note_workers(*first, "cpu", ["NEON"])
+    assert store.known_summaries(found, {article.id: article.content_hash for article in articles}) == {}
+    with pytest.raises(StoreError, match="would have 0 summaries and not 24.*other code or machines"):
+        store.record(*second, [(articles, BundleResult((), ()))], SWEEP, found)

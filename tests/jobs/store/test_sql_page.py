@@ -16,7 +16,7 @@ from rich.console import Console
 from training_run import small_training
 
 from core.text.corpus import BUNDLED
-from jobs.drive import driver, reuse
+from jobs.drive import driver
 from jobs.plan.phase1 import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase1 import Phase1Recipe
