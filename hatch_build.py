@@ -1,4 +1,4 @@
-"""What a wheel has that a checkout has elsewhere: the migrations, and the commit it was built from with the sources' hash."""
+"""What a wheel has that a checkout has elsewhere: the migrations, and the commit with the hash of its sources."""
 
 import sys
 import tempfile

@@ -3,6 +3,7 @@
 A package may be changed under its version. So a run records their hashes, and each process that uses them compares.
 """
 
+import importlib
 import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
@@ -64,6 +65,4 @@ def _package_sha256(name: str) -> str:
 
 def _java_version() -> str:
     analyser("okt")  # which starts it
-    import jpype
-
-    return ".".join(map(str, jpype.getJVMVersion()))
+    return ".".join(map(str, importlib.import_module("jpype").getJVMVersion()))

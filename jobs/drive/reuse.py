@@ -71,9 +71,7 @@ def _of_the_same_model(run: Run, endpoint: Endpoint, seed: int, reusable: Reusab
     try:
         answered_by = LoadedEndpoint(endpoint, seed).answered_by
     except EndpointError as error:
-        run.say(
-            f"Warning: nothing of {endpoint.signature} is copied, since the driver cannot ask which model it is. {error}"
-        )
+        run.say(f"Warning: nothing of {endpoint.signature} is copied: the driver cannot ask which model it is. {error}")
         return None
     if answered_by is None:
         run.say(f"Warning: nothing of {endpoint.signature} is copied: the endpoint does not say which model answers.")

@@ -1,4 +1,4 @@
-"""The software of a run's processes: rows that were made with other code or libraries than the driver's are disowned."""
+"""The software of a run's processes: rows that were made with other code or libraries than the driver's."""
 
 from collections.abc import Iterable, Sequence
 

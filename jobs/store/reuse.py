@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, String, bindparam, func, select, text
+from sqlalchemy import BindParameter, Connection, String, bindparam, func, select, text
 
 from core.errors import StoreError
 from jobs.store.tables import RunRow, SummaryRow, SystemRow
@@ -79,6 +79,11 @@ def find(connection: Connection, run_id: str, stage: StageWork, arithmetic: str 
     return Reusable(sources, stage, arithmetic)
 
 
+def _lists(*names: str) -> list[BindParameter[str]]:
+    """Parameters that are lists of texts: Postgres asks for the type where one is empty."""
+    return [bindparam(name, expanding=True, type_=String) for name in names]
+
+
 _MADE_ALIKE = """s.run_id IN :sources AND s.n IN :lengths AND s.reused_from IS NULL
     AND COALESCE(s.extra ->> 'dtype', 'float32') = 'float32'
     AND (CAST(:answered_by AS TEXT) IS NULL OR s.extra ->> 'answered_by' = CAST(:answered_by AS TEXT))"""
@@ -87,7 +92,7 @@ SELECT a.content_hash, a.id, s.run_id, s.system, s.n
 FROM articles AS a
 CROSS JOIN summaries AS s
 WHERE a.content_hash IN :hashes AND s.article_id = a.id AND {_MADE_ALIKE}
-""").bindparams(*(bindparam(name, expanding=True) for name in ("hashes", "sources", "lengths")))
+""").bindparams(*_lists("hashes", "sources"), bindparam("lengths", expanding=True))
 
 
 def known(
@@ -135,10 +140,7 @@ WHERE t.id IN :articles AND a.content_hash = t.content_hash AND s.article_id = a
     AND (a.id = t.id OR s.system NOT IN :by_article)
 ORDER BY s.run_id
 ON CONFLICT DO NOTHING
-""").bindparams(
-    *(bindparam(name, expanding=True) for name in ("articles", "sources", "lengths", "works")),
-    bindparam("by_article", expanding=True, type_=String),  # which Postgres asks for where it is empty
-)
+""").bindparams(*_lists("articles", "sources", "works", "by_article"), bindparam("lengths", expanding=True))
 
 
 def copy(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:
@@ -169,6 +171,6 @@ def require_complete(connection: Connection, run_id: str, reusable: Reusable, ar
         if stored != expected:
             raise StoreError(
                 f"of {len(ids)} articles, run {run_id!r} would have {stored} summaries and not {expected}: some that "
-                f"were to be copied from {', '.join(reusable.sources)} were deleted meanwhile, or their run went on with "
-                f"other code or machines. Compute them with: nws resume {run_id}"
+                f"were to be copied from {', '.join(reusable.sources)} were deleted meanwhile, or are of "
+                f"other code or machines now. Compute them with: nws resume {run_id}"
             )

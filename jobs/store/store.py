@@ -234,7 +234,7 @@ class Store:
             runs.note_workers(connection, run_id, epoch, device, arithmetic)
 
     def disown(self, run_id: str, epoch: int, systems: Sequence[str], software: Sequence[str]) -> None:
-        """Say that systems of a run are computed with other software than its driver's, too, which is added to its code.
+        """Say that systems of a run are computed with other software than its driver's, too. It is added to its code.
 
         Nobody can tell from then on which rows are of which: no other run copies any of them.
 

@@ -38,7 +38,8 @@ def lead(bundle):
         yield Summary(segmented.article.id, "lead", 3, draft.text, 3, 0.0, scores)
 
 def quick(plan, device, share):
-    return Work(lambda: lambda article: SegmentedArticle(article, (), (), ()), lambda: lambda bundle: list(lead(bundle)))
+    segment = lambda article: SegmentedArticle(article, (), (), ())
+    return Work(lambda: segment, lambda: lambda bundle: list(lead(bundle)))
 
 driver.fetch_models = slowly
 pinned = find_job("baselines").plan("sample", {"limit": 2, "actors": 1, "systems": ["lead"], "n": [3]})

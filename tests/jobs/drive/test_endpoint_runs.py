@@ -112,7 +112,7 @@ def test_where_nobody_says_which_model_answers_nothing_is_copied(
     server.model, server.first = "tiny-2026", Reply(401, {"error": {"message": "Wrong key"}})
     with pytest.raises(EndpointError, match="answered 401"):
         driver.start(store, pinned(tiny_models), "inline", Console(file=said, width=500), reuse=True)
-    assert "the driver cannot ask which model it is. The endpoint" in said.getvalue()
+    assert "is copied: the driver cannot ask which model it is. The endpoint" in said.getvalue()
     assert store.list_runs()[0].reused == 0
 
 

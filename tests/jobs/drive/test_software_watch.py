@@ -86,7 +86,8 @@ def test_a_system_has_no_work_any_more_before_the_first_row_of_other_software_is
 def test_a_driver_that_imported_what_nobody_knows_makes_no_work(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it imports during a stage counts, too."""
     unknown = (f"NWS {UNKNOWN}", *software()[1:])
-    monkeypatch.setattr("jobs.drive.software_watch.software", lambda answers=iter([software()]): next(answers, unknown))
+    answers = iter([software()])
+    monkeypatch.setattr("jobs.drive.software_watch.software", lambda: next(answers, unknown))
     outcome = run(store)
     assert works(store, outcome.run_id) == {None}
     assert store.run_info(outcome.run_id).code_version.endswith(f", NWS {UNKNOWN}")

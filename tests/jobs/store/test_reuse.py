@@ -290,5 +290,5 @@ def test_a_source_that_gets_another_kind_of_machine_gives_nothing_from_then_on(
     found = reusable(store, second[0])
     store.note_workers(*first, "cpu", ["NEON"])
     assert store.known_summaries(found, {article.id: article.content_hash for article in articles}) == {}
-    with pytest.raises(StoreError, match="would have 0 summaries and not 24.*other code or machines"):
+    with pytest.raises(StoreError, match=r"would have 0 summaries and not 24.*other code or machines"):
         store.record(*second, [(articles, BundleResult((), ()))], SWEEP, found)
