@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from core.analysis.points import POLICY
 from core.metrics.config import RougeConfig
 from core.models import ModelRef
 from core.software import UNKNOWN
 from core.summarizers.chunk_systems import ChunkSystem
 from core.sweep_plan import SweepPlan
 from jobs.plan import baselines, phase1
+from jobs.plan.job import find_job
 from jobs.plan.pinned import Pinned, PlannedStage
 from jobs.plan.work import works
 from jobs.recipes.baselines import BaselinesRecipe
@@ -140,6 +142,13 @@ def test_the_oracle_is_made_of_the_seed_and_the_encoder_of_those_it_is_held_agai
 
     old, new = of(), of(seed=1)
     assert {name for name in old if old[name] != new[name]} == {"oracle"}
+
+
+def test_policies_have_no_work() -> None:
+    """They are their run's own, and so is what they were rewarded with."""
+    pinned = find_job("phase2").plan("sample", {})
+    assert {name for name in pinned.systems if not name.startswith(POLICY)} == works(pinned, CODE).keys()
+    assert any(name.startswith(POLICY) for name in pinned.systems)
 
 
 def test_a_generator_is_its_files_its_settings_and_the_seed(tiny_models: dict[str, Path]) -> None:
