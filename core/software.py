@@ -5,6 +5,7 @@ sources are hashed once, when `core` is imported, which is before all else of NW
 of these sources if its file was not written to since. An edit after that does no harm.
 """
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -46,10 +47,10 @@ def read_sources(root: Path) -> Sources:
     """The sources below a folder that holds NWS's packages: some milliseconds."""
     digest, states = hashlib.sha256(), set()
     for path in _source_files(root):
-        with open(path, "rb", buffering=0) as file:
+        with contextlib.suppress(FileNotFoundError), open(path, "rb", buffering=0) as file:
             states.add(file_state(file.fileno()))  # first: what is written meanwhile has another one
             content = file.readall()
-        digest.update(f"{path[len(str(root)) :]} {len(content)}\n".encode() + content)
+            digest.update(f"{path[len(str(root)) :]} {len(content)}\n".encode() + content)
     return Sources(digest.hexdigest(), frozenset(states))
 
 
@@ -58,6 +59,8 @@ def _source_files(root: Path) -> list[str]:
     while folders:
         with os.scandir(folders.pop()) as entries:
             for entry in entries:
+                if entry.name.startswith("."):  # of editors, and no module
+                    continue
                 if entry.name.endswith(".py"):
                     found.append(entry.path)
                 elif entry.is_dir() and entry.name not in _LEFT_OUT:
@@ -84,17 +87,29 @@ def code_as_imported() -> str:
         if name in _OF_THESE_SOURCES or name.partition(".")[0] not in _PACKAGES:
             continue
         file = getattr(module, "__file__", None)
-        if file is not None and not _is_of_these_sources(file):
+        if file is not None and not _is_of_these_sources(file, getattr(module, "__cached__", None)):
             return UNKNOWN
         _OF_THESE_SOURCES.add(name)
     return _SOURCES.sha256[:12]
 
 
-def _is_of_these_sources(file: str) -> bool:
+def _is_of_these_sources(file: str, cached: str | None) -> bool:
     try:
-        return file_state(file) in _SOURCES.states
+        return file_state(file) in _SOURCES.states and not _is_stale(file, cached)
     except OSError:
         return False
+
+
+def _is_stale(file: str, cached: str | None) -> bool:
+    """Whether Python took the bytecode of an older source: it compares sizes, and times in whole seconds (PEP 552)."""
+    if cached is None or not os.path.exists(cached):
+        return False
+    source, bytecode = os.stat(file), os.stat(cached)
+    if bytecode.st_mtime_ns >= source.st_mtime_ns:
+        return False
+    header = Path(cached).read_bytes()[8:16]
+    of = (int(source.st_mtime) & 0xFFFFFFFF).to_bytes(4, "little") + (source.st_size & 0xFFFFFFFF).to_bytes(4, "little")
+    return header == of
 
 
 @functools.cache  # some milliseconds; and what is installed over a process is not what it has imported

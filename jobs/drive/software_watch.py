@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from core.errors import HubError, ModelError
+from core.models import ModelRef, model_folder
 from core.software import Software, differences, software
 from jobs.drive.run import Run
 
@@ -38,6 +40,18 @@ class SoftwareWatch:
     def look_at_driver(self) -> None:
         """Check this process: what it has imported meanwhile may have been written to."""
         self.look([software()])
+
+    def look_at_models(self, models: Iterable[ModelRef]) -> None:
+        """Check that the files of these models are, on this machine, what they were when the run began."""
+        for ref in dict.fromkeys(models):
+            try:
+                model_folder(ref)
+            except (HubError, ModelError) as error:
+                self._run.disown(self._systems, [f"other files of {ref.name}"])
+                self._run.say(
+                    f"Warning: {error} They were changed while the run worked: nobody can tell with which of them a "
+                    f"row was made, and no other run copies those of {', '.join(self._systems)}."
+                )
 
 
 _CURE = (

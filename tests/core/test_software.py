@@ -1,6 +1,7 @@
 """What a process computes with is told as it was imported."""
 
 import ast
+import os
 import shutil
 import subprocess
 import sys
@@ -92,6 +93,34 @@ print(code_as_imported(), are_as_imported())
     before = read_sources(root).sha256[:12]
     done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout.split() == [before if is_known else UNKNOWN, str(is_as_imported)]
+
+
+def test_bytecode_of_an_older_source_is_unknown_code(root: Path) -> None:
+    """An edit within a second that keeps the length: Python does not see it."""
+    late, program = (
+        root / "core" / "late.py",
+        "import core.late; print(core.late.VALUE, core.software.code_as_imported())",
+    )
+
+    def run() -> list[str]:
+        done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    os.utime(late, ns=(10**18, 10**18))
+    assert run() == ["1", read_sources(root).sha256[:12]]
+    late.write_text("VALUE = 2\n")
+    os.utime(late, ns=(10**18 + 10**8, 10**18 + 10**8))
+    (bytecode,) = (root / "core" / "__pycache__").glob("late.*")
+    os.utime(bytecode, ns=(10**18 + 10**7, 10**18 + 10**7))
+    assert run() == ["1", UNKNOWN]
+    bytecode.unlink()
+    assert run() == ["2", read_sources(root).sha256[:12]]
+
+
+def test_what_editors_leave_is_no_source(root: Path) -> None:
+    before = read_sources(root).sha256
+    (root / "core" / ".#late.py").symlink_to("me@host.1")
+    assert read_sources(root).sha256 == before
 
 
 def test_sources_are_hashed_in_milliseconds() -> None:

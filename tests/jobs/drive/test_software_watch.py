@@ -1,6 +1,7 @@
 """Where a process computes with other software than its driver, it is said, recorded, and nothing of it is copied."""
 
 import io
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,6 +92,26 @@ def test_a_driver_that_imported_what_nobody_knows_makes_no_work(store: Store, mo
     outcome = run(store)
     assert works(store, outcome.run_id) == {None}
     assert store.run_info(outcome.run_id).code_version.endswith(f", NWS {UNKNOWN}")
+
+
+def test_a_model_that_is_changed_during_a_stage_is_told_recorded_and_its_rows_are_not_copied(
+    store: Store, tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, record, said = tmp_path / "mine", Store.record, io.StringIO()
+    shutil.copytree(tiny_models["bert"], folder)
+
+    def changing(self: Store, *arguments: object) -> None:
+        record(self, *arguments)
+        (folder / "config.json").write_text("other")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "record", changing)
+        outcome = run(store, said, encoders=[str(folder)])
+    assert "Warning: The model in " in said.getvalue()
+    assert works(store, outcome.run_id) == {None}
+    assert store.run_info(outcome.run_id).code_version.endswith(", other files of mine")
+    shutil.copyfile(tiny_models["bert"] / "config.json", folder / "config.json")
+    assert run(store, encoders=[str(folder)]).reused == 0
 
 
 def test_a_run_that_goes_on_with_other_code_says_so_and_gives_nothing(
