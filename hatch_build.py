@@ -1,4 +1,4 @@
-"""What a wheel has that a checkout has elsewhere: the migrations, and the commit that it was built from."""
+"""What a wheel has that a checkout has elsewhere: the migrations, and the commit with the hash of its sources."""
 
 import sys
 import tempfile
@@ -16,6 +16,7 @@ class WheelHook(BuildHookInterface):  # type: ignore[type-arg]
         if version == "editable":
             return
         sys.path.insert(0, self.root)
+        from core.software import read_sources
         from jobs.plan.revisions import VERSION_FILE, described_commit
 
         build_data["force_include"]["alembic"] = "jobs/store/migrations"
@@ -23,5 +24,5 @@ class WheelHook(BuildHookInterface):  # type: ignore[type-arg]
         if commit is not None:
             self._folder = tempfile.TemporaryDirectory()
             written = Path(self._folder.name) / VERSION_FILE
-            written.write_text(commit, encoding="utf-8")
+            written.write_text(f"{commit}+{read_sources(Path(self.root)).sha256[:12]}", encoding="utf-8")
             build_data["force_include"][str(written)] = VERSION_FILE

@@ -9,6 +9,7 @@ from cluster.worker import Busy, Stopwatch, Worker, this_worker
 from cluster.worker_notes import noted
 from core.device_errors import as_device_error, device_errors_in_words, is_device_error, is_memory_error
 from core.errors import DeviceError
+from core.software import Software, software
 from core.types import Article, BundleResult, Failure, Landed, SegmentedArticle, Summary
 
 Segmenter: TypeAlias = Callable[[Article], SegmentedArticle]
@@ -30,10 +31,14 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class SegmentedBundle:
-    """A bundle between the two halves: its articles in order, without those that could not be segmented."""
+    """A bundle between the two halves: its articles in order, without those that could not be segmented.
+
+    `software` is what they were segmented with.
+    """
 
     articles: tuple[SegmentedArticle, ...]
     failures: tuple[Failure, ...]
+    software: Software = ()
 
 
 def segment_bundle(segment: Segmenter, bundle: Sequence[Article]) -> SegmentedBundle:
@@ -45,7 +50,7 @@ def segment_bundle(segment: Segmenter, bundle: Sequence[Article]) -> SegmentedBu
             articles.append(segment(article))
         except Exception as error:
             failures.append(_failure(article, error))
-    return SegmentedBundle(tuple(articles), tuple(failures))
+    return SegmentedBundle(tuple(articles), tuple(failures), software())
 
 
 def sweep_bundle(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
@@ -58,7 +63,7 @@ def sweep_bundle(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
     """
     with noted() as notes:
         result = _swept(sweep, segmented)
-    return replace(result, notes=tuple(notes))
+    return replace(result, notes=tuple(notes), software=tuple({segmented.software, software()}))
 
 
 def _swept(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:

@@ -10,17 +10,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from core.software import Software, software
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Worker:
     """The name of its machine, the model of what it computes on, and how that multiplies.
 
-    Workers of one `arithmetic` give the same numbers, so far as is known; it is empty where nothing needed torch.
+    Workers of one `arithmetic` and `software` give the same numbers, so far as is known; the first is empty where
+    nothing needed torch.
     """
 
     device: str
     node: str
     arithmetic: str = ""
+    software: Software = ()
 
     def __str__(self) -> str:
         return f"{self.device} on {self.node}"
@@ -55,7 +59,8 @@ class Stopwatch:
 def this_worker() -> Worker:
     """This process, once its models are loaded."""
     gpu = _gpu()
-    return Worker(gpu or _cpu(), socket.gethostname(), gpu or _cpu_arithmetic())
+    arithmetic = _gpu_arithmetic() if gpu else _cpu_arithmetic()
+    return Worker(gpu or _cpu(), socket.gethostname(), arithmetic, software())
 
 
 def _gpu() -> str | None:
@@ -64,6 +69,12 @@ def _gpu() -> str | None:
     if torch is None or not torch.cuda.is_initialized():
         return None
     return str(torch.cuda.get_device_name())
+
+
+def _gpu_arithmetic() -> str:
+    from core.gpu_arithmetic import describe_gpu_arithmetic  # and with it torch, which is imported by now
+
+    return describe_gpu_arithmetic()
 
 
 @functools.cache

@@ -24,6 +24,7 @@ from torch import nn
 
 from core.fast_linear import CPUINFO, PackedLinear, onednn_is_faster
 from core.precision import ROWS_DEPEND
+from core.switches import set_switches
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +48,7 @@ def describe_arithmetic() -> str:
     parts = [torch.backends.cpu.get_cpu_capability(), library, f"CPU {_cpu_kind(CPUINFO)}"]
     parts += ["oneDNN layers"] if onednn_is_faster() else []
     parts += [] if rows_are_independent() else [ROWS_DEPEND]
+    parts += set_switches()
     return ", ".join(parts)
 
 

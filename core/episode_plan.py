@@ -7,6 +7,7 @@ from core.models import ModelRef
 from core.precision import Precision
 from core.sweep_plan import checked
 from core.text.language import Language
+from core.text.language_data import require_same_data
 
 if TYPE_CHECKING:
     from core.episodes import EpisodeRunner
@@ -23,6 +24,7 @@ class EpisodePlan:
         encoder: resolved; embeds sentences and chunks.
         reward: what policies are trained on.
         precision: what the encoder computes in. BERTScore, in the reward, has its own.
+        language_data: see `core.sweep_plan.SweepPlan`.
     """
 
     language: Language
@@ -30,6 +32,7 @@ class EpisodePlan:
     encoder: ModelRef
     reward: "RewardConfig"
     precision: Precision = "float32"
+    language_data: tuple[tuple[str, str], ...] = ()
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
@@ -51,6 +54,7 @@ def make_episode_runner(plan: EpisodePlan, device: str, memory_fraction: float |
     from core.sweep import take_share
     from core.text.segmentation import Segmenter
 
+    require_same_data(dict(plan.language_data))
     take_share(device, memory_fraction)
     on = find_device(device)
     encoder = load_encoder(plan.encoder, on, plan.precision)

@@ -6,9 +6,15 @@ import torch
 
 from core.errors import ModelError
 from core.precision import AMPERE, Precision
+from core.switches import set_switches
 from core.transformer import DTYPES
 
 Model = TypeVar("Model", bound=torch.nn.Module)
+
+
+def describe_gpu_arithmetic() -> str:
+    """What multiplies on the GPU of this process: its model, and what the environment sets."""
+    return ", ".join([torch.cuda.get_device_name(), *set_switches()])
 
 
 def require_precision(precision: Precision, device: torch.device) -> None:

@@ -1,5 +1,7 @@
 """The Hugging Face Hub: every model and dataset from it is pinned to a commit before it is used."""
 
+import functools
+import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +12,7 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError, Repository
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from core.errors import HubError, RecipeError
+from core.fingerprint import State, file_sha256, file_state, files_below
 
 # What `huggingface_hub` raises when the network, the Hub or the local cache fails.
 # Without a connection that is the HTTP library's own error, the base of HfHubHTTPError.
@@ -61,7 +64,7 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
         with_weights: download its weights, too; without them what is there is configuration and tokenizer.
 
     Raises:
-        HubError: the Hub cannot be reached and the cache does not hold the model.
+        HubError: the Hub cannot be reached and the cache does not hold the model, or a file of it was changed there.
     """
     weights = ["*.safetensors"] if with_weights else []
     try:
@@ -77,7 +80,31 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
             f"The model {repository} at commit {commit} is not in the local cache and cannot be downloaded ({error}). "
             "Download it on a machine with network, or give a local folder."
         ) from error
+    for file in files_below(folder):
+        _require_as_downloaded(file, file_state(file))
     return folder
+
+
+@functools.lru_cache(maxsize=1024)  # weights are read for it, but not again while their file is what it was
+def _require_as_downloaded(file: Path, state: State) -> None:
+    """Refuse a file of the cache that was changed there: what a link leads to is named by the hash of its content.
+
+    That is the SHA-256 of large files, and of others what git calls a blob. Where links cannot be made, there is no
+    such name.
+    """
+    blob = file.resolve()
+    if blob == file or blob.parent.name != "blobs":
+        return
+    if len(blob.name) == 64:
+        actual = file_sha256(blob)
+    else:
+        content = blob.read_bytes()
+        actual = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    if actual != blob.name:
+        raise HubError(
+            f"The file {file} in the cache is not what the Hub sent: its hash was {blob.name} and is {actual}. Delete "
+            f"{blob.parents[1]}, and it is downloaded again."
+        )
 
 
 def upload_model(folder: Path, files: Sequence[str], repository: str, private: bool) -> str:

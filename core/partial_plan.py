@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.models import ModelRef
 from core.summarizers.systems import Document, Draft, System
 from core.sweep_plan import SweepPlan
 from core.types import SystemKind
@@ -28,6 +27,14 @@ class AtLengths:
     def has_uncut(self) -> bool:
         return self.system.has_uncut
 
+    @property
+    def encoders(self) -> tuple[str, ...]:
+        return self.system.encoders
+
+    @property
+    def reads_key(self) -> bool:
+        return self.system.reads_key
+
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         return self.system.summarize(document, self.lengths)
 
@@ -44,15 +51,10 @@ def plan_for_missing(plan: SweepPlan, missing: Mapping[str, Sequence[int]]) -> S
         plan,
         systems=tuple(_at(system, tuple(missing[system.signature]), lengths) for system in chosen),
         lengths=lengths,
-        encoders=tuple(encoder for encoder in plan.encoders if any(asks_for(system, encoder) for system in chosen)),
+        encoders=tuple(encoder for encoder in plan.encoders if any(encoder.name in s.encoders for s in chosen)),
         generator=generator,
     )
 
 
 def _at(system: System, lengths: tuple[int, ...], all_lengths: tuple[int, ...]) -> System:
     return system if lengths == all_lengths else AtLengths(system, lengths)
-
-
-def asks_for(system: System, encoder: ModelRef) -> bool:
-    """Whether a system may ask for this encoder's vectors. It asks by name, so it holds the name in some field."""
-    return encoder.name in repr(system)

@@ -16,6 +16,7 @@ from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.errors import PluginError
+from core.imports import imported_versions, package_sources
 from core.text.files import is_file
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ class PluginSpec:
 
     Attributes:
         plugin: a Python file, or the name of an installed entry point of the group `nws.systems` or `nws.metrics`.
-        sha256: 64 hex digits, of the file's bytes or of those of the module that the entry point is in; "" while it has
-            not been read.
+        sha256: 64 hex digits, of the file's bytes or of all files of the package that the entry point is in; "" while
+            it has not been read.
     """
 
     plugin: str
@@ -56,6 +57,7 @@ class Plugin:
         sha256: see `PluginSpec`.
         group: of the entry point, "" for a file.
         source: of the file; None for an entry point, which must be installed wherever it runs.
+        libraries: what it imports, with versions, see `core.imports`.
     """
 
     name: str
@@ -63,12 +65,14 @@ class Plugin:
     sha256: str
     group: str
     source: str | None = field(repr=False)
+    libraries: tuple[tuple[str, str], ...] = ()
 
     def systems(self) -> "Mapping[str, Write | System]":
         """Its systems by name, which may be none; the code runs once in a process.
 
         Raises:
-            PluginError: it cannot be imported, has neither systems nor metrics, or another version is installed here.
+            PluginError: it cannot be imported, has neither systems nor metrics, or another version of it or of what it
+                imports is installed here.
         """
         return self._named("SYSTEMS", SYSTEMS)
 
@@ -79,6 +83,7 @@ class Plugin:
     def _named(self, kind: str, group: str) -> Mapping[str, Any]:
         if self.source is None:
             return {self.name: _verified(self)} if self.group == group else {}
+        _require_libraries(self)
         named: Mapping[str, Any] = getattr(_imported(self.name, self.source, self.sha256), kind, {})
         return named
 
@@ -91,13 +96,14 @@ def read_plugin(spec: PluginSpec, path: Path) -> Plugin:
     """
     if not spec.plugin.endswith(".py"):
         entry = _entry_point(spec.plugin)
-        _, sha256 = _installed(entry)
-        return Plugin(spec.plugin, _version(entry), sha256, entry.group, None)
+        _, sha256, libraries = _installed(entry)
+        return Plugin(spec.plugin, _version(entry), sha256, entry.group, None, libraries)
     if not is_file(path):
         raise PluginError(f"There is no plugin {spec.plugin}: this file does not exist. Check the path.")
     try:
         content = path.read_bytes()
-        return Plugin(Path(spec.plugin).name, "", hashlib.sha256(content).hexdigest(), "", content.decode())
+        source, sha256 = content.decode(), hashlib.sha256(content).hexdigest()
+        return Plugin(Path(spec.plugin).name, "", sha256, "", source, tuple(imported_versions(source).items()))
     except (OSError, UnicodeDecodeError) as error:
         raise PluginError(f"The plugin {spec.plugin} cannot be read: {error}.") from error
 
@@ -193,13 +199,29 @@ def _require_names(module: ModuleType, name: str) -> None:
 @functools.lru_cache(maxsize=64)
 def _verified(plugin: Plugin) -> Any:
     """The object of an entry point, loaded once in a process, if its code is the one that was pinned."""
-    loaded, sha256 = _installed(_entry_point(plugin.name))
+    loaded, sha256, libraries = _installed(_entry_point(plugin.name))
+    _require_same(plugin, libraries)
     if sha256 != plugin.sha256:
         raise PluginError(
             f"The installed plugin {plugin.name} differs here: its SHA-256 was {plugin.sha256[:12]}… and is "
             f"{sha256[:12]}…. Install {plugin.version} on every machine of the run."
         )
     return loaded
+
+
+@functools.lru_cache(maxsize=64)
+def _require_libraries(plugin: Plugin) -> None:
+    _require_same(plugin, tuple(imported_versions(plugin.source or "").items()))
+
+
+def _require_same(plugin: Plugin, libraries: tuple[tuple[str, str], ...]) -> None:
+    was, is_now = dict(plugin.libraries), dict(libraries)
+    names = [name for name in {**was, **is_now} if was.get(name) != is_now.get(name)]
+    if names:
+        told = ", ".join(f"{name} was {was.get(name, 'absent')} and is {is_now.get(name, 'absent')}" for name in names)
+        raise PluginError(
+            f"What the plugin {plugin.name} imports differs here: {told}. Install the same on every machine of the run."
+        )
 
 
 def _entry_point(name: str) -> importlib.metadata.EntryPoint:
@@ -220,13 +242,15 @@ def _version(entry: importlib.metadata.EntryPoint) -> str:
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else ""
 
 
-def _installed(entry: importlib.metadata.EntryPoint) -> tuple[Any, str]:
-    """The object of an entry point, and the SHA-256 of the file that it is in."""
+def _installed(entry: importlib.metadata.EntryPoint) -> tuple[Any, str, tuple[tuple[str, str], ...]]:
+    """The object of an entry point, the SHA-256 of the package that it is in, and what that imports."""
     try:
         loaded = entry.load()
-        source = Path(str(sys.modules[entry.module].__file__)).read_bytes()
+        sha256, sources = package_sources(entry.module)
+        own = entry.module.partition(".")[0]
+        libraries = tuple((name, version) for name, version in imported_versions(*sources).items() if name != own)
     except Exception as error:
         raise PluginError(
             f"The installed plugin {entry.name} cannot be imported: {type(error).__name__}: {error}"
         ) from error
-    return loaded, hashlib.sha256(source).hexdigest()
+    return loaded, sha256, libraries

@@ -16,6 +16,7 @@ from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator
 from core.summarizers.systems import System
 from core.text.language import Language, require_language
+from core.text.language_data import require_same_data
 from core.text.limits import require_summary_length
 from core.types import Article, SegmentedArticle, SystemKind
 
@@ -42,6 +43,8 @@ class SweepPlan:
         metrics: options of the standard metrics.
         seed: of whatever is drawn at random.
         precision: what encoders compute in. The BERTScore backbone has its own in `metrics`; generators choose theirs.
+        language_data: hashes of the files by which texts are cut and tokenized, see `core.text.language_data`. Both
+            halves refuse others.
     """
 
     language: Language
@@ -53,6 +56,7 @@ class SweepPlan:
     seed: int
     generator: Generator | Endpoint | None = None
     precision: Precision = "float32"
+    language_data: tuple[tuple[str, str], ...] = ()
 
     @property
     def kinds(self) -> dict[str, SystemKind]:
@@ -91,6 +95,7 @@ def make_segmenter(plan: SweepPlan) -> Callable[[Article], SegmentedArticle]:
     """
     from core.text.segmentation import Segmenter, unsegmented  # and with it spaCy, which who summarises does not need
 
+    require_same_data(dict(plan.language_data))
     return checked(plan.language, Segmenter(plan.pipeline) if plan.to_segment.systems else unsegmented)
 
 
@@ -118,5 +123,6 @@ def make_sweeper(plan: SweepPlan, device: str, memory_fraction: float | None = N
     from core.device import find_device
     from core.sweep import Sweeper, take_share
 
+    require_same_data(dict(plan.language_data))
     take_share(device, memory_fraction)
     return Sweeper(plan, find_device(device))

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
+from core.software import Software
+
 # What a system is to a reader: one to choose, one that weighs nothing and shows what length or position alone gain, or
 # one that saw the reference and shows what could be reached by writing as it does. Another way may reach more.
 SystemKind: TypeAlias = Literal["system", "control", "upper bound"]
@@ -163,12 +165,14 @@ class Failure:
 class BundleResult:
     """The results of one bundle. Every article of the bundle has all its summaries here, or one failure.
 
-    `notes` are lines for the run's log.
+    `notes` are lines for the run's log. `software` is what each of the processes that worked on it computes with, see
+    `core.software`.
     """
 
     summaries: tuple[Summary, ...]
     failures: tuple[Failure, ...]
     notes: tuple[str, ...] = ()
+    software: tuple[Software, ...] = ()
 
 
 # A bundle of articles and what became of it.

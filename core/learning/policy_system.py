@@ -30,6 +30,7 @@ class PolicySystem:
 
     kind: ClassVar[SystemKind] = "system"
     has_uncut: ClassVar[bool] = False
+    reads_key: ClassVar[bool] = False
 
     name: str
     checkpoints: Mapping[int, Checkpoint] = field(default_factory=dict)
@@ -45,6 +46,10 @@ class PolicySystem:
             return POLICY + self.name
         method, *seed = self.name.split("|")
         return POLICY + "|".join((method, self.decoding.label, *seed))
+
+    @property
+    def encoders(self) -> tuple[str, ...]:
+        return tuple({checkpoint.reading.encoder.name for checkpoint in self.checkpoints.values()})
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         # The pairs of one training see articles alike.

@@ -29,6 +29,8 @@ class LeadSearch:
 
     kind: ClassVar[SystemKind] = "system"
     has_uncut: ClassVar[bool] = False
+    encoders: ClassVar[tuple[str, ...]] = ()
+    reads_key: ClassVar[bool] = False
 
     @property
     def signature(self) -> str:

@@ -42,6 +42,7 @@ class ChunkSystem:
 
     kind: ClassVar[SystemKind] = "system"
     has_uncut: ClassVar[bool] = False
+    reads_key: ClassVar[bool] = False
 
     encoder: str
     importance: str
@@ -50,6 +51,10 @@ class ChunkSystem:
     @property
     def signature(self) -> str:
         return self.name or f"{self.encoder}|{self.importance}|chunks"
+
+    @property
+    def encoders(self) -> tuple[str, ...]:
+        return (self.encoder,)
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         article, embeddings = document.segmented, document.embeddings[self.encoder]
@@ -71,12 +76,17 @@ class LeadChunks:
 
     kind: ClassVar[SystemKind] = "system"
     has_uncut: ClassVar[bool] = False
+    reads_key: ClassVar[bool] = False
 
     encoder: str
 
     @property
     def signature(self) -> str:
         return "lead2+chunks"
+
+    @property
+    def encoders(self) -> tuple[str, ...]:
+        return (self.encoder,)
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         article, embeddings = document.segmented, document.embeddings[self.encoder]
@@ -94,6 +104,8 @@ class Random:
 
     kind: ClassVar[SystemKind] = "control"
     has_uncut: ClassVar[bool] = False
+    encoders: ClassVar[tuple[str, ...]] = ()
+    reads_key: ClassVar[bool] = False
 
     seed: int
 

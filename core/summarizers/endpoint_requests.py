@@ -68,6 +68,7 @@ class LoadedEndpoint:
 
     Attributes:
         tokens: how many tokens it has read and written, as it counts them itself.
+        answered_by: the model that answered, as the endpoint calls it; None if it does not say.
 
     Raises:
         EndpointError: it does not answer, or refuses the key or the model.
@@ -85,7 +86,8 @@ class LoadedEndpoint:
         )
         self._answers: dict[tuple[str, int], Answer | EndpointError] = {}
         # So that a wrong key or name ends the run, and does not fail every article.
-        self._post("Hello", 16)
+        greeting = self._post("Hello", 16)
+        self.answered_by = _answered_by(greeting) if isinstance(greeting, dict) else None
 
     def __call__(self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[Answer]:
         """A summary of each text, in their order, of as many words as `asked`. `keys` are for models that draw.
@@ -127,8 +129,8 @@ class LoadedEndpoint:
         try:
             choice, usage = reply["choices"][0], reply.get("usage") or {}
             text = " ".join(cleaned(str(choice["message"].get("content") or "")).split())
-            stated = {"answered_by": reply.get("model"), "finish": choice.get("finish_reason")}
-            extra: dict[str, float | str] = {name: cleaned(str(value)) for name, value in stated.items() if value}
+            stated = {"answered_by": _answered_by(reply), "finish": _stated(choice.get("finish_reason"))}
+            extra: dict[str, float | str] = {name: value for name, value in stated.items() if value}
             extra |= {name: int(usage[name]) for name in _USAGE if usage.get(name) is not None}
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise self._error(f"sent no chat completion ({error!r})") from error
@@ -190,6 +192,15 @@ def _key() -> str:
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise EndpointError(f"{_KEY_VARIABLE} is no key: it has characters that no header may have.")
     return key
+
+
+def _answered_by(reply: dict[str, Any]) -> str | None:
+    """The model that an endpoint says it has answered with."""
+    return _stated(reply.get("model"))
+
+
+def _stated(value: object) -> str | None:
+    return cleaned(str(value)) if value else None
 
 
 def _refusal(response: httpx.Response) -> str:

@@ -15,6 +15,8 @@ class Lead:
 
     kind: ClassVar[SystemKind] = "control"
     has_uncut: ClassVar[bool] = False
+    encoders: ClassVar[tuple[str, ...]] = ()
+    reads_key: ClassVar[bool] = False
 
     @property
     def signature(self) -> str:
@@ -34,6 +36,8 @@ class Lead3:
 
     kind: ClassVar[SystemKind] = "system"
     has_uncut: ClassVar[bool] = True
+    encoders: ClassVar[tuple[str, ...]] = ()
+    reads_key: ClassVar[bool] = False
 
     @property
     def signature(self) -> str:

@@ -31,6 +31,8 @@ class WindowOracle:
 
     kind: ClassVar[SystemKind] = "upper bound"
     has_uncut: ClassVar[bool] = False
+    encoders: ClassVar[tuple[str, ...]] = ()
+    reads_key: ClassVar[bool] = False
 
     @property
     def signature(self) -> str:
@@ -51,12 +53,17 @@ class Oracle:
 
     kind: ClassVar[SystemKind] = "upper bound"
     has_uncut: ClassVar[bool] = False
+    reads_key: ClassVar[bool] = False
 
     rivals: tuple[System, ...]
 
     @property
     def signature(self) -> str:
         return "oracle"
+
+    @property
+    def encoders(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for rival in self.rivals for name in rival.encoders))
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         candidates = candidate_chunks(document.segmented, document.f1)

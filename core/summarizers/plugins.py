@@ -19,7 +19,7 @@ class PluginSystem:
     """A system of a plugin. Its output is checked; an error there is a failure of that article.
 
     `encoders` are the names of the encoders whose vectors it may ask for: all of the run for an object, none for a
-    function.
+    function. An object gets the article itself, with its key, dataset and split (`reads_key`); a function its text.
     """
 
     name: str
@@ -27,6 +27,7 @@ class PluginSystem:
     kind: SystemKind
     has_uncut: bool
     encoders: tuple[str, ...]
+    reads_key: bool
 
     @property
     def signature(self) -> str:
@@ -130,5 +131,6 @@ def plugin_systems(plugin: Plugin, encoders: Sequence[str]) -> tuple[PluginSyste
         require_signature(_called(system), (None, None), named, what, cure)
         if kind not in get_args(SystemKind):
             raise PluginError(f"{name} of {plugin.name} is of the kind {kind!r}: give one of {get_args(SystemKind)}.")
-        systems.append(PluginSystem(name, plugin, kind, has_uncut, tuple(encoders) if is_system(system) else ()))
+        is_object = is_system(system)
+        systems.append(PluginSystem(name, plugin, kind, has_uncut, tuple(encoders) if is_object else (), is_object))
     return tuple(systems)

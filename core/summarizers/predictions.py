@@ -65,6 +65,8 @@ class Predictions:
 
     kind: ClassVar[SystemKind] = "system"
     has_uncut: ClassVar[bool] = True
+    encoders: ClassVar[tuple[str, ...]] = ()
+    reads_key: ClassVar[bool] = True
 
     name: str
     sha256: str

@@ -77,6 +77,17 @@ class System(Protocol):
     def has_uncut(self) -> bool:
         """Whether it has a length of its own, too."""
 
+    @property
+    def encoders(self) -> tuple[str, ...]:
+        """The names of all encoders whose vectors it may ask for. An object of a plugin need not have it."""
+
+    @property
+    def reads_key(self) -> bool:
+        """Whether it may look at more of an article than text and references: at key, dataset or split.
+
+        An object of a plugin need not have it: it may.
+        """
+
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         """A draft of each length, in this order: exactly that many words, or all if the article has fewer.
 

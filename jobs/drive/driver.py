@@ -18,6 +18,7 @@ from rich.console import Console
 from core.article_ids import ArticleIds
 from core.episode_plan import EpisodePlan
 from core.models import model_folder
+from core.software import code_as_imported
 from core.sweep_plan import SweepPlan
 from jobs.drive.bundles import require_known_articles, unfinished_bundles
 from jobs.drive.equal_failures import EqualFailures
@@ -58,10 +59,11 @@ def start(
     Raises:
         NwsError: a model or a machine is missing, or the store refuses. A run that exists by then can be resumed.
     """
+    spec = pinned.run_spec(None, reuse, name, note)  # first: it tells which code was imported
     fetch_models(pinned.plans)
     run_id = run_id or new_run_id(pinned.job)
     with open_pools(pinned.recipe, engine, run_id, console, makers, pinned.plans) as pools:
-        store.create_run(pinned.run_spec(None, reuse, name, note), run_id)
+        store.create_run(spec, run_id)
         return _drive(store, run_id, pinned, pools, console, log_to=log_to)
 
 
@@ -158,7 +160,7 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
     """Train what is to be trained, then go through the stages."""
     run.say(f"Run {run.id} in {run.store.shown_url}")
     run.note_driver(pools.device)
-    run.start(pools.device, pinned.systems, works(pinned, code_version()))
+    run.start(pools.device, pinned.systems, works(pinned, code_as_imported()))
     if pinned.articles is not None:
         run.set_total(pinned.articles)
     equal_failures = EqualFailures(run.id, pinned.recipe.stop_after_equal_failures)

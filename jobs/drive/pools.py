@@ -84,7 +84,7 @@ def open_pools(
             f"inline, {name}",
             lambda plan: nullcontext(InlinePool(makers.work(plan, device, share))),
             lambda plan: nullcontext(InlineEpisodePool(functools.partial(makers.runner, plan, device, share))),
-            _arithmetic_here if device == "cpu" else lambda: name,
+            _arithmetic_here if device == "cpu" else _gpu_arithmetic_here,
         )
         return
     with _session(engine, run_id, console) as session:
@@ -123,6 +123,12 @@ def _arithmetic_here() -> str:
     from core.arithmetic import describe_arithmetic
 
     return describe_arithmetic()
+
+
+def _gpu_arithmetic_here() -> str:
+    from core.gpu_arithmetic import describe_gpu_arithmetic
+
+    return describe_gpu_arithmetic()
 
 
 @contextmanager

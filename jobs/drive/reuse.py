@@ -8,18 +8,21 @@ import itertools
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
 from core.article_ids import ArticleIds
+from core.errors import EndpointError
+from core.software import code_as_imported
+from core.summarizers.endpoint import Endpoint
 from core.summarizers.systems import UNCUT
 from core.sweep_plan import SweepPlan
 from core.types import Article, BundleResult
 from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.run import Run
 from jobs.plan.pinned import Pinned, PlannedStage
-from jobs.plan.revisions import code_version
 from jobs.plan.work import works
 from jobs.store import Reusable, StageWork
 
@@ -36,20 +39,44 @@ MOST_PARTS = 4
 
 
 def find_reusable(
-    run: Run, pinned: Pinned, planned: PlannedStage, arithmetic: Callable[[], str | None]
+    run: Run, pinned: Pinned, planned: PlannedStage, finished: ArticleIds, arithmetic: Callable[[], str | None]
 ) -> Reusable | None:
-    """What other runs have of a stage; None if they have nothing, or if the run must compute everything itself."""
+    """What other runs have of a stage; None if they have nothing, or if the run must compute everything itself.
+
+    Of an endpoint, that is what the model has written that answers there now. It is asked unless all is `finished`.
+    """
     if not run.info().reuse:
         return None
     plan = planned.plan
-    stage_works = {name: work for name, work in works(pinned, code_version()).items() if name in plan.signatures}
+    stage_works = {name: work for name, work in works(pinned, code_as_imported()).items() if name in plan.signatures}
     if not stage_works:
         return None
     lengths = (UNCUT, *plan.lengths)
-    stage = StageWork(stage_works, plan.signatures, lengths, plan.summaries_per_article)
-    newest = run.find_reusable(stage, None)
-    own = arithmetic() if newest else None  # asked only if there is something: it imports torch
-    return newest if own is None else run.find_reusable(stage, own)
+    by_article = frozenset(system.signature for system in plan.systems if system.reads_key)
+    stage = StageWork(stage_works, plan.signatures, lengths, plan.summaries_per_article, by_article)
+    reusable = run.find_reusable(stage, None)
+    own = arithmetic() if reusable else None  # asked only if there is something: it imports torch
+    if own is not None:
+        reusable = run.find_reusable(stage, own)
+    if reusable is None or not isinstance(plan.generator, Endpoint):
+        return reusable
+    is_needed = any(unfinished_bundles(pinned, finished, array("Q")))
+    return _of_the_same_model(run, plan.generator, plan.seed, reusable) if is_needed else None
+
+
+def _of_the_same_model(run: Run, endpoint: Endpoint, seed: int, reusable: Reusable) -> Reusable | None:
+    """What the model has written that answers now; None where nobody knows which that is."""
+    from core.summarizers.endpoint_requests import LoadedEndpoint  # and with it httpx
+
+    try:
+        answered_by = LoadedEndpoint(endpoint, seed).answered_by
+    except EndpointError as error:
+        run.say(f"Warning: nothing of {endpoint.signature} is copied: the driver cannot ask which model it is. {error}")
+        return None
+    if answered_by is None:
+        run.say(f"Warning: nothing of {endpoint.signature} is copied: the endpoint does not say which model answers.")
+        return None
+    return replace(reusable, answered_by=answered_by)
 
 
 def copy_and_divide(
@@ -109,8 +136,8 @@ def _copy_whole(
 ) -> dict[str, Missing]:
     """Copy the articles of which all summaries are known. Returns what each of the others lacks, by its id."""
     hashes = {article.id: article.content_hash for article in articles}
-    known = run.known_summaries(reusable, sorted(set(hashes.values())))
-    lacking = {id_: _missing(planned.plan, known.get(content, set())) for id_, content in hashes.items()}
+    known = run.known_summaries(reusable, hashes)
+    lacking = {id_: _missing(planned.plan, known.get(id_, set())) for id_ in hashes}
     known_articles = [article for article in articles if not lacking[article.id]]
     if known_articles:
         run.record([(known_articles, BundleResult((), ()))], planned.stage, reusable)

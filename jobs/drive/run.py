@@ -110,6 +110,10 @@ class Run:
         """See `Store.note_workers`."""
         self._patiently(lambda: self.store.note_workers(self.id, self.epoch, device, arithmetic))
 
+    def disown(self, systems: Sequence[str], software: Sequence[str]) -> None:
+        """See `Store.disown`."""
+        self._patiently(lambda: self.store.disown(self.id, self.epoch, systems, software))
+
     def record(self, landed: Sequence[Landed], stage: Stage, reusable: Reusable | None = None) -> None:
         """See `Store.record`."""
         self._patiently(lambda: self.store.record(self.id, self.epoch, landed, stage, reusable))
@@ -126,7 +130,7 @@ class Run:
         """See `Store.find_reusable`."""
         return self._patiently(lambda: self.store.find_reusable(self.id, stage, arithmetic))
 
-    def known_summaries(self, reusable: Reusable, content_hashes: Sequence[str]) -> dict[str, set[tuple[str, int]]]:
+    def known_summaries(self, reusable: Reusable, content_hashes: Mapping[str, str]) -> dict[str, set[tuple[str, int]]]:
         """See `Store.known_summaries`."""
         return self._patiently(lambda: self.store.known_summaries(reusable, content_hashes))
 

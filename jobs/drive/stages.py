@@ -23,6 +23,7 @@ from jobs.drive.pools import Pools
 from jobs.drive.progress import Advance, run_progress
 from jobs.drive.reuse import Part, copy_and_divide, find_reusable
 from jobs.drive.run import Run
+from jobs.drive.software_watch import SoftwareWatch
 from jobs.drive.worker_watch import WorkerWatch
 from jobs.plan.pinned import Pinned, PlannedStage
 from jobs.store import Stage
@@ -54,7 +55,7 @@ def run_stage(
     for corpus in pinned.corpora:
         corpus.require_unchanged()
     finished = run.finished_articles(planned.stage)
-    reusable = find_reusable(run, pinned, planned, pools.arithmetic)
+    reusable = find_reusable(run, pinned, planned, finished, pools.arithmetic)
     parts: Iterable[Part]
     if reusable is None:
         bundles = unfinished_bundles(pinned, finished, announced)
@@ -65,6 +66,7 @@ def run_stage(
         run.note_workers(pools.device or "", [reusable.arithmetic])
         finished, parts = copy_and_divide(run, pinned, planned, reusable, finished, announced)
     tried = len(finished)
+    software = SoftwareWatch(run, planned.plan.signatures)
     for missing, bundles in parts:
         first = next(bundles, None)
         if first is None:
@@ -83,11 +85,15 @@ def run_stage(
                 run.check()
                 watch.look(pool.workers)
                 shares.look(pool.busy)
+                software.look(worker.software for worker in pool.workers)
                 if landed:
+                    software.look(of for _, result in landed for of in result.software)
                     run.record(landed, planned.stage, reusable)
                     tried += _tell(run, landed, finished, advance)
                     equal_failures.look(landed)
         deque(bundles, maxlen=0)  # what a pool left is announced, too
+        software.look_at_models(plan.models)
+    software.look_at_driver()
 
 
 def _with_trained_policies(run: Run, plan: SweepPlan) -> SweepPlan:

@@ -21,6 +21,7 @@ from jobs.drive.equal_failures import EqualFailures
 from jobs.drive.pools import Pools
 from jobs.drive.progress import run_progress
 from jobs.drive.run import Run
+from jobs.drive.software_watch import SoftwareWatch
 from jobs.drive.stored_policies import describe_training
 from jobs.drive.worker_watch import WorkerWatch
 from jobs.plan.pinned import PlannedTraining
@@ -56,7 +57,7 @@ def train_policies(
     run.say("Loading models and preparing the training articles.")
     with pools.open_episodes(training.plan) as pool:
         articles = _prepared(run, training, pool, bool(known), console, equal_failures)
-        watch, shares = WorkerWatch(run, pools.device), BusyShares(run)
+        watch, shares, software = WorkerWatch(run, pools.device), BusyShares(run), SoftwareWatch(run, ())
         watch.look(pool.workers)
         learners = [_learner(config, training, known.get(config.name), articles) for config in training.configs]
         total = sum(learner.training.updates(len(articles)) for learner in learners)
@@ -66,6 +67,7 @@ def train_policies(
         with run_progress(console, total, done, run.note, show, unit="updates") as advance:
             for updated in train(learners, learn, articles):
                 watch.look(pool.workers)
+                software.look(worker.software for worker in pool.workers)
                 shares.look(pool.busy)
                 finished = [result.learner for result in updated if _is_done(result.learner, articles)]
                 decoded = _decoded(run, pool, finished, articles)
@@ -74,6 +76,7 @@ def train_policies(
                 trackers.log(update_scalars(_numbers(result) for result in updated))
                 advance(len(updated), 0)
                 _tell(run, updated, articles)
+        software.look_at_driver()  # the updates are made here
 
 
 def _prepared(

@@ -39,6 +39,7 @@ def pin(recipe: BaselinesRecipe, corpora: tuple[Corpus, ...] | None = None) -> P
         metrics=setting.metrics,
         seed=recipe.seed,
         precision=recipe.precision,
+        language_data=setting.language_data,
     )
     extractive = [PlannedStage(Stage("extractive", plan.signatures), plan)] if names else []
     generative = [

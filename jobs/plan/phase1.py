@@ -32,6 +32,7 @@ def pin(recipe: Phase1Recipe) -> Pinned:
         metrics=setting.metrics,
         seed=recipe.seed,
         precision=recipe.precision,
+        language_data=setting.language_data,
     )
     return Pinned(
         recipe=recipe.model_copy(update=setting.in_recipe(recipe) | {"encoders": tuple(map(pinned_text, encoders))}),

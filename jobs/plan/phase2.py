@@ -56,7 +56,7 @@ def pin(recipe: Phase2Recipe) -> Pinned:
             for method in recipe.methods
             for seed in recipe.seeds
         },
-        plan=EpisodePlan(language, setting.pipeline, encoder, reward, recipe.precision),
+        plan=EpisodePlan(language, setting.pipeline, encoder, reward, recipe.precision, setting.language_data),
         corpora=corpora,
         datasets=tuple(
             {"name": corpus.name, "split": corpus.split, "revision": corpus.revision}
@@ -96,6 +96,7 @@ def _evaluation(recipe: Phase2Recipe, setting: PinnedSetting, training: PlannedT
         metrics=setting.metrics,
         seed=recipe.seed,
         precision=recipe.precision,
+        language_data=setting.language_data,
     )
 
 

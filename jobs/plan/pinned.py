@@ -9,14 +9,16 @@ from core.episode_plan import EpisodePlan
 from core.errors import RecipeError
 from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig, tuned_layer
 from core.models import ModelRef, is_folder, parse_model, resolve_model
+from core.software import library_versions
 from core.summarizers.chunk_systems import DRAWS
 from core.sweep_plan import SweepPlan
 from core.text.corpus import Corpus, DatasetSpec, open_corpus
 from core.text.language import Language, article_language
+from core.text.language_data import language_data
 from core.text.segmentation import pipeline_revision, resolve_pipeline
 from core.text.tokenizers import DEFAULT_TOKENIZERS
 from core.types import SystemKind
-from jobs.plan.revisions import code_version, dataset_revisions, library_versions
+from jobs.plan.revisions import code_version, dataset_revisions
 from jobs.recipes.base import RunRecipe
 from jobs.store import RunSpec, Stage
 
@@ -148,11 +150,13 @@ class PinnedSetting:
     pipeline: str
     metrics: MetricsConfig
     corpora: tuple[Corpus, ...]
+    language_data: tuple[tuple[str, str], ...]
 
     @property
     def revisions(self) -> dict[str, Any]:
         """As a run records them."""
         return {
+            **({"language_data": dict(self.language_data)} if self.language_data else {}),
             "bertscore": str(self.metrics.bertscore.model),
             "datasets": dataset_revisions(self.corpora),
             "segmentation": pipeline_revision(self.pipeline),
@@ -192,7 +196,8 @@ def pin_setting(recipe: RunRecipe, corpora: tuple[Corpus, ...] | None = None) ->
             "rouge_score's tokenizer deletes Korean text: leave rouge.tokenizer at auto, or name another."
         )
     metrics = MetricsConfig(bertscore, RougeConfig(rouge.stemmer, tokenizer))
-    return PinnedSetting(language, resolve_pipeline(recipe.pipeline, language), metrics, corpora)
+    pipeline = resolve_pipeline(recipe.pipeline, language)
+    return PinnedSetting(language, pipeline, metrics, corpora, tuple(language_data(pipeline, tokenizer).items()))
 
 
 def pin_bertscore(recipe: RunRecipe) -> BertScoreConfig:

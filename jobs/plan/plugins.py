@@ -33,7 +33,12 @@ def with_plugins(pinned: Pinned) -> Pinned:
         measured,
         recipe=pinned.recipe.model_copy(update={"plugins": tuple(specs)}),
         stages=_with_systems(measured, [plugin for plugin in plugins if plugin.systems()]),
-        revisions=pinned.revisions | {"plugins": {plugin.name: _revision(plugin) for plugin in plugins}},
+        revisions=pinned.revisions
+        | {
+            "plugins": {plugin.name: _revision(plugin) for plugin in plugins},
+            "libraries": {name: version for plugin in plugins for name, version in plugin.libraries}
+            | pinned.revisions["libraries"],
+        },
     )
 
 

@@ -1,37 +1,22 @@
 """Which versions made the numbers: of the code, the libraries and the datasets."""
 
 import contextlib
+import functools
 import importlib.metadata
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import RecipeError
-from jobs.installation import ROOT, is_installed
+from core.software import are_as_imported, code_as_imported
+from jobs.installation import ROOT, git, is_installed
 
 if TYPE_CHECKING:  # `nws cancel` must not wait for spaCy
     from core.text.corpus import Corpus
 
 VERSION_FILE = ".nws_code_version"
 """Beside packages without their git, in a wheel or in a checkout that was shipped: the version of their code."""
-
-_LIBRARIES = (
-    "torch",
-    "transformers",
-    "sentence-transformers",
-    "tokenizers",
-    "spacy",
-    "bert-score",
-    "rouge-score",
-    "rapidfuzz",
-    "ray",
-)
-
-
-def library_versions() -> dict[str, str]:
-    """Of the libraries that numbers depend on."""
-    return {name: importlib.metadata.version(name) for name in _LIBRARIES}
+_DIRTY = "-dirty"
 
 
 def dataset_revisions(corpora: "Sequence[Corpus]") -> dict[str, str]:
@@ -48,7 +33,7 @@ def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], 
     Raises:
         RecipeError: a model, dataset or pipeline is not what it was.
     """
-    for kind in sorted(now.keys() - {"libraries"}):
+    for kind in sorted(now.keys() & recorded.keys() - {"libraries"}):  # older runs recorded fewer kinds
         was, is_now = _differing(recorded.get(kind), now[kind])
         if was != is_now:
             raise RecipeError(
@@ -56,7 +41,9 @@ def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], 
                 "Restore what it had, or submit a new run."
             )
     old, new = recorded["libraries"], now["libraries"]
-    return [f"{name} {old.get(name)} -> {new[name]}" for name in new if old.get(name) != new[name]]
+    names = {**old, **new} if "python" in old else old  # older runs recorded fewer libraries
+    changed = [name for name in names if old.get(name) != new.get(name)]
+    return [f"{name} {old.get(name, 'not installed')} -> {new.get(name, 'not installed')}" for name in changed]
 
 
 def _differing(was: Any, is_now: Any) -> tuple[Any, Any]:
@@ -67,24 +54,31 @@ def _differing(was: Any, is_now: Any) -> tuple[Any, Any]:
     return {name: was.get(name) for name in names}, {name: is_now.get(name) for name in names}
 
 
+@functools.cache  # of what was imported: who commits, or checks out, does so to other code
 def code_version() -> str:
-    """The `described_commit` of this checkout or of what a wheel was built from; the package version outside of git."""
+    """What rows are labelled with: the commit, and the hash of the sources as they were imported.
+
+    Such as `0123456789ab+1a2b3c4d5e6f`. `-dirty` behind the commit says that these are not its sources. It is that of
+    this checkout or of what a wheel was built from; outside of git, the version of the package stands for it.
+    """
+    sources = code_as_imported()
+    name, changed = _named(sources)
+    if changed or not are_as_imported():  # git was asked of other files
+        name = f"{name.removesuffix(_DIRTY)}{_DIRTY}"
+    return f"{name}+{sources}"
+
+
+def _named(sources: str) -> tuple[str, bool]:
+    """The commit or version, and whether it is known to be of other sources."""
     with contextlib.suppress(FileNotFoundError):
-        return (ROOT / VERSION_FILE).read_text(encoding="utf-8").strip()
+        name, _, of = (ROOT / VERSION_FILE).read_text(encoding="utf-8").strip().partition("+")
+        return name, of not in ("", sources)
     # Where a wheel is installed, a git would be that of another project.
     commit = None if is_installed() else described_commit(ROOT)
-    return importlib.metadata.version("nws") if commit is None else commit
+    return importlib.metadata.version("nws") if commit is None else commit, False
 
 
 def described_commit(checkout: Path) -> str | None:
     """The commit of a checkout, with `-dirty` if files differ from it; None outside of git."""
-    try:
-        described = subprocess.run(
-            ["git", "-C", str(checkout), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return described.stdout.strip()
+    described = git(checkout, "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
+    return None if described is None else described.decode().strip()

@@ -7,29 +7,31 @@ work, even if the numbers might be the same.
 
 import hashlib
 import json
-import re
 from typing import Any
 
 from core.analysis.points import POLICY
-from core.partial_plan import asks_for
+from core.software import UNKNOWN
 from core.sweep_plan import SweepPlan
 from jobs.plan.pinned import Pinned
 
-# A commit without changes. What else `code_version` may be does not tell the code.
-_COMMIT = re.compile(r"[0-9a-f]{12,40}")
 
+def works(pinned: Pinned, code: str) -> dict[str, str]:
+    """The work of every system that has one, by its name; none where nobody knows the code.
 
-def works(pinned: Pinned, code_version: str) -> dict[str, str]:
-    """The work of every system that has one, by its name; none where the code is no commit.
+    Policies have none: what they are is only known when they are trained, and then they are their run's own. Nor has
+    what a model computes in less than float32: it depends on what else is in a pass.
 
-    Policies have none: what they are is only known when they are trained, and then they are their run's own.
+    Args:
+        pinned: what runs.
+        code: see `core.software.code_as_imported`.
     """
-    if not _COMMIT.fullmatch(code_version):
+    if code == UNKNOWN:
         return {}
     about = {
-        "code": code_version,
+        "code": code,
         "libraries": pinned.revisions["libraries"],
         "segmentation": pinned.revisions["segmentation"],
+        "language_data": pinned.revisions.get("language_data", {}),
     }
     return {
         system: _sha256(about | decisive)
@@ -42,14 +44,15 @@ def _systems(plan: SweepPlan) -> dict[str, dict[str, Any]]:
     """The values that decide the rows of each system, by its name. A system's `repr` has all its fields and seeds."""
     setting = {
         "language": plan.language,
-        "precision": plan.precision,
         "metrics": plan.metrics.signatures,
         "bertscore": str(plan.metrics.bertscore.model),
     }
     decisive_values: dict[str, dict[str, Any]] = {}
+    if {plan.precision, plan.metrics.bertscore.precision} != {"float32"}:
+        return decisive_values
     for system in plan.systems:
         if not system.signature.startswith(POLICY):
-            encoders = [str(encoder) for encoder in plan.encoders if asks_for(system, encoder)]
+            encoders = [str(encoder) for encoder in plan.encoders if encoder.name in system.encoders]
             decisive_values[system.signature] = setting | {"system": repr(system), "encoders": encoders}
     if plan.generator is not None:
         decisive_values[plan.generator.signature] = setting | {"generator": repr(plan.generator), "seed": plan.seed}

@@ -10,7 +10,6 @@ import re
 import shlex
 import shutil
 import socket
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING
 from cluster.job_api import Head
 from core.errors import FencedError, NwsError
 from jobs.drive.patience import patiently
-from jobs.installation import ROOT, is_installed
+from jobs.installation import ROOT, git, is_installed
 from jobs.plan.own_files import SHIPPED, files_to_ship
 from jobs.plan.revisions import VERSION_FILE, code_version
 from jobs.store import Store, new_run_id
@@ -83,11 +82,7 @@ def _files(checkout: Path) -> list[Path]:
 
 def _known_to_git(checkout: Path, folders: Sequence[str]) -> list[Path]:
     """What it knows or would add; nothing outside of a git checkout."""
-    command = ["git", "-C", str(checkout), "ls-files", "-z", "--cached", "--others", "--exclude-standard", *folders]
-    try:
-        listed = subprocess.run(command, capture_output=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        listed = b""
+    listed = git(checkout, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *folders) or b""
     return [Path(os.fsdecode(name)) for name in listed.split(b"\0") if name]
 
 

@@ -1,8 +1,10 @@
 """Copies of summaries that other runs of the store have, if they equal what a stage would compute.
 
 Rows are equal if they have the same work (`SystemRow.work`, see `jobs.plan.work`), the same n, articles of the same
-content in whatever dataset, and the same arithmetic (`core.arithmetic.describe_arithmetic`). Only rows that a run has
-computed itself are copied, so `reused_from` always names the run where a number was made.
+content in whatever dataset, and the same arithmetic (`core.arithmetic.describe_arithmetic`). Of systems that look at an
+article's key, they are of the very same article. What a generator wrote in 16 bits is not copied: there a text depends
+on its batch. Only rows that a run has computed itself are copied, so `reused_from` always names the run where a number
+was made.
 
 The SQL is literal for its CROSS JOINs: with them SQLite reads the tables in the order in which they stand, and goes
 from a content to its articles and on to their rows by their key. Left to itself it might read all rows of a run.
@@ -10,8 +12,9 @@ from a content to its articles and on to their rows by their key. Left to itself
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select, text
+from sqlalchemy import BindParameter, Connection, String, bindparam, func, select, text
 
 from core.errors import StoreError
 from jobs.store.tables import RunRow, SummaryRow, SystemRow
@@ -28,12 +31,14 @@ class StageWork:
         systems: all of the stage.
         lengths: every n of the stage; 0 for the uncut summaries of systems that have them.
         rows: how many summaries the stage has of an article.
+        by_article: those of `systems` that may look at an article's key, dataset or split.
     """
 
     works: Mapping[str, str]
     systems: tuple[str, ...]
     lengths: tuple[int, ...]
     rows: int
+    by_article: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +49,13 @@ class Reusable:
         sources: the runs that have any, and which of the stage's systems each has.
         stage: what it is about to compute.
         arithmetic: how the workers of all sources multiplied.
+        answered_by: the model that must have answered, of an endpoint.
     """
 
     sources: Mapping[str, frozenset[str]]
     stage: StageWork
     arithmetic: str
+    answered_by: str | None = None
 
 
 def find(connection: Connection, run_id: str, stage: StageWork, arithmetic: str | None) -> Reusable | None:
@@ -72,28 +79,51 @@ def find(connection: Connection, run_id: str, stage: StageWork, arithmetic: str 
     return Reusable(sources, stage, arithmetic)
 
 
-_KNOWN = text("""
-SELECT a.content_hash, s.run_id, s.system, s.n
+def _lists(*names: str) -> list[BindParameter[str]]:
+    """Parameters that are lists of texts: Postgres asks for the type where one is empty."""
+    return [bindparam(name, expanding=True, type_=String) for name in names]
+
+
+_MADE_ALIKE = """s.run_id IN :sources AND s.n IN :lengths AND s.reused_from IS NULL
+    AND COALESCE(s.extra ->> 'dtype', 'float32') = 'float32'
+    AND (CAST(:answered_by AS TEXT) IS NULL OR s.extra ->> 'answered_by' = CAST(:answered_by AS TEXT))"""
+_KNOWN = text(f"""
+SELECT a.content_hash, a.id, s.run_id, s.system, s.n
 FROM articles AS a
 CROSS JOIN summaries AS s
-WHERE a.content_hash IN :hashes AND s.article_id = a.id AND s.run_id IN :sources AND s.n IN :lengths
-    AND s.reused_from IS NULL
-""").bindparams(*(bindparam(name, expanding=True) for name in ("hashes", "sources", "lengths")))
+WHERE a.content_hash IN :hashes AND s.article_id = a.id AND {_MADE_ALIKE}
+""").bindparams(*_lists("hashes", "sources"), bindparam("lengths", expanding=True))
 
 
-def known(connection: Connection, reusable: Reusable, content_hashes: Sequence[str]) -> dict[str, set[tuple[str, int]]]:
-    """For each content, the system and n of every summary that can be copied; contents without any are left out."""
+def known(
+    connection: Connection, reusable: Reusable, content_hashes: Mapping[str, str]
+) -> dict[str, set[tuple[str, int]]]:
+    """For each article, the system and n of every summary that can be copied; articles without any are left out.
+
+    `content_hashes` are those of the articles, by their ids.
+    """
+    alike: dict[str, list[str]] = {}
+    for article_id, content_hash in content_hashes.items():
+        alike.setdefault(content_hash, []).append(article_id)
     copyable: dict[str, set[tuple[str, int]]] = {}
-    for start in range(0, len(content_hashes), _ARTICLES_AT_ONCE):
-        values = {
-            "hashes": content_hashes[start : start + _ARTICLES_AT_ONCE],
-            "sources": list(reusable.sources),
-            "lengths": reusable.stage.lengths,
-        }
-        for content_hash, source, system, n in connection.execute(_KNOWN, values):
+    hashes, of_all = sorted(alike), _values(connection, reusable)
+    for start in range(0, len(hashes), _ARTICLES_AT_ONCE):
+        values = of_all | {"hashes": hashes[start : start + _ARTICLES_AT_ONCE]}
+        for content_hash, of, source, system, n in connection.execute(_KNOWN, values):
             if system in reusable.sources[source]:
-                copyable.setdefault(content_hash, set()).add((system, n))
-    return copyable
+                for article_id in [of] if system in reusable.stage.by_article else alike[content_hash]:
+                    copyable.setdefault(article_id, set()).add((system, n))
+    return {article_id: rows for article_id, rows in copyable.items() if article_id in content_hashes}
+
+
+def _values(connection: Connection, reusable: Reusable) -> dict[str, Any]:
+    # Asked anew: a source that is still running may have got a worker that multiplies in another way.
+    query = select(RunRow.id, RunRow.arithmetic).where(RunRow.id.in_(reusable.sources))
+    return {
+        "sources": [source for source, ways in connection.execute(query) if ways == [reusable.arithmetic]],
+        "lengths": reusable.stage.lengths,
+        "answered_by": reusable.answered_by,
+    }
 
 
 # Those of `SummaryRow` that a copy has as they were.
@@ -105,23 +135,23 @@ FROM articles AS t
 CROSS JOIN articles AS a
 CROSS JOIN summaries AS s
 CROSS JOIN systems AS y
-WHERE t.id IN :articles AND a.content_hash = t.content_hash AND s.article_id = a.id AND s.run_id IN :sources
-    AND s.n IN :lengths AND s.reused_from IS NULL
+WHERE t.id IN :articles AND a.content_hash = t.content_hash AND s.article_id = a.id AND {_MADE_ALIKE}
     AND y.run_id = s.run_id AND y.system = s.system AND y.work IN :works
+    AND (a.id = t.id OR s.system NOT IN :by_article)
 ORDER BY s.run_id
 ON CONFLICT DO NOTHING
-""").bindparams(*(bindparam(name, expanding=True) for name in ("articles", "sources", "lengths", "works")))
+""").bindparams(*_lists("articles", "sources", "works", "by_article"), bindparam("lengths", expanding=True))
 
 
 def copy(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:
     """Copy the summaries of these stored articles that the run lacks and other runs have."""
+    of_all = _values(connection, reusable)
     for start in range(0, len(article_ids), _ARTICLES_AT_ONCE):
-        values = {
+        values = of_all | {
             "run_id": run_id,
             "articles": article_ids[start : start + _ARTICLES_AT_ONCE],
-            "sources": list(reusable.sources),
-            "lengths": reusable.stage.lengths,
             "works": list(reusable.stage.works.values()),
+            "by_article": list(reusable.stage.by_article),
         }
         connection.execute(_COPY, values)
 
@@ -141,6 +171,6 @@ def require_complete(connection: Connection, run_id: str, reusable: Reusable, ar
         if stored != expected:
             raise StoreError(
                 f"of {len(ids)} articles, run {run_id!r} would have {stored} summaries and not {expected}: some that "
-                f"were to be copied from {', '.join(reusable.sources)} were deleted meanwhile. Compute them with: "
-                f"nws resume {run_id}"
+                f"were to be copied from {', '.join(reusable.sources)} were deleted meanwhile, or are of "
+                f"other code or machines now. Compute them with: nws resume {run_id}"
             )

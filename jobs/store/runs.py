@@ -352,9 +352,8 @@ def start(
     systems: Mapping[str, SystemKind],
     works: Mapping[str, str],
 ) -> None:
-    known = info(connection, run_id).code_version
-    versions = known if code_version in known.split(", ") else f"{known}, {code_version}"
     values = {"device": device} if device is not None else {}
+    versions = _with_versions(connection, run_id, [code_version])
     write_fenced(connection, run_id, epoch, code_version=versions, **values)
     rows = [
         {"run_id": run_id, "system": system, "kind": kind, "work": works.get(system)}
@@ -368,6 +367,17 @@ def start(
     if rows:
         now = [{"of": system, "now": works.get(system, "")} for system in systems]
         connection.execute(changed.values(work=None), now)
+
+
+def disown(connection: Connection, run_id: str, epoch: int, systems: Sequence[str], software: Sequence[str]) -> None:
+    write_fenced(connection, run_id, epoch, code_version=_with_versions(connection, run_id, software))
+    of_stage = (SystemRow.run_id == run_id, SystemRow.system.in_(systems))
+    connection.execute(update(SystemRow).where(*of_stage).values(work=None))
+
+
+def _with_versions(connection: Connection, run_id: str, versions: Sequence[str]) -> str:
+    """What a run was computed with so far, and these."""
+    return ", ".join(dict.fromkeys([*info(connection, run_id).code_version.split(", "), *versions]))
 
 
 def note_workers(connection: Connection, run_id: str, epoch: int, device: str, arithmetic: Sequence[str]) -> None:

@@ -233,6 +233,17 @@ class Store:
         with self._write() as connection:
             runs.note_workers(connection, run_id, epoch, device, arithmetic)
 
+    def disown(self, run_id: str, epoch: int, systems: Sequence[str], software: Sequence[str]) -> None:
+        """Say that systems of a run are computed with other software than its driver's, too. It is added to its code.
+
+        Nobody can tell from then on which rows are of which: no other run copies any of them.
+
+        Raises:
+            FencedError: The run is no longer this driver's.
+        """
+        with self._write() as connection:
+            runs.disown(connection, run_id, epoch, systems, software)
+
     def record(
         self,
         run_id: str,
@@ -302,8 +313,8 @@ class Store:
         with self._read() as connection:
             return reuse.find(connection, run_id, stage, arithmetic)
 
-    def known_summaries(self, reusable: Reusable, content_hashes: Sequence[str]) -> dict[str, set[tuple[str, int]]]:
-        """Of articles by their content, the system and n of each summary that can be copied."""
+    def known_summaries(self, reusable: Reusable, content_hashes: Mapping[str, str]) -> dict[str, set[tuple[str, int]]]:
+        """Of articles, whose content hashes are given by their ids, the system and n of each summary to be copied."""
         with self._read() as connection:
             return reuse.known(connection, reusable, content_hashes)
 

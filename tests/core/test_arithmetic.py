@@ -17,6 +17,7 @@ from core.arithmetic import (
     warn_if_rows_depend,
 )
 from core.fast_linear import PackedLinear, onednn_works
+from core.gpu_arithmetic import describe_gpu_arithmetic
 from core.sweep import take_share
 
 ROOT = Path(__file__).parents[2]
@@ -128,3 +129,14 @@ def test_the_kind_of_cpu(tmp_path: Path) -> None:
     assert arithmetic._cpu_kind(cpuinfo) == "of unknown kind"
     cpuinfo.write_text("cpu family\t: 6\nmodel\t\t: 143\nmodel name\t: Intel\n")
     assert arithmetic._cpu_kind(cpuinfo) == "6-143"
+
+
+@pytest.mark.parametrize(
+    "switch", ["ONEDNN_DEFAULT_FPMATH_MODE=BF16", "OPENBLAS_CORETYPE=Haswell", "NVIDIA_TF32_OVERRIDE=0"]
+)
+def test_a_switch_of_the_environment_is_another_arithmetic(switch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = describe_arithmetic.__wrapped__()
+    monkeypatch.setenv(*switch.split("="))
+    assert describe_arithmetic.__wrapped__() == f"{before}, {switch}"
+    monkeypatch.setattr("torch.cuda.get_device_name", lambda: "NVIDIA H100")
+    assert describe_gpu_arithmetic() == f"NVIDIA H100, {switch}"

@@ -1,11 +1,13 @@
+import hashlib
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import huggingface_hub
 import pytest
 
 from core.errors import HubError
-from core.hub import resolve_commit
+from core.hub import download_model, resolve_commit
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -44,3 +46,30 @@ def test_an_answer_that_is_not_the_hubs(monkeypatch: pytest.MonkeyPatch) -> None
 def test_without_a_hub_the_error_says_how_to_do_without() -> None:
     with pytest.raises(HubError, match=r"`org/name@COMMIT`.*local folder"):
         resolve_commit("org/name", "main", "model")
+
+
+def cached(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model in a cache of the Hub, as `huggingface_hub` lays it out; its snapshot."""
+    files = {"config.json": b"{}", "model.safetensors": b"weights", "1_Pooling/config.json": b'{"mean": true}'}
+    model, snapshot = root / "models--org--name", root / "models--org--name" / "snapshots" / COMMIT
+    (model / "blobs").mkdir(parents=True)
+    for name, content in files.items():
+        is_large = name.endswith("safetensors")
+        git = hashlib.sha1(b"blob %d\0" % len(content) + content)
+        blob = model / "blobs" / (hashlib.sha256(content) if is_large else git).hexdigest()
+        blob.write_bytes(content)
+        (snapshot / name).parent.mkdir(parents=True, exist_ok=True)
+        (snapshot / name).symlink_to(blob)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: str(snapshot))
+    return snapshot
+
+
+@pytest.mark.parametrize("changed", ["config.json", "model.safetensors", "1_Pooling/config.json"])
+def test_a_file_that_was_changed_in_the_cache_is_refused(
+    changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshot = cached(tmp_path, monkeypatch)
+    assert download_model("org/name", COMMIT) == snapshot
+    (snapshot / changed).resolve().write_bytes(b"others")
+    with pytest.raises(HubError, match=rf"{changed} in the cache is not what the Hub sent.*Delete .*models--org--name"):
+        download_model("org/name", COMMIT)

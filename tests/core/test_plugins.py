@@ -71,6 +71,60 @@ def test_an_installed_entry_point_is_pinned_by_its_module(tmp_path: Path, monkey
         replace(plugin, sha256="0" * 64).metrics()
 
 
+def test_a_package_is_pinned_by_all_its_files_and_what_they_import(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, info = tmp_path / "my_tails", tmp_path / "my_tails-1.2.dist-info"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "tails.py").write_text("from my_tails.words import cut\ndef tail(text, n):\n    return cut(text, n)\n")
+    (package / "words.py").write_text(
+        "import numpy, sklearn\ndef cut(text, n):\n    return ' '.join(text.split()[-n:])\n"
+    )
+    (package / "stop.txt").write_text("the")
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-tails\nVersion: 1.2\n")
+    (info / "entry_points.txt").write_text("[nws.systems]\nmy-tail = my_tails.tails:tail\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    plugin = read_plugin(PluginSpec("my-tail"), Path("my-tail"))
+    assert dict(plugin.libraries).keys() == {"numpy", "sklearn"}
+    assert plugin.systems().keys() == {"my-tail"}
+    for file in ("words.py", "stop.txt"):
+        (package / file).write_text((package / file).read_text() + " ")
+        other = read_plugin(PluginSpec("my-tail"), Path("my-tail"))
+        assert other.sha256 != plugin.sha256
+        with pytest.raises(PluginError, match=r"installed plugin my-tail differs here.*Install my-tails 1\.2"):
+            replace(other, sha256=f"{plugin.sha256[:-1]}?").systems()
+        plugin = other
+
+
+def test_what_a_file_imports_is_pinned_and_compared_where_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    helper, path = tmp_path / "my_helper.py", tmp_path / "mine.py"
+    helper.write_text("LAST = 1\n")
+    path.write_text(
+        "import re, numpy as np\nfrom core.types import Article\n"
+        "def tail(text, n):\n    import my_helper, sklearn.svm, not_installed_anywhere\n    return text\n"
+        "SYSTEMS = {'tail': tail}\n"
+    )
+    plugin = read_plugin(PluginSpec(str(path)), path)
+    versions = dict(plugin.libraries)
+    assert versions.keys() == {"numpy", "sklearn", "my_helper"}
+    assert versions["sklearn"].startswith("scikit-learn ")
+    assert plugin.systems().keys() == {"tail"}
+    helper.write_text("LAST = 2\n")
+    other = read_plugin(PluginSpec(str(path)), path)
+    assert other.sha256 == plugin.sha256
+    assert dict(other.libraries)["my_helper"] != versions["my_helper"]
+    elsewhere = replace(other, libraries=(("numpy", "0.1"), ("sklearn", versions["sklearn"])))
+    told = r"What the plugin mine\.py imports differs here: numpy was 0\.1 and is .*my_helper was absent and is sha256"
+    with pytest.raises(PluginError, match=told):
+        elsewhere.systems()
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(PluginError, match=r"There is no plugin absent\.py: this file does not exist\. Check the path"):
         read_plugin(PluginSpec("absent.py"), tmp_path / "absent.py")

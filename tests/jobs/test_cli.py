@@ -73,8 +73,6 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
 
 def test_what_another_run_has_is_copied_unless_one_says_otherwise(nws, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NWS_NO_REUSE")
-    for module in ("driver", "run", "reuse"):
-        monkeypatch.setattr(f"jobs.drive.{module}.code_version", lambda: "0123456789ab")
     assert "10 summaries, 0 failures." in nws(*SUBMIT[:4], "--limit", "2", "--n", "7").out
     submitted = nws(*SUBMIT)
     assert "30 summaries (10 of them reused), 0 failures." in submitted.out

@@ -37,6 +37,7 @@ class OpenAiServer(ThreadingHTTPServer):
         keys: the `Authorization` of every request, None where there was none.
         script: what it says first, one for each request that names an article.
         scripted: what it says to articles with these words, always.
+        model: what it says has answered; None where it does not say.
         together: what the handlers of articles wait for, so that several are under way at once.
     """
 
@@ -48,6 +49,7 @@ class OpenAiServer(ThreadingHTTPServer):
         self.asked: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
         self.greetings = 0
+        self.model: str | None = "tiny-2026"
         self.first: Reply | None = None
         self.script: deque[Reply] = deque()
         self.scripted: dict[str, Reply] = {}
@@ -79,6 +81,8 @@ class _Handler(BaseHTTPRequestHandler):
                 reply = always[0] if always else server.script.popleft() if server.script else _summary(content)
         if content != FIRST and server.together is not None:
             server.together.wait(timeout=30)
+        if isinstance(reply.body, dict) and "model" in reply.body:
+            reply = Reply(reply.status, {**reply.body, "model": server.model}, reply.headers)
         self._send(reply)
 
     def _send(self, reply: Reply) -> None:

@@ -1,8 +1,12 @@
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
 from documents import dice, document, segmented
 from system_kinds import kind_of
 
 from core.summarizers.extractive_baselines import BASELINES
-from core.summarizers.systems import Document
+from core.summarizers.systems import Document, Embeddings
 from core.text.words import count_words
 
 TEXT_WITH_DASHES = "– Alpha beta -- met gamma. Then delta – epsilon saw zeta, and eta theta left -- -- ."
@@ -28,6 +32,26 @@ def test_every_baseline_says_what_it_is() -> None:
         name: kind_of(name) for name in BASELINES
     }
     assert [name for name, make in BASELINES.items() if make("enc", 0).has_uncut] == ["lead3"]
+
+
+class Asked(dict[str, Embeddings]):
+    """Vectors that remember which encoders were asked for."""
+
+    def __getitem__(self, name: str) -> Embeddings:
+        self.names = {*getattr(self, "names", ()), name}
+        return super().__getitem__(name)
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_a_baseline_asks_for_the_encoders_that_it_names_and_reads_no_key(name: str) -> None:
+    """Its rows are copied to other articles of the same content, and for the same files of these encoders."""
+    seen, system = seen_by_all(), BASELINES[name]("enc", 3)
+    article = seen.segmented.article
+    nameless = SimpleNamespace(text=article.text, references=article.references, content_hash=article.content_hash)
+    asked = Asked(seen.embeddings)
+    document = replace(seen, segmented=replace(seen.segmented, article=nameless), embeddings=asked)
+    assert system.summarize(document, [1, 4]) == system.summarize(seen, [1, 4])
+    assert (system.reads_key, getattr(asked, "names", set())) == (False, set(system.encoders))
 
 
 def test_a_baseline_has_an_uncut_draft_if_it_says_so() -> None:

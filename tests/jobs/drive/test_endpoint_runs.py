@@ -11,7 +11,7 @@ from tenacity import wait_none
 
 from core.errors import EndpointError, RecipeError, RepeatedFailureError
 from core.summarizers import endpoint_requests
-from jobs.drive import driver, reuse
+from jobs.drive import driver
 from jobs.plan.baselines import pin
 from jobs.plan.pinned import Pinned
 from jobs.recipes.baselines import BaselinesRecipe
@@ -56,10 +56,8 @@ def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
 
 
 def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
-    store: Store, server: OpenAiServer, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    store: Store, server: OpenAiServer, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:
-    for module in (driver, reuse):
-        monkeypatch.setattr(module, "code_version", lambda: "0123456789ab")
     found = pinned(tiny_models)
     first = driver.start(store, found, "inline", QUIET, reuse=True)
     assert (first.state, first.articles, first.summaries, first.failures) == ("done", 3, 6, 0)
@@ -76,7 +74,7 @@ def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
     again = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
     assert (again.state, again.articles, again.reused) == ("done", 3, 6)
     assert rows(store, again.run_id) == stored
-    assert (len(server.asked), server.greetings) == (6, 1), "the second run has asked for nothing"
+    assert (len(server.asked), server.greetings) == (6, 2), "the second run has asked for the model's name alone"
 
     more = driver.start(store, pinned(tiny_models, n=[1, 3, 5]), "inline", QUIET, reuse=True)
     assert (more.summaries, more.reused, len(server.asked)) == (9, 6, 9), "of another n that alone is asked for"
@@ -85,6 +83,37 @@ def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
 
     assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert set(server.keys) == {f"Bearer {KEY}"}
+
+
+def test_what_another_model_has_answered_is_not_copied(
+    store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
+) -> None:
+    """Behind the same address and name."""
+    driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
+    server.model = "tiny-2027"
+    other = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
+    assert (other.summaries, other.reused, len(server.asked)) == (6, 0, 12)
+    assert {row[-1] for row in rows(store, other.run_id)} == {"tiny-2027"}
+    server.model = "tiny-2026"  # which has answered the first run
+    again = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
+    assert (again.summaries, again.reused, len(server.asked)) == (6, 6, 12)
+    assert {row[-1] for row in rows(store, again.run_id)} == {"tiny-2026"}
+
+
+def test_where_nobody_says_which_model_answers_nothing_is_copied(
+    store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
+) -> None:
+    said = io.StringIO()
+    driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
+    server.model = None
+    silent = driver.start(store, pinned(tiny_models), "inline", Console(file=said, width=500), reuse=True)
+    assert (silent.summaries, silent.reused, len(server.asked)) == (6, 0, 12)
+    assert "is copied: the endpoint does not say which model answers" in said.getvalue()
+    server.model, server.first = "tiny-2026", Reply(401, {"error": {"message": "Wrong key"}})
+    with pytest.raises(EndpointError, match="answered 401"):
+        driver.start(store, pinned(tiny_models), "inline", Console(file=said, width=500), reuse=True)
+    assert "is copied: the driver cannot ask which model it is. The endpoint" in said.getvalue()
+    assert store.list_runs()[0].reused == 0
 
 
 def test_a_run_knows_where_it_asked(

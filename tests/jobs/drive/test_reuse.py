@@ -16,6 +16,7 @@ from stored_rows import difference, everything
 from bench import stub_work
 from cluster.pool import Work
 from core.errors import FencedError
+from core.software import UNKNOWN
 from core.sweep_plan import SweepPlan
 from core.types import SegmentedArticle, Summary
 from jobs.drive import driver, reuse
@@ -29,7 +30,6 @@ from jobs.recipes.phase1 import Phase1Recipe
 from jobs.store import Store, open_store
 
 QUIET = Console(file=io.StringIO())
-COMMIT = "0123456789ab"
 SYSTEMS = 5
 
 
@@ -51,13 +51,6 @@ class Counting:
             return stub_work.sweep(plan.signatures, plan.lengths, 0, bundle)
 
         return sweep
-
-
-@pytest.fixture(autouse=True)
-def _a_commit_without_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (driver, reuse):
-        monkeypatch.setattr(module, "code_version", lambda: COMMIT)
-    monkeypatch.setattr("jobs.drive.run.code_version", lambda: COMMIT)
 
 
 @pytest.fixture
@@ -201,13 +194,13 @@ def test_what_differs_in_a_signature_is_computed(
     assert (outcome.summaries, outcome.reused) == (120, (SYSTEMS - computed_systems) * 12 * 2)
 
 
-@pytest.mark.parametrize("version", ["abcdefabcdef", f"{COMMIT}-dirty", "0.1.0"])
-def test_other_code_and_code_that_is_no_commit_computes_everything(
-    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch, version: str
+@pytest.mark.parametrize("code", ["abcdefabcdef", UNKNOWN])
+def test_other_code_and_code_that_nobody_knows_computes_everything(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
     drive(store, pinned_to(file))
     for module in (driver, reuse):
-        monkeypatch.setattr(module, "code_version", lambda: version)
+        monkeypatch.setattr(module, "code_as_imported", lambda: code)
     outcome, computed = drive(store, pinned_to(file))
     assert (outcome.reused, len(computed)) == (0, 120)
 

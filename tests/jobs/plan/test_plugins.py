@@ -16,6 +16,7 @@ from jobs.plan.job import find_job
 from jobs.plan.own_files import files_to_ship
 from jobs.plan.pinned import Pinned
 from jobs.plan.predictions import plan_with
+from jobs.plan.revisions import require_same_revisions
 from jobs.plan.work import works
 from jobs.store import Store, open_store
 
@@ -91,6 +92,64 @@ def test_another_source_is_another_system(tiny_models: dict[str, Path], tmp_path
     assert works(one, "0123456789ab")["lead"] == works(other, "0123456789ab")["lead"]
     assert works(one, "0123456789ab")["tail"] != works(other, "0123456789ab")["tail"]
     assert one.recipe.hash != other.recipe.hash
+
+
+def test_another_version_of_what_a_plugin_imports_is_another_work(
+    tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    path, helper = plugin(tmp_path), tmp_path / "my_helper_of_tails.py"
+    path.write_text(f"import my_helper_of_tails\n{path.read_text()}")
+    helper.write_text("LAST = 1\n")
+    one = plan(tiny_models, path)
+    helper.write_text("LAST = 2\n")
+    other = plan(tiny_models, path)
+    assert works(one, "0123456789ab")["tail"] != works(other, "0123456789ab")["tail"]
+    (told,) = require_same_revisions(one.revisions, other.revisions, "r1")
+    assert told.startswith("my_helper_of_tails sha256:")
+
+
+OBJECT = """
+from core.summarizers.systems import Draft
+
+
+class Named:
+    kind = "system"
+    has_uncut = False
+
+    def summarize(self, document, lengths):
+        return [Draft(n, document.segmented.article.key) for n in lengths]
+
+
+SYSTEMS = {"named": Named(), "tail": lambda text, n: " ".join(text.split()[-n:])}
+"""
+
+
+def test_an_object_that_reads_the_key_is_copied_for_the_same_article_alone(
+    store: Store, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    """What a function writes, which gets the text alone, is copied wherever the text stands."""
+    path, texts = tmp_path / "mine.py", ["Snow fell on Dover and closed its schools.", "Hull wants a new bridge."]
+    path.write_text(OBJECT)
+    outcomes = []
+    for keys in (["a1", "a2"], ["a2", "a1"], ["a1", "a2"]):
+        rows = [{"id": key, "article": text, "summary": "A word."} for key, text in zip(keys, texts, strict=True)]
+        (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        pinned = find_job("baselines").plan(
+            "sample",
+            {
+                "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2},
+                "datasets": [{"name": str(tmp_path / "news.jsonl")}],
+                **{"encoder": str(tiny_models["bert"]), "systems": ["lead"], "n": [2, 5]},
+                "plugins": [{"plugin": str(path)}],
+            },
+        )
+        outcomes.append(driver.start(store, pinned, "inline", QUIET, reuse=True))
+    # Of lead and tail two articles at two lengths; of all three the second time that an article has its key.
+    assert [outcome.reused for outcome in outcomes] == [0, 8, 12]
+    with store.query("select distinct a.key, s.text from summaries s join articles a on a.id = s.article_id "
+                     "where s.system = 'named' order by 1") as answer:  # fmt: skip
+        assert [tuple(row) for row in answer.rows] == [("a1", "a1"), ("a2", "a2")]
 
 
 def test_an_article_that_a_plugin_fails_on_has_the_other_systems_summaries(

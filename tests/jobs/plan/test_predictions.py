@@ -144,11 +144,8 @@ def test_two_files_of_one_name_are_refused(tiny_models: dict[str, Path], tmp_pat
 
 
 def test_rows_of_a_known_file_are_copied_from_another_run(
-    store: Store, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    for module in ("driver", "run", "reuse"):
-        monkeypatch.setattr(f"jobs.drive.{module}.code_version", lambda: "0123456789ab")
+    store: Store, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path
+) -> None:
     file = predicted(tmp_path / "mine.jsonl", keys_of(sample_rows))
     driver.start(store, plan(tiny_models, file), "inline", QUIET, reuse=True)
     longer = driver.start(store, plan(tiny_models, file, n=[2, 5, 7]), "inline", QUIET, reuse=True)
@@ -156,6 +153,53 @@ def test_rows_of_a_known_file_are_copied_from_another_run(
     predicted(file, keys_of(sample_rows), "Others wrote {} here.")
     other = driver.start(store, plan(tiny_models, file), "inline", QUIET, reuse=True)
     assert (other.summaries, other.reused) == (6 + 9, 6)
+
+
+def news(folder: Path, **articles: str) -> dict[str, object]:
+    """A dataset of these articles, by their keys."""
+    folder.mkdir()
+    rows = [{"id": key, "article": text, "summary": "A summary."} for key, text in articles.items()]
+    (folder / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return {"datasets": [{"name": str(folder / "news.jsonl")}]}
+
+
+@pytest.mark.parametrize("change", ["keys are swapped", "another dataset", "another article has the text, too"])
+def test_predictions_are_copied_for_the_same_article_alone(
+    store: Store, tiny_models: dict[str, Path], tmp_path: Path, change: str
+) -> None:
+    """The content is the same, but they are looked up by the key."""
+    one, two = "Snow fell on Dover and closed its schools.", "The council of Hull wants a new bridge."
+    file = predicted(tmp_path / "mine.jsonl", ["a1", "a2"])
+    first = news(tmp_path / "first", a1=one, a2=two)
+    second = {
+        "keys are swapped": lambda folder: news(folder, a1=two, a2=one),
+        "another dataset": lambda folder: news(folder, a2=one),
+        "another article has the text, too": lambda folder: news(folder, a1=one, a2=one),
+    }[change](tmp_path / "second")
+    kept = driver.start(store, plan(tiny_models, file, **first), "inline", QUIET, reuse=True)
+    outcome = driver.start(store, plan(tiny_models, file, **second), "inline", QUIET, reuse=True)
+    assert outcome.failures == 0
+    sql = "select a.key, s.text from summaries s join articles a on a.id = article_id where s.run_id = '{}' and n = 0"
+    for run in (kept, outcome):
+        with store.query(sql.format(run.run_id)) as answer:
+            found = dict(map(tuple, answer.rows))
+        assert found == {key: f"A prediction has {key} and eight words." for key in found}
+    assert outcome.reused >= 2, "lead reads no key"
+
+
+def test_predictions_that_are_added_are_copied_for_the_same_article_alone(
+    store: Store, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    one, two = "Snow fell on Dover and closed its schools.", "The council of Hull wants a new bridge."
+    file = predicted(tmp_path / "mine.jsonl", ["a1", "a2"])
+    first, second = news(tmp_path / "first", a1=one, a2=two), news(tmp_path / "second", a1=two, a2=one)
+    driver.start(store, plan(tiny_models, file, **first), "inline", QUIET, reuse=True)
+    outcome = driver.start(store, plan(tiny_models, **second), "inline", QUIET, reuse=True)
+    assert outcome.reused == 4
+    spec = plan_with(store.run_info(outcome.run_id), [parse_predictions(str(file))]).run_spec()
+    store.extend_run(outcome.run_id, "here", spec)
+    added = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+    assert (added.state, added.summaries, added.reused) == ("done", 4 + 6, 4)
 
 
 def test_what_travels_with_each_bundle_has_no_predictions(tiny_models: dict[str, Path], tmp_path: Path) -> None:

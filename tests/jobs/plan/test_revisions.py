@@ -1,5 +1,6 @@
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,14 @@ from korean_tokenizers import korean_tokenizer
 
 from core.errors import LanguageError, RecipeError, SegmentationError
 from core.models import MINILM, MINILM_COMMIT
+from core.software import code_as_imported
+from jobs.installation import ROOT
+from jobs.plan import revisions
 from jobs.plan.phase1 import pin
-from jobs.plan.revisions import code_version, require_same_revisions
+from jobs.plan.revisions import VERSION_FILE, code_version, described_commit, require_same_revisions
 from jobs.recipes.load import load_recipe, parse_recipe
 from jobs.recipes.phase1 import Phase1Recipe
+from jobs.remote.ship import _known_to_git
 
 
 def test_pinning_names_everything_exactly_and_again_gives_the_same() -> None:
@@ -103,5 +108,56 @@ def test_a_korean_run_is_cut_and_scored_by_kiwi() -> None:
     assert (again.recipe, again.revisions) == (pinned.recipe, pinned.revisions)
 
 
-def test_the_code_version_names_the_commit_or_the_package() -> None:
-    assert code_version().removesuffix("-dirty")
+def test_the_code_version_names_the_commit_or_the_package_and_the_sources() -> None:
+    name, _, sources = code_version().partition("+")
+    assert name.removesuffix("-dirty")
+    assert sources == code_as_imported()
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """A clean checkout of another project."""
+    (tmp_path / "file").touch()
+    for command in ("init -q", "add -A", "-c user.name=t -c user.email=t@localhost commit -qm First"):
+        subprocess.run(["git", *command.split()], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def test_a_git_of_the_environment_changes_nothing(other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hook of another repository sets these variables."""
+    known, folders = described_commit(ROOT), ("core", "jobs")
+    shipped = _known_to_git(ROOT, folders)
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git" / "index"))
+    assert described_commit(ROOT) == known
+    assert _known_to_git(ROOT, folders) == shipped
+
+
+@pytest.mark.parametrize(
+    ("written", "as_imported", "named"),
+    [
+        ("0123456789ab+{sources}", True, "0123456789ab"),
+        ("0123456789ab", True, "0123456789ab"),  # of an older wheel
+        ("0123456789ab+ba9876543210", True, "0123456789ab-dirty"),
+        ("0123456789ab+{sources}", False, "0123456789ab-dirty"),
+        ("0123456789ab-dirty+ba9876543210", False, "0123456789ab-dirty"),
+    ],
+)
+def test_a_commit_is_named_as_it_is_if_the_sources_are_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str, as_imported: bool, named: str
+) -> None:
+    (tmp_path / VERSION_FILE).write_text(written.format(sources=code_as_imported()))
+    monkeypatch.setattr(revisions, "ROOT", tmp_path)
+    monkeypatch.setattr(revisions, "are_as_imported", lambda: as_imported)
+    assert code_version.__wrapped__() == f"{named}+{code_as_imported()}"
+
+
+def test_a_run_of_an_older_store_is_compared_by_what_it_recorded() -> None:
+    now = pin(load_recipe(Phase1Recipe, "sample", {})).revisions
+    libraries = {name: now["libraries"][name] for name in ("torch", "spacy")}
+    older = {**{kind: now[kind] for kind in now if kind != "random"}, "libraries": libraries}
+    assert require_same_revisions(older, now, "r1") == []
+    without = {**now, "libraries": {name: now["libraries"][name] for name in now["libraries"] if name != "scipy"}}
+    assert require_same_revisions(without, now, "r1") == [f"scipy not installed -> {now['libraries']['scipy']}"]
+    assert require_same_revisions(now, without, "r1") == [f"scipy {now['libraries']['scipy']} -> not installed"]

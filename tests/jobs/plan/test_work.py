@@ -1,23 +1,27 @@
 """What is another work: everything that may make another number. What is the same: where the articles lie, and n."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from core.analysis.points import POLICY
 from core.metrics.config import RougeConfig
 from core.models import ModelRef
+from core.software import UNKNOWN
 from core.summarizers.chunk_systems import ChunkSystem
 from core.sweep_plan import SweepPlan
 from jobs.plan import baselines, phase1
+from jobs.plan.job import find_job
 from jobs.plan.pinned import Pinned, PlannedStage
 from jobs.plan.work import works
 from jobs.recipes.baselines import BaselinesRecipe
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase1 import Phase1Recipe
 
-COMMIT = "0123456789ab"
+CODE = "0123456789ab"
 CHUNKS = "all-MiniLM-L6-v2|position|chunks"
 
 
@@ -46,9 +50,8 @@ EVERYTHING: dict[str, Callable[[Pinned], Pinned]] = {
     "segmentation": lambda pinned: with_revision(pinned, segmentation="en_core_web_sm-3.7.1"),
     "libraries": lambda pinned: with_revision(pinned, libraries={**pinned.revisions["libraries"], "torch": "9.9"}),
     "language": lambda pinned: with_plan(pinned, lambda plan: replace(plan, language="ko")),
-    "precision": lambda pinned: with_plan(pinned, lambda plan: replace(plan, precision="float16")),
     "layer of BERTScore": lambda pinned: with_bertscore(pinned, num_layers=5),
-    "precision of BERTScore": lambda pinned: with_bertscore(pinned, precision="float16"),
+    "language data": lambda pinned: with_revision(pinned, language_data={"en_core_web_sm": "sha256:0"}),
     "backbone of BERTScore": lambda pinned: with_bertscore(
         pinned, model=ModelRef("all-MiniLM-L6-v2", "org/m", "0" * 40)
     ),
@@ -62,16 +65,25 @@ EVERYTHING: dict[str, Callable[[Pinned], Pinned]] = {
 def test_what_decides_every_number_makes_another_work_of_every_system(
     pinned: Pinned, change: Callable[[Pinned], Pinned]
 ) -> None:
-    old, new = works(pinned, COMMIT), works(change(pinned), COMMIT)
+    old, new = works(pinned, CODE), works(change(pinned), CODE)
     assert old.keys() == new.keys() == pinned.systems.keys()
     assert not set(old.values()) & set(new.values())
 
 
-def test_another_commit_is_another_work_and_what_is_no_commit_is_none(pinned: Pinned) -> None:
-    assert not set(works(pinned, COMMIT).values()) & set(works(pinned, "123456789abc").values())
-    assert len(set(works(pinned, COMMIT).values())) == len(pinned.systems)
-    for version in (f"{COMMIT}-dirty", "0.1.0", ""):
-        assert works(pinned, version) == {}
+def test_other_code_is_another_work_and_code_that_nobody_knows_is_none(pinned: Pinned) -> None:
+    assert not set(works(pinned, CODE).values()) & set(works(pinned, "123456789abc").values())
+    assert len(set(works(pinned, CODE).values())) == len(pinned.systems)
+    assert works(pinned, UNKNOWN) == {}
+
+
+def test_what_is_computed_in_less_than_float32_is_no_work(pinned: Pinned) -> None:
+    """There a row depends on what else is in a pass."""
+    for change in (
+        lambda pinned: with_plan(pinned, lambda plan: replace(plan, precision="float16")),
+        lambda pinned: with_plan(pinned, lambda plan: replace(plan, precision="tf32")),
+        lambda pinned: with_bertscore(pinned, precision="bfloat16"),
+    ):
+        assert works(change(pinned), CODE) == {}
 
 
 @pytest.mark.parametrize(
@@ -87,7 +99,7 @@ def test_of_the_recipe_only_what_a_system_is_made_of_counts(
     pinned: Pinned, change: dict[str, object], others: set[str]
 ) -> None:
     asked = {"limit": 2, "n": [1, 7], **change}
-    old, new = works(pinned, COMMIT), works(phase1.pin(load_recipe(Phase1Recipe, "sample", asked)), COMMIT)
+    old, new = works(pinned, CODE), works(phase1.pin(load_recipe(Phase1Recipe, "sample", asked)), CODE)
     assert {name for name in new if new[name] != old[name]} == others
 
 
@@ -99,25 +111,50 @@ def test_an_encoder_counts_for_those_that_ask_for_it(pinned: Pinned) -> None:
         bert = ModelRef("bert", "org/bert", "1" * 40)
         return replace(plan, encoders=(*plan.encoders, bert), systems=(*plan.systems, ChunkSystem("bert", "position")))
 
-    old = works(pinned, COMMIT)
-    changed = works(with_plan(pinned, other), COMMIT)
+    old = works(pinned, CODE)
+    changed = works(with_plan(pinned, other), CODE)
     assert {name for name in old if old[name] == changed[name]} == {"lead", "random"}
-    assert works(with_plan(pinned, added), COMMIT).items() > old.items()
+    assert works(with_plan(pinned, added), CODE).items() > old.items()
+
+
+@pytest.mark.parametrize("name", ["tiny\\bert", "tiny\u00a0bert", "tiny'\"bert", "e", "(", "tiny\tbert"])
+def test_the_weights_of_an_encoder_count_whatever_its_folder_is_called(
+    tiny_models: dict[str, Path], tmp_path: Path, name: str
+) -> None:
+    shutil.copytree(tiny_models["bert"], tmp_path / name)
+
+    def of() -> dict[str, str]:
+        asked = {"limit": 2, "n": [1], "systems": ["lead", "textrank", "lead2+chunks", "oracle", "random"]}
+        asked |= {"encoder": str(tmp_path / name)}
+        return works(baselines.pin(load_recipe(BaselinesRecipe, "sample", asked)), CODE)
+
+    old = of()
+    weights = tmp_path / name / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"?")
+    new = of()
+    assert {system for system in old if old[system] == new[system]} == {"lead", "random"}
 
 
 def test_the_oracle_is_made_of_the_seed_and_the_encoder_of_those_it_is_held_against() -> None:
     def of(**change: object) -> dict[str, str]:
         asked = {"limit": 2, "n": [1], "systems": ["oracle", "lead", "textrank"], **change}
-        return works(baselines.pin(load_recipe(BaselinesRecipe, "sample", asked)), COMMIT)
+        return works(baselines.pin(load_recipe(BaselinesRecipe, "sample", asked)), CODE)
 
     old, new = of(), of(seed=1)
     assert {name for name in old if old[name] != new[name]} == {"oracle"}
 
 
+def test_policies_have_no_work() -> None:
+    """They are their run's own, and so is what they were rewarded with."""
+    pinned = find_job("phase2").plan("sample", {})
+    assert {name for name in pinned.systems if not name.startswith(POLICY)} == works(pinned, CODE).keys()
+    assert any(name.startswith(POLICY) for name in pinned.systems)
+
+
 def test_a_generator_is_its_files_its_settings_and_the_seed(tiny_models: dict[str, Path]) -> None:
     def of(model: str, **change: object) -> tuple[str, ...]:
         asked = {"limit": 2, "n": [1], "systems": [str(tiny_models[model])], **change}
-        return tuple(works(baselines.pin(load_recipe(BaselinesRecipe, "sample", asked)), COMMIT).values())
+        return tuple(works(baselines.pin(load_recipe(BaselinesRecipe, "sample", asked)), CODE).values())
 
     assert of("bart") == of("bart", n=[3])
     assert len({of("bart"), of("t5"), of("bart", seed=1)}) == 3

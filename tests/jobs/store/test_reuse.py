@@ -66,8 +66,8 @@ def test_what_another_run_has_is_copied_with_all_its_columns(
     assert found is not None
     assert found.sources == {first[0]: frozenset(KINDS)}
     every = {(system, n) for system in KINDS for n in LENGTHS}
-    hashes = [article.content_hash for article in articles]
-    assert store.known_summaries(found, [*hashes, "no such content"]) == dict.fromkeys(hashes, every)
+    hashes = {article.id: article.content_hash for article in articles}
+    assert store.known_summaries(found, hashes | {"strange": "no such content"}) == dict.fromkeys(hashes, every)
     for _ in range(2):  # an answer that was lost
         store.record(*second, [(articles, BundleResult((), ()))], SWEEP, found)
     assert rows(store, second[0]) == rows(store, first[0])
@@ -159,7 +159,7 @@ def test_an_article_is_known_by_its_content_whatever_file_it_is_in(
     edited = dataclasses.replace(articles[0], references=("Another reference.",))
     found = reusable(store, second[0])
     assert found is not None
-    assert store.known_summaries(found, [edited.content_hash]) == {}
+    assert store.known_summaries(found, {edited.id: edited.content_hash}) == {}
     store.record(*second, [(renamed, BundleResult((), ()))], SWEEP, found)
     of_first = {
         (old.id, *key[1:]): row for old in articles for key, row in rows(store, first[0]).items() if key[0] == old.id
@@ -205,7 +205,7 @@ def test_sqlite_goes_to_the_rows_by_their_key(sqlite_url: str) -> None:
         pass
     values = {
         **{"run_id": "new", "articles": ["a", "b"], "hashes": ["c", "d"], "sources": ["r", "s"]},
-        **{"lengths": [0, 3], "works": ["w"]},
+        **{"lengths": [0, 3], "works": ["w"], "by_article": ["x"], "answered_by": None},
     }
     with sa.create_engine(sqlite_url).connect() as connection:
         for statement in (reuse._KNOWN, reuse._COPY):
@@ -215,3 +215,80 @@ def test_sqlite_goes_to_the_rows_by_their_key(sqlite_url: str) -> None:
                 "s USING INDEX sqlite_autoindex_summaries_1 (run_id=? AND article_id=?" in step for step in found
             ), found
             assert not any(step.startswith("SCAN") for step in found), found
+
+
+def test_what_was_written_in_16_bits_is_not_copied(
+    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
+) -> None:
+    """There a text depends on the others of its batch, which follow from the memory that was free."""
+    first, second = claimed(), claimed()
+    dtypes = {"lead": {"dtype": "float32"}, "mini|centroid": {"dtype": "bfloat16"}}
+    summaries = (replace(summary, extra=dtypes[summary.system]) for summary in sweep(articles).summaries)
+    store.record(*first, [(articles, BundleResult(tuple(summaries), ()))])
+    found = reusable(store, second[0])
+    known = store.known_summaries(found, {article.id: article.content_hash for article in articles})
+    assert {system for rows in known.values() for system, _ in rows} == {"lead"}
+    with pytest.raises(StoreError, match="would have 12 summaries and not 24"):
+        store.record(*second, [(articles, BundleResult((), ()))], SWEEP, found)
+
+
+def test_what_another_model_has_answered_is_not_copied(
+    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
+) -> None:
+    first, second = claimed(), claimed()
+    by = {articles[0].id: {"answered_by": "tiny-1"}, articles[1].id: {"answered_by": "tiny-2"}}
+    summaries = (replace(summary, extra=by.get(summary.article_id, {})) for summary in sweep(articles).summaries)
+    store.record(*first, [(articles, BundleResult(tuple(summaries), ()))])
+    found = replace(reusable(store, second[0]), answered_by="tiny-1")
+    assert store.known_summaries(found, {a.id: a.content_hash for a in articles}).keys() == {articles[0].id}
+    store.record(*second, [(articles[:1], BundleResult((), ()))], SWEEP, found)
+    with pytest.raises(StoreError, match="would have 0 summaries and not 6"):
+        store.record(*second, [(articles[1:2], BundleResult((), ()))], SWEEP, found)
+
+
+def test_a_system_that_looks_at_the_key_is_copied_for_the_very_article(
+    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
+) -> None:
+    first, second = claimed(), claimed()
+    store.record(*first, [(articles, sweep(articles))])
+    renamed = dataclasses.replace(articles[0], key="b0")
+    found = reusable(store, second[0])
+    found = replace(found, stage=replace(found.stage, by_article=frozenset({"lead"})))
+    known = store.known_summaries(found, {a.id: a.content_hash for a in (articles[0], renamed)})
+    assert {id_: {system for system, _ in rows} for id_, rows in known.items()} == {
+        articles[0].id: set(KINDS),
+        renamed.id: {"mini|centroid"},
+    }
+    store.record(*second, [(articles[:1], BundleResult((), ()))], SWEEP, found)
+    with pytest.raises(StoreError, match="would have 3 summaries and not 6"):
+        store.record(*second, [([renamed], BundleResult((), ()))], SWEEP, found)
+
+
+def test_a_system_that_was_disowned_gives_nothing_even_to_those_that_found_it(
+    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
+) -> None:
+    first, second = claimed(), claimed()
+    store.record(*first, [(articles, sweep(articles))])
+    found = reusable(store, second[0])
+    store.disown(*first, ["lead"], ["NWS 0123456789ab", "torch 0.1"])
+    assert store.run_info(first[0]).code_version == "0.1.0+abc, NWS 0123456789ab, torch 0.1"
+    assert reusable(store, second[0]).sources == {first[0]: frozenset({"mini|centroid"})}
+    with pytest.raises(StoreError, match="would have 12 summaries and not 24"):
+        store.record(*second, [(articles, BundleResult((), ()))], SWEEP, found)
+    epoch = store.claim_run(first[0], "host-b", 12, take_over=True)
+    store.start_run(first[0], epoch, "cpu", "0.1.0+abc", KINDS, WORKS)  # and never again
+    assert reusable(store, second[0]).sources == {first[0]: frozenset({"mini|centroid"})}
+    with pytest.raises(FencedError):
+        store.disown(*first, ["lead"], ["torch 0.1"])
+
+
+def test_a_source_that_gets_another_kind_of_machine_gives_nothing_from_then_on(
+    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
+) -> None:
+    first, second = claimed(), claimed()
+    store.record(*first, [(articles, sweep(articles))])
+    found = reusable(store, second[0])
+    store.note_workers(*first, "cpu", ["NEON"])
+    assert store.known_summaries(found, {article.id: article.content_hash for article in articles}) == {}
+    with pytest.raises(StoreError, match=r"would have 0 summaries and not 24.*other code or machines"):
+        store.record(*second, [(articles, BundleResult((), ()))], SWEEP, found)

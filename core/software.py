@@ -1,0 +1,139 @@
+"""What this process computes with: NWS's own code as it was imported, Python, and the libraries that compute.
+
+Files may be edited, and other commits checked out, while processes start and import one module after another. So the
+sources are hashed once, when `core` is imported, which is before all else of NWS. Whatever is imported later counts as
+of these sources if its file was not written to since. An edit after that does no harm.
+"""
+
+import contextlib
+import functools
+import hashlib
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from core.fingerprint import State, file_state
+
+Software: TypeAlias = tuple[str, ...]
+"""Names with versions, such as `NWS 1a2b3c4d5e6f` and `torch 2.9.1`."""
+
+UNKNOWN = "unknown"
+"""In place of the version of code that was written to while it was imported."""
+LIBRARIES = (
+    *("torch", "transformers", "sentence-transformers", "tokenizers", "sentencepiece", "safetensors", "jinja2"),
+    *("spacy", "thinc", "blis", "nltk", "bert-score", "rouge-score", "rapidfuzz", "numpy", "scipy", "ray"),
+    *("kiwipiepy", "kiwipiepy-model", "konlpy", "jpype1", "python-mecab-ko", "python-mecab-ko-dic"),
+    # The libraries above compute by these where they are installed.
+    *("accelerate", "apex", "bitsandbytes", "flash-attn", "kernels", "mkl", "optimum", "peft", "spacy-lookups-data"),
+    *("spacy-transformers", "tiktoken", "torchao", "xformers"),
+)
+"""What numbers and texts of a row come from, as pip calls it."""
+_PACKAGES = ("core", "cluster", "jobs")
+# Where a wheel is installed, these lie below `jobs`; in a checkout they do not.
+_LEFT_OUT = frozenset({"__pycache__", "migrations"})
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The source files of NWS at one moment: a hash of their names and contents, and the state of each."""
+
+    sha256: str
+    states: frozenset[State]
+
+
+def read_sources(root: Path) -> Sources:
+    """The sources below a folder that holds NWS's packages: some milliseconds."""
+    digest, states = hashlib.sha256(), set()
+    for path in _source_files(root):
+        with contextlib.suppress(FileNotFoundError), open(path, "rb", buffering=0) as file:
+            states.add(file_state(file.fileno()))  # first: what is written meanwhile has another one
+            content = file.readall()
+            digest.update(f"{path[len(str(root)) :]} {len(content)}\n".encode() + content)
+    return Sources(digest.hexdigest(), frozenset(states))
+
+
+def _source_files(root: Path) -> list[str]:
+    found, folders = [], [os.path.join(root, package) for package in _PACKAGES]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):  # of editors, and no module
+                    continue
+                if entry.name.endswith(".py"):
+                    found.append(entry.path)
+                elif entry.is_dir() and entry.name not in _LEFT_OUT:
+                    folders.append(entry.path)
+    return sorted(found)
+
+
+_ROOT = Path(__file__).parents[1]
+_SOURCES = read_sources(_ROOT)
+_OF_THESE_SOURCES: set[str] = set()
+
+
+def are_as_imported() -> bool:
+    """Whether no source was written to since they were hashed, not even to be put back."""
+    try:
+        return _SOURCES.states == frozenset(map(file_state, _source_files(_ROOT)))
+    except OSError:  # some are gone
+        return False
+
+
+def code_as_imported() -> str:
+    """The SHA-256 of the sources in 12 hex digits, or `UNKNOWN` if a module may be of others."""
+    for name, module in list(sys.modules.items()):
+        if name in _OF_THESE_SOURCES or name.partition(".")[0] not in _PACKAGES:
+            continue
+        file = getattr(module, "__file__", None)
+        if file is not None and not _is_of_these_sources(file, getattr(module, "__cached__", None)):
+            return UNKNOWN
+        _OF_THESE_SOURCES.add(name)
+    return _SOURCES.sha256[:12]
+
+
+def _is_of_these_sources(file: str, cached: str | None) -> bool:
+    try:
+        return file_state(file) in _SOURCES.states and not _is_stale(file, cached)
+    except OSError:
+        return False
+
+
+def _is_stale(file: str, cached: str | None) -> bool:
+    """Whether Python took the bytecode of an older source: it compares sizes, and times in whole seconds (PEP 552)."""
+    if cached is None or not os.path.exists(cached):
+        return False
+    source, bytecode = os.stat(file), os.stat(cached)
+    if bytecode.st_mtime_ns >= source.st_mtime_ns:
+        return False
+    header = Path(cached).read_bytes()[8:16]
+    of = (int(source.st_mtime) & 0xFFFFFFFF).to_bytes(4, "little") + (source.st_size & 0xFFFFFFFF).to_bytes(4, "little")
+    return header == of
+
+
+@functools.cache  # some milliseconds; and what is installed over a process is not what it has imported
+def library_versions() -> dict[str, str]:
+    """Of Python and those of `LIBRARIES` that are installed."""
+    import importlib.metadata
+    import platform
+
+    versions = {"python": platform.python_version() + ("" if __debug__ else " -O")}
+    for name in LIBRARIES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def software() -> Software:
+    """All of it, as this process has it now."""
+    return f"NWS {code_as_imported()}", *(f"{name} {version}" for name, version in library_versions().items())
+
+
+def differences(theirs: Software, ours: Software) -> list[str]:
+    """What another process has in another version than this one, or has not. Code that is `UNKNOWN` always differs."""
+    other = [name for name in theirs if name not in ours or name == f"NWS {UNKNOWN}"]
+    named = {name.partition(" ")[0] for name in theirs}
+    return [*other, *(f"no {name}" for name in ours if name.partition(" ")[0] not in named)]

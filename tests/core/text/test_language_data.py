@@ -1,0 +1,88 @@
+"""Trained pipelines and dictionaries are recognised by their files, not by the version of their package."""
+
+import sys
+from pathlib import Path
+
+import pytest
+import spacy
+from korean_tokenizers import korean_tokenizer
+
+from core.errors import SegmentationError
+from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig
+from core.models import KNOWN_MODELS
+from core.summarizers.lead import Lead
+from core.sweep_plan import SweepPlan, make_segmenter, make_sweeper
+from core.text.language_data import language_data, require_same_data
+from jobs.plan import phase1
+from jobs.plan.work import works
+from jobs.recipes.load import load_recipe
+from jobs.recipes.phase1 import Phase1Recipe
+
+NAME = "tiny_pipeline"
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An installed spaCy pipeline, which ends sentences at full stops. Returns the file that says so."""
+    folder = tmp_path / NAME
+    data = folder / f"{NAME}-1.0"
+    data.mkdir(parents=True)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer", config={"punct_chars": ["."]})
+    nlp.to_disk(data)
+    (data / "meta.json").write_text((data / "meta.json").read_text().replace('"name":"pipeline"', f'"name":"{NAME}"'))
+    (folder / "__init__.py").write_text(
+        "from pathlib import Path\nfrom spacy.util import load_model_from_path\n"
+        f"def load(**options):\n    return load_model_from_path(Path(__file__).parent / '{NAME}-1.0', **options)\n"
+    )
+    (tmp_path / f"{NAME}-1.0.dist-info").mkdir()
+    (tmp_path / f"{NAME}-1.0.dist-info" / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {NAME}\nVersion: 1.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield data / "sentencizer.json"
+    sys.modules.pop(NAME, None)
+
+
+def plan(data: dict[str, str]) -> SweepPlan:
+    metrics = MetricsConfig(BertScoreConfig(KNOWN_MODELS["all-MiniLM-L6-v2"], 6), RougeConfig())
+    return SweepPlan("en", NAME, (), (Lead(),), (3,), metrics, 0, language_data=tuple(data.items()))
+
+
+def test_a_pipeline_that_is_changed_under_its_version_is_another_work(pipeline: Path) -> None:
+    def of() -> dict[str, str]:
+        pinned = phase1.pin(load_recipe(Phase1Recipe, "sample", {"limit": 1, "n": [3], "pipeline": NAME}))
+        return works(pinned, "0123456789ab")
+
+    old = of()
+    assert of() == old
+    pipeline.write_bytes(pipeline.read_bytes().replace(b".", b"!"))
+    new = of()
+    assert old.keys() == new.keys()
+    assert not set(old.values()) & set(new.values())
+
+
+def test_a_process_that_has_another_pipeline_refuses_to_work(pipeline: Path) -> None:
+    recorded = language_data(NAME, "rouge_score")
+    assert list(recorded) == [NAME]
+    make_segmenter(plan(recorded))
+    pipeline.write_bytes(pipeline.read_bytes().replace(b".", b"!"))
+    for make in (make_segmenter, lambda changed: make_sweeper(changed, "cpu")):
+        with pytest.raises(SegmentationError, match=r"tiny_pipeline differs here: sha256:.* Install the same on every"):
+            make(plan(recorded))
+
+
+def test_what_needs_no_data_has_none() -> None:
+    assert language_data("blank", "rouge_score") == language_data("blank", "char") == {}
+    require_same_data({})
+    with pytest.raises(SegmentationError, match="no_such_package, by which texts are cut, is not installed"):
+        require_same_data({"no_such_package": "sha256:0"})
+
+
+def test_the_dictionaries_of_korean_and_java_count() -> None:
+    korean_tokenizer("kiwi")
+    assert list(language_data("kiwi", "kiwi")) == ["kiwipiepy_model"]
+    korean_tokenizer("okt")
+    data = language_data("kiwi", "okt")
+    assert list(data) == ["kiwipiepy_model", "konlpy", "java"]
+    require_same_data(data)
+    with pytest.raises(SegmentationError, match=r"java differs here: 1\.8\.0 was recorded"):
+        require_same_data(data | {"java": "1.8.0"})

@@ -1,0 +1,93 @@
+"""A checkout of NWS in a git of its own, whose sources are edited and committed while a run starts from it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+LEAD = "core/summarizers/lead.py"
+_PROGRAM = """
+import io, json, subprocess, sys
+import core.arithmetic  # or nobody knows how this process multiplies
+from types import SimpleNamespace
+from rich.console import Console
+from cluster.pool import Work
+from core.summarizers.lead import Lead
+from core.types import Score, Scores, SegmentedArticle, Summary
+from jobs.drive import driver
+from jobs.drive.pools import REAL, Makers
+from jobs.plan.job import find_job
+from jobs.store import open_store
+
+engine, store, meanwhile = sys.argv[1:]
+fetch = driver.fetch_models
+
+def slowly(plans):
+    subprocess.run(meanwhile, shell=True, check=True)
+    fetch(plans)
+
+def lead(bundle):
+    # The system without scores, which would take seconds to load.
+    scores = Scores(*[Score(1.0, 1.0, 1.0)] * 4, efficiency=1.0, density=1.0)
+    for segmented in bundle:
+        (draft,) = Lead().summarize(SimpleNamespace(segmented=segmented), [3])
+        yield Summary(segmented.article.id, "lead", 3, draft.text, 3, 0.0, scores)
+
+def quick(plan, device, share):
+    segment = lambda article: SegmentedArticle(article, (), (), ())
+    return Work(lambda: segment, lambda: lambda bundle: list(lead(bundle)))
+
+driver.fetch_models = slowly
+pinned = find_job("baselines").plan("sample", {"limit": 2, "actors": 1, "systems": ["lead"], "n": [3]})
+said = io.StringIO()
+with open_store(store) as opened:
+    outcome = driver.start(opened, pinned, engine, Console(file=said, width=1000),
+                           Makers(quick) if engine == "inline" else REAL, reuse=True)
+    run = opened.run_info(outcome.run_id)
+    with opened.query(f"select work from systems where run_id = '{run.id}'") as answer:
+        works = [row[0] for row in answer.rows]
+    with opened.query(f"select text from summaries where run_id = '{run.id}'") as answer:
+        texts = [row[0] for row in answer.rows]
+print(json.dumps({"code": run.code_version, "reused": outcome.reused, "works": works, "texts": texts,
+                  "said": said.getvalue()}))
+"""
+
+
+class EditedCheckout:
+    """A clean commit of this checkout's sources, and what a run of `lead` from there has.
+
+    Attributes:
+        root: where it is.
+        edit: a shell command after which `lead` writes in capitals; it needs no file besides.
+        restore: one that takes the edit back.
+        commit: one that commits it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "checkout"
+        for package in ("core", "cluster", "jobs", "alembic"):
+            shutil.copytree(ROOT / package, self.root / package, ignore=shutil.ignore_patterns("__pycache__"))
+        git = f"git -C {self.root} -c user.name=t -c user.email=t@localhost"
+        self.edit = (
+            f"sed -i 's/Draft(n, first_words(text, n))/Draft(n, first_words(text.upper(), n))/' {self.root / LEAD}"
+        )
+        self.restore = f"{git} checkout -q -- core"
+        self.commit = f"{git} commit -qam Edited"
+        for command in (f"git init -q {self.root}", f"{git} add -A", f"{git} commit -qm Clean"):
+            self.shell(command)
+
+    def shell(self, command: str) -> str:
+        return subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout.strip()
+
+    def run(self, engine: str, meanwhile: str = "true") -> dict[str, Any]:
+        """A run that copies what it can, into a store beside; `meanwhile` happens while it looks for its models."""
+        environment = os.environ | {"PYTHONPATH": str(self.root)}
+        words = [engine, f"sqlite:///{self.root.parent / 'x.db'}", meanwhile]
+        command = [sys.executable, "-c", _PROGRAM, *words]
+        done = subprocess.run(command, cwd=self.root.parent, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
