@@ -36,7 +36,7 @@ from core.summarizers.prompt_template import PromptTemplate
 
 PROMPT = PromptTemplate("In {n} words:\n\n{article}")
 ROOT = Path(__file__).parents[3]
-MEMORY = 100 * 2**20
+MEMORY = 64 * 2**20
 
 
 @pytest.fixture(scope="module")
