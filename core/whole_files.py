@@ -22,9 +22,10 @@ def replacing(target: Path) -> Iterator[Path]:
         yield target
         return
     place = target.resolve()
-    unfinished = place.with_name(f".{place.name}.{os.getpid()}")
-    for left in place.parent.glob(f".{glob.escape(place.name)}.*"):
-        if left.suffix[1:].isdecimal() and not _is_running(int(left.suffix[1:])):
+    unfinished = place.with_name(f".{place.name}.{os.getpid()}.unfinished")
+    for left in place.parent.glob(f".{glob.escape(place.name)}.*.unfinished"):
+        pid = left.name.split(".")[-2]
+        if pid.isdecimal() and not _is_running(int(pid)):
             _remove(left)
     try:
         yield unfinished

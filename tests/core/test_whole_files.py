@@ -85,7 +85,14 @@ with replacing(Path(sys.argv[1])) as unfinished:
 @pytest.mark.parametrize("kind", ["file", "folder"])
 def test_what_a_killed_process_has_left_is_removed_by_the_next(tmp_path: Path, kind: str) -> None:
     target = tmp_path / "rows[1].csv"
-    for name in (".rows[1].csv.bak", ".rows1.csv.1234567", f".rows[1].csv.{os.getppid()}"):
+    gone, here = 2**22 + 1, os.getppid()  # no process has a pid beyond 2**22
+    kept = (
+        f".rows[1].csv.{gone}",
+        f".rows1.csv.{gone}.unfinished",
+        f".rows[1].csv.{here}.unfinished",
+        ".rows[1].csv.a",
+    )
+    for name in kept:
         (tmp_path / name).write_text("of somebody else, or of a process that still writes")
     before = sorted(tmp_path.iterdir())
     killed = subprocess.run(
