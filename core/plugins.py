@@ -3,13 +3,14 @@
 What it may hold: systems (`core.summarizers.plugins`) and metrics (`core.metrics.plugins`).
 """
 
+import contextlib
 import functools
 import hashlib
 import importlib.metadata
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -84,8 +85,7 @@ class Plugin:
         if self.source is None:
             return {self.name: _verified(self)} if self.group == group else {}
         _require_libraries(self)
-        named: Mapping[str, Any] = getattr(_imported(self.name, self.source, self.sha256), kind, {})
-        return named
+        return _imported(self.name, self.source, self.sha256).get(kind, {})
 
 
 def read_plugin(spec: PluginSpec, path: Path) -> Plugin:
@@ -108,11 +108,37 @@ def read_plugin(spec: PluginSpec, path: Path) -> Plugin:
         raise PluginError(f"The plugin {spec.plugin} cannot be read: {error}.") from error
 
 
+@contextlib.contextmanager
+def blaming(failed: str, file: str, called: object = None) -> Iterator[None]:
+    """Around code from outside, of which every attribute may be code: what it raises is a `PluginError`.
+
+    That includes `sys.exit`, but no interrupt.
+
+    Args:
+        failed: with this the message begins.
+        file: whose line is named.
+        called: whose first line is, if nothing arose in the file.
+
+    Raises:
+        PluginError: see above. One that is raised inside stays what it is.
+    """
+    try:
+        yield
+    except PluginError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise PluginError(f"{failed}: {describe_error(error, file, called)}") from error
+
+
 def describe_error(error: BaseException, file: str, called: object = None) -> str:
     """Class and message of an error, with the line of the file where it arose, else with that where `called` begins."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     position = f" (line {lines[-1]})" if lines else in_brackets(definition(called))
-    return f"{type(error).__name__}: {error}{position}"
+    try:
+        message = f": {error}"
+    except Exception:  # of its own class, whose text is code, too
+        message = ""
+    return f"{type(error).__name__}{message}{position}"
 
 
 def owner(plugin: Plugin, called: object) -> str:
@@ -163,28 +189,32 @@ def require_signature(called: Callable[..., object], given: Sequence[object], ow
 
 def _code(called: object) -> CodeType | None:
     """Of a function or method, or of an object that can be called."""
-    code = getattr(called, "__code__", None)
-    if code is None and callable(called):
-        code = getattr(called.__call__, "__code__", None)
+    try:
+        code = getattr(called, "__code__", None)
+        if code is None and callable(called):
+            code = getattr(called.__call__, "__code__", None)
+    except Exception:  # an object from outside, whose attributes are code
+        return None
     return code if isinstance(code, CodeType) else None
 
 
 @functools.lru_cache(maxsize=64)
-def _imported(name: str, source: str, sha256: str) -> ModuleType:
-    """The module of a source, which is in `sys.modules` while it runs and after: dataclasses look there."""
+def _imported(name: str, source: str, sha256: str) -> Mapping[str, Mapping[str, Any]]:
+    """What a source names, by kind. Its module is in `sys.modules` while it runs and after: dataclasses look there."""
     module = ModuleType(f"nws_plugin_{sha256[:16]}")
     module.__file__ = name
     sys.modules[module.__name__] = module
     try:
-        exec(compile(source, name, "exec"), module.__dict__)
-    except (Exception, SystemExit) as error:
+        with blaming(f"The plugin {name} cannot be imported", name):
+            exec(compile(source, name, "exec"), module.__dict__)
+            return _tables(module, name)
+    except PluginError:
         del sys.modules[module.__name__]
-        raise PluginError(f"The plugin {name} cannot be imported: {describe_error(error, name)}") from error
-    _require_names(module, name)
-    return module
+        raise
 
 
-def _require_names(module: ModuleType, name: str) -> None:
+def _tables(module: ModuleType, name: str) -> Mapping[str, Mapping[str, Any]]:
+    """Copies of `SYSTEMS` and `METRICS`, which may be mappings of any class."""
     tables = {kind: getattr(module, kind) for kind in ("SYSTEMS", "METRICS") if hasattr(module, kind)}
     for kind, table in tables.items():
         if not isinstance(table, Mapping) or not table or not all(isinstance(key, str) for key in table):
@@ -194,6 +224,7 @@ def _require_names(module: ModuleType, name: str) -> None:
             f"The plugin {name} names neither systems nor metrics: end it with "
             'SYSTEMS = {"name": function_or_object} or METRICS = {"name": function}.'
         )
+    return {kind: dict(table) for kind, table in tables.items()}
 
 
 @functools.lru_cache(maxsize=64)
@@ -244,13 +275,9 @@ def _version(entry: importlib.metadata.EntryPoint) -> str:
 
 def _installed(entry: importlib.metadata.EntryPoint) -> tuple[Any, str, tuple[tuple[str, str], ...]]:
     """The object of an entry point, the SHA-256 of the package that it is in, and what that imports."""
-    try:
+    with blaming(f"The installed plugin {entry.name} cannot be imported", ""):
         loaded = entry.load()
         sha256, sources = package_sources(entry.module)
         own = entry.module.partition(".")[0]
         libraries = tuple((name, version) for name, version in imported_versions(*sources).items() if name != own)
-    except Exception as error:
-        raise PluginError(
-            f"The installed plugin {entry.name} cannot be imported: {type(error).__name__}: {error}"
-        ) from error
     return loaded, sha256, libraries

@@ -32,7 +32,8 @@ from core.text.words import count_words
 from core.types import Article, Score, Scores, SegmentedArticle, Summary
 
 if TYPE_CHECKING:
-    from core.summarizers.endpoint_requests import Answer, LoadedEndpoint
+    from core.summarizers.endpoint_replies import Answer
+    from core.summarizers.endpoint_requests import LoadedEndpoint
     from core.summarizers.generation import Generated, LoadedGenerator
 
 # From texts to one vector each, (texts, dimensions).

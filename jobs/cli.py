@@ -1,6 +1,7 @@
 """The `nws` command line. Data goes to stdout, progress and errors to stderr; exit 0 only when nothing failed."""
 
 import contextlib
+import errno
 import importlib.metadata
 import itertools
 import os
@@ -40,6 +41,8 @@ from jobs.commands import (
     watch,
 )
 from jobs.commands.shared import err, out, store_flag, with_store
+
+_NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 
 
 class Commands(typer.core.TyperGroup):
@@ -111,15 +114,31 @@ def main() -> None:
         signal.signal(signal.SIGHUP, _hung_up)
     _hide_servers(sys.argv)
     try:
-        app()
+        try:
+            app()
+        finally:
+            if sys.stdout:  # none if it is closed
+                sys.stdout.flush()
     except NwsError as error:
         options = ", ".join(_options(error, sys.argv[1:]))
         message = with_store(str(error), _store_flag(sys.argv[1:]))
         err.print(f"Error: {message}" + (f" ({options})" if options else ""), markup=False)
         sys.exit(2 if isinstance(error, RecipeError) else 1)
     except BrokenPipeError:  # e.g. `nws query … | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_nowhere()
         sys.exit(1)
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        _print_nowhere()
+        where = f" to {error.filename}" if error.filename else ", to where it is printed or to a file"
+        err.print(f"Error: no more can be written{where}: {error.strerror}. Make room, and try again.", markup=False)
+        sys.exit(1)
+
+
+def _print_nowhere() -> None:
+    """So that what could not be printed is not tried again while Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _options(error: NwsError, words: Sequence[str]) -> list[str]:

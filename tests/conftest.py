@@ -5,11 +5,13 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
 import torch
+from not_tested import pytest_terminal_summary as pytest_terminal_summary
 
 # A machine that stands still for a moment is no fault of the code: timings are measured in bench/.
 hypothesis.settings.register_profile("nws", deadline=None)
@@ -43,6 +45,14 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _finalized(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whatever a file with Ray has left is finalized while it is still that file's turn."""
+    yield
+    if request.node.get_closest_marker("ray"):
+        gc.collect()
 
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"

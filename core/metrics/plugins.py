@@ -9,6 +9,7 @@ import inspect
 import math
 import numbers
 import re
+import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
@@ -21,8 +22,8 @@ from core.plugins import (
     METRIC_OF_PLUGIN,
     Judge,
     Plugin,
+    blaming,
     definition,
-    describe_error,
     file_of,
     in_brackets,
     owner,
@@ -106,12 +107,13 @@ def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:
     """
     for name, judge in plugin.metrics().items():
         _require_name(name, plugin.name)
-        if inspect.isclass(judge) or not callable(judge):
-            raise PluginError(
-                f"{name} of {plugin.name} is no metric: give a function of a summary and its references, "
-                "def f(summary, references), which returns a number: the higher, the better."
-            )
-        _require_signature(judge, f"{name} of {owner(plugin, judge)}")
+        with blaming(f"{name} of {plugin.name} cannot be looked at", plugin.name):
+            if inspect.isclass(judge) or not callable(judge):
+                raise PluginError(
+                    f"{name} of {plugin.name} is no metric: give a function of a summary and its references, "
+                    "def f(summary, references), which returns a number: the higher, the better."
+                )
+            _require_signature(judge, f"{name} of {owner(plugin, judge)}")
     return tuple(PluginMetric(name, plugin) for name in plugin.metrics())
 
 
@@ -150,13 +152,12 @@ def _judged(judge: Judge, summary: str, references: Sequence[str], failed: str, 
     Raises:
         PluginError: it is not, or `judge` raised; it begins with `failed`.
     """
-    try:
+    with blaming(failed, file, judge):
         value: Any = judge(summary, list(references))
-    except Exception as error:
-        raise PluginError(f"{failed}: {describe_error(error, file, judge)}") from error
-    if not isinstance(value, numbers.Real) or not math.isfinite(value):
-        raise PluginError(f"{failed}: it returned {value!r}, not a finite number{in_brackets(definition(judge))}")
-    return float(value)
+        if not isinstance(value, numbers.Real) or not math.isfinite(value):
+            returned = reprlib.repr(value)
+            raise PluginError(f"{failed}: it returned {returned}, not a finite number{in_brackets(definition(judge))}")
+        return float(value)
 
 
 def _require_name(name: str, owner: str) -> None:

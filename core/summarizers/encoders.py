@@ -14,6 +14,7 @@ import torch
 
 from core.batching import max_tokens, padded
 from core.device import find_device
+from core.errors import ModelError
 from core.fast_linear import speed_up_linear_layers
 from core.gpu_arithmetic import put_on
 from core.models import ModelRef, model_folder
@@ -78,7 +79,7 @@ def load_encoder(ref: ModelRef, device: torch.device, precision: Precision = "fl
     """Load a resolved model, without running code from its repository.
 
     Raises:
-        ModelError: the files are not those of the recorded revision, or the device has no such precision.
+        ModelError: the files are not those of the recorded revision or no encoder, or the device has no such precision.
         HubError: the model is not in the local cache and the Hub cannot be reached.
     """
     folder = model_folder(ref)
@@ -101,7 +102,10 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device, precisi
     from sentence_transformers import SentenceTransformer  # seconds, which other models need not wait for
 
     hide_progress_bars()
-    model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).eval()
+    try:
+        model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).eval()
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ImportError) as error:
+        raise ModelError(f"The encoder in {folder} cannot be loaded as its modules.json says: {error}") from error
     put_on(model, device, precision)
     speed_up_linear_layers(model)
     if device.type == "cuda":

@@ -11,6 +11,7 @@ from core.errors import RecipeError
 from core.models import ModelRef
 from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate, most_new_tokens
 from core.summarizers.systems import UNCUT
+from core.text.rows import cleaned
 
 PREFIX = "openai:"
 _URL_VARIABLE, _OPENAI = "OPENAI_BASE_URL", "https://api.openai.com/v1"
@@ -27,7 +28,7 @@ class Endpoint:
         concurrency: how many requests a process has under way at most. It changes no summary.
 
     Raises:
-        RecipeError: the URL is none, or holds a user name or a password.
+        RecipeError: the URL is none, or holds a user name or a password; or the model's name is no text.
     """
 
     model: str
@@ -36,7 +37,13 @@ class Endpoint:
     concurrency: int = field(default=8, repr=False)
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
+        if cleaned(self.model) != self.model:
+            raise RecipeError("the name of an endpoint's model holds a NUL, or bytes that are no UTF-8.")
+        try:
+            parts = urlsplit(self.url)
+            _ = parts.port
+        except ValueError as error:
+            raise RecipeError(f"the base URL of an endpoint cannot be read: {error}.") from error
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise RecipeError("the base URL of an endpoint begins with http:// or https://.")
         if "@" in parts.netloc or parts.query:

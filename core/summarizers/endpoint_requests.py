@@ -1,61 +1,77 @@
-"""Articles in, written summaries out: requests to an endpoint, several at a time, with retries."""
+"""Articles in, written summaries out: requests to an endpoint, several at a time, with retries.
 
-import email.utils
-import functools
+An endpoint may be broken, or hostile. Each attempt has a deadline from the first byte to the last, and a request one
+for all its attempts; a reply has a largest size and is never unpacked; no redirect is followed.
+"""
+
+import asyncio
+import contextlib
+import logging
 import os
 import socket
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
+import threading
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from typing import Any, TypeVar, cast
 
 import httpx
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception_type,
+    stop_after_attempt,
+    stop_before_delay,
+    wait_random_exponential,
+)
 
-from core.errors import EndpointError, SegmentationError
+from core.errors import EndpointError
 from core.summarizers.endpoint import Endpoint
+from core.summarizers.endpoint_replies import (
+    Answer,
+    Reply,
+    UnusableReplyError,
+    answered_by,
+    is_error,
+    one_line,
+    parsed,
+    read_answer,
+    refusal,
+    retry_after,
+)
 from core.summarizers.prompt_template import most_new_tokens
-from core.text.limits import require_summary_length
-from core.text.rows import cleaned
 
 _KEY_VARIABLE = "OPENAI_API_KEY"
-_SECONDS = httpx.Timeout(120, connect=10)
+_CONNECT_SECONDS = 10.0
+# Of one attempt, whole; and of a request, before its last attempt begins.
+_SECONDS, _ALL_SECONDS = 120.0, 240.0
 _ATTEMPTS = 4
 _LONGEST_WAIT = 60.0
 _BACKOFF = wait_random_exponential(multiplier=1, max=30)
+# Of a reply. The longest summary that can be scored has 100,000 characters: as JSON 0.6 MB, if all are escaped.
+_MOST_BYTES = 4 * 2**20
+# Of the reply of an endpoint that refuses.
+_MOST_REFUSAL_BYTES = 64 * 2**10
 # Characters of an endpoint's message that an error quotes.
 _TOLD = 300
+# A shorter key is a placeholder, such as "none" or "EMPTY", and may be a word of a summary.
+_SHORTEST_KEY, _SHORTEST_WORD_KEY = 8, 16
+# What is under way is cancelled at once; a name that is being looked up is not waited for.
+_CLOSING_SECONDS = 1.0
+_MOVED = "It sends requests elsewhere, and NWS does not follow: is the base URL the one that it should be?"
 _CURES = {
     401: f"Set {_KEY_VARIABLE} to a key of this endpoint where the run's processes start.",
     403: f"Set {_KEY_VARIABLE} to a key that may use this model.",
     404: "Is the model named as the endpoint names it, and is the base URL whole (it often ends in /v1)?",
+    **dict.fromkeys((301, 302, 303, 307, 308), _MOVED),
 }
 
+# They log what an endpoint sends, and it may send the key.
+for _name in ("httpx", "httpcore"):
+    logging.getLogger(_name).setLevel(logging.WARNING)
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What an endpoint wrote for one article.
-
-    Attributes:
-        text: on one line.
-        extra: what is stored with the summary: `answered_by`, the model as the endpoint calls it in its answer;
-            `finish`, why it ended; `prompt_tokens` and `completion_tokens`, what it has counted. Any may be missing.
-    """
-
-    text: str
-    extra: dict[str, float | str]
-
-    @property
-    def tokens(self) -> int:
-        """Read and written."""
-        return sum(int(self.extra.get(name, 0)) for name in _USAGE)
+_T = TypeVar("_T")
 
 
-_USAGE = ("prompt_tokens", "completion_tokens")
-
-
-class _Passing(EndpointError):
+class _PassingError(EndpointError):
     """A problem that a later attempt may not have. `seconds` is how long the endpoint asks to wait, if it says."""
 
     def __init__(self, message: str, seconds: float | None = None) -> None:
@@ -79,15 +95,10 @@ class LoadedEndpoint:
         self._endpoint = endpoint
         self._seed = seed
         self._key = _key()
-        self._client = httpx.Client(
-            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
-            timeout=_SECONDS,
-            limits=httpx.Limits(max_connections=endpoint.concurrency),
-        )
+        self._tls = httpx.create_ssl_context()
         self._answers: dict[tuple[str, int], Answer | EndpointError] = {}
         # So that a wrong key or name ends the run, and does not fail every article.
-        greeting = self._post("Hello", 16)
-        self.answered_by = _answered_by(greeting) if isinstance(greeting, dict) else None
+        self.answered_by = answered_by(_run(self._greet()), self._without_key)
 
     def __call__(self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[Answer]:
         """A summary of each text, in their order, of as many words as `asked`. `keys` are for models that draw.
@@ -102,11 +113,7 @@ class LoadedEndpoint:
         if not {text for text, _ in self._answers}.issuperset(texts):
             self._answers = {}
         missing = [request for request in dict.fromkeys(requests) if request not in self._answers]
-        threads = ThreadPoolExecutor(self._endpoint.concurrency)
-        try:
-            answered = list(threads.map(self._answer, missing))
-        finally:  # whoever interrupts does not wait for the rest
-            threads.shutdown(wait=False, cancel_futures=True)
+        answered = _run(self._ask(missing)) if missing else []
         self._answers.update(zip(missing, answered, strict=True))
         self.tokens += sum(answer.tokens for answer in answered if isinstance(answer, Answer))
         answers = []
@@ -117,32 +124,37 @@ class LoadedEndpoint:
             answers.append(answer)
         return answers
 
-    def _answer(self, wanted: tuple[str, int]) -> Answer | EndpointError:
-        text, n = wanted
-        try:
-            return self._read(self._post(self._endpoint.prompt.about(text, n), most_new_tokens(n)))
-        except EndpointError as error:
-            return error
+    def _client(self) -> httpx.AsyncClient:
+        authorization = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        return httpx.AsyncClient(
+            headers={"Accept-Encoding": "identity", **authorization},
+            verify=self._tls,
+            timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
+            limits=httpx.Limits(max_connections=self._endpoint.concurrency),
+        )
 
-    def _read(self, reply: Any) -> Answer:
-        """The answer in what an endpoint sent."""
-        try:
-            choice, usage = reply["choices"][0], reply.get("usage") or {}
-            text = " ".join(cleaned(str(choice["message"].get("content") or "")).split())
-            stated = {"answered_by": _answered_by(reply), "finish": _stated(choice.get("finish_reason"))}
-            extra: dict[str, float | str] = {name: value for name, value in stated.items() if value}
-            extra |= {name: int(usage[name]) for name in _USAGE if usage.get(name) is not None}
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise self._error(f"sent no chat completion ({error!r})") from error
-        if not text:
-            raise self._error(f"wrote nothing (finish_reason: {extra.get('finish')})")
-        try:
-            require_summary_length(text)
-        except SegmentationError as error:
-            raise self._error(f"wrote too much: {error}") from error
-        return Answer(text, extra)
+    async def _greet(self) -> object:
+        async with self._client() as client:
+            return await self._post(client, "Hello", 16)
 
-    def _post(self, content: str, max_tokens: int) -> Any:
+    async def _ask(self, wanted: Sequence[tuple[str, int]]) -> list[Answer | EndpointError]:
+        """The answer to each, or why there is none."""
+        free = asyncio.Semaphore(self._endpoint.concurrency)
+
+        async def answer(client: httpx.AsyncClient, text: str, n: int) -> Answer | EndpointError:
+            async with free:
+                try:
+                    reply = await self._post(client, self._endpoint.prompt.about(text, n), most_new_tokens(n))
+                    return read_answer(reply, self._without_key)
+                except UnusableReplyError as error:
+                    return self._error(str(error))
+                except EndpointError as error:
+                    return error
+
+        async with self._client() as client:
+            return await asyncio.gather(*(answer(client, text, n) for text, n in wanted))
+
+    async def _post(self, client: httpx.AsyncClient, content: str, max_tokens: int) -> object:
         """The JSON of a chat completion.
 
         Raises:
@@ -155,31 +167,86 @@ class LoadedEndpoint:
             "seed": self._seed,
             "max_tokens": max_tokens,
         }
-        again = Retrying(
-            retry=retry_if_exception_type(_Passing), stop=stop_after_attempt(_ATTEMPTS), wait=_wait, reraise=True
+        again = AsyncRetrying(
+            retry=retry_if_exception_type(_PassingError),
+            stop=stop_after_attempt(_ATTEMPTS) | stop_before_delay(_ALL_SECONDS),
+            wait=_wait,
+            reraise=True,
         )
-        return again(functools.partial(self._post_once, body))
+        return await again(self._post_once, client, body)
 
-    def _post_once(self, body: dict[str, Any]) -> Any:
+    async def _post_once(self, client: httpx.AsyncClient, body: dict[str, Any]) -> object:
+        reply = await self._exchange(client, body)
+        if reply.status in (408, 409, 429) or reply.status >= 500:
+            raise _PassingError(str(self._error(refusal(reply))), retry_after(reply.retry_after))
+        if reply.status != 200:
+            raise self._error(refusal(reply), _CURES.get(reply.status, ""))
         try:
-            response = self._client.post(f"{self._endpoint.url.rstrip('/')}/chat/completions", json=body)
-        except httpx.TransportError as error:
-            raise _Passing(str(self._error(f"does not answer ({type(error).__name__}: {error})"))) from error
-        status = response.status_code
-        if status in (408, 409, 429) or status >= 500:
-            raise _Passing(str(self._error(_refusal(response))), _retry_after(response))
-        if status != 200:
-            raise self._error(_refusal(response), _CURES.get(status, ""))
+            found = parsed(reply.body)
+        except UnusableReplyError as error:
+            raise self._error(str(error)) from error
+        if is_error(found):
+            raise self._error(refusal(reply))
+        return found
+
+    async def _exchange(self, client: httpx.AsyncClient, body: dict[str, Any]) -> Reply:
+        """One attempt: what came back, whatever it is."""
+        url = f"{self._endpoint.url.rstrip('/')}/chat/completions"
         try:
-            return response.json()
-        except ValueError as error:
-            raise self._error(f"sent no JSON ({error})") from error
+            async with asyncio.timeout(_SECONDS), client.stream("POST", url, json=body) as response:
+                return await self._received(response)
+        except TimeoutError as error:
+            raise _PassingError(str(self._error(f"does not answer in full within {_SECONDS:g} s"))) from error
+        except (httpx.TransportError, UnicodeError) as error:  # the latter of a host that no name can be
+            raise _PassingError(str(self._error(f"does not answer ({type(error).__name__}: {error})"))) from error
+
+    async def _received(self, response: httpx.Response) -> Reply:
+        refuses = response.status_code != 200
+        most = _MOST_REFUSAL_BYTES if refuses else _MOST_BYTES
+        received = bytearray()
+        async with contextlib.aclosing(cast("AsyncGenerator[bytes, None]", response.aiter_raw())) as chunks:
+            async for chunk in chunks:
+                received += chunk
+                if len(received) > most:
+                    break
+        packed = response.headers.get("content-encoding", "identity").strip().lower() or "identity"
+        if packed != "identity" and not refuses:  # a small one may unpack to gigabytes
+            raise self._error(f"has packed its answer ({packed}), which it was asked not to do")
+        if len(received) > most and not refuses:
+            raise self._error(f"sent more than {most // 2**20} MiB")
+        told = b"" if packed != "identity" else bytes(received[:most])
+        return Reply(response.status_code, told, response.headers.get("retry-after", ""))
+
+    def _without_key(self, text: str) -> str:
+        """A text that is stored, without the key, which some endpoints send back."""
+        shortest = _SHORTEST_WORD_KEY if self._key.isalpha() else _SHORTEST_KEY
+        return text.replace(self._key, "[key]") if len(self._key) >= shortest else text
 
     def _error(self, problem: str, cure: str = "") -> EndpointError:
-        if self._key:  # some endpoints send it back
-            problem = problem.replace(self._key, "[key]")
+        problem = one_line(problem.replace(self._key, "[key]") if self._key else problem)
         asked = f"The endpoint {self._endpoint.url}, asked by {socket.gethostname()} for {self._endpoint.model}"
         return EndpointError(f"{asked}, {problem[:_TOLD]}. {cure}".strip())
+
+
+def _run(coroutine: Coroutine[Any, Any, _T]) -> _T:
+    """Run a coroutine to its end in a thread of its own, since the caller's may have a loop, as a notebook's has.
+
+    An interrupt cancels it, and the thread is a daemon: nobody waits for an endpoint that does not end.
+    """
+    loop = asyncio.new_event_loop()
+
+    def serve() -> None:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:  # which cancels what is left
+            runner.get_loop().run_forever()
+
+    thread = threading.Thread(target=serve, name="requests to an endpoint", daemon=True)
+    thread.start()
+    done = asyncio.run_coroutine_threadsafe(coroutine, loop)
+    try:
+        return done.result()
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(_CLOSING_SECONDS)
 
 
 def _key() -> str:
@@ -194,40 +261,9 @@ def _key() -> str:
     return key
 
 
-def _answered_by(reply: dict[str, Any]) -> str | None:
-    """The model that an endpoint says it has answered with."""
-    return _stated(reply.get("model"))
-
-
-def _stated(value: object) -> str | None:
-    return cleaned(str(value)) if value else None
-
-
-def _refusal(response: httpx.Response) -> str:
-    """The message of an endpoint that refuses a request."""
-    try:
-        reply = response.json()
-        message = reply["error"]["message"] if isinstance(reply.get("error"), dict) else reply.get("error") or reply
-    except (ValueError, LookupError, AttributeError):
-        message = response.text
-    message = " ".join(cleaned(str(message)).split()).rstrip(".")
-    return f"answered {response.status_code}{': ' if message else ''}{message}"
-
-
-def _retry_after(response: httpx.Response) -> float | None:
-    """Seconds that the header Retry-After asks for (RFC 9110, section 10.2.3); None without a usable one."""
-    header = response.headers.get("retry-after", "").strip()
-    if header.isdecimal():
-        return float(header)
-    try:
-        return (email.utils.parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds()
-    except (ValueError, TypeError):
-        return None
-
-
 def _wait(state: RetryCallState) -> float:
     """Seconds until the next attempt: what the endpoint asks for, a minute at most, or longer with each attempt."""
     error = state.outcome.exception() if state.outcome else None
-    if isinstance(error, _Passing) and error.seconds is not None:
+    if isinstance(error, _PassingError) and error.seconds is not None:
         return min(max(error.seconds, 0.0), _LONGEST_WAIT)
     return float(_BACKOFF(state))

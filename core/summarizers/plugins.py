@@ -2,13 +2,15 @@
 
 import inspect
 import math
+import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
-from core.errors import PluginError
-from core.plugins import Plugin, Write, definition, describe_error, file_of, in_brackets, owner, require_signature
+from core.errors import PluginError, SegmentationError
+from core.plugins import Plugin, Write, blaming, definition, file_of, in_brackets, owner, require_signature
 from core.summarizers.systems import UNCUT, Document, Draft, System, require_name
+from core.text.limits import MAX_CHARACTERS, require_summary_length
 from core.text.rows import cleaned, storable
 from core.text.words import count_words
 from core.types import PLUGIN_SCORES, SystemKind
@@ -40,17 +42,15 @@ class PluginSystem:
             PluginError: it raised, or wrote what no system may.
         """
         system = self.plugin.systems()[self.name]
-        called = _called(system)
+        with blaming(f"{self.name} of {self.plugin.name} failed", self.plugin.name):
+            called = _called(system)
         named = f"{self.name} of {owner(self.plugin, called)}"
-        try:
+        with blaming(f"{named} failed", file_of(called) if self.plugin.source is None else self.plugin.name, called):
             drafts = _written(system, document, lengths)
-        except Exception as error:
-            file = file_of(called) if self.plugin.source is None else self.plugin.name
-            raise PluginError(f"{named} failed: {describe_error(error, file, called)}") from error
-        try:
-            require_drafts(drafts, lengths, self.has_uncut)
-        except PluginError as error:
-            raise PluginError(f"{named} {error}{in_brackets(definition(called))}") from error
+            try:
+                require_drafts(drafts, lengths, self.has_uncut)
+            except PluginError as error:
+                raise PluginError(f"{named} {error}{in_brackets(definition(called))}") from error
         return [
             replace(draft, text=cleaned(draft.text), redraws=tuple(map(cleaned, draft.redraws))) for draft in drafts
         ]
@@ -71,6 +71,7 @@ def _written(system: Write | System, document: Document, lengths: Sequence[int])
 def _one_line(text: object) -> str:
     if not isinstance(text, str):
         raise TypeError(f"it returned {type(text).__name__}, not text")
+    require_summary_length(text)
     return " ".join(cleaned(text).split())
 
 
@@ -90,6 +91,10 @@ def require_drafts(drafts: Any, lengths: Sequence[int], has_uncut: bool) -> None
         for text in draft.texts:
             if not isinstance(text, str) or not text.strip():
                 raise PluginError(f"wrote nothing at n = {draft.n}")
+            try:
+                require_summary_length(text)
+            except SegmentationError as error:
+                raise PluginError(f"wrote too much at n = {draft.n}: {error}") from error
             if draft.n != UNCUT and count_words(text) > draft.n:
                 raise PluginError(f"wrote {count_words(text)} words at n = {draft.n}")
             if storable(text) != text:
@@ -98,7 +103,13 @@ def require_drafts(drafts: Any, lengths: Sequence[int], has_uncut: bool) -> None
             raise PluginError(f"gave {PLUGIN_SCORES!r} in extra, where scores are stored: rename it")
         for name, value in draft.extra.items():
             if not isinstance(value, str | float | int) or (isinstance(value, float) and not math.isfinite(value)):
-                raise PluginError(f"gave {name} = {value!r} at n = {draft.n}: extra holds texts and finite numbers")
+                raise PluginError(
+                    f"gave {name} = {reprlib.repr(value)} at n = {draft.n}: extra holds texts and finite numbers"
+                )
+            if isinstance(value, str) and len(value) > MAX_CHARACTERS:
+                raise PluginError(
+                    f"gave {name} of {len(value)} characters at n = {draft.n}: extra keeps {MAX_CHARACTERS} at most"
+                )
 
 
 def is_system(value: object) -> bool:
@@ -116,21 +127,26 @@ def plugin_systems(plugin: Plugin, encoders: Sequence[str]) -> tuple[PluginSyste
     systems = []
     for name, system in plugin.systems().items():
         require_name(name)
-        kind: Any = getattr(system, "kind", "system")
-        has_uncut = bool(getattr(system, "has_uncut", False))
-        if not (is_system(system) or inspect.isfunction(system)) or inspect.isclass(system):
-            raise PluginError(
-                f"{name} of {plugin.name} is no system: give a function of an article's text and n, or an object with "
-                "`kind`, `has_uncut` and `summarize(document, lengths)`, see help('core.summarizers.systems.System')."
-            )
-        named = f"{name} of {owner(plugin, _called(system))}"
-        if is_system(system):
-            what, cure = "a document and the list of all n", "def summarize(self, document, lengths)"
-        else:
-            what, cure = "an article's text and n", "def f(text, n)"
-        require_signature(_called(system), (None, None), named, what, cure)
-        if kind not in get_args(SystemKind):
-            raise PluginError(f"{name} of {plugin.name} is of the kind {kind!r}: give one of {get_args(SystemKind)}.")
-        is_object = is_system(system)
-        systems.append(PluginSystem(name, plugin, kind, has_uncut, tuple(encoders) if is_object else (), is_object))
+        with blaming(f"{name} of {plugin.name} cannot be looked at", plugin.name):
+            systems.append(_plugin_system(plugin, name, system, encoders))
     return tuple(systems)
+
+
+def _plugin_system(plugin: Plugin, name: str, system: Write | System, encoders: Sequence[str]) -> PluginSystem:
+    kind: Any = getattr(system, "kind", "system")
+    has_uncut = bool(getattr(system, "has_uncut", False))
+    if not (is_system(system) or inspect.isfunction(system)) or inspect.isclass(system):
+        raise PluginError(
+            f"{name} of {plugin.name} is no system: give a function of an article's text and n, or an object with "
+            "`kind`, `has_uncut` and `summarize(document, lengths)`, see help('core.summarizers.systems.System')."
+        )
+    named = f"{name} of {owner(plugin, _called(system))}"
+    if is_system(system):
+        what, cure = "a document and the list of all n", "def summarize(self, document, lengths)"
+    else:
+        what, cure = "an article's text and n", "def f(text, n)"
+    require_signature(_called(system), (None, None), named, what, cure)
+    if kind not in get_args(SystemKind):
+        raise PluginError(f"{name} of {plugin.name} is of the kind {kind!r}: give one of {get_args(SystemKind)}.")
+    is_object = is_system(system)
+    return PluginSystem(name, plugin, kind, has_uncut, tuple(encoders) if is_object else (), is_object)

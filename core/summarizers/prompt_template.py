@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from core.errors import RecipeError
 from core.summarizers.systems import UNCUT
+from core.text.rows import cleaned
 
 # No word of a language that NWS reads is longer on average, and a model that writes too much is to be seen doing so.
 _TOKENS_PER_WORD, _MORE_TOKENS = 8, 32
@@ -25,6 +26,8 @@ class PromptTemplate:
     text: str
 
     def __post_init__(self) -> None:
+        if cleaned(self.text) != self.text:
+            raise RecipeError("the prompt holds a NUL, or bytes that are no UTF-8: write it as text.")
         try:
             names = self._names()
         except ValueError as error:

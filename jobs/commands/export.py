@@ -71,6 +71,7 @@ def _export_rows(run: str, target: Path, with_articles: bool, store: str, as_jso
 def _export_policy(run: str, policy: Path, system: str | None, store: str, as_json: bool) -> None:
     from core.analysis import METRICS
     from core.learning.policy_system import save_policies
+    from core.whole_files import replacing
     from jobs.report.policies.model_card import write_model_card
     from jobs.report.policies.read import policy_results
 
@@ -81,10 +82,12 @@ def _export_policy(run: str, policy: Path, system: str | None, store: str, as_js
     try:
         if policy.is_dir() and any(policy.iterdir()):
             raise RecipeError(f"{policy} is not empty: name a new folder.")
-        save_policies(chosen, policy)
-        write_model_card(info, results, chosen, policy)
+        with replacing(policy) as unfinished:
+            save_policies(chosen, unfinished)
+            write_model_card(info, results, chosen, unfinished)
     except OSError as error:
-        raise NwsError(f"The policies cannot be written to {policy}: {error}. Choose another folder.") from error
+        reason = error.strerror or error
+        raise NwsError(f"The policies cannot be written to {policy}: {reason}. Choose another folder.") from error
     files = sorted(str(path) for path in policy.rglob("*") if path.is_file())
     if as_json:
         print(json.dumps({"run": run, "system": chosen.signature, "files": files}))

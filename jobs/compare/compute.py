@@ -8,7 +8,6 @@ import numpy as np
 
 from core.analysis import (
     LEAD,
-    POLICY,
     Comparison,
     Metric,
     PairedLength,
@@ -24,6 +23,7 @@ from core.errors import RecipeError, StoreError
 from core.types import SystemKind
 from jobs.compare.reasons import Sides
 from jobs.store import RunInfo, Store
+from jobs.terminal.find_system import find_system
 from jobs.terminal.metrics import NOT_RECORDED, find_metric, metric_signature
 
 TEST = "sign-flip, two-sided, nothing drawn"
@@ -99,7 +99,8 @@ def compare_runs(
     points_b = points_a
     if other_run:
         points_b = _as_in(points_a, store.content_hashes(a.id), _points(store, b, checked), store.content_hashes(b.id))
-    systems = [_full_name(name, {*points_a.systems, *points_b.systems}) for name in systems]
+    where = [(a, points_a)] + [(b, points_b)] * (len(systems) - 1)
+    systems = [_full_name(name, *side) for name, side in zip(systems, where, strict=False)]
     points_a, points_b = (_with_methods(points, systems) for points in (points_a, points_b))
     has_a, has_b = _lengths_by_system(points_a), _lengths_by_system(points_b)
     _check_systems(systems, a, has_a, b if other_run else None, has_b)
@@ -160,12 +161,9 @@ def _only_first(first: Collection[str], second: Collection[str]) -> tuple[str, .
     return tuple(name for name in first if name not in second)
 
 
-def _full_name(name: str, known: set[str]) -> str:
-    """A policy may be named without `policy|`, and any system by a part of its name that no other has."""
-    whole = known | {split_seed(system)[0] for system in known}
-    having = [system for system in known if name in system]
-    in_full = [full for full in (name, POLICY + name) if full in whole] or (having if len(having) == 1 else [name])
-    return in_full[0]
+def _full_name(name: str, run: RunInfo, points: Points) -> str:
+    systems = list(kinds_of(points))
+    return find_system(name, systems, run.id, methods=[split_seed(system)[0] for system in systems])
 
 
 def _with_methods(points: Points, systems: Sequence[str]) -> Points:
@@ -216,7 +214,9 @@ def _check_systems(
     for named, run, has in sides:
         for system in named:
             if system not in has:
-                raise RecipeError(f"Run {run.id} has no system {system!r}. Its systems are {', '.join(has)}.")
+                raise RecipeError(
+                    f"Run {run.id} has no system with {system!r} in its name. Its systems are {', '.join(has)}."
+                )
 
 
 def _pairs_of_one(run: RunInfo, known: list[str], systems: Sequence[str]) -> list[tuple[str, str]]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.whole_files import replacing
+
 if TYPE_CHECKING:  # `import nws` must not wait for matplotlib
     from matplotlib.figure import Figure
 
@@ -28,7 +30,11 @@ class Plot:
             OSError: it cannot be written.
             ValueError: the ending is of no format that matplotlib writes.
         """
-        self.figure.savefig(Path(path), dpi=200)
+        path = Path(path)
+        if not path.suffix:  # as matplotlib does
+            path = path.with_suffix(".png")
+        with replacing(path) as unfinished:
+            self.figure.savefig(unfinished, format=path.suffix[1:], dpi=200)
 
     def _repr_png_(self) -> bytes:
         picture = io.BytesIO()

@@ -32,8 +32,11 @@ URL_FILE = ".nws_store_url"
 _SUBMISSION_FILE = ".nws_submission"
 
 _PACKAGES = ("core", "cluster", "jobs")
-# What a checkout may hold without git being told to leave it out; names that begin with a dot stay here, too.
-_PRIVATE = re.compile(r"\.(db|sqlite3?)(-\w+)?$|\.(env|pem|key|p12|kdbx)$|^\.")
+# Code, and what it reads: all else stays here, whatever a checkout holds.
+_CODE = frozenset((".py", ".j2", ".css", ".js", ".mako"))
+_READ = {"core/sample": ".jsonl", "jobs/recipes/bundled": ".yaml"}
+# Of files and folders. Such a name may have an ending of code.
+_PRIVATE = re.compile(r"^\.|^id_(rsa|dsa|ecdsa|ed25519)|credential|secret|\.(pem|key|env|db)\b", re.IGNORECASE)
 
 # Ray's own 3 seconds are too short for a driver to put its run in order.
 _STOP_SECONDS = 30
@@ -51,8 +54,14 @@ def stage(
             first again, from which the driver has deleted the URL.
         checkout: where our packages are.
         own: files of the user's own that the run needs, by the names under which its driver finds them.
+
+    Raises:
+        NwsError: there is no code but links.
     """
-    for name in _files(checkout):
+    names = _files(checkout)
+    if not names:
+        raise NwsError(f"{checkout} holds no code for the cluster, or only links, which stay here. Install NWS anew.")
+    for name in names:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(checkout / name, target / name)
     for shipped, path in (own or {}).items():
@@ -66,7 +75,10 @@ def stage(
 
 
 def _files(checkout: Path) -> list[Path]:
-    """What git knows or would add; outside of a git checkout, all but caches. Relative to the checkout."""
+    """What git knows or would add; outside of a git checkout, all but caches. Relative to the checkout.
+
+    Of these only code, and the data that come with it; no links, and nothing that is named like a secret.
+    """
     # Beside an installed wheel, `alembic` is the library, and a git is that of another project.
     folders = _PACKAGES if is_installed(checkout) else (*_PACKAGES, "alembic")
     names = [] if is_installed(checkout) else _known_to_git(checkout, folders)
@@ -74,10 +86,19 @@ def _files(checkout: Path) -> list[Path]:
         paths = (path for folder in folders for path in (checkout / folder).rglob("*"))
         names = [path.relative_to(checkout) for path in paths if "__pycache__" not in path.parts]
     return sorted(
-        name
-        for name in set(names)
-        if (checkout / name).is_file() and not any(_PRIVATE.search(part) for part in name.parts)
+        name for name in set(names) if _is_ours(name) and (checkout / name).is_file() and not _is_linked(checkout, name)
     )
+
+
+def _is_ours(name: Path) -> bool:
+    """Whether a file may leave this machine, by its name."""
+    of_ours = any(name.suffix == suffix and name.is_relative_to(folder) for folder, suffix in _READ.items())
+    return (of_ours or name.suffix in _CODE) and not any(_PRIVATE.search(part) for part in name.parts)
+
+
+def _is_linked(checkout: Path, name: Path) -> bool:
+    """Whether the file, or a folder that it is in, is a link, which may lead to anything."""
+    return any((checkout / part).is_symlink() for part in (name, *name.parents[:-1]))
 
 
 def _known_to_git(checkout: Path, folders: Sequence[str]) -> list[Path]:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from core.whole_files import replacing
+
 # What a spreadsheet takes for the beginning of a formula, see OWASP, "CSV Injection".
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
@@ -17,7 +19,7 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Value]
     Raises:
         OSError: `path` cannot be written.
     """
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as file:
         put_csv(file, columns, rows)
 
 

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.text import Text
 
+from core.whole_files import replacing
 from jobs.report.fonts import FAMILY, give_glyphs
 from jobs.terminal.console import written_out
 
@@ -104,6 +105,8 @@ def save(figure: Figure, png: Path, svg: Path) -> None:
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     as_png: Any = FigureCanvasAgg(figure)
-    as_png.print_png(png)
     as_svg: Any = FigureCanvasSVG(figure)
-    as_svg.print_svg(svg, metadata={"Date": None})
+    with replacing(png) as unfinished:
+        as_png.print_png(unfinished)
+    with replacing(svg) as unfinished:
+        as_svg.print_svg(unfinished, metadata={"Date": None})

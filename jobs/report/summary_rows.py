@@ -3,6 +3,7 @@
 Articles are read some at a time, so that memory does not grow with the run.
 """
 
+import contextlib
 import json
 import os
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import RecipeError
+from core.whole_files import replacing
 from jobs.report.csv_file import Value, put_csv
 from jobs.report.run_facts import run_json
 from jobs.store import SUMMARY_COLUMNS, ArticleTexts, RunInfo, Store
@@ -71,20 +73,17 @@ def write_summary_rows(store: Store, run: RunInfo, target: Path, with_articles: 
         for rows in pieces:
             sys.stdout.write("".join(json.dumps(row) + "\n" for row in rows))
         return pieces.rows, ()
-    unfinished = target.resolve().with_name(f".{target.name}.{os.getpid()}")
     made_by = json.dumps(run_json(run), ensure_ascii=False)
+    beside = None if target.suffix.lower() == ".parquet" else target.with_name(f"{target.name}.run.json")
     try:
-        _WRITERS[target.suffix.lower()](unfinished, pieces, row_columns(run, with_articles), made_by)
-        os.replace(unfinished, target.resolve())
-        if target.suffix.lower() == ".parquet":
-            return pieces.rows, (target,)
-        beside = target.with_name(f"{target.name}.run.json")
-        beside.write_text(made_by + "\n", encoding="utf-8")
+        with contextlib.ExitStack() as both:
+            unfinished = both.enter_context(replacing(target))
+            _WRITERS[target.suffix.lower()](unfinished, pieces, row_columns(run, with_articles), made_by)
+            if beside:
+                both.enter_context(replacing(beside)).write_text(made_by + "\n", encoding="utf-8")
     except OSError as error:
-        raise RecipeError(f"--rows {target} cannot be written ({error}).") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return pieces.rows, (target, beside)
+        raise RecipeError(f"--rows {target} cannot be written ({error.strerror or error}).") from error
+    return pieces.rows, (target, beside) if beside else (target,)
 
 
 class _Counted:
@@ -139,7 +138,8 @@ def _write_parquet(path: Path, pieces: _Counted, columns: Mapping[str, type], ma
 
     types = {str: pa.string(), int: pa.int64(), float: pa.float64(), dict: pa.string(), list: pa.list_(pa.string())}
     schema = pa.schema([(name, types[kind]) for name, kind in columns.items()], metadata={MADE_BY: made_by})
-    with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as file:
+    # Arrow would not take a name that is no UTF-8.
+    with path.open("wb") as raw, pyarrow.parquet.ParquetWriter(raw, schema, compression="zstd") as file:
         for rows in pieces:
             file.write_table(pa.Table.from_pylist([row | {"extra": _json(row["extra"])} for row in rows], schema))
 

@@ -19,6 +19,7 @@ from core.text.language import check_language
 from core.text.limits import require_summary_length
 from core.text.rows import cleaned, to_references
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
+from core.whole_files import replacing
 from jobs.score.human import VIEWS, view_statistics, with_several_references
 
 # The first that holds a reference counts.
@@ -280,17 +281,12 @@ def write_rows(out: Path, score: FileScore) -> None:
     Raises:
         RecipeError: the file cannot be written; an older one is as it was.
     """
-    target = out.resolve()
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        with unfinished.open("w", encoding="utf-8") as file:
+        with replacing(out) as unfinished, unfinished.open("w", encoding="utf-8") as file:
             for index, prediction in enumerate(score.predictions):
                 file.write(json.dumps(_row_line(score, index, prediction), ensure_ascii=False, default=str) + "\n")
-        os.replace(unfinished, target)
     except OSError as error:
-        raise RecipeError(f"--per-row {out} cannot be written ({error}).") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
+        raise RecipeError(f"--per-row {out} cannot be written ({error.strerror or error}).") from error
 
 
 def _row_line(score: FileScore, index: int, prediction: Prediction) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from core.text.words import count_words
 from core.types import Article, Summary, SystemKind
 from jobs.show.length import Length, default_length
 from jobs.store import FailureInfo, RunInfo, Store
+from jobs.terminal.find_system import find_system
 
 _MOST_NAMED = 5
 """How many articles an error lists if a name fits several."""
@@ -105,25 +106,17 @@ def show(store: Store, run: RunInfo, wanted: Wanted, system: str | None = None, 
             f"{run.failures} failed. See `nws status {run.id}`."
         )
     if isinstance(wanted, Different):
-        wanted = Different(_full_name(wanted.a, kinds, run), _full_name(wanted.b, kinds, run), wanted.count)
+        a, b = (find_system(name, sorted(kinds), run.id) for name in (wanted.a, wanted.b))
+        wanted = Different(a, b, wanted.count)
         system = system or wanted.a
-    chosen = _full_name(system, kinds, run) if system else min(kinds, key=lambda name: system_order(name, kinds[name]))
+    first = min(kinds, key=lambda name: system_order(name, kinds[name]))
+    chosen = find_system(system, sorted(kinds), run.id) if system else first
     named = [_named(store, run, wanted)] if isinstance(wanted, str) else []
     dataset = named[0].dataset if named else None
     length = default_length(store, run, chosen, dataset) if n is None else Length(n, "")
     articles = named if isinstance(wanted, str) else _found(store, run, wanted, chosen, length.n)
     return Shown(
         run, wanted, chosen, length, tuple(_shown(store, run, article, length.n, kinds) for article in articles)
-    )
-
-
-def _full_name(name: str, kinds: Mapping[str, SystemKind], run: RunInfo) -> str:
-    matches = [name] if name in kinds else [known for known in kinds if name in known]
-    if len(matches) == 1:
-        return matches[0]
-    problem = "has more than one system" if matches else "has no system"
-    raise RecipeError(
-        f"Run {run.id} {problem} with {name!r} in its name. Its systems are {', '.join(sorted(matches or kinds))}."
     )
 
 

@@ -53,13 +53,18 @@ class Address:
         return re.sub(longest_first, "***", message) if forms else message
 
 
-def parse_address(url: str) -> Address:
+def parse_address(url: str | Path | None) -> Address:
     """Read a store URL; `postgresql://` means psycopg 3, and a relative SQLite path is taken from here.
 
     Raises:
         StoreError: The URL cannot be read, or names a database that NWS does not support. Of what may be a password in
             the wrong place, the message quotes nothing.
     """
+    if not isinstance(url, str):
+        meant = f"; for this file: 'sqlite:///{url}'" if isinstance(url, Path) else ""
+        raise StoreError(f"a store's URL is text, and this is {type(url).__name__}: {_USABLE}{meant}")
+    if any("\ud800" <= character <= "\udfff" for character in url):  # bytes that are no UTF-8
+        raise StoreError(f"a store's URL is no text that can be read: write it in UTF-8, and {_USABLE}")
     if url.count("@") > 1:
         raise StoreError(f"the store URL {_mask(url)!r} has more than one @: write one in a password as %40")
     try:

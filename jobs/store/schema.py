@@ -16,6 +16,11 @@ if TYPE_CHECKING:  # only who migrates waits for Alembic
 
 HEAD_REVISION = "0011"
 """The schema revision that this code works with: that of the newest migration."""
+# Of an advisory lock of Postgres. Any number will do that no other program takes: "nws" in ASCII.
+_MIGRATING = int.from_bytes(b"nws")
+# Of every schema since the first.
+_FIRST_TABLES = ("runs", "articles", "summaries", "failures")
+_NAMED = 3
 
 
 def current_revision(url: str) -> str | None:
@@ -31,16 +36,20 @@ def current_revision(url: str) -> str | None:
 def upgrade_schema(url: str) -> tuple[str | None, str]:
     """Bring a store's schema to this code's revision; a SQLite file that does not exist is created.
 
+    Of several that do so at once, one migrates, and the others wait for it.
+
     Returns:
         The revision before and the revision now.
 
     Raises:
-        StoreError: The store cannot be written, or was made by newer code.
+        StoreError: The store cannot be written, was made by newer code, or is the SQLite file of another program.
     """
     address = parse_address(url)
+    _refuse_others(address)
     engine = writer_engine(address)
     try:
         with transaction(engine, address) as connection:
+            _wait_for_others(connection)
             before = _read(connection)
             if before is not None and not _is_known(before):
                 raise _refusal(address, before)
@@ -115,6 +124,27 @@ def _is_known(revision: str) -> bool:
 def _is_empty(address: Address) -> bool:
     with transaction(reader_engine(address), address) as connection:
         return not inspect(connection).get_table_names()
+
+
+def _wait_for_others(connection: Connection) -> None:
+    """Until no other process migrates, however long that takes. SQLite's writers take turns anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("SET LOCAL lock_timeout = 0")
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATING})")
+        connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
+
+
+def _refuse_others(address: Address) -> None:
+    """Refuse the SQLite file of another program. A database of Postgres may be meant to be shared."""
+    if address.path is None or not os.path.exists(address.path):
+        return
+    with transaction(reader_engine(address), address) as connection:  # the writer's would change the file's mode
+        tables, revision = {*inspect(connection).get_table_names()} - {"alembic_version"}, _read(connection)
+    if tables and (revision is None or not tables.issuperset(_FIRST_TABLES)):
+        named = ", ".join(sorted(tables)[:_NAMED]) + (", …" if len(tables) > _NAMED else "")
+        raise StoreError(
+            f"the store {address.shown} is the database of another program, with the tables {named}: name another file"
+        )
 
 
 def _migrate(connection: Connection) -> None:

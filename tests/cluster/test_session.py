@@ -5,11 +5,11 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import fakes
 import psutil
@@ -18,7 +18,7 @@ import ray
 
 from cluster.ray_pool import sweeps_on_ray
 from cluster.resources import ActorResources
-from cluster.session import Session, _import_from
+from cluster.session import Session, _import_from, _shut_down
 
 pytestmark = pytest.mark.ray
 
@@ -198,20 +198,18 @@ def test_two_sessions_coexist_and_each_ends_only_itself(tmp_path: Path) -> None:
         tell(first)
         assert line(first) == "16"
         assert line(first) == "one landed"
-        interrupted = time.monotonic()
         first.send_signal(signal.SIGINT)
-        assert first.wait(timeout=20) != 0
-        assert time.monotonic() - interrupted < 10
+        assert first.wait(timeout=45) != 0  # the slow one takes a minute
         assert "KeyboardInterrupt" in first.communicate()[1]
-        assert psutil.wait_procs(children[0], timeout=10)[1] == [], "processes of the first session are left"
+        assert psutil.wait_procs(children[0], timeout=60)[1] == [], "processes of the first session are left"
 
         assert status(urls[1]) == 200
         tell(second)
         assert line(second) == "16"
         second.terminate()
-        assert second.wait(timeout=20) != 0
+        assert second.wait(timeout=60) != 0
         second.communicate()
-        assert psutil.wait_procs(children[1], timeout=10)[1] == [], "processes of the second session are left"
+        assert psutil.wait_procs(children[1], timeout=60)[1] == [], "processes of the second session are left"
 
 
 REFUSED = """
@@ -238,7 +236,7 @@ def test_a_session_that_cannot_be_kept_private_does_not_start(
     before: str, environment: dict[str, str], message: str, tmp_path: Path
 ) -> None:
     with start(REFUSED.format(before=before), tmp_path, **environment) as process:
-        assert message in process.communicate(timeout=30)[0]
+        assert message in process.communicate(timeout=120)[0]
 
 
 def test_a_worker_without_our_folder_imports_what_the_job_shipped(
@@ -250,3 +248,12 @@ def test_a_worker_without_our_folder_imports_what_the_job_shipped(
     assert sys.path == before
     _import_from(tmp_path)()
     assert sys.path == [str(tmp_path), *before]
+
+
+def test_the_end_of_a_session_waits_for_what_it_has_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine Ray's own second is too short. What nobody has waited for is a zombie, and a warning later."""
+    slow = subprocess.Popen(["sleep", "0.3"])
+    node = SimpleNamespace(all_processes={"raylet": [SimpleNamespace(process=slow)]})
+    monkeypatch.setattr(ray._private.worker, "_global_node", node)
+    _shut_down(SimpleNamespace(shutdown=lambda: None))
+    assert slow.returncode == 0

@@ -82,3 +82,20 @@ def test_a_closed_terminal_ends_a_run_in_order(tmp_path: Path) -> None:
         (run,) = store.list_runs()
     assert (run.state, run.error) == ("interrupted", None)
     assert run.summaries > 0
+
+
+@pytest.mark.parametrize("buffer", ["", "1"])
+def test_a_full_disk_behind_stdout_is_told_in_words(tmp_path: Path, buffer: str) -> None:
+    with open_store(f"sqlite:///{tmp_path}/nws.db"), Path("/dev/full").open("w") as full:
+        told = subprocess.run(
+            [*nws_process.NWS, "ls"],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(nws_process.ROOT), "PYTHONUNBUFFERED": buffer},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert told.returncode == 1
+    assert told.stderr.startswith("Error: no more can be written, to where it is printed or to a file: No space left")
+    assert len(told.stderr.splitlines()) == 1

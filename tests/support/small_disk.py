@@ -1,7 +1,8 @@
-"""A disk of a few megabytes that can be filled to its last byte: a tmpfs, which only root may mount."""
+"""Disks without room: a tmpfs that can be filled to its last byte, which only root may mount, and a limit for files."""
 
 import contextlib
 import os
+import resource
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,3 +33,14 @@ def fill(disk: Path) -> Path:
         while True:
             file.write(bytes(_BLOCK))
     return ballast
+
+
+@contextlib.contextmanager
+def full_disk(room: int) -> Iterator[None]:
+    """No file that this process writes may grow beyond `room` bytes, as on a disk that has no more."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

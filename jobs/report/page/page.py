@@ -13,6 +13,7 @@ from markupsafe import Markup
 from core.analysis import LEAD, METRICS, RANDOM, Comparison, CurvePoint, Metric, Points, kinds_of, lengths_text
 from core.analysis.system_score import TEXTRANK
 from core.errors import NwsError, StoreError
+from core.whole_files import replacing
 from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
 from jobs.report.page.combine_runs import combine
 from jobs.report.page.policy_section import EXAMPLES, PolicySection, policy_section
@@ -75,15 +76,17 @@ def write_page(
     Raises:
         RecipeError: not all of them have the metric.
         StoreError: there is no such run, one has no summaries, or a metric is not the same in all of them.
-        NwsError: the file cannot be written.
+        NwsError: the file cannot be written; an older one is as it was.
     """
     page = collect(store, run_ids, metric, limit)
     html = render(page)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(html, encoding="utf-8")
+        with replacing(path) as unfinished:
+            unfinished.write_text(html, encoding="utf-8")
     except OSError as error:
-        raise NwsError(f"The page cannot be written to {path}: {error}. Choose another file.") from error
+        reason = error.strerror or error
+        raise NwsError(f"The page cannot be written to {path}: {reason}. Choose another file.") from error
     return page
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from core.whole_files import replacing
 from jobs.report.latex_means import comments, lengths_comment, means_table
 from jobs.report.policies.numbers import PolicyNumbers, highest_means
 from jobs.terminal.metrics import metric_name, metric_places
@@ -28,4 +29,5 @@ def write_latex(path: Path, numbers: PolicyNumbers) -> None:
             for system, at in scores.items()
         ]
         parts.append(means_table(heading, rows, highest_means(scores, places), places))
-    path.write_text("".join(parts), encoding="utf-8")
+    with replacing(path) as unfinished:
+        unfinished.write_text("".join(parts), encoding="utf-8")

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from core.analysis import COMPARED, Metric, SystemScore
 from core.errors import NwsError
+from core.whole_files import replacing
 from jobs.report.csv_file import Value, write_csv
 from jobs.report.policies.latex_scores import write_latex
 from jobs.report.policies.learning_figure import plot_learning
@@ -54,7 +55,8 @@ def write_policy_report(
         with busy("Drawing, and writing files"):
             files = _write_files(numbers, results.curve, out_dir)
     except OSError as error:
-        raise NwsError(f"The report cannot be written to {out_dir}: {error}. Choose another folder.") from error
+        reason = error.strerror or error
+        raise NwsError(f"The report cannot be written to {out_dir}: {reason}. Choose another folder.") from error
     print_policies(numbers, console, where)
     for warning in files.warnings:
         print_line(console, warning, style="yellow")
@@ -65,7 +67,8 @@ def _write_files(numbers: PolicyNumbers, curve: Sequence[CurveRow], out_dir: Pat
     out_dir.mkdir(parents=True, exist_ok=True)
     report = out_dir / "report.json"
     text = json.dumps(policies_json(numbers), indent=2, ensure_ascii=False, allow_nan=False)
-    report.write_text(text + "\n", encoding="utf-8")
+    with replacing(report) as unfinished:
+        unfinished.write_text(text + "\n", encoding="utf-8")
     tables: list[Path] = []
     plots: list[Path] = []
     warnings: list[str | None] = []

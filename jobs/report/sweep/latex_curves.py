@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from core.whole_files import replacing
 from jobs.report.latex_means import comments, lengths_comment, means_table
 from jobs.report.sweep.numbers import Numbers, highest_means
 from jobs.terminal.metrics import metric_name, metric_places
@@ -23,4 +24,5 @@ def write_latex(path: Path, numbers: Numbers) -> None:
                 heading = f"{heading}. {lengths}"
             rows = [(curve.system, curve.kind, {at.n: (at, at.comparable) for at in curve.lengths}) for curve in curves]
             parts.append(means_table(heading, rows, highest_means(curves, places), places))
-    path.write_text("".join(parts), encoding="utf-8")
+    with replacing(path) as unfinished:
+        unfinished.write_text("".join(parts), encoding="utf-8")

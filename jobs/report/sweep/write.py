@@ -7,6 +7,7 @@ from rich.console import Console
 
 from core.analysis import Metric, Points
 from core.errors import NwsError
+from core.whole_files import replacing
 from jobs.report.csv_file import write_csv
 from jobs.report.run_facts import ReportFiles
 from jobs.report.sweep.curve_rows import CURVE_COLUMNS, curve_rows
@@ -37,7 +38,8 @@ def write_sweep_report(
         with busy("Drawing, and writing files"):
             files = _write_files(numbers, out_dir)
     except OSError as error:
-        raise NwsError(f"The report cannot be written to {out_dir}: {error}. Choose another folder.") from error
+        reason = error.strerror or error
+        raise NwsError(f"The report cannot be written to {out_dir}: {reason}. Choose another folder.") from error
     print_tables(numbers, console, where)
     for warning in files.warnings:
         print_line(console, warning, style="yellow")
@@ -48,7 +50,8 @@ def _write_files(numbers: Numbers, out_dir: Path) -> ReportFiles:
     out_dir.mkdir(parents=True, exist_ok=True)
     report = out_dir / "report.json"
     text = json.dumps(report_json(numbers), indent=2, ensure_ascii=False, allow_nan=False)
-    report.write_text(text + "\n", encoding="utf-8")
+    with replacing(report) as unfinished:
+        unfinished.write_text(text + "\n", encoding="utf-8")
     if not numbers.curves:
         return ReportFiles(report)
     table, latex, png, svg = (out_dir / f"curves.{kind}" for kind in ("csv", "tex", "png", "svg"))

@@ -98,6 +98,31 @@ def test_code_that_comes_with_a_model_is_not_run(tiny_models: dict[str, Path], t
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.parametrize(
+    "modules",
+    [
+        [{"idx": 0, "name": "0", "path": "../bert", "type": "sentence_transformers.models.Transformer"}],
+        [{"idx": 0, "name": "0", "path": "/etc", "type": "sentence_transformers.models.Transformer"}],
+        [{"idx": 0, "name": "0", "path": "", "type": "nothing.of.this.name"}],
+        [{"idx": 0}],
+        [3],
+        {"path": ".."},
+        "text",
+        7,
+        None,
+    ],
+    ids=str,
+)
+def test_modules_of_another_folder_or_none_are_refused(
+    tiny_models: dict[str, Path], tmp_path: Path, modules: object
+) -> None:
+    folder = tmp_path / "odd"
+    shutil.copytree(tiny_models["bert"], folder)
+    (folder / "modules.json").write_text(json.dumps(modules))
+    with pytest.raises(ModelError, match=r"The encoder in .*odd cannot be loaded as its modules\.json says: "):
+        load(folder)
+
+
 @pytest.mark.parametrize("model", ["all-MiniLM-L6-v2", "bert"])
 def test_half_precision_is_near(tiny_models: dict[str, Path], model: str) -> None:
     ref = resolve_model(parse_model(str(tiny_models.get(model, model))))

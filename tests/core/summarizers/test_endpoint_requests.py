@@ -90,7 +90,8 @@ def test_what_may_pass_is_tried_again(server: OpenAiServer, reply: Reply) -> Non
 
 def test_the_pause_is_what_the_endpoint_asks_for(server: OpenAiServer, monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
-    monkeypatch.setattr("tenacity.nap.time.sleep", slept.append)
+    chosen = endpoint_requests._wait
+    monkeypatch.setattr(endpoint_requests, "_wait", lambda state: slept.append(chosen(state)) or 0.0)
     loaded = load(server)
     later = email.utils.format_datetime(datetime.now(UTC) + timedelta(seconds=40), usegmt=True)
     for said in ("7", "3600", later, "soon"):
@@ -200,6 +201,14 @@ def test_where_an_endpoint_is(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(RecipeError, match="base URL of an endpoint") as caught:
             Endpoint("tiny", url)
         assert "secret" not in str(caught.value)
+
+
+def test_no_endpoint_has_an_unreadable_url_or_a_model_of_bytes() -> None:
+    for url in ("http://[::1", "http://host:port/v1", "http://host:99999/v1"):
+        with pytest.raises(RecipeError, match="base URL of an endpoint cannot be read"):
+            Endpoint("tiny", url)
+    with pytest.raises(RecipeError, match="model holds a NUL, or bytes that are no UTF-8"):
+        Endpoint("tiny\udcff", "http://host/v1")
 
 
 def test_what_decides_a_text_is_in_what_it_is_recorded_as() -> None:

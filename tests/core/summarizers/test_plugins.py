@@ -1,11 +1,14 @@
+import contextlib
 import hashlib
 import pickle
+import tracemalloc
 from pathlib import Path
 
 import pytest
 from documents import document
 
 from core.errors import PluginError, RecipeError
+from core.metrics.plugins import plugin_metrics
 from core.plugins import PluginSpec, read_plugin
 from core.summarizers.plugins import PluginSystem, plugin_systems, require_drafts
 from core.summarizers.systems import UNCUT, Draft
@@ -39,6 +42,13 @@ def of_source(tmp_path: Path, source: str, name: str = "mine.py") -> tuple[Plugi
     path = tmp_path / name
     path.write_text(source)
     return plugin_systems(read_plugin(PluginSpec(name), path), ["enc"])
+
+
+def everything_of(tmp_path: Path, source: str) -> None:
+    (tmp_path / "mine.py").write_text(source)
+    plugin = read_plugin(PluginSpec("mine.py"), tmp_path / "mine.py")
+    plugin_systems(plugin, [])
+    plugin_metrics(plugin)
 
 
 def test_functions_and_objects_of_a_file_are_systems(tmp_path: Path) -> None:
@@ -112,6 +122,128 @@ def test_what_no_system_may_write_is_the_failure_of_that_article(tmp_path: Path,
     (system,) = of_source(tmp_path, f"SYSTEMS = {{'a': {function}}}")
     with pytest.raises(PluginError, match=message):
         system.summarize(document(), [2])
+
+
+HOSTILE = """
+class Kind:
+    @property
+    def kind(self):
+        return {}["kind"]
+
+    def summarize(self, document, lengths): ...
+
+
+class Anything:
+    def __getattr__(self, name):
+        return {}[name]
+
+
+class Leaves:
+    kind = "system"
+
+    def __getattribute__(self, name):
+        raise SystemExit(3)
+
+
+class Table(dict):
+    def items(self):
+        return {}["items"]
+
+    def __iter__(self):
+        return {}["iter"]
+
+    keys = items
+
+
+class Unsayable(Exception):
+    def __str__(self):
+        return {}["str"]
+
+
+def leave(text, n):
+    import sys
+
+    sys.exit(7)
+
+
+def fail(text, n):
+    raise Unsayable
+
+
+class Late:
+    kind = "system"
+    looks = 0
+
+    def __getattribute__(self, name):
+        if name == "summarize":
+            Late.looks += 1
+            if Late.looks > 20:
+                raise KeyError(name)
+        return object.__getattribute__(self, name)
+
+    def summarize(self, document, lengths):
+        return []
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "message"),
+    [
+        ("SYSTEMS = {'a': Kind()}", r"a of mine\.py cannot be looked at: KeyError: 'kind' \(line 5\)"),
+        ("SYSTEMS = {'a': Anything()}", r"a of mine\.py cannot be looked at: KeyError: '\w+' \(line 12\)"),
+        ("SYSTEMS = {'a': Leaves()}", r"a of mine\.py cannot be looked at: SystemExit: 3 \(line 19\)"),
+        ("SYSTEMS = Table(a=leave)", r"The plugin mine\.py cannot be imported: KeyError: '\w+' \(line 2\d\)"),
+        ("METRICS = {'a': Anything()}", r"a of mine\.py (is no metric|cannot be looked at)"),
+        (
+            "def __getattr__(name):\n    raise OSError(name)",
+            r"The plugin mine\.py cannot be imported: OSError: SYSTEMS",
+        ),
+        ("raise Unsayable", r"The plugin mine\.py cannot be imported: Unsayable \(line \d+\)"),
+        ("SYSTEMS = 3", r"SYSTEMS of the plugin mine\.py must be"),
+    ],
+)
+def test_a_plugin_whose_every_attribute_is_code_is_refused_in_words(tmp_path: Path, end: str, message: str) -> None:
+    with pytest.raises(PluginError, match=message):
+        everything_of(tmp_path, f"{HOSTILE}{end}\n")
+
+
+@pytest.mark.parametrize(
+    ("system", "message"),
+    [
+        ("leave", r"^a of mine\.py failed: SystemExit: 7 \(line \d+\)$"),
+        ("fail", r"^a of mine\.py failed: Unsayable \(line \d+\)$"),
+        ("Late()", r"^a of mine\.py failed: KeyError: 'summarize' \(line \d+\)$"),
+    ],
+)
+def test_what_it_does_later_is_the_failure_of_that_article(tmp_path: Path, system: str, message: str) -> None:
+    (system_of_mine,) = of_source(tmp_path, f"{HOSTILE}SYSTEMS = {{'a': {system}}}")
+    if system == "Late()":  # it can be looked at some times
+        for _ in range(20):
+            with contextlib.suppress(PluginError):
+                system_of_mine.summarize(document(), [2])
+    with pytest.raises(PluginError, match=message):
+        system_of_mine.summarize(document(), [2])
+
+
+def test_a_text_that_is_too_long_is_refused_before_it_takes_memory(tmp_path: Path) -> None:
+    source = (
+        "from core.summarizers.systems import Draft\nWORD = 'x' * 200_000_000\n"
+        "class A:\n    kind = 'system'\n"
+        "    def summarize(self, document, lengths): return [Draft(n, WORD) for n in lengths]\n"
+        "SYSTEMS = {'function': lambda text, n: WORD, 'object': A()}"
+    )
+    for system in of_source(tmp_path, source):
+        tracemalloc.start()
+        with pytest.raises(PluginError, match=r"200000000 characters; at most 100000 can be scored"):
+            system.summarize(document(), [2])
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 50_000_000
+    with pytest.raises(PluginError, match=r"gave x of 100001 characters at n = 2: extra keeps 100000 at most"):
+        require_drafts([Draft(2, "a", extra={"x": "y" * 100_001})], [2], False)
+    with pytest.raises(PluginError, match=r"^gave x = b'yyy.*\.\.\..*at n = 2: extra holds") as caught:
+        require_drafts([Draft(2, "a", extra={"x": b"y" * 10**6})], [2], False)
+    assert len(str(caught.value)) < 200
 
 
 def test_any_signature_that_takes_both_will_do(tmp_path: Path) -> None:

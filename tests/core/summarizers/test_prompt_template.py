@@ -30,6 +30,8 @@ def test_an_article_stands_in_the_prompt_as_it_is(article: str, n: int) -> None:
         ("{article!r}", "has a placeholder {article!r}"),
         ("{article} {", "cannot be read: .* Write {{ and }} for braces"),
         ("{article} {}", "has a placeholder {}"),
+        ("caf\udce9 {article}", "holds a NUL, or bytes that are no UTF-8"),
+        ("\0 {article}", "holds a NUL"),
     ],
 )
 def test_other_places_are_refused(text: str, told: str) -> None:

@@ -1,10 +1,13 @@
 """Runs whose summaries come from an endpoint: what is asked, stored, paid for once, and told where it fails."""
 
 import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import hostile_server
 import pytest
+from hostile_server import QUICK, naming
 from openai_server import OpenAiServer, Reply, openai_server
 from rich.console import Console
 from tenacity import wait_none
@@ -179,3 +182,31 @@ def test_an_endpoint_that_died_stops_the_run_and_resume_asks_for_the_rest(
     server.scripted.clear()
     outcome = driver.resume(store, run.id, "inline", None, None, QUIET)
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 6, 0)
+
+
+def test_hostile_replies_are_failures_in_words_and_resume_does_their_articles(
+    store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(endpoint_requests, "_BACKOFF", wait_none())
+    monkeypatch.setattr(endpoint_requests, "_LONGEST_WAIT", 0.02)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    news = tmp_path / "news.jsonl"
+    rows = [{"id": trick, "article": naming(trick), "summary": "Snow fell on Dover today."} for trick in QUICK]
+    news.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    told = {trick for trick, expected in QUICK.items() if expected.told}
+    with hostile_server.hostile_server() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        asked = {"datasets": [{"name": str(news)}], "limit": None, "bundle_size": 16, "n": [3]}
+        found = pinned(tiny_models, **asked, stop_after_equal_failures=None)
+        outcome = driver.start(store, found, "inline", QUIET)
+        failures = store.failures(outcome.run_id)
+        assert (outcome.state, {failure.key for failure in failures}) == ("done", told)
+        assert {failure.error_class for failure in failures} == {"EndpointError"}
+        assert outcome.summaries == len(QUICK) - len(told) > 10
+        with store.query("select text, extra from summaries union select message, node from failures") as answer:
+            kept = "".join(f"{text} {extra}" for text, extra in answer.rows)
+        assert KEY not in kept
+        assert not [odd for odd in ("[{", "{'", "NaN", "Infinity", "\\u0000", "9999999999") if odd in kept]
+        server.honest = True
+        resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+    assert (resumed.state, resumed.articles, resumed.failures) == ("done", len(QUICK), 0)

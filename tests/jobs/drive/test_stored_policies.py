@@ -35,6 +35,10 @@ def run(nws, tmp_path: Path) -> str:
     return str(submitted.json["run_id"])
 
 
+def no_room(*args: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
 def test_policies_are_looked_at_used_and_exported(
     nws, run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,6 +85,11 @@ def test_policies_are_looked_at_used_and_exported(
     assert count_words(other.out) == 4
     assert "policy|each|seed=4 was trained for n = 3, 5, not for 4" in other.err
 
+    with monkeypatch.context() as full:
+        full.setattr("jobs.report.policies.model_card.write_model_card", no_room)
+        refused = nws("export", run, "--policy", "mine")
+    assert (refused.code, "cannot be written to mine: No space left" in refused.err) == (1, True), refused.err
+    assert [path.name for path in tmp_path.iterdir() if "mine" in path.name] == ["mine.yaml"]
     exported = nws("export", run, "--policy", "mine")
     assert exported.out.split()[-5:] == [
         *("mine/README.md", "mine/decoding.json", "mine/policy.json", "mine/policy.safetensors", "mine/recipe.yaml")

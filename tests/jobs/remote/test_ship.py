@@ -12,11 +12,12 @@ import pytest
 
 from bench import stub_work
 from cluster.job_api import Job
-from core.errors import ClusterError, RecipeError, StoreError
+from core.errors import ClusterError, NwsError, RecipeError, StoreError
 from core.fingerprint import file_sha256
 from jobs import cli
 from jobs.drive import driver, pools
 from jobs.drive.pools import Makers
+from jobs.installation import ROOT
 from jobs.plan import phase1
 from jobs.plan.job import find_job
 from jobs.plan.pinned import Pinned
@@ -97,6 +98,21 @@ def make_checkout(root: Path) -> Path:
         "core/.env": PASSWORD,
         "core/server.pem": PASSWORD,
         "core/__pycache__/words.cpython-311.pyc": "",
+        "core/Server.PEM": PASSWORD,
+        "core/id_rsa": PASSWORD,
+        "core/ID_RSA.py": PASSWORD,
+        "core/Credentials": PASSWORD,
+        "core/aws_credentials.py": PASSWORD,
+        "core/SECRETS.py/inside.py": PASSWORD,
+        "core/news.jsonl": "data",
+        "core/articles.csv": "data",
+        "core/articles.parquet": "data",
+        "core/weights.safetensors": "data",
+        "core/notes.txt": "",
+        "core/recipe.yaml": "",
+        "jobs/NWS.DB": "",
+        "jobs/store.SQLite3": "",
+        "jobs/dump.sql.gz": "",
         "data/news.jsonl": "",
         "tests/test_words.py": "",
         ".gitignore": "ignored.py\n__pycache__/\n",
@@ -104,6 +120,9 @@ def make_checkout(root: Path) -> Path:
     for name, text in contents.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
+    (root / "jobs" / "link.py").symlink_to(root / "core" / "server.pem")
+    (root / "jobs" / "linked").symlink_to(root / "data", target_is_directory=True)
+    (root / "data" / "code.py").write_text("behind a link")
     return root
 
 
@@ -121,6 +140,25 @@ def test_code_is_shipped_and_neither_databases_nor_data_nor_secrets(tmp_path: Pa
     ship.stage(target, URL, "r1", checkout)
     found = [str(path.relative_to(target)) for path in files(target)]
     assert found == [*ADDED, *SHIPPED[:3], *([] if in_git else ["jobs/ignored.py"]), "jobs/new.py"]
+
+
+def test_all_code_of_this_checkout_is_shipped(tmp_path: Path) -> None:
+    ship.stage(tmp_path, URL, "r1")
+    for folder in ("core", "cluster", "jobs", "alembic"):
+        code = {
+            path.relative_to(ROOT) for kind in ("py", "j2", "css", "js") for path in (ROOT / folder).rglob(f"*.{kind}")
+        }
+        assert code <= {path.relative_to(tmp_path) for path in files(tmp_path / folder)}
+        assert code
+
+
+def test_a_checkout_of_links_is_refused(tmp_path: Path) -> None:
+    checkout, target = tmp_path / "checkout", tmp_path / "target"
+    target.mkdir()
+    (checkout / "core").mkdir(parents=True)
+    (checkout / "core" / "sweep.py").symlink_to(ROOT / "core" / "sweep.py")
+    with pytest.raises(NwsError, match="holds no code for the cluster, or only links"):
+        ship.stage(target, URL, "r1", checkout)
 
 
 def test_of_an_installed_wheel_our_packages_are_shipped_and_no_library(tmp_path: Path) -> None:

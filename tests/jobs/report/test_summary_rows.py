@@ -1,6 +1,10 @@
 """The rows of a run in files, read by those who will read them."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -9,6 +13,7 @@ import pandas as pd
 import pyarrow.parquet
 import pytest
 from datasets import Dataset
+from small_disk import full_disk
 
 from core.errors import RecipeError
 from core.types import Article, BundleResult, Score, Scores, Summary
@@ -143,6 +148,53 @@ def test_what_cannot_be_written_leaves_the_older_file(store, tmp_path, monkeypat
         write_summary_rows(store, run, path, False)
     assert sorted(file.name for file in tmp_path.iterdir() if "rows" in file.name) == ["rows.csv"]
     assert path.read_text() == "older"
+
+
+def test_what_says_what_made_the_rows_is_written_with_them_or_neither_is(store, tmp_path, monkeypatch):
+    run, path = filled(store), tmp_path / "rows.jsonl"
+    write_summary_rows(store, run, path, False)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir() if "rows" in file.name}
+    monkeypatch.setattr(summary_rows, "run_json", lambda run: {"much": "x" * 200_000})
+    with pytest.raises(RecipeError, match=r"rows\.jsonl cannot be written \(File too large\)"), full_disk(100_000):
+        write_summary_rows(store, run, path, True)
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir() if "rows" in file.name} == before
+    assert len(before) == 2
+
+
+IS_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from jobs.report import summary_rows
+from jobs.store import open_store
+
+def kill(file, columns, rows):
+    file.write("half of it")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+summary_rows.put_csv = kill
+with open_store(sys.argv[1]) as store:
+    summary_rows.write_summary_rows(store, store.list_runs()[0], Path("rows.csv"), False)
+"""
+
+
+def test_an_export_that_is_killed_leaves_nothing_behind_the_next(store, tmp_path):
+    run, folder = filled(store), tmp_path / "here"
+    folder.mkdir()
+    command = [sys.executable, "-c", IS_KILLED, store.url]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    assert subprocess.run(command, cwd=folder, env=environment, check=False).returncode == -signal.SIGKILL
+    assert [path.read_text() for path in folder.iterdir()] == ["half of it"]
+    write_summary_rows(store, run, folder / "rows.csv", False)
+    assert sorted(path.name for path in folder.iterdir()) == ["rows.csv", "rows.csv.run.json"]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "jsonl"])
+def test_a_name_of_bytes_that_are_no_utf_8(store, tmp_path, kind):
+    path = tmp_path / f"caf\udce9.{kind}"
+    count, _ = write_summary_rows(store, filled(store), path, False)
+    assert count == 30
+    assert path.stat().st_size > 1000
 
 
 @pytest.mark.parametrize(

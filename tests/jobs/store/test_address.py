@@ -1,12 +1,14 @@
 import string
 import sys
 import traceback
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+import nws
 from core.errors import StoreError
 from jobs.store import open_store
 from jobs.store.address import parse_address
@@ -151,3 +153,19 @@ def test_unreachable_server_is_named_without_its_password():
         open_store("postgresql://ann:s3cret@127.0.0.1:1/news")
     assert "s3cret" not in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        (None, "a store's URL is text, and this is NoneType: use sqlite:///FILE"),
+        (Path("nws.db"), "this is PosixPath: use .*; for this file: 'sqlite:///nws.db'"),
+        ("sqlite:///caf\udce9.db", "no text that can be read: write it in UTF-8"),
+        ("postgresql://s3cret\udcff@host/news", "no text that can be read"),
+    ],
+)
+def test_what_is_no_text_is_no_url(url, told):
+    for open_it in (parse_address, nws.open_store):
+        with pytest.raises(StoreError, match=told) as caught:
+            open_it(url)
+        assert "s3cret" not in str(caught.value)

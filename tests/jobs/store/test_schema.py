@@ -1,7 +1,12 @@
+import contextlib
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,7 +17,7 @@ from alembic.script import ScriptDirectory
 
 from core.errors import StoreError
 from core.metrics.surface import COVERAGE_SIGNATURE, DENSITY_SIGNATURE
-from jobs.store import HEAD_REVISION, current_revision, open_store, seconds_of_driver, upgrade_schema
+from jobs.store import HEAD_REVISION, current_revision, open_store, schema, seconds_of_driver, upgrade_schema
 from jobs.store.address import parse_address
 from jobs.store.engine import transaction, writer_engine
 
@@ -133,6 +138,49 @@ def test_somebody_elses_database_is_refused_and_left_alone(sqlite_url):
     with pytest.raises(StoreError, match="no NWS schema"):
         open_store(sqlite_url)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("version", [None, "0003", "ab12"])
+def test_another_programs_database_is_not_upgraded(sqlite_url, version):
+    path = parse_address(sqlite_url).path
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE runs (run_uuid TEXT)")
+        connection.executescript("CREATE TABLE a (x); CREATE TABLE b (x); CREATE TABLE c (x);")
+        if version:
+            connection.execute("CREATE TABLE alembic_version (version_num TEXT)")
+            connection.execute("INSERT INTO alembic_version VALUES (?)", (version,))
+            connection.commit()
+    before = path.read_bytes()
+    with pytest.raises(
+        StoreError, match=r"is the database of another program, with the tables a, b, c, …: name another"
+    ):
+        upgrade_schema(sqlite_url)
+    assert path.read_bytes() == before
+    assert [other.name for other in path.parent.iterdir()] == [path.name]
+
+
+def test_two_that_upgrade_at_once_migrate_once(empty_postgres_url, monkeypatch):
+    """The second one waits for the first, however long that takes."""
+    migrate, first_is_there = schema._migrate, threading.Barrier(2)
+    upgrades = []
+
+    def slow(connection):
+        first_is_there.wait(timeout=60)
+        waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        while not connection.exec_driver_sql(waits).scalar():
+            assert not (upgrades and upgrades[0].done()), "the second one has not waited"
+            time.sleep(0.01)
+        migrate(connection)
+
+    monkeypatch.setattr(schema, "_migrate", slow)
+    with ThreadPoolExecutor(2) as threads:
+        one = threads.submit(upgrade_schema, empty_postgres_url)
+        first_is_there.wait(timeout=60)
+        monkeypatch.setattr(schema, "_migrate", migrate)
+        upgrades.append(threads.submit(upgrade_schema, empty_postgres_url))
+        found = [one.result(), upgrades[0].result()]
+    assert found == [(None, HEAD_REVISION), (HEAD_REVISION, HEAD_REVISION)]
+    open_store(empty_postgres_url).close()
 
 
 def test_alembic_alone_upgrades_and_finds_the_tables_as_declared(request, tmp_path):

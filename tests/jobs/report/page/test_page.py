@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from small_disk import full_disk
 
 from core.errors import NwsError, StoreError
 from jobs.recipes.load import parse_recipe
@@ -217,3 +218,12 @@ def test_a_page_can_be_about_recall(store: Store, run_of_points, tmp_path: Path)
     text = read(tmp_path / "x.html")
     assert "in BERTScore recall" in text
     assert "BERTScore precision" not in text
+
+
+def test_on_a_full_disk_an_older_page_is_as_it_was(store: Store, swept: str, page: Path, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_bytes(page.read_bytes())
+    told = r"page cannot be written to .*report\.html: File too large\. Choose another file"
+    with pytest.raises(NwsError, match=told), full_disk(4096):
+        write_page(store, [swept], path)
+    assert [found.read_bytes() for found in tmp_path.iterdir()] == [page.read_bytes()]

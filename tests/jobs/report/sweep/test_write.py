@@ -4,6 +4,7 @@ import json
 
 import pytest
 from rich.console import Console
+from small_disk import full_disk
 
 from core.errors import NwsError, StoreError
 from jobs.report.sweep.numbers import analyse, report_json
@@ -102,6 +103,19 @@ def test_no_points_write_nothing(run, console, tmp_path):
         write_sweep_report(run, [], tmp_path / "report", console)
     assert not (tmp_path / "report").exists()
     assert console.file.getvalue() == ""
+
+
+def test_on_a_full_disk_each_file_is_the_older_or_the_newer_one(run, make_points, console, tmp_path):
+    for name, articles in (("here", 8), ("older", 8), ("newer", 9)):
+        write_sweep_report(run, make_points(articles=articles), tmp_path / name, console)
+    sizes = sorted(path.stat().st_size for path in (tmp_path / "newer").iterdir())
+    for room in (100, sizes[-1] - 1):
+        told = r"cannot be written to .*here: File too large\. Choose another folder"
+        with pytest.raises(NwsError, match=told), full_disk(room):
+            write_sweep_report(run, make_points(articles=9), tmp_path / "here", console)
+        assert len(list((tmp_path / "here").iterdir())) == len(sizes)
+        for path in (tmp_path / "here").iterdir():
+            assert path.read_bytes() in [(tmp_path / name / path.name).read_bytes() for name in ("older", "newer")]
 
 
 def test_a_folder_that_cannot_be_made_is_named(run, make_points, console, tmp_path):

@@ -1,0 +1,234 @@
+"""Whatever an endpoint sends, however slowly, ends in a summary or in words: in bounded time, memory, and rows."""
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hostile_server import KEY, QUICK, SLOW, HostileServer, eventually, hostile_server, naming
+from hypothesis import given
+from hypothesis import strategies as st
+from tenacity import wait_none
+
+from core.errors import EndpointError
+from core.summarizers import endpoint_requests
+from core.summarizers.endpoint import Endpoint
+from core.summarizers.endpoint_replies import (
+    Answer,
+    Reply,
+    UnusableReplyError,
+    parsed,
+    read_answer,
+    refusal,
+    retry_after,
+)
+from core.summarizers.endpoint_requests import LoadedEndpoint
+from core.summarizers.prompt_template import PromptTemplate
+
+PROMPT = PromptTemplate("In {n} words:\n\n{article}")
+ROOT = Path(__file__).parents[3]
+MEMORY = 64 * 2**20
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[HostileServer]:
+    with hostile_server() as running:
+        yield running
+
+
+def load(server: HostileServer, monkeypatch: pytest.MonkeyPatch) -> LoadedEndpoint:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr(endpoint_requests, "_BACKOFF", wait_none())
+    monkeypatch.setattr(endpoint_requests, "_LONGEST_WAIT", 0.02)
+    return LoadedEndpoint(Endpoint("tiny", server.url, PROMPT, concurrency=100), seed=3)
+
+
+def ask(loaded: LoadedEndpoint, tricks: list[str]) -> dict[str, Answer | str]:
+    """The answer to an article for each trick, or what is told. All are asked for at once."""
+    texts = [naming(trick) for trick in tricks]
+    with contextlib.suppress(EndpointError):
+        loaded(texts, [0] * len(texts), [5] * len(texts))
+    found: dict[str, Answer | str] = {}
+    for trick, text in zip(tricks, texts, strict=True):  # nothing is asked for again
+        try:
+            (found[trick],) = loaded([text], [0], [5])
+        except EndpointError as error:
+            found[trick] = str(error)
+    return found
+
+
+@pytest.fixture(scope="module")
+def found(server: HostileServer) -> Iterator[dict[str, Answer | str]]:
+    """What becomes of every trick; those that are slow for ever get a short time, and the others all they need."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        loaded = load(server, monkeypatch)
+        tracemalloc.start()
+        found = ask(loaded, list(QUICK))
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < MEMORY
+        monkeypatch.setattr(endpoint_requests, "_SECONDS", 0.3)
+        monkeypatch.setattr(endpoint_requests, "_ATTEMPTS", 2)
+        yield found | ask(loaded, list(SLOW))
+
+
+@pytest.mark.parametrize("trick", [*QUICK, *SLOW])
+def test_a_reply_ends_in_a_summary_or_in_words(trick: str, found: dict[str, Answer | str]) -> None:
+    expected, came = {**QUICK, **SLOW}[trick], found[trick]
+    assert KEY not in repr(came)
+    if isinstance(came, Answer):
+        assert not expected.told, came
+        assert (came.text, came.extra) == (expected.text, expected.extra)
+        assert came.tokens < 2**31
+    else:
+        assert expected.told, came
+        assert re.search(expected.told, came), came
+        assert came.startswith("The endpoint http://127.0.0.1:")
+        assert len(came) < 700
+
+
+def test_what_may_pass_is_asked_for_again_and_nothing_else(
+    found: dict[str, Answer | str], server: HostileServer
+) -> None:
+    assert found
+    for trick, times in server.played.items():
+        passes = "busy" in trick or "does not answer" in str(found[trick]) or trick == "odd-status"
+        if trick in SLOW:  # on a busy machine an attempt may be over before it is seen
+            assert times <= 2, trick
+        else:
+            assert times == (4 if passes else 1), trick
+
+
+def test_no_redirect_is_followed_and_nothing_is_left_open(
+    found: dict[str, Answer | str], server: HostileServer
+) -> None:
+    assert found
+    assert server.paths == {"/v1/chat/completions"}
+    assert eventually(lambda: server.open == 0)
+    assert eventually(lambda: not any("endpoint" in thread.name for thread in threading.enumerate()))
+
+
+def test_all_attempts_together_have_a_deadline_too(server: HostileServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = load(server, monkeypatch)
+    monkeypatch.setattr(endpoint_requests, "_SECONDS", 0.2)
+    monkeypatch.setattr(endpoint_requests, "_ALL_SECONDS", 0.2)
+    before = server.played.get("silence", 0)
+    assert "does not answer in full" in str(ask(loaded, ["silence"])["silence"])
+    assert server.played["silence"] <= before + 1
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**400), 10**400) | st.floats() | st.text(st.characters()),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["choices", "message", "content", "usage", "error", "model", "x"]), inner)
+        | st.fixed_dictionaries({"choices": st.lists(st.fixed_dictionaries({"message": inner}), min_size=1)})
+        | st.fixed_dictionaries({"content": inner, "finish_reason": inner, "prompt_tokens": inner})
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_of_any_json_comes_a_summary_that_can_be_stored_or_a_reason(reply: object) -> None:
+    with contextlib.suppress(UnusableReplyError):
+        answer = read_answer(parsed(json.dumps(reply).encode()), lambda text: text)
+        assert not {"\0", "\n"} & {*answer.text, *"".join(map(str, answer.extra.values()))}
+        assert json.dumps([answer.text, answer.extra], ensure_ascii=False, allow_nan=False).encode()
+        assert answer.tokens <= 2 * 10**9
+
+
+@given(st.binary(max_size=60) | JSON.map(lambda reply: json.dumps(reply).encode()))
+def test_any_refusal_can_be_told(body: bytes) -> None:
+    told = refusal(Reply(400, body, ""))
+    assert told.startswith("answered 400")
+    assert "\n" not in told
+
+
+DATES = st.builds(
+    "{}, {} {} {} {}:{}:{} {}".format,
+    st.sampled_from(["Fri", "", "x"]),
+    st.integers(-1, 40),
+    st.sampled_from(["Dec", "Foo", "13"]),
+    st.integers(-1, 10**30),
+    *[st.integers(-1, 100)] * 3,
+    st.sampled_from(["GMT", "+9999", "-0000", "+99999999", ""]),
+)
+
+
+@given(st.text(max_size=40) | st.integers().map(str) | DATES)
+def test_any_header_is_a_time_to_wait_or_none(header: str) -> None:
+    assert isinstance(retry_after(header), float | None)
+
+
+@pytest.mark.parametrize(
+    ("key", "kept"),
+    [
+        ("EMPTY", True),
+        ("not-key", True),
+        ("whatever", True),
+        ("12345678", False),
+        ("token-ab", False),
+        ("q" * 15, True),
+        ("q" * 16, False),
+    ],
+)
+def test_a_placeholder_for_a_key_may_be_a_word(
+    key: str, kept: bool, server: HostileServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    loaded = LoadedEndpoint(Endpoint("tiny", server.url, PROMPT), 3)
+    assert (loaded._without_key(f"a {key} b") == f"a {key} b") is kept
+
+
+def test_a_thread_that_has_a_loop_as_in_a_notebook_may_ask(
+    server: HostileServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def cell() -> dict[str, Answer | str]:
+        return ask(load(server, monkeypatch), ["key"])
+
+    assert isinstance(asyncio.run(cell())["key"], Answer)
+
+
+ASKS_FOR_EVER = """
+import sys
+from core.summarizers.endpoint import Endpoint
+from core.summarizers.endpoint_requests import LoadedEndpoint
+from hostile_server import naming
+loaded = LoadedEndpoint(Endpoint("tiny", sys.argv[1]), 3)
+print("asks", flush=True)
+loaded([naming("slow-body"), naming("silence")], [0, 0], [5, 5])
+"""
+
+
+def test_ctrl_c_ends_a_process_that_waits_for_a_slow_reply(server: HostileServer) -> None:
+    before = server.played.get("slow-body", 0)
+    process = subprocess.Popen(
+        [sys.executable, "-c", ASKS_FOR_EVER, server.url],
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests' / 'support'}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "asks\n"
+        assert eventually(lambda: server.played.get("slow-body", 0) > before)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)  # one attempt may take two minutes
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == -signal.SIGINT
+    assert err.rstrip().endswith("KeyboardInterrupt")
+    assert "Exception ignored" not in err
+    assert eventually(lambda: server.open == 0)
