@@ -26,6 +26,9 @@ DENSITY = r"density|tok:\w+|case:lower|distinct summary tokens found in the arti
 # Where a run of early code has kept only the first of several draws.
 OF_FIRST_DRAWS = f"{DENSITY}|of the first draw where others are not stored"
 
+# Of a metric of a plugin that had the name, in `signatures` and among the scores of `extra`.
+PLUGINS, RENAMED = "coverage", "coverage_of_plugin"
+
 _TOKEN = re.compile(r"\w+")
 
 RUNS = sa.table("runs", sa.column("id", sa.Text), sa.column("signatures", sa.JSON))
@@ -160,6 +163,8 @@ def upgrade() -> None:
     op.add_column("run_means", sa.Column("density_mean", sa.Double, nullable=False, server_default="0"))
     connection = op.get_bind()
     for run_id, signatures in connection.execute(sa.select(RUNS)).all():
+        if PLUGINS in signatures:
+            signatures = _rename_metric(connection, run_id, signatures, PLUGINS, RENAMED)
         of_first_draws = _fill(connection, run_id)
         recorded = {"coverage": f"coverage|{COVERAGE}"} if "density" in signatures else {}
         density = {"density": OF_FIRST_DRAWS if of_first_draws else DENSITY}
@@ -180,6 +185,8 @@ def downgrade() -> None:
     for run_id, signatures in connection.execute(sa.select(RUNS)).all():
         others = {name: value for name, value in signatures.items() if name not in ("density", "coverage")}
         recorded = {"density": f"density|{COVERAGE}"} if "coverage" in signatures else {}
+        if RENAMED in others:
+            others = _rename_metric(connection, run_id, others, RENAMED, PLUGINS)
         _set_signatures(connection, run_id, {**others, **recorded})
     for view in views(OLD).values():
         op.execute(view)
@@ -189,10 +196,41 @@ def _set_signatures(connection: sa.Connection, run_id: str, signatures: Mapping[
     connection.execute(sa.update(RUNS).where(RUNS.c.id == run_id).values(signatures=signatures))
 
 
+def _rename_metric(
+    connection: sa.Connection, run_id: str, signatures: Mapping[str, str], old: str, new: str
+) -> dict[str, str]:
+    """Give the scores of a plugin's metric another name; the signatures with the name."""
+    for article_ids in _articles_of(connection, run_id):
+        columns = (SUMMARIES.c[name] for name in ("article_id", "system", "n", "extra"))
+        in_run = (SUMMARIES.c.run_id == run_id, SUMMARIES.c.article_id.in_(article_ids))
+        rows = [
+            {**_key(run_id, article_id, system, n), "extra": {**extra, "scores": _renamed(extra["scores"], old, new)}}
+            for article_id, system, n, extra in connection.execute(sa.select(*columns).where(*in_run)).all()
+            if old in extra.get("scores", {})
+        ]
+        if rows:
+            connection.execute(sa.update(SUMMARIES).where(_place()), rows)
+    renamed = _renamed(signatures, old, new)
+    return {**renamed, new: new + renamed[new].removeprefix(old)}
+
+
+def _renamed(values: Mapping[str, Any], old: str, new: str) -> dict[str, Any]:
+    return {new if name == old else name: value for name, value in values.items()}
+
+
+KEYS = ("run_id", "article_id", "system", "n")
+
+
+def _key(*values: Any) -> dict[str, Any]:
+    return dict(zip((f"of_{name}" for name in KEYS), values, strict=True))
+
+
+def _place() -> sa.ColumnElement[bool]:
+    return sa.and_(*(SUMMARIES.c[name] == sa.bindparam(f"of_{name}") for name in KEYS))
+
+
 def _fill(connection: sa.Connection, run_id: str) -> bool:
     """Store the density of all summaries of a run; whether a draw of one of them is not stored."""
-    keys = ("run_id", "article_id", "system", "n")
-    place = sa.and_(*(SUMMARIES.c[name] == sa.bindparam(f"of_{name}") for name in keys))
     of_first_draws = False
     for article_ids in _articles_of(connection, run_id):
         query = sa.select(ARTICLES).where(ARTICLES.c.id.in_(article_ids))
@@ -205,9 +243,8 @@ def _fill(connection: sa.Connection, run_id: str) -> bool:
             of_first_draws = of_first_draws or not isinstance(draws, list)
             texts = draws if isinstance(draws, list) else [text]
             density = math.fsum(_density(each, known[article_id]) for each in texts) / len(texts)
-            key = dict(zip((f"of_{name}" for name in keys), (run_id, article_id, system, n), strict=True))
-            rows.append({**key, "density": density})
-        connection.execute(sa.update(SUMMARIES).where(place), rows)
+            rows.append({**_key(run_id, article_id, system, n), "density": density})
+        connection.execute(sa.update(SUMMARIES).where(_place()), rows)
     return of_first_draws
 
 

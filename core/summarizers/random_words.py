@@ -23,6 +23,8 @@ class RandomWords:
 
     kind: ClassVar[SystemKind] = "control"
     has_uncut: ClassVar[bool] = False
+    encoders: ClassVar[tuple[str, ...]] = ()
+    reads_key: ClassVar[bool] = False
 
     seed: int
 

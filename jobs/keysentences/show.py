@@ -91,6 +91,7 @@ def _print_shortage(result: KeySentences, console: Console) -> None:
     methods = (result.wordrank, result.textrank)
     if all(len(m.keywords) >= N_KEYWORDS[-1] and len(m.sentences) >= N_KEYSENTS[-1] for m in methods):
         return
-    found = [f"{counted(len(m.keywords), 'keyword')} and {counted(len(m.sentences), 'sentence')}" for m in methods]
-    _line(console, f"KR-WordRank found {found[0]}, TextRank {found[1]}.", "yellow")
+    (words, sentences), of_textrank = ((len(method.keywords), len(method.sentences)) for method in methods)
+    found = f"{counted(words, 'keyword')} and {counted(sentences, 'sentence')}"
+    _line(console, f"KR-WordRank found {found}, TextRank {of_textrank[0]} and {of_textrank[1]}.", "yellow")
     _line(console, "Where a table asks for more, its recall is over these.", "yellow")

@@ -15,7 +15,7 @@ from core.summarizers.plugins import plugin_systems
 from core.summarizers.systems import Draft
 
 COVERAGE = """
-def coverage(summary, references):
+def word_recall(summary, references):
     return max(len({*summary.split()} & {*text.split()}) / len({*text.split()}) for text in references)
 """
 
@@ -23,7 +23,7 @@ def coverage(summary, references):
 def test_a_file_may_have_systems_and_metrics_or_one_of_them(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     source = COVERAGE + "def first(text, n):\n    return ' '.join(text.split()[:n])\n"
-    ends = {"SYSTEMS = {'first': first}": (1, 0), "METRICS = {'coverage': coverage}": (0, 1)}
+    ends = {"SYSTEMS = {'first': first}": (1, 0), "METRICS = {'word_recall': word_recall}": (0, 1)}
     for end, counts in {**ends, "\n".join(ends): (1, 1)}.items():
         path.write_text(f"{source}{end}\n")
         plugin = read_plugin(PluginSpec("mine.py"), path)
@@ -38,7 +38,7 @@ def test_an_installed_entry_point_is_pinned_by_its_module(tmp_path: Path, monkey
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tails-of-mine\nVersion: 1.2\n")
     (info / "entry_points.txt").write_text(
         "[nws.systems]\ntail = tails_of_mine:tail\nbroken = not_there:tail\nboth = tails_of_mine:tail\n"
-        "[nws.metrics]\ncoverage = tails_of_mine:coverage\nboth = tails_of_mine:coverage\n"
+        "[nws.metrics]\nword_recall = tails_of_mine:word_recall\nboth = tails_of_mine:word_recall\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "tails_of_mine", raising=False)
@@ -52,22 +52,22 @@ def test_an_installed_entry_point_is_pinned_by_its_module(tmp_path: Path, monkey
     with pytest.raises(PluginError, match=r"^tail of tails_of_mine\.py failed: ZeroDivisionError: .* \(line 2\)$"):
         system.summarize(document(), [0])
 
-    plugin = read_plugin(PluginSpec("coverage"), Path("coverage"))
+    plugin = read_plugin(PluginSpec("word_recall"), Path("word_recall"))
     assert plugin.systems() == {}
     (metric,) = plugin_metrics(plugin)
     assert metric.judge("a b", ["a c"], "row 1") == 0.5
-    with pytest.raises(PluginError, match=r"^coverage of tails_of_mine\.py failed on row 1: Zero.* \(line 5\)$"):
+    with pytest.raises(PluginError, match=r"^word_recall of tails_of_mine\.py failed on row 1: Zero.* \(line 5\)$"):
         metric.judge("a b", [""], "row 1")
     sha256 = hashlib.sha256(module.read_bytes()).hexdigest()
-    assert metric.signature == f"coverage|plugin:coverage|sha256:{sha256[:12]}|version:tails-of-mine-1.2"
+    assert metric.signature == f"word_recall|plugin:word_recall|sha256:{sha256[:12]}|version:tails-of-mine-1.2"
 
     with pytest.raises(PluginError, match=r"Several installed plugins are called 'both': .*metrics.*systems"):
         read_plugin(PluginSpec("both"), Path("both"))
-    with pytest.raises(PluginError, match=r"There is no plugin 'tial': .*installed \(.*broken.*, coverage, tail\)"):
+    with pytest.raises(PluginError, match=r"There is no plugin 'tial': .*installed \(.*broken.*, tail, word_recall\)"):
         read_plugin(PluginSpec("tial"), Path("tial"))
     with pytest.raises(PluginError, match="The installed plugin broken cannot be imported: ModuleNotFoundError"):
         read_plugin(PluginSpec("broken"), Path("broken"))
-    with pytest.raises(PluginError, match=r"installed plugin coverage differs here.*Install tails-of-mine 1\.2"):
+    with pytest.raises(PluginError, match=r"installed plugin word_recall differs here.*Install tails-of-mine 1\.2"):
         replace(plugin, sha256="0" * 64).metrics()
 
 

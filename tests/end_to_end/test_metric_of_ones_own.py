@@ -65,63 +65,65 @@ def run(store: Store, tiny_models: dict[str, Path], folder: Path) -> str:
 def test_a_report_is_about_it(store: Store, run: str, tmp_path: Path) -> None:
     said = io.StringIO()
     info = store.run_info(run)
-    files = REPORTS[info.job](store, info, "coverage", tmp_path, Console(file=said, width=200), "")
+    files = REPORTS[info.job](store, info, "word_recall", tmp_path, Console(file=said, width=200), "")
     report = json.loads(files.json.read_text("utf-8"))
-    assert (report["metric"], report["signature"]) == ("coverage", info.signatures["coverage"])
-    assert "sample: mean coverage by n" in said.getvalue()
+    assert (report["metric"], report["signature"]) == ("word_recall", info.signatures["word_recall"])
+    assert "sample: mean word_recall by n" in said.getvalue()
     means = {(curve["system"], at["n"]): at["mean"] for curve in report["curves"] for at in curve["lengths"]}
-    frame = stored(store, run).summaries().groupby(["system", "n"]).coverage.mean()
+    frame = stored(store, run).summaries().groupby(["system", "n"]).word_recall.mean()
     assert {place: pytest.approx(mean) for place, mean in frame.items()} == means
     assert len(set(means.values())) == 6
-    with pytest.raises(RecipeError, match=r"no metric 'covrage' to draw curves of\. .* Did you mean 'coverage'\?"):
-        stored(store, run).curves("covrage")
+    with pytest.raises(
+        RecipeError, match=r"no metric 'word_recal' to draw curves of\. .* Did you mean 'word_recall'\?"
+    ):
+        stored(store, run).curves("word_recal")
 
 
 def test_the_page_has_its_curves_and_may_be_about_it(store: Store, run: str, tmp_path: Path) -> None:
     write_page(store, [run], tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text("utf-8")
-    assert 'id="d0-coverage-t"' in text
-    assert '<label for="d0-m6">coverage</label>' in text
-    assert ".t6:checked ~ .p6 { display: block; }" in text
-    write_page(store, [run], tmp_path / "about.html", "coverage")
-    assert "at 2 lengths from 2 to 5, in coverage." in (tmp_path / "about.html").read_text("utf-8")
+    assert 'id="d0-word_recall-t"' in text
+    assert '<label for="d0-m7">word_recall</label>' in text
+    assert ".t7:checked ~ .p7 { display: block; }" in text
+    write_page(store, [run], tmp_path / "about.html", "word_recall")
+    assert "at 2 lengths from 2 to 5, in word_recall." in (tmp_path / "about.html").read_text("utf-8")
 
 
 def test_systems_are_compared_by_it(store: Store, run: str) -> None:
-    found = compare_runs(store, run, None, ["textrank", "lead"], None, "coverage")
-    frame = stored(store, run).summaries().pivot_table(index="key", columns=["system", "n"], values="coverage")
+    found = compare_runs(store, run, None, ["textrank", "lead"], None, "word_recall")
+    frame = stored(store, run).summaries().pivot_table(index="key", columns=["system", "n"], values="word_recall")
     for at in found.comparisons[0].lengths:
         assert at.difference.mean == pytest.approx((frame["textrank", at.n] - frame["lead", at.n]).mean())
-    assert found.signatures == (store.run_info(run).signatures["coverage"],) * 2
+    assert found.signatures == (store.run_info(run).signatures["word_recall"],) * 2
 
 
 def test_another_source_is_not_compared_and_not_on_one_page(
     store: Store, run: str, folder: Path, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:
     other = run_with(store, tiny_models, folder / "other.py")
-    with pytest.raises(RecipeError, match=r"coverage of run .* must not be compared"):
-        compare_runs(store, run, other, ["lead"], None, "coverage")
-    with pytest.raises(StoreError, match="coverage is not known to be the same metric"):
-        write_page(store, [run, other], tmp_path / "page.html", "coverage")
+    with pytest.raises(RecipeError, match=r"word_recall of run .* must not be compared"):
+        compare_runs(store, run, other, ["lead"], None, "word_recall")
+    with pytest.raises(StoreError, match="word_recall is not known to be the same metric"):
+        write_page(store, [run, other], tmp_path / "page.html", "word_recall")
     write_page(store, [run, other], tmp_path / "page.html")
-    assert "d0-coverage" not in (tmp_path / "page.html").read_text("utf-8")
+    assert "d0-word_recall" not in (tmp_path / "page.html").read_text("utf-8")
     without = run_with(store, tiny_models)
-    with pytest.raises(RecipeError, match="There is no metric 'coverage' to compare by"):
-        compare_runs(store, run, without, ["lead"], None, "coverage")
+    with pytest.raises(RecipeError, match="There is no metric 'word_recall' to compare by"):
+        compare_runs(store, run, without, ["lead"], None, "word_recall")
 
 
 def test_rows_have_it_as_a_column(store: Store, run: str, tmp_path: Path) -> None:
     expected = stored(store, run).summaries()
-    assert expected.coverage.between(0, 1).all()
+    assert expected.word_recall.between(0, 1).all()
     readers = {"csv": pd.read_csv, "parquet": pd.read_parquet, "jsonl": lambda path: pd.read_json(path, lines=True)}
     for ending, read in readers.items():
         write_summary_rows(store, store.run_info(run), tmp_path / f"rows.{ending}", with_articles=False)
         frame = read(tmp_path / f"rows.{ending}").sort_values(["dataset", "key", "system", "n"], ignore_index=True)
-        assert frame.coverage.tolist() == pytest.approx(expected.coverage.tolist(), rel=1e-15)
+        assert frame.word_recall.tolist() == pytest.approx(expected.word_recall.tolist(), rel=1e-15)
         assert not frame.extra.astype(str).str.contains("scores").any()
 
 
 def test_an_article_is_shown_with_it(store: Store, run: str) -> None:
     said = io.StringIO()
     print_shown(show(store, store.run_info(run), Extreme(1, highest=False)), Console(file=said, width=200))
-    assert re.search(r"ROUGE-L \S+  coverage \.\d{3}", said.getvalue())
+    assert re.search(r"ROUGE-L \S+  word_recall \.\d{3}", said.getvalue())

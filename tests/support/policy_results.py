@@ -48,7 +48,7 @@ def _points(dataset, system, gain, lengths, articles, rng):
         for article in range(articles):
             f1 = float(0.45 + 0.01 * n + gain + rng.normal(0, 0.05))
             yield Point(
-                *(dataset, f"{article:04d}", system, n, n, f1, f1 / 2, f1 / 5, f1 / 3, f1 / n, 1.0),
+                *(dataset, f"{article:04d}", system, n, n, f1, f1 / 2, f1 / 5, f1 / 3, f1 / n, 1.0, 1.0),
                 kind_of(system),
                 "a cat a dog",
             )

@@ -59,8 +59,8 @@ def test_seeds_are_averaged_article_by_article(make_points):
 
 def test_they_may_be_about_a_metric_from_outside(make_points):
     points = make_points(f1, SYSTEMS, (7, 9))
-    with_more = [dataclasses.replace(point, plugin_scores={"coverage": -point.bertscore_f1}) for point in points]
-    found = policy_scores(with_more, {}, "coverage")
+    with_more = [dataclasses.replace(point, plugin_scores={"word_recall": -point.bertscore_f1}) for point in points]
+    found = policy_scores(with_more, {}, "word_recall")
     for ours, usual in zip(found, all_scores(points), strict=True):
         assert (ours.system, ours.n, ours.bertscore_f1) == (usual.system, usual.n, usual.bertscore_f1)
         assert (ours.density, ours.repeated_words) == (usual.density, usual.repeated_words)

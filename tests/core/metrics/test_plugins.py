@@ -14,11 +14,11 @@ from core.metrics.registry import METRICS
 from core.plugins import PluginSpec, read_plugin
 from core.types import Article, Scores
 
-COVERAGE = """
-def coverage(summary, references):
+WORD_RECALL = """
+def word_recall(summary, references):
     return len(set(summary.split()) & set(references[0].split())) / len(set(references[0].split()))
 
-METRICS = {"coverage": coverage}
+METRICS = {"word_recall": word_recall}
 """
 STORM = Article(
     "news", "test", "storm", "A storm closed the port of Hull.", ("Storm closes port.", "The port is shut.")
@@ -37,15 +37,15 @@ def of_body(tmp_path: Path, body: str) -> PluginMetric:
 
 
 def test_a_function_is_a_metric_whose_source_travels(tmp_path: Path) -> None:
-    (metric,) = of_source(tmp_path, COVERAGE)
+    (metric,) = of_source(tmp_path, WORD_RECALL)
     (tmp_path / "mine.py").unlink()
     assert pickle.loads(pickle.dumps(metric)).score(STORM, "Storm closes Hull") == 2 / 3
-    assert "def coverage" not in repr(metric)
+    assert "def word_recall" not in repr(metric)
 
 
 def test_another_source_is_another_signature(tmp_path: Path) -> None:
-    (one,), (other,) = of_source(tmp_path, COVERAGE), of_source(tmp_path, COVERAGE + "# changed\n")
-    assert one.signature == f"coverage|plugin:mine.py|sha256:{one.plugin.sha256[:12]}"
+    (one,), (other,) = of_source(tmp_path, WORD_RECALL), of_source(tmp_path, WORD_RECALL + "# changed\n")
+    assert one.signature == f"word_recall|plugin:mine.py|sha256:{one.plugin.sha256[:12]}"
     assert one.signature != other.signature
 
 
@@ -120,12 +120,12 @@ def test_a_function_without_a_signature_is_a_metric(tmp_path: Path) -> None:
 
 
 def test_rows_are_scored_one_by_one_and_a_bad_one_is_named(tmp_path: Path) -> None:
-    (metric,) = of_source(tmp_path, COVERAGE)
+    (metric,) = of_source(tmp_path, WORD_RECALL)
     rows = [Row("a b", ("a c",)), Row("a", ("a",)), Row("x", ("",))]
     found = row_metric(metric).statistics(rows[:2])
     np.testing.assert_array_equal(found, [[0.5], [1.0]])
     assert row_metric(metric).score(found).tolist() == [0.75]
-    with pytest.raises(PluginError, match=r"coverage of mine\.py failed on row 3: ZeroDivisionError: .* \(line 3\)"):
+    with pytest.raises(PluginError, match=r"word_recall of mine\.py failed on row 3: ZeroDivisionError: .* \(line 3\)"):
         row_metric(metric).statistics(rows)
 
 

@@ -39,7 +39,7 @@ def make_points():
             f1 = float(0.3 + 0.008 * n + gain + noise[i, n, article])
             words = n - (article in short) if n else 25
             return Point(
-                *(dataset, f"{article:04d}", systems[i], n, words, f1, 0.0, 0.0, 0.0, 0.0, 1.0),
+                *(dataset, f"{article:04d}", systems[i], n, words, f1, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0),
                 kind_of(systems[i]),
                 f"{systems[i]} {n}",
             )

@@ -256,12 +256,12 @@ def test_scores_of_metrics_from_outside_are_kept_beside_what_a_system_tells(stor
     """Read as the analysis, a viewer and SQL read them: that of docs/your-own.md."""
     values = [0.1 + 0.2, 2 / 3, -1e-9, 12345.678]
     scored = [
-        dataclasses.replace(summary(article, "lead", 9), plugin_scores={"coverage": value})
+        dataclasses.replace(summary(article, "lead", 9), plugin_scores={"word_recall": value})
         for article, value in zip(articles, values, strict=True)
     ]
     store.record(*run, [(articles, BundleResult(tuple(scored), ()))])
-    points = store.points(run[0], ["bertscore_f1", "coverage"])
-    by_article = dict(zip([of for _, of in points.articles], points.scores["coverage"].tolist(), strict=True))
+    points = store.points(run[0], ["bertscore_f1", "word_recall"])
+    by_article = dict(zip([of for _, of in points.articles], points.scores["word_recall"].tolist(), strict=True))
     for one, value in zip(scored, values, strict=True):
         assert by_article[one.article_id] == pytest.approx(value, rel=1e-15)
     assert np.isnan(store.points(run[0], ["of_no_such_metric"]).scores["of_no_such_metric"]).all()
@@ -269,7 +269,7 @@ def test_scores_of_metrics_from_outside_are_kept_beside_what_a_system_tells(stor
     (found,) = store.articles(run[0]).summaries(scored[1].article_id)
     assert found == scored[1]
     (texts,) = store.article_texts(run[0], [scored[1].article_id])
-    assert (texts.summaries[0]["coverage"], texts.summaries[0]["extra"]) == (2 / 3, scored[1].extra)
+    assert (texts.summaries[0]["word_recall"], texts.summaries[0]["extra"]) == (2 / 3, scored[1].extra)
 
     page = Path(__file__).parents[3] / "docs" / "your-own.md"
     ((sql,),) = [re.findall(r"```sql\n(.*?)```", page.read_text("utf-8"), re.DOTALL)]
@@ -277,6 +277,6 @@ def test_scores_of_metrics_from_outside_are_kept_beside_what_a_system_tells(stor
 
 
 def test_a_score_from_outside_that_is_not_finite_is_refused(store, run, articles, summary):
-    broken = dataclasses.replace(summary(articles[0]), plugin_scores={"coverage": float("nan")})
-    with pytest.raises(StoreError, match="coverage = nan"):
+    broken = dataclasses.replace(summary(articles[0]), plugin_scores={"word_recall": float("nan")})
+    with pytest.raises(StoreError, match="word_recall = nan"):
         store.record(*run, [(articles, BundleResult((broken,), ()))])

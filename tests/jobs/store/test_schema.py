@@ -20,6 +20,7 @@ from core.metrics.surface import COVERAGE_SIGNATURE, DENSITY_SIGNATURE
 from jobs.store import HEAD_REVISION, current_revision, open_store, schema, seconds_of_driver, upgrade_schema
 from jobs.store.address import parse_address
 from jobs.store.engine import transaction, writer_engine
+from jobs.terminal.metrics import plugin_metrics_of
 
 ROOT = Path(__file__).parents[3]
 PARTS = ("precision", "recall", "f1")
@@ -448,7 +449,7 @@ def test_revision_11_calls_coverage_what_was_stored_as_density_and_computes_the_
                 for run, signatures in (
                     ("new", json.dumps({"density": f"density|{share}", "rouge": "r"})),
                     ("old", "{}"),
-                    ("empty", "{}"),
+                    ("plugin", json.dumps({"coverage": "coverage|plugin:mine.py|sha256:ab"})),
                 )
             ),
             "INSERT INTO articles VALUES ('a', 'd', 's', 'k', 'The cat, the mat!', '[]', 'h')",
@@ -458,6 +459,7 @@ def test_revision_11_calls_coverage_what_was_stored_as_density_and_computes_the_
             summary("new", "b", "lead", "A dog", 1.0),
             summary("new", "b", "gpt", "...", 0.0),
             summary("old", "a", "random", "the the the the", 0.9, '{"draws": 5}'),
+            summary("plugin", "b", "lead", "A dog", 1.0, '{"scores": {"coverage": 0.25}, "dtype": "f"}'),
             "UPDATE runs SET means_kept = TRUE WHERE id = 'new'",
             "INSERT INTO run_means SELECT run_id, 'd', system, n, COUNT(*), 2, 0.5, 0, 0.5, 0.5, 0.5, 0, 0.5, 0, 0.5, "
             "0, 0.1, AVG(density) FROM summaries WHERE run_id = 'new' GROUP BY run_id, system, n",
@@ -471,6 +473,7 @@ def test_revision_11_calls_coverage_what_was_stored_as_density_and_computes_the_
             ("new", "b", "gpt", 0.0, 0.0),
             ("new", "b", "lead", 1.0, 1.0),
             ("old", "a", "random", 0.25, 0.9),
+            ("plugin", "b", "lead", 1.0, 1.0),
         ]
         for view, end in (("sweep_curve", "_mean"), ("leaderboard", "")):
             means = read(url, f"SELECT run_id, system, density{end}, coverage{end} FROM {view} ORDER BY 1, 2")
@@ -479,6 +482,7 @@ def test_revision_11_calls_coverage_what_was_stored_as_density_and_computes_the_
                 ("new", "lead", 0.875, 1.0),
                 ("new", "random", 0.375, 0.75),
                 ("old", "random", 0.25, 0.9),
+                ("plugin", "lead", 1.0, 1.0),
             ]
         with open_store(url) as store:
             assert store.run_info("new").signatures == {
@@ -486,7 +490,11 @@ def test_revision_11_calls_coverage_what_was_stored_as_density_and_computes_the_
                 "coverage": COVERAGE_SIGNATURE,
                 "rouge": "r",
             }
-            assert store.run_info("empty").signatures == {"density": DENSITY_SIGNATURE}
+            info = store.run_info("plugin")
+            renamed = {"coverage_of_plugin": "coverage_of_plugin|plugin:mine.py|sha256:ab"}
+            assert info.signatures == {"density": DENSITY_SIGNATURE} | renamed
+            assert plugin_metrics_of(info) == ("coverage_of_plugin",)
+            assert store.points("plugin", ["coverage_of_plugin"]).scores["coverage_of_plugin"].tolist() == [0.25]
             of_first_draws = {"density": f"{DENSITY_SIGNATURE}|of the first draw where others are not stored"}
             assert store.run_info("old").signatures == of_first_draws
             (point,) = set(store.points("old", ["density"]).scores["density"].tolist())
@@ -495,5 +503,8 @@ def test_revision_11_calls_coverage_what_was_stored_as_density_and_computes_the_
         assert read(url, "SELECT * FROM sweep_curve ORDER BY run_id, system") == before
         signatures = dict(tuple(row) for row in read(url, "SELECT id, CAST(signatures AS TEXT) FROM runs"))
         assert json.loads(signatures["new"]) == {"density": f"density|{share}", "rouge": "r"}
-        assert json.loads(signatures["old"]) == json.loads(signatures["empty"]) == {}
+        assert json.loads(signatures["old"]) == {}
+        assert json.loads(signatures["plugin"]) == {"coverage": "coverage|plugin:mine.py|sha256:ab"}
+        ((extra,),) = read(url, "SELECT CAST(extra AS TEXT) FROM summaries WHERE run_id = 'plugin'")
+        assert json.loads(extra) == {"scores": {"coverage": 0.25}, "dtype": "f"}
         assert upgrade_schema(url) == ("0010", HEAD_REVISION)
