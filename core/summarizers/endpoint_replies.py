@@ -84,10 +84,9 @@ def read_answer(reply: object, hide: Hide) -> Answer:
     if content is not None and not isinstance(content, str):
         raise UnusableReplyError(f"sent a message whose content is {type(content).__name__}, not text")
     text = one_line(hide(content or ""))
-    stated = {"answered_by": _at(reply, "model"), "finish": _at(reply, "choices", 0, "finish_reason")}
-    extra: dict[str, float | str] = {
-        name: one_line(hide(value))[:_MOST_STATED] for name, value in stated.items() if isinstance(value, str) and value
-    }
+    finish = _stated(_at(reply, "choices", 0, "finish_reason"), hide)
+    stated = {"answered_by": answered_by(reply, hide), "finish": finish}
+    extra: dict[str, float | str] = {name: value for name, value in stated.items() if value}
     counts = {name: _count(_at(reply, "usage", name)) for name in USAGE}
     extra |= {name: count for name, count in counts.items() if count is not None}
     if not text:
@@ -97,6 +96,11 @@ def read_answer(reply: object, hide: Hide) -> Answer:
     except SegmentationError as error:
         raise UnusableReplyError(f"wrote too much: {error}") from error
     return Answer(text, extra)
+
+
+def answered_by(reply: object, hide: Hide) -> str | None:
+    """The model that an endpoint says it has answered with; None if it does not say."""
+    return _stated(_at(reply, "model"), hide)
 
 
 def is_error(reply: object) -> bool:
@@ -132,6 +136,10 @@ def retry_after(header: str) -> float | None:
 def one_line(text: str) -> str:
     """`text` as a database can keep it, with single spaces."""
     return " ".join(cleaned(text).split())
+
+
+def _stated(value: object, hide: Hide) -> str | None:
+    return one_line(hide(value))[:_MOST_STATED] if isinstance(value, str) else None
 
 
 def _at(value: object, *path: str | int) -> object:
