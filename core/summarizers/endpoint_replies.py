@@ -99,7 +99,7 @@ def read_answer(reply: object, hide: Hide) -> Answer:
 
 
 def answered_by(reply: object, hide: Hide) -> str | None:
-    """The model that an endpoint says it has answered with."""
+    """The model that an endpoint says it has answered with; None if it does not say."""
     return _stated(_at(reply, "model"), hide)
 
 
@@ -138,6 +138,10 @@ def one_line(text: str) -> str:
     return " ".join(cleaned(text).split())
 
 
+def _stated(value: object, hide: Hide) -> str | None:
+    return one_line(hide(value))[:_MOST_STATED] if isinstance(value, str) else None
+
+
 def _at(value: object, *path: str | int) -> object:
     """What lies at a place of a reply; None where it has another shape."""
     for step in path:
@@ -146,10 +150,6 @@ def _at(value: object, *path: str | int) -> object:
         else:
             value = value[step] if isinstance(value, list) and len(value) > step else None
     return value
-
-
-def _stated(value: object, hide: Hide) -> str | None:
-    return one_line(hide(value))[:_MOST_STATED] if isinstance(value, str) and value else None
 
 
 def _count(value: object) -> int | None:
