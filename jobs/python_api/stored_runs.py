@@ -123,8 +123,8 @@ class StoredRun:
     def compare(self, a: str, b: str, metric: str = "bertscore_f1") -> pd.DataFrame:
         """System `a` minus system `b` at every n, paired by article: difference, 95 % interval, test and wins.
 
-        `p` is of a sign-flip permutation test, `p_holm` corrected over the n. `words_a` and `words_b` are the mean numbers
-        of words: where they are not n, this is no comparison at equal length.
+        `p` is of a sign-flip permutation test, `p_holm` corrected over the n. `words_a` and `words_b` are mean
+        numbers of words: where they are not n, this is no comparison at equal length.
 
         Raises:
             RecipeError: a system or the metric is not there, or the two share no article.

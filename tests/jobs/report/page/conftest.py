@@ -87,7 +87,14 @@ def run_of_points(store: Store) -> Callable[..., str]:
         for i in range(30):
             article = Article(dataset, "test", f"k{i}", " ".join(f"w{j}" for j in range(words)), ("w1 w2 w3",))
             made = [
-                _summary(article, system, n, min(n, words, wrote.get(system, n)), float(rng.uniform(0.3, 0.6)), gain.get(n, 0.3))
+                _summary(
+                    article,
+                    system,
+                    n,
+                    min(n, words, wrote.get(system, n)),
+                    float(rng.uniform(0.3, 0.6)),
+                    gain.get(n, 0.3),
+                )
                 for system in systems
                 for n in lengths
                 if (system, n) != lacking and i < at_most.get((system, n), 30)
