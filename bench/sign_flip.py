@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bench.error_rates import LENGTHS, made, made_points
 from core.analysis import LEAD, RANDOM, compare_systems, magic_numbers
 from core.analysis.paired import ALPHA
-from core.analysis.sign_flip import _counted_p, _series_p, holm, sign_flip_p
+from core.analysis.sign_flip import COUNTED, _counted_p, _series_p, holm, sign_flip_p
 
 SEED = 0
 SMALLEST, LARGEST = 1e-6, 0.2
@@ -32,7 +32,7 @@ SHAPES: dict[str, tuple[Draw, tuple[int, ...]]] = {
     "Student's t, 2 degrees of freedom": (lambda rng, k: np.abs(rng.standard_t(2, size=k)), (25, 28, 32)),
     "normal, in steps of 1/50": (lambda rng, k: np.abs(np.rint(50 * rng.normal(size=k))), (60, 200, 2000)),
     "0 or 1": (lambda rng, k: rng.integers(0, 2, k).astype(float), (60, 200, 2000)),
-    "0 to 4": (lambda rng, k: rng.integers(0, 5, k).astype(float), (25, 60, 200, 2000)),
+    "0 to 4": (lambda rng, k: rng.integers(0, 5, k).astype(float), (40, 60, 200, 2000)),
 }
 
 
@@ -57,6 +57,8 @@ def errors(draw: Draw, articles: int, draws: int) -> NDArray[np.float64]:
     while len(found) < draws:
         above = 0.5 + rng.uniform(0.5, 3) / articles**0.5
         values = draw(rng, articles) * np.where(rng.random(articles) < above, 1, -1)
+        if np.count_nonzero(values) <= COUNTED:
+            continue
         exact = exact_p(values)
         if SMALLEST <= exact <= LARGEST:
             (series,) = _series_p(np.abs(values)[None], np.array([abs(values.sum())]))

@@ -23,7 +23,7 @@ CELLS_AT_ONCE = 2_000_000
 """Cosines in memory at a time: 16 MB, whatever the number of articles."""
 _TERMS = 32
 _MOST_TERMS = 2_048
-_VANISHED = 1e-10
+_VANISHED = 1e-12
 _FAR = 8.0
 """Standard deviations beyond which a sum lies with a probability below 3e-14 (Hoeffding 1963, theorem 2)."""
 
@@ -110,8 +110,12 @@ def _series_p(sizes: NDArray[np.float64], observed: NDArray[np.float64]) -> NDAr
         j = np.arange(first, first + _TERMS)
         t = 2 * np.pi * j / circle[left, None]
         phi = np.cos(t[:, :, None] * sizes[left, None, :]).prod(axis=2)
-        inside[left] += (2 / (np.pi * j) * np.sin(t * x[left, None]) * phi).sum(axis=1)
-        left = left[np.abs(phi[:, _TERMS // 2 :]).max(axis=1) >= _VANISHED]
+        small = np.abs(phi) < _VANISHED
+        vanished = small[:, :-2] & small[:, 1:-1] & small[:, 2:]
+        is_over = vanished.any(axis=1)
+        end = np.where(is_over, first + vanished.argmax(axis=1), first + _TERMS)
+        inside[left] += np.where(j < end[:, None], 2 / (np.pi * j) * np.sin(t * x[left, None]) * phi, 0).sum(axis=1)
+        left = left[~is_over]
         if not left.size:
             break
     return np.where(x > 0, np.clip(1 - inside, SMALLEST_P, 1), 1.0)

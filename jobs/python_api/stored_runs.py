@@ -123,7 +123,7 @@ class StoredRun:
     def compare(self, a: str, b: str, metric: str = "bertscore_f1") -> pd.DataFrame:
         """System `a` minus system `b` at every n, paired by article: difference, 95 % interval, test and wins.
 
-        `p` is of a sign-flip permutation test, `p_holm` corrected over the n. `words_a` and `words_b` are the mean
+        `p` is of a sign-flip permutation test, `p_holm` corrected over the n. `words_a` and `words_b` are mean
         numbers of words: where they are not n, this is no comparison at equal length.
 
         Raises:

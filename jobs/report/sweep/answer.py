@@ -10,6 +10,7 @@ from jobs.terminal.length_note import length_notes
 from jobs.terminal.metrics import metric_name, metric_places
 from jobs.terminal.numerals import counted, interval_text, listed, signed
 
+_NAMED = 2
 _BY_CONSTRUCTION = (
     "F1 per word falls with n by construction: compare systems at equal n, and choose n by another metric."
 )
@@ -170,7 +171,8 @@ def _known(numbers: Numbers, dataset: str) -> Iterator[str]:
         yield over_lead
     yield from _not_confirmed(numbers, dataset)
     if skewed := list(_skewed(numbers, dataset)):
-        yield f"{SKEWED}: {'; '.join(skewed)}."
+        more = [f"{len(skewed) - _NAMED} more (report.json)"] * (len(skewed) > _NAMED)
+        yield f"{SKEWED}: {'; '.join([*skewed[:_NAMED], *more])}."
     magic = numbers.magic_numbers_of(dataset)
     random = next((number for number in magic if number.system == RANDOM), None)
     if len({point.n for point in points}) > 1:

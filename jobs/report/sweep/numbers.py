@@ -163,7 +163,7 @@ def _vs_lead_json(metric: Metric, comparison: Comparison) -> dict[str, Any]:
         "metric": metric,
         "better": [at.n for at in comparison.lengths if at.better],
         "worse": [at.n for at in comparison.lengths if at.worse],
-        "lengths": [asdict(at) for at in comparison.lengths],
+        "lengths": [asdict(at) | {"too_skewed": at.too_skewed} for at in comparison.lengths],
     }
 
 

@@ -166,9 +166,30 @@ def test_what_is_known(run, make_points):
         "With 12 articles the intervals understate the uncertainty: treat them as indicative.",
         "The system is shown to beat lead at every n.",
     )
-    assert len(few) == 3
     without = what_is_known(analyse(run, make_points(("a", "lead"), (7, 9), 12)), "news")
-    assert without[3].endswith("no random in this run to tell how much.")
+    assert without[-1].endswith("no random in this run to tell how much.")
+
+
+def test_verdicts_on_skewed_differences_are_named(run, make_points):
+    def skewed(a, towards):
+        return dataclasses.replace(
+            a, bertscore_f1=0.3 + towards * (a.system == "m") * (1 + 9 * (a.article_id < "0003"))
+        )
+
+    warning = (
+        "The differences are so skewed for their number that such verdicts may be wrong in more than 7 % of cases: "
+    )
+    points = [skewed(point, 0.01 if point.n == 7 else 0) for point in make_points(("m", "lead", "random"), (7, 9))]
+    assert warning + "m over random at n = 7; m vs. lead at n = 7 in BERTScore F1." in what_is_known(
+        analyse(run, points), "news"
+    )
+    # Where there is no verdict there is nothing to warn of.
+    assert not any(said.startswith(warning) for said in what_is_known(analyse(run, make_points(("lead",))), "news"))
+    long = [skewed(point, 0.01) for point in make_points(("m", "lead", "random"), (7, 9))]
+    more = analyse(run, [dataclasses.replace(p, rouge1_f1=p.bertscore_f1, rouge2_f1=p.bertscore_f1) for p in long])
+    assert any(
+        said.startswith(warning) and said.endswith("; 2 more (report.json).") for said in what_is_known(more, "news")
+    )
 
 
 def test_a_metric_that_does_not_confirm_it_is_named(run, make_points):
