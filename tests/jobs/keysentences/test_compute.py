@@ -62,7 +62,7 @@ def test_the_example_of_the_page(nws, library: Path) -> None:
     assert code == 0
     without_versions = [text.split("How they were found:")[0] for text in (out, expected)]
     assert without_versions[0] == without_versions[1]
-    assert err == "library.txt: 13 documents\n"
+    assert err.splitlines()[0] == "library.txt: 13 documents"  # a slow machine also says what it is at
     assert max(map(cell_len, out.splitlines())) <= 80
 
 
