@@ -74,6 +74,7 @@ def test_every_system_at_every_length(store: Store, tiny_models: dict[str, Path]
         marked = [
             ("control", "lead"),
             ("control", "random"),
+            ("control", "random-words"),
             ("upper bound", "oracle"),
             ("upper bound", "window-oracle"),
         ]
