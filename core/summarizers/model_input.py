@@ -13,8 +13,8 @@ from core.summarizers.generators import Generator
 from core.summarizers.prompt_template import PromptTemplate
 
 TODAY = datetime(2024, 7, 26)
-"""In chat templates, which may write the date into a prompt: with that of the day, no text could be had again. Llama 3's
-write this one where they are given no clock."""
+"""In chat templates, which may write the date into a prompt: with that of the day, no text could be had again.
+Llama 3's write this one where they are given no clock."""
 
 
 @dataclass(frozen=True, slots=True)
