@@ -7,6 +7,7 @@ work, even if the numbers might be the same.
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 
 from core.analysis.points import POLICY
@@ -32,6 +33,8 @@ def works(pinned: Pinned, code: str) -> dict[str, str]:
         "libraries": pinned.revisions["libraries"],
         "segmentation": pinned.revisions["segmentation"],
         "language_data": pinned.revisions.get("language_data", {}),
+        # Of every system: inline, a plugin shares a process with all others, and may change what they compute with.
+        "plugins": [(Path(plugin.plugin).name, plugin.sha256) for plugin in pinned.recipe.plugins],
     }
     return {
         system: _sha256(about | decisive)

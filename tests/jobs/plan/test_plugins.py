@@ -86,11 +86,15 @@ def test_a_plugin_is_stored_scored_resumed_and_shipped(
         driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
 
 
-def test_another_source_is_another_system(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    one = plan(tiny_models, plugin(tmp_path))
+def test_another_source_is_another_work_of_every_system(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    """Inline, a plugin runs in the process of the others, and may change what they compute with."""
+    none, one = plan(tiny_models), plan(tiny_models, plugin(tmp_path))
     other = plan(tiny_models, plugin(tmp_path, fails="something else"))
-    assert works(one, "0123456789ab")["lead"] == works(other, "0123456789ab")["lead"]
+    (tmp_path / "b").mkdir()
+    both = plan(tiny_models, plugin(tmp_path), metrics(tmp_path, file="b/mine.py"))  # another file of the same name
+    assert len({works(pinned, "0123456789ab")["lead"] for pinned in (none, one, other, both)}) == 4
     assert works(one, "0123456789ab")["tail"] != works(other, "0123456789ab")["tail"]
+    assert works(one, "0123456789ab") == works(plan(tiny_models, plugin(tmp_path)), "0123456789ab")
     assert one.recipe.hash != other.recipe.hash
 
 
