@@ -58,9 +58,11 @@ def metrics(tmp_path: Path, name: str = "share", fails: str = "never in a text",
     return path
 
 
-def plan(tiny_models: dict[str, Path], *paths: Path, systems: Sequence[str] = ("lead",)) -> Pinned:
+def plan(
+    tiny_models: dict[str, Path], *paths: Path, systems: Sequence[str] = ("lead",), n: Sequence[int] = (2, 5)
+) -> Pinned:
     tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "limit": 3, "bundle_size": 2}
-    chosen = {"encoder": str(tiny_models["bert"]), "systems": list(systems), "n": [2, 5]}
+    chosen = {"encoder": str(tiny_models["bert"]), "systems": list(systems), "n": list(n)}
     plugins = [{"plugin": str(path)} for path in paths]
     return find_job("baselines").plan("sample", {**tiny, **chosen, "plugins": plugins})
 
@@ -154,6 +156,14 @@ def test_an_object_that_reads_the_key_is_copied_for_the_same_article_alone(
     with store.query("select distinct a.key, s.text from summaries s join articles a on a.id = s.article_id "
                      "where s.system = 'named' order by 1") as answer:  # fmt: skip
         assert [tuple(row) for row in answer.rows] == [("a1", "a1"), ("a2", "a2")]
+
+
+def test_an_object_is_told_all_n_and_its_work_has_them(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    """It may write one summary of the longest n and cut it. A function is told one n."""
+    (tmp_path / "mine.py").write_text(OBJECT)
+    one, other = (plan(tiny_models, tmp_path / "mine.py", n=n) for n in ([2, 5], [2, 7]))
+    old, new = works(one, "0123456789ab"), works(other, "0123456789ab")
+    assert {name for name in old if old[name] != new[name]} == {"named"}
 
 
 def test_an_article_that_a_plugin_fails_on_has_the_other_systems_summaries(
