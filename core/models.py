@@ -181,8 +181,7 @@ def _named_parts(folder: Path) -> Iterator[tuple[Path, str, bool]]:
         elif name == "config.json":
             yield from ((file, part, True) for part in _texts(file, lambda known: [known["transformers_weights"]]))
         elif name.startswith("sentence_") and name.endswith("_config.json"):
-            for key in _OTHER_MODELS:
-                yield from ((file, part, False) for part in _texts(file, lambda known, key=key: [known[key]]))
+            yield from ((file, part, False) for part in _texts(file, lambda known: map(known.get, _OTHER_MODELS)))
 
 
 def _texts(file: Path, named: Callable[[Any], Iterable[object]]) -> list[str]:
