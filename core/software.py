@@ -27,7 +27,9 @@ LIBRARIES = (
     *("kiwipiepy", "kiwipiepy-model", "konlpy", "jpype1", "python-mecab-ko", "python-mecab-ko-dic"),
     # The libraries above compute by these where they are installed.
     *("accelerate", "apex", "bitsandbytes", "flash-attn", "kernels", "mkl", "optimum", "peft", "spacy-lookups-data"),
-    *("spacy-transformers", "tiktoken", "torchao", "xformers"),
+    *("spacy-transformers", "spacy-legacy", "sacremoses", "fugashi", "ftfy", "tiktoken", "torchao", "xformers"),
+    *("nvidia-cublas-cu12", "nvidia-cublas", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13"),
+    *("compressed-tensors", "gptqmodel", "hqq"),
 )
 """What numbers and texts of a row come from, as pip calls it."""
 _PACKAGES = ("core", "cluster", "jobs")

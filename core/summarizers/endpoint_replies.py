@@ -6,7 +6,7 @@ Nothing of a reply is kept but texts, on one line and without the key, and whole
 import email.utils
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 from core.errors import NwsError, SegmentationError
@@ -39,13 +39,27 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class Backend:
+    """What an endpoint says it has answered with; None where it does not say.
+
+    Attributes:
+        answered_by: the model, by its name (`model` of a reply).
+        system_fingerprint: OpenAI's word for weights and settings of what runs it: another one may write other texts.
+    """
+
+    answered_by: str | None
+    system_fingerprint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What an endpoint wrote for one article.
 
     Attributes:
         text: on one line.
         extra: what is stored with the summary: `answered_by`, the model as the endpoint calls it in its answer;
-            `finish`, why it ended; `prompt_tokens` and `completion_tokens`, what it has counted. Any may be missing.
+            `system_fingerprint`, what it says that runs the model; `finish`, why it ended; `prompt_tokens` and
+            `completion_tokens`, what it has counted. Any may be missing.
     """
 
     text: str
@@ -85,7 +99,7 @@ def read_answer(reply: object, hide: Hide) -> Answer:
         raise UnusableReplyError(f"sent a message whose content is {type(content).__name__}, not text")
     text = one_line(hide(content or ""))
     finish = _stated(_at(reply, "choices", 0, "finish_reason"), hide)
-    stated = {"answered_by": answered_by(reply, hide), "finish": finish}
+    stated = {**asdict(backend(reply, hide)), "finish": finish}
     extra: dict[str, float | str] = {name: value for name, value in stated.items() if value}
     counts = {name: _count(_at(reply, "usage", name)) for name in USAGE}
     extra |= {name: count for name, count in counts.items() if count is not None}
@@ -98,9 +112,9 @@ def read_answer(reply: object, hide: Hide) -> Answer:
     return Answer(text, extra)
 
 
-def answered_by(reply: object, hide: Hide) -> str | None:
-    """The model that an endpoint says it has answered with; None if it does not say."""
-    return _stated(_at(reply, "model"), hide)
+def backend(reply: object, hide: Hide) -> Backend:
+    """What an endpoint says it has answered with."""
+    return Backend(_stated(_at(reply, "model"), hide) or None, _stated(_at(reply, "system_fingerprint"), hide) or None)
 
 
 def is_error(reply: object) -> bool:

@@ -29,7 +29,7 @@ from core.summarizers.endpoint_replies import (
     Answer,
     Reply,
     UnusableReplyError,
-    answered_by,
+    backend,
     is_error,
     one_line,
     parsed,
@@ -84,7 +84,7 @@ class LoadedEndpoint:
 
     Attributes:
         tokens: how many tokens it has read and written, as it counts them itself.
-        answered_by: the model that answered, as the endpoint calls it; None if it does not say.
+        backend: what the endpoint says has answered.
 
     Raises:
         EndpointError: it does not answer, or refuses the key or the model.
@@ -98,7 +98,7 @@ class LoadedEndpoint:
         self._tls = httpx.create_ssl_context()
         self._answers: dict[tuple[str, int], Answer | EndpointError] = {}
         # So that a wrong key or name ends the run, and does not fail every article.
-        self.answered_by = answered_by(_run(self._greet()), self._without_key)
+        self.backend = backend(_run(self._greet()), self._without_key)
 
     def __call__(self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[Answer]:
         """A summary of each text, in their order, of as many words as `asked`. `keys` are for models that draw.

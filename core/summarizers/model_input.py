@@ -3,6 +3,7 @@
 import bisect
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 
 from jinja2 import TemplateError
@@ -10,6 +11,10 @@ from jinja2 import TemplateError
 from core.errors import ModelError
 from core.summarizers.generators import Generator
 from core.summarizers.prompt_template import PromptTemplate
+
+TODAY = datetime(2024, 7, 26)
+"""In chat templates, which may write the date into a prompt: with that of the day, no text could be had again.
+Llama 3's write this one where they are given no clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +65,8 @@ class _Asking:
 
     def __init__(self, prompt: PromptTemplate, chat: bool, tokenizer: Any) -> None:
         self._prompt = prompt
-        self._chat = chat
         self._tokenizer = tokenizer
+        self._template = _fixed_clock() + tokenizer.get_chat_template() if chat else None
 
     def __call__(self, text: str, n: int, room: int) -> Prompt | None:
         ids = self._ids(text, n)
@@ -77,18 +82,31 @@ class _Asking:
 
     def _ids(self, article: str, n: int) -> list[int]:
         asked = self._prompt.about(article, n)
-        if not self._chat:
+        if self._template is None:
             plain: list[int] = self._tokenizer(asked, verbose=False)["input_ids"]
             return plain
         messages = [{"role": "user", "content": asked}]
         try:
             # Templates of models that think aloud first can be told not to; others do not know the word.
             text = self._tokenizer.apply_chat_template(
-                messages, tokenize=False, add_generation_prompt=True, enable_thinking=False
+                messages,
+                chat_template=self._template,
+                tokenize=False,
+                add_generation_prompt=True,
+                enable_thinking=False,
             )
         except TemplateError as error:
             raise ModelError(f"The checkpoint's chat template takes no message of a user alone: {error}.") from error
         return _ids(self._tokenizer, text)  # its special tokens are in the template
+
+
+def _fixed_clock() -> str:
+    """A macro in place of the function `strftime_now` of transformers' templates: a function cannot be handed over."""
+    codes = {f"%{letter}": TODAY.strftime(f"%{letter}") for letter in "aAbBcdDeFGHIjmMpSTuUVwWxXyY"}
+    codes |= {f"%-{letter}": codes[f"%{letter}"].lstrip("0") or "0" for letter in "dmyHIMSj"}
+    replaced = "".join(f"|replace({code!r}, {text!r})" for code, text in codes.items())
+    # What comes last keeps a line break with which a template begins.
+    return f"{{% macro strftime_now(format) %}}{{{{ format{replaced} }}}}{{% endmacro %}}{{{{ '' }}}}"
 
 
 def _ids(tokenizer: Any, text: str) -> list[int]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from core.errors import CorpusError, PredictionError, RecipeError, SegmentationError
-from core.fingerprint import file_sha256
+from core.fingerprint import file_sha256, file_state
 from core.summarizers.systems import Document, Draft, require_name, uncut_and_cut
 from core.text.files import is_file, read_rows
 from core.text.limits import require_summary_length
@@ -97,7 +97,7 @@ def read_predictions(path: Path, name: str) -> Predictions:
     """
     texts: dict[str, str] = {}
     places: dict[str, str] = {}
-    sha256 = _sha256(path)
+    sha256, state = _sha256(path), file_state(path)
     for place, row in read_rows(path, lambda names: [name for name in (KEY_FIELD, TEXT_FIELD) if name in names]):
         try:
             key, text = _prediction(row)
@@ -108,7 +108,7 @@ def read_predictions(path: Path, name: str) -> Predictions:
         texts[key], places[key] = text, place
     if not texts:
         raise CorpusError(f"{path} holds no prediction.")
-    if _sha256(path) != sha256:
+    if (_sha256(path), file_state(path)) != (sha256, state):  # the state, too: it may have been put back
         raise CorpusError(f"{path} was written to while it was read. Try again when it is complete.")
     return Predictions(name, sha256, texts)
 

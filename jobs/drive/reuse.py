@@ -8,7 +8,7 @@ import itertools
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -69,14 +69,14 @@ def _of_the_same_model(run: Run, endpoint: Endpoint, seed: int, reusable: Reusab
     from core.summarizers.endpoint_requests import LoadedEndpoint  # and with it httpx
 
     try:
-        answered_by = LoadedEndpoint(endpoint, seed).answered_by
+        backend = LoadedEndpoint(endpoint, seed).backend
     except EndpointError as error:
         run.say(f"Warning: nothing of {endpoint.signature} is copied: the driver cannot ask which model it is. {error}")
         return None
-    if answered_by is None:
+    if backend.answered_by is None:
         run.say(f"Warning: nothing of {endpoint.signature} is copied: the endpoint does not say which model answers.")
         return None
-    return replace(reusable, answered_by=answered_by)
+    return replace(reusable, **asdict(backend))
 
 
 def copy_and_divide(

@@ -7,10 +7,12 @@ work, even if the numbers might be the same.
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 
 from core.analysis.points import POLICY
 from core.software import UNKNOWN
+from core.summarizers.plugins import PluginSystem
 from core.sweep_plan import SweepPlan
 from jobs.plan.pinned import Pinned
 
@@ -32,6 +34,8 @@ def works(pinned: Pinned, code: str) -> dict[str, str]:
         "libraries": pinned.revisions["libraries"],
         "segmentation": pinned.revisions["segmentation"],
         "language_data": pinned.revisions.get("language_data", {}),
+        # Of every system: inline, a plugin shares a process with all others, and may change what they compute with.
+        "plugins": [(Path(plugin.plugin).name, plugin.sha256) for plugin in pinned.recipe.plugins],
     }
     return {
         system: _sha256(about | decisive)
@@ -54,6 +58,8 @@ def _systems(plan: SweepPlan) -> dict[str, dict[str, Any]]:
         if not system.signature.startswith(POLICY):
             encoders = [str(encoder) for encoder in plan.encoders if encoder.name in system.encoders]
             decisive_values[system.signature] = setting | {"system": repr(system), "encoders": encoders}
+            if isinstance(system, PluginSystem) and system.reads_key:  # an object, which is told all n at once
+                decisive_values[system.signature]["lengths"] = plan.lengths
     if plan.generator is not None:
         decisive_values[plan.generator.signature] = setting | {"generator": repr(plan.generator), "seed": plan.seed}
     return {name: {"name": name} | decisive for name, decisive in decisive_values.items()}

@@ -50,12 +50,14 @@ class Reusable:
         stage: what it is about to compute.
         arithmetic: how the workers of all sources multiplied.
         answered_by: the model that must have answered, of an endpoint.
+        system_fingerprint: what must have run it, as the endpoint says; of one that does not say, None.
     """
 
     sources: Mapping[str, frozenset[str]]
     stage: StageWork
     arithmetic: str
     answered_by: str | None = None
+    system_fingerprint: str | None = None
 
 
 def find(connection: Connection, run_id: str, stage: StageWork, arithmetic: str | None) -> Reusable | None:
@@ -86,7 +88,8 @@ def _lists(*names: str) -> list[BindParameter[str]]:
 
 _MADE_ALIKE = """s.run_id IN :sources AND s.n IN :lengths AND s.reused_from IS NULL
     AND COALESCE(s.extra ->> 'dtype', 'float32') = 'float32'
-    AND (CAST(:answered_by AS TEXT) IS NULL OR s.extra ->> 'answered_by' = CAST(:answered_by AS TEXT))"""
+    AND (CAST(:answered_by AS TEXT) IS NULL OR s.extra ->> 'answered_by' = CAST(:answered_by AS TEXT)
+        AND COALESCE(s.extra ->> 'system_fingerprint', '') = COALESCE(CAST(:system_fingerprint AS TEXT), ''))"""
 _KNOWN = text(f"""
 SELECT a.content_hash, a.id, s.run_id, s.system, s.n
 FROM articles AS a
@@ -123,6 +126,7 @@ def _values(connection: Connection, reusable: Reusable) -> dict[str, Any]:
         "sources": [source for source, ways in connection.execute(query) if ways == [reusable.arithmetic]],
         "lengths": reusable.stage.lengths,
         "answered_by": reusable.answered_by,
+        "system_fingerprint": reusable.system_fingerprint,
     }
 
 

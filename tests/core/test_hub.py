@@ -73,3 +73,27 @@ def test_a_file_that_was_changed_in_the_cache_is_refused(
     (snapshot / changed).resolve().write_bytes(b"others")
     with pytest.raises(HubError, match=rf"{changed} in the cache is not what the Hub sent.*Delete .*models--org--name"):
         download_model("org/name", COMMIT)
+
+
+def test_a_file_that_was_replaced_in_the_cache_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by `sed -i`, which puts a file in place of the link."""
+    snapshot = cached(tmp_path, monkeypatch)
+    config = snapshot / "config.json"
+    config.unlink()
+    config.write_bytes(b"{}")  # what the Hub sent, as in a copy of the cache that has no links
+    assert download_model("org/name", COMMIT) == snapshot
+    for content in (b'{"a": 1}', b"[]"):
+        config.write_bytes(content)
+        with pytest.raises(HubError, match=r"config\.json in the cache is not what the Hub sent.*Delete .*org--name,"):
+            download_model("org/name", COMMIT)
+    config.unlink()
+    (tmp_path / "other").write_bytes(b"[]")
+    config.symlink_to(tmp_path / "other")
+    with pytest.raises(HubError, match="is not what the Hub sent"):
+        download_model("org/name", COMMIT)
+    for blob in (tmp_path / "models--org--name" / "blobs").iterdir():
+        blob.unlink()
+    for link in [path for path in snapshot.rglob("*") if path.is_symlink()]:
+        link.unlink()
+        link.write_bytes(b"where links cannot be made, nobody knows what it was")
+    assert download_model("org/name", COMMIT) == snapshot

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -89,6 +90,59 @@ def test_a_model_whose_parts_lie_elsewhere_is_refused(tiny_models: dict[str, Pat
     resolve_model(parse_model(str(folder)))
     (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "org/base"}')
     with pytest.raises(ModelError, match="is an adapter"):
+        resolve_model(parse_model(str(folder)))
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("model.safetensors.index.json", {"weight_map": {"a": "../elsewhere.safetensors"}}, "../elsewhere.safetensors"),
+        ("model.safetensors.index.json", {"weight_map": {"a": "x/.hidden.safetensors"}}, "x/.hidden.safetensors"),
+        ("pytorch_model.bin.index.json", {"weight_map": {"a": "/elsewhere.bin"}}, "/elsewhere.bin"),
+        ("0_Transformer/model.safetensors.index.json", {"weight_map": {"a": "weights.h5"}}, "weights.h5"),
+        ("model.safetensors.index.json", {"weight_map": {"a": "__pycache__/w.safetensors"}}, "__pycache__/w"),
+        ("modules.json", [{"idx": 0, "name": "0", "path": "__pycache__", "type": "x"}], "__pycache__"),
+        ("modules.json", [{"idx": 0, "name": "0", "path": "a/.cache/b", "type": "x"}], "a/.cache/b"),
+        ("sentence_bert_config.json", {"tokenizer_name_or_path": "/elsewhere"}, "/elsewhere"),
+        ("0_Transformer/sentence_xlnet_config.json", {"tokenizer_name_or_path": "org/other"}, "org/other"),
+        ("sentence_bert_config.json", {"model_name_or_path": "org/other"}, "org/other"),
+        ("config.json", {"transformers_weights": "../elsewhere.safetensors"}, "../elsewhere.safetensors"),
+        ("router_config.json", {"types": {"../other": "x"}}, "../other"),
+    ],
+)
+def test_a_part_that_lies_elsewhere_is_refused_and_named(
+    tiny_models: dict[str, Path], tmp_path: Path, file: str, content: object, told: str
+) -> None:
+    folder = tmp_path / "mine"
+    shutil.copytree(tiny_models["bert"], folder)
+    (folder / file).parent.mkdir(exist_ok=True)
+    (folder / file).write_text(json.dumps(content))
+    with pytest.raises(ModelError, match=f"loads a part from '{re.escape(told)}.*as its {re.escape(file)} says"):
+        resolve_model(parse_model(str(folder)))
+
+
+def test_parts_that_lie_inside_are_not_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    shutil.copytree(tiny_models["bert"], folder)
+    for file, content in (
+        ("model.safetensors.index.json", {"weight_map": {"a": "model-1.safetensors", "b": "x/model.safetensors"}}),
+        ("sentence_bert_config.json", {"max_seq_length": 5, "tokenizer_name_or_path": None}),
+        ("modules.json", [{"path": ""}, {"path": "1_Pooling"}]),
+        ("config.json", {"_name_or_path": "org/other"}),
+        ("x.index.json", [1]),
+    ):
+        (folder / file).write_text(json.dumps(content))
+    resolve_model(parse_model(str(folder)))
+
+
+def test_an_adapter_of_a_part_is_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    shutil.copytree(tiny_models["bert"], folder)
+    (folder / "0_Transformer").mkdir()
+    (folder / "0_Transformer" / "adapter_config.json").write_text('{"base_model_name_or_path": "org/base"}')
+    resolve_model(parse_model(str(folder)))  # nobody loads it
+    (folder / "modules.json").write_text('[{"path": "0_Transformer"}]')
+    with pytest.raises(ModelError, match="0_Transformer is an adapter"):
         resolve_model(parse_model(str(folder)))
 
 

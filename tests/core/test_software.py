@@ -186,3 +186,9 @@ def test_versions_are_those_that_pip_knows() -> None:
 
     versions = library_versions()
     assert (versions["numpy"], versions["scipy"]) == (numpy.__version__, scipy.__version__)
+
+
+def test_what_the_libraries_compute_by_is_recorded() -> None:
+    """Nothing of NWS imports these."""
+    assert {"spacy-legacy", "sacremoses", "fugashi", "ftfy", "compressed-tensors", "gptqmodel", "hqq"} < {*LIBRARIES}
+    assert {"nvidia-cublas", "nvidia-cublas-cu12", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13"} < {*LIBRARIES}

@@ -147,9 +147,9 @@ QUICK = {
         {**completion(TEXT), "choices": completion(TEXT)["choices"] * 1000}, text=TEXT, extra={**_STATED, **COUNTS}
     ),
     "long-names": _says(
-        json.dumps(completion(TEXT, "f" * 100_000, model="m" * 100_000)),
+        {**completion(TEXT, "f" * 100_000, model="m" * 100_000), "system_fingerprint": f"\n{'p' * 100_000}"},
         text=TEXT,
-        extra={"answered_by": "m" * 200, "finish": "f" * 200, **COUNTS},
+        extra={"answered_by": "m" * 200, "system_fingerprint": "p" * 200, "finish": "f" * 200, **COUNTS},
     ),
     # No JSON, or JSON that Python's reader does not take.
     "nothing": _says("", _NO_JSON),
@@ -174,7 +174,12 @@ QUICK = {
     "content-is-null": _with_content("null", r"wrote nothing \(finish_reason: stop\)"),
     "content-is-blank": _with_content('" \\n\\u2003"', "wrote nothing"),
     "names-are-no-text": _says(
-        {"choices": [{"message": {"content": TEXT}, "finish_reason": ["stop"]}], "model": {"a": 1}, "usage": [1, 2]},
+        {
+            "choices": [{"message": {"content": TEXT}, "finish_reason": ["stop"]}],
+            "model": {"a": 1},
+            "usage": [1, 2],
+            "system_fingerprint": [1],
+        },
         text=TEXT,
         extra={},
     ),
@@ -190,9 +195,12 @@ QUICK = {
     "null-bytes": _with_content('"Snow\\u0000 fell."', text="Snow\ufffd fell."),
     "lone-surrogates": _with_content('"Snow\\ud800 \\ude00fell."', text="Snow\ufffd \ufffdfell."),
     "key": _says(
-        completion(f"Snow {KEY} fell.", f"stop {KEY}", model=f"tiny\n{KEY}{KEY}"),
+        {
+            **completion(f"Snow {KEY} fell.", f"stop {KEY}", model=f"tiny\n{KEY}{KEY}"),
+            "system_fingerprint": f"fp {KEY}",
+        },
         text="Snow [key] fell.",
-        extra={"answered_by": "tiny [key][key]", "finish": "stop [key]", **COUNTS},
+        extra={"answered_by": "tiny [key][key]", "system_fingerprint": "fp [key]", "finish": "stop [key]", **COUNTS},
     ),
     "key-in-headers": _sends(_http(b"no", f"400 {KEY}", X_Key=KEY, Location=KEY), "answered 400: no"),
     "key-in-refusal": _sends(_http(f'{{"error": "{"x" * 290} {KEY}"}}'.encode(), "400 Bad"), "answered 400: xxx"),

@@ -38,6 +38,7 @@ class OpenAiServer(ThreadingHTTPServer):
         script: what it says first, one for each request that names an article.
         scripted: what it says to articles with these words, always.
         model: what it says has answered; None where it does not say.
+        fingerprint: its `system_fingerprint`; None where it does not say.
         together: what the handlers of articles wait for, so that several are under way at once.
     """
 
@@ -50,6 +51,7 @@ class OpenAiServer(ThreadingHTTPServer):
         self.keys: list[str | None] = []
         self.greetings = 0
         self.model: str | None = "tiny-2026"
+        self.fingerprint: str | None = None
         self.first: Reply | None = None
         self.script: deque[Reply] = deque()
         self.scripted: dict[str, Reply] = {}
@@ -82,7 +84,11 @@ class _Handler(BaseHTTPRequestHandler):
         if content != FIRST and server.together is not None:
             server.together.wait(timeout=30)
         if isinstance(reply.body, dict) and "model" in reply.body:
-            reply = Reply(reply.status, {**reply.body, "model": server.model}, reply.headers)
+            reply = Reply(
+                reply.status,
+                {**reply.body, "model": server.model, "system_fingerprint": server.fingerprint},
+                reply.headers,
+            )
         self._send(reply)
 
     def _send(self, reply: Reply) -> None:

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
-from tiny_checkpoints import make_llama
+from tiny_checkpoints import CHAT_TEMPLATE, make_llama
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer, T5EncoderModel
 
 from core.errors import ModelError
@@ -341,6 +341,28 @@ def test_a_checkpoint_without_a_chat_template_gets_the_prompt_as_it_is(tmp_path:
     loaded = load_generator(prompted(folder, SHORT), CPU, 0)
     assert prompt_text(loaded, "the cat") == "Say it in 0 words: the cat"
     assert "no chat template" in loaded.generator.revision
+
+
+@pytest.mark.parametrize(
+    ("template", "written"),
+    [
+        ("\n{{ strftime_now('%d %b %Y') }}", "\n26 Jul 2024"),
+        ("{{ strftime_now(format='%-m/%-d/%y, %H:%M:%S, %A') }}", "7/26/24, 00:00:00, Friday"),
+        # Llama 3.2
+        (
+            "{% if date_string is not defined %}{% if strftime_now is defined %}"
+            "{% set date_string = strftime_now('%d %b %Y') %}{% endif %}{% endif %}Today Date: {{ date_string }}\n",
+            "Today Date: 26 Jul 2024",
+        ),
+        ("{% macro head() %}{{ strftime_now('%Y-%m-%d') }}{% endmacro %}<{{ head() }}>", "<2024-07-26>"),
+    ],
+)
+def test_a_chat_template_that_asks_for_the_date_gets_the_same_one_on_any_day(
+    tmp_path: Path, template: str, written: str
+) -> None:
+    folder = make_llama(tmp_path / "dated", chat_template=template + CHAT_TEMPLATE)
+    loaded = load_generator(prompted(folder, SHORT), CPU, 0)
+    assert prompt_text(loaded, "the cat").startswith(written)
 
 
 def test_a_chat_template_that_refuses_is_told(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 import hashlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import CorpusError, PredictionError, RecipeError
+from core.summarizers import predictions
 from core.summarizers.predictions import Predictions, PredictionsSpec, parse_predictions, read_predictions
 from core.summarizers.systems import UNCUT, Document
 
@@ -99,3 +101,15 @@ def test_the_text_is_kept_and_cut_to_each_length(article: Document, words: list[
 def test_an_article_without_one_is_named() -> None:
     with pytest.raises(PredictionError, match="The predictions mine have none for article '"):
         Predictions("mine", "0" * 64, {"another": "text"}).summarize(document(), [3])
+
+
+def test_a_file_that_is_changed_and_put_back_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / "x.jsonl", {"id": "1", "prediction": "A word."})
+
+    def rows(*_: object) -> Iterator[tuple[str, dict[str, str]]]:
+        path.write_bytes(path.read_bytes())
+        yield "line 1", {"id": "1", "prediction": "Another word."}
+
+    monkeypatch.setattr(predictions, "read_rows", rows)
+    with pytest.raises(CorpusError, match="was written to while it was read"):
+        read_predictions(path, "mine")

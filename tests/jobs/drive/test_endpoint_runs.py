@@ -101,6 +101,11 @@ def test_what_another_model_has_answered_is_not_copied(
     again = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
     assert (again.summaries, again.reused, len(server.asked)) == (6, 6, 12)
     assert {row[-1] for row in rows(store, again.run_id)} == {"tiny-2026"}
+    server.fingerprint = "fp_1"  # other weights under the same name
+    other = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
+    assert (other.summaries, other.reused, len(server.asked)) == (6, 0, 18)
+    again = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
+    assert (again.summaries, again.reused, len(server.asked)) == (6, 6, 18)
 
 
 def test_where_nobody_says_which_model_answers_nothing_is_copied(

@@ -58,9 +58,11 @@ def metrics(tmp_path: Path, name: str = "share", fails: str = "never in a text",
     return path
 
 
-def plan(tiny_models: dict[str, Path], *paths: Path, systems: Sequence[str] = ("lead",)) -> Pinned:
+def plan(
+    tiny_models: dict[str, Path], *paths: Path, systems: Sequence[str] = ("lead",), n: Sequence[int] = (2, 5)
+) -> Pinned:
     tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "limit": 3, "bundle_size": 2}
-    chosen = {"encoder": str(tiny_models["bert"]), "systems": list(systems), "n": [2, 5]}
+    chosen = {"encoder": str(tiny_models["bert"]), "systems": list(systems), "n": list(n)}
     plugins = [{"plugin": str(path)} for path in paths]
     return find_job("baselines").plan("sample", {**tiny, **chosen, "plugins": plugins})
 
@@ -86,11 +88,15 @@ def test_a_plugin_is_stored_scored_resumed_and_shipped(
         driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
 
 
-def test_another_source_is_another_system(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    one = plan(tiny_models, plugin(tmp_path))
+def test_another_source_is_another_work_of_every_system(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    """Inline, a plugin runs in the process of the others, and may change what they compute with."""
+    none, one = plan(tiny_models), plan(tiny_models, plugin(tmp_path))
     other = plan(tiny_models, plugin(tmp_path, fails="something else"))
-    assert works(one, "0123456789ab")["lead"] == works(other, "0123456789ab")["lead"]
+    (tmp_path / "b").mkdir()
+    both = plan(tiny_models, plugin(tmp_path), metrics(tmp_path, file="b/mine.py"))  # another file of the same name
+    assert len({works(pinned, "0123456789ab")["lead"] for pinned in (none, one, other, both)}) == 4
     assert works(one, "0123456789ab")["tail"] != works(other, "0123456789ab")["tail"]
+    assert works(one, "0123456789ab") == works(plan(tiny_models, plugin(tmp_path)), "0123456789ab")
     assert one.recipe.hash != other.recipe.hash
 
 
@@ -150,6 +156,14 @@ def test_an_object_that_reads_the_key_is_copied_for_the_same_article_alone(
     with store.query("select distinct a.key, s.text from summaries s join articles a on a.id = s.article_id "
                      "where s.system = 'named' order by 1") as answer:  # fmt: skip
         assert [tuple(row) for row in answer.rows] == [("a1", "a1"), ("a2", "a2")]
+
+
+def test_an_object_is_told_all_n_and_its_work_has_them(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    """It may write one summary of the longest n and cut it. A function is told one n."""
+    (tmp_path / "mine.py").write_text(OBJECT)
+    one, other = (plan(tiny_models, tmp_path / "mine.py", n=n) for n in ([2, 5], [2, 7]))
+    old, new = works(one, "0123456789ab"), works(other, "0123456789ab")
+    assert {name for name in old if old[name] != new[name]} == {"named"}
 
 
 def test_an_article_that_a_plugin_fails_on_has_the_other_systems_summaries(

@@ -10,6 +10,7 @@ import pytest
 from core.analysis.points import POLICY
 from core.metrics.config import RougeConfig
 from core.models import ModelRef
+from core.plugins import PluginSpec
 from core.software import UNKNOWN
 from core.summarizers.chunk_systems import ChunkSystem
 from core.sweep_plan import SweepPlan
@@ -46,12 +47,17 @@ def with_bertscore(pinned: Pinned, **changes: object) -> Pinned:
     return with_plan(pinned, change)
 
 
+def with_plugin(pinned: Pinned, sha256: str) -> Pinned:
+    return replace(pinned, recipe=pinned.recipe.model_copy(update={"plugins": (PluginSpec("mine.py", sha256),)}))
+
+
 EVERYTHING: dict[str, Callable[[Pinned], Pinned]] = {
     "segmentation": lambda pinned: with_revision(pinned, segmentation="en_core_web_sm-3.7.1"),
     "libraries": lambda pinned: with_revision(pinned, libraries={**pinned.revisions["libraries"], "torch": "9.9"}),
     "language": lambda pinned: with_plan(pinned, lambda plan: replace(plan, language="ko")),
     "layer of BERTScore": lambda pinned: with_bertscore(pinned, num_layers=5),
     "language data": lambda pinned: with_revision(pinned, language_data={"en_core_web_sm": "sha256:0"}),
+    "a digit of a plugin's hash": lambda pinned: with_plugin(pinned, "0" * 63 + "1"),
     "backbone of BERTScore": lambda pinned: with_bertscore(
         pinned, model=ModelRef("all-MiniLM-L6-v2", "org/m", "0" * 40)
     ),
@@ -65,6 +71,7 @@ EVERYTHING: dict[str, Callable[[Pinned], Pinned]] = {
 def test_what_decides_every_number_makes_another_work_of_every_system(
     pinned: Pinned, change: Callable[[Pinned], Pinned]
 ) -> None:
+    pinned = with_plugin(pinned, "0" * 64)
     old, new = works(pinned, CODE), works(change(pinned), CODE)
     assert old.keys() == new.keys() == pinned.systems.keys()
     assert not set(old.values()) & set(new.values())

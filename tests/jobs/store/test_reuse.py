@@ -205,7 +205,7 @@ def test_sqlite_goes_to_the_rows_by_their_key(sqlite_url: str) -> None:
         pass
     values = {
         **{"run_id": "new", "articles": ["a", "b"], "hashes": ["c", "d"], "sources": ["r", "s"]},
-        **{"lengths": [0, 3], "works": ["w"], "by_article": ["x"], "answered_by": None},
+        **{"lengths": [0, 3], "works": ["w"], "by_article": ["x"], "answered_by": None, "system_fingerprint": None},
     }
     with sa.create_engine(sqlite_url).connect() as connection:
         for statement in (reuse._KNOWN, reuse._COPY):
@@ -244,6 +244,21 @@ def test_what_another_model_has_answered_is_not_copied(
     store.record(*second, [(articles[:1], BundleResult((), ()))], SWEEP, found)
     with pytest.raises(StoreError, match="would have 0 summaries and not 6"):
         store.record(*second, [(articles[1:2], BundleResult((), ()))], SWEEP, found)
+
+
+def test_what_another_fingerprint_has_answered_is_not_copied(
+    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
+) -> None:
+    """An endpoint that states none has written the rows that have none."""
+    first, second = claimed(), claimed()
+    fingerprints = [{}, {"system_fingerprint": "fp_1"}, {"system_fingerprint": "fp_2"}]
+    by = {a.id: {"answered_by": "tiny", **stated} for a, stated in zip(articles, fingerprints, strict=False)}
+    summaries = (replace(summary, extra=by.get(summary.article_id, {})) for summary in sweep(articles).summaries)
+    store.record(*first, [(articles, BundleResult(tuple(summaries), ()))])
+    of_all = {a.id: a.content_hash for a in articles}
+    for article, stated in zip(articles, fingerprints, strict=False):
+        found = replace(reusable(store, second[0]), answered_by="tiny", **stated)
+        assert store.known_summaries(found, of_all).keys() == {article.id}
 
 
 def test_a_system_that_looks_at_the_key_is_copied_for_the_very_article(
