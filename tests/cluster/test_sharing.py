@@ -128,5 +128,6 @@ def test_the_machines_of_a_cluster_are_asked(session: Session, tmp_path: Path, m
     """The session has two CPUs and four simulated T4s."""
     smi(tmp_path, f'printf "{ANSWER[:-1]}\\n"')
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(cards, "_NODE_SECONDS", 120.0)  # Ray starts a process for the question
     assert gpu_nodes(None) == gpu_nodes("T4") == [GpuNode(2, 4, parse_cards(ANSWER))]
     assert gpu_nodes("H100") == []

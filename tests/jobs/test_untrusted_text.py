@@ -21,7 +21,7 @@ def run_id(tmp_path) -> str:
 
 
 def fill(store: Store) -> str:
-    signatures = {name: f"{name} {EVIL}" for name in ("bertscore", "rouge", "efficiency", "density")}
+    signatures = {name: f"{name} {EVIL}" for name in ("bertscore", "rouge", "efficiency", "density", "coverage")}
     revisions = {"segmentation": EVIL, "encoders": {"m": EVIL}, "bertscore": EVIL, "libraries": {"l": EVIL}}
     recipe = {"datasets": [{}]}
     spec = RunSpec("phase1", recipe, "cafe", 7, EVIL, revisions | {"datasets": {EVIL: EVIL}}, signatures, 3)
@@ -31,7 +31,7 @@ def fill(store: Store) -> str:
     of = [Article(EVIL, "test", f"{EVIL}{i}", f"News {EVIL} of {i}.", (f"News {EVIL} {i}.",)) for i in range(9)]
     score = Score(0.5, 0.5, 0.5)
     written = [
-        Summary(article.id, system, 3, f"News {EVIL} of", 3, 0.1, Scores(score, score, score, score, 0.1, 1.0))
+        Summary(article.id, system, 3, f"News {EVIL} of", 3, 0.1, Scores(score, score, score, score, 0.1, 1.0, 1.0))
         for article in of[1:]
         for system in SYSTEMS
     ]

@@ -32,7 +32,7 @@ def slowly(plans):
 
 def lead(bundle):
     # The system without scores, which would take seconds to load.
-    scores = Scores(*[Score(1.0, 1.0, 1.0)] * 4, efficiency=1.0, density=1.0)
+    scores = Scores(*[Score(1.0, 1.0, 1.0)] * 4, efficiency=1.0, density=1.0, coverage=1.0)
     for segmented in bundle:
         (draft,) = Lead().summarize(SimpleNamespace(segmented=segmented), [3])
         yield Summary(segmented.article.id, "lead", 3, draft.text, 3, 0.0, scores)

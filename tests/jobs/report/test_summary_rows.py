@@ -32,7 +32,7 @@ def store(tmp_path):
 
 
 def summary(article: Article, system: str, n: int, rng: np.random.Generator) -> Summary:
-    scores = Scores(*(Score(*map(float, rng.uniform(-1, 1, 3))) for _ in range(4)), *map(float, rng.uniform(size=2)))
+    scores = Scores(*(Score(*map(float, rng.uniform(-1, 1, 3))) for _ in range(4)), *map(float, rng.uniform(size=3)))
     extra = {"draws": ("하나", "둘")} if system == "random" else {}
     return Summary(article.id, system, n, TEXTS[n % len(TEXTS)], n, 0.25, scores, extra)
 

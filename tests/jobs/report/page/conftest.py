@@ -21,7 +21,7 @@ from jobs.store import RunSpec, Store, open_store
 QUIET = Console(file=io.StringIO())
 HARM = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> {{ 7*7 }}"
 LENGTHS = (3, 9, 21)
-SIGNATURES = {"bertscore": "made", "rouge": "made", "efficiency": "made", "density": "made"}
+SIGNATURES = {"bertscore": "made", "rouge": "made", "efficiency": "made", "density": "made", "coverage": "made"}
 
 
 def write_articles(path: Path, rows: list[dict[str, str]]) -> Path:
