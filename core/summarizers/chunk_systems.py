@@ -20,9 +20,6 @@ from core.summarizers.lexical_importance import lexrank, position, sentence_word
 from core.summarizers.systems import Document, Draft
 from core.types import SegmentedArticle, SystemKind
 
-DRAWS = 5
-"""How often `random` draws. With one draw, chance would affect everything that is compared with it."""
-
 # From an article and its unit sentence vectors, (sentences, dimensions), to one importance each, (sentences,).
 IMPORTANCE: dict[str, Callable[[SegmentedArticle, FloatArray], FloatArray]] = {
     "textrank": lambda article, vectors: textrank(vectors),
@@ -93,32 +90,3 @@ class LeadChunks:
         similarity: FloatArray = rounded(embeddings.chunks @ centroid(embeddings.sentences))
         order = [index for index in ranking(similarity) if article.chunks[index].sentence < 2]
         return [Draft(n, compose(article, order, n)) for n in lengths]
-
-
-@dataclass(frozen=True, slots=True)
-class Random:
-    """Control: chunks in orders drawn from `seed` and the article's content, the same on every machine.
-
-    The text stored is the first draw's; the scores are the means over `DRAWS` draws, which are stored, too.
-    """
-
-    kind: ClassVar[SystemKind] = "control"
-    has_uncut: ClassVar[bool] = False
-    encoders: ClassVar[tuple[str, ...]] = ()
-    reads_key: ClassVar[bool] = False
-
-    seed: int
-
-    @property
-    def signature(self) -> str:
-        return "random"
-
-    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        article = document.segmented
-        generator = np.random.default_rng([self.seed, int(article.article.content_hash, 16)])
-        orders = [generator.permutation(len(article.chunks)).tolist() for _ in range(DRAWS)]
-        drafts = []
-        for n in lengths:
-            text, *redraws = [compose(article, order, n) for order in orders]
-            drafts.append(Draft(n, text, tuple(redraws)))
-        return drafts

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from core.summarizers.chunk_search import LeadSearch
-from core.summarizers.chunk_systems import ChunkSystem, LeadChunks, Random
+from core.summarizers.chunk_systems import ChunkSystem, LeadChunks
 from core.summarizers.lead import Lead, Lead3
 from core.summarizers.oracles import Oracle, WindowOracle
-from core.summarizers.random_words import RandomWords
+from core.summarizers.random_controls import Random, RandomWords
 from core.summarizers.systems import System
 
 

@@ -36,7 +36,7 @@ def unfinished_bundles(pinned: Pinned, finished: ArticleIds, announced: "array[i
 
 
 def require_known_articles(pinned: Pinned, finished: ArticleIds, run_id: str) -> None:
-    """Refuse to go on with a run that has articles which are others now, though their dataset is the same.
+    """Refuse to resume a run that has articles which are others now, though their dataset is the same.
 
     Streamed datasets do not tell before.
 
@@ -49,7 +49,7 @@ def require_known_articles(pinned: Pinned, finished: ArticleIds, run_id: str) ->
     others = len(finished - ArticleIds(np.unique(np.concatenate(known))))
     if others:
         raise RecipeError(
-            f"Run {run_id} cannot go on: {others} of its articles are read otherwise than when it began, since "
+            f"Run {run_id} cannot be resumed: {others} of its articles are read otherwise than when it began, since "
             "decomposed text is composed now (NFC). Submit a new run."
         )
 

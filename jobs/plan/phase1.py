@@ -1,8 +1,9 @@
 """Phase 1, the sweep over n: the systems of a recipe."""
 
 from core.models import parse_model, resolve_model
-from core.summarizers.chunk_systems import ChunkSystem, Random
+from core.summarizers.chunk_systems import ChunkSystem
 from core.summarizers.lead import Lead
+from core.summarizers.random_controls import Random
 from core.sweep_plan import SweepPlan
 from jobs.plan.pinned import Pinned, PlannedStage, pin_setting, pinned_text
 from jobs.recipes.phase1 import Phase1Recipe

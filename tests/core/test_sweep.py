@@ -17,13 +17,14 @@ from core.errors import EmptyArticleError, LanguageError
 from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig
 from core.metrics.standard import StandardMetrics
 from core.models import parse_model, resolve_model
-from core.summarizers.chunk_systems import ChunkSystem, Random
+from core.summarizers.chunk_systems import ChunkSystem
 from core.summarizers.encoders import Encoder
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generation import Generated, LoadedGenerator
 from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
 from core.summarizers.lead import Lead
 from core.summarizers.prompt_template import DEFAULT_PROMPT
+from core.summarizers.random_controls import Random
 from core.summarizers.systems import Document
 from core.sweep import Sweeper, generated, take_share
 from core.sweep_plan import SweepPlan, make_segmenter, make_sweeper

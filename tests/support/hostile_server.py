@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from openai_server import FIRST, completion
+from openai_server import FIRST, completion, serving
 
 KEY = "sk-not-to-be-seen-0123456789"
 TEXT = "Snow fell on Dover."
@@ -303,16 +303,8 @@ class _Handler(socketserver.StreamRequestHandler):
         return bool(readable) and not self.request.recv(1)
 
 
-@contextlib.contextmanager
-def hostile_server() -> Iterator[HostileServer]:
-    with HostileServer() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+def hostile_server() -> contextlib.AbstractContextManager[HostileServer]:
+    return serving(HostileServer())
 
 
 def eventually(holds: Callable[[], bool], seconds: float = 30.0) -> bool:

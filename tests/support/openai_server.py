@@ -3,13 +3,15 @@
 import contextlib
 import json
 import re
+import socketserver
 import threading
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
 
+Server = TypeVar("Server", bound=socketserver.BaseServer)
 FIRST = "Hello"
 """What is asked before any article."""
 
@@ -113,8 +115,9 @@ def _summary(content: str) -> Reply:
 
 
 @contextlib.contextmanager
-def openai_server() -> Iterator[OpenAiServer]:
-    with OpenAiServer() as server:
+def serving(server: Server) -> Iterator[Server]:
+    """The server, while it answers in a thread of its own."""
+    with server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
@@ -122,3 +125,7 @@ def openai_server() -> Iterator[OpenAiServer]:
         finally:
             server.shutdown()
             thread.join()
+
+
+def openai_server() -> contextlib.AbstractContextManager[OpenAiServer]:
+    return serving(OpenAiServer())

@@ -4,9 +4,8 @@ from documents import document, segmented
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.summarizers.chunk_systems import DRAWS
 from core.summarizers.extractive_baselines import BASELINES
-from core.summarizers.random_words import RandomWords
+from core.summarizers.random_controls import DRAWS, RandomWords
 from core.text.alignment import align, bare_words
 
 TEXT = "The mayor of Alder said that the bridge, which is old, will open in May. Nobody spoke against it."

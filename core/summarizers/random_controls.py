@@ -1,0 +1,74 @@
+"""Controls that draw from the article: what n of its words gain in whatever they are put together of."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from core.summarizers.composition import compose, words_at
+from core.summarizers.systems import Document, Draft
+from core.types import SegmentedArticle, SystemKind
+
+DRAWS = 5
+"""How often each draws. With one draw, chance would affect everything that is compared with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Random:
+    """Control: chunks in orders drawn from `seed` and the article's content, the same on every machine.
+
+    The text stored is the first draw's; the scores are the means over `DRAWS` draws, which are stored, too.
+    """
+
+    kind: ClassVar[SystemKind] = "control"
+    has_uncut: ClassVar[bool] = False
+    encoders: ClassVar[tuple[str, ...]] = ()
+    reads_key: ClassVar[bool] = False
+
+    seed: int
+
+    @property
+    def signature(self) -> str:
+        return "random"
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        article = document.segmented
+        return _drafts(article, self.seed, len(article.chunks), lengths, lambda order, n: compose(article, order, n))
+
+
+@dataclass(frozen=True, slots=True)
+class RandomWords:
+    """Control: n of the article's words, each place as likely as any other and drawn once, in document order.
+
+    Unlike the chunks of `Random` they are no phrases, stop words are among them, and a word that the article repeats
+    may be drawn at several places. Seeds, texts and scores are as there.
+    """
+
+    kind: ClassVar[SystemKind] = "control"
+    has_uncut: ClassVar[bool] = False
+    encoders: ClassVar[tuple[str, ...]] = ()
+    reads_key: ClassVar[bool] = False
+
+    seed: int
+
+    @property
+    def signature(self) -> str:
+        return "random-words"
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        article = document.segmented
+        return _drafts(article, self.seed, len(article.words), lengths, lambda order, n: words_at(article, order[:n]))
+
+
+def _drafts(
+    article: SegmentedArticle, seed: int, items: int, lengths: Sequence[int], write: Callable[[list[int], int], str]
+) -> list[Draft]:
+    """What is written, at each n, of `items` things in each of `DRAWS` orders."""
+    generator = np.random.default_rng([seed, int(article.article.content_hash, 16)])
+    orders = [generator.permutation(items).tolist() for _ in range(DRAWS)]
+    drafts = []
+    for n in lengths:
+        text, *redraws = [write(order, n) for order in orders]
+        drafts.append(Draft(n, text, tuple(redraws)))
+    return drafts
