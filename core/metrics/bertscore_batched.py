@@ -7,6 +7,7 @@ batch, by up to 0.03 for one-word summaries. `core/metrics/bertscore.py` avoids 
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from core.errors import ModelError
 from core.metrics.config import BertScoreConfig
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Row, mean_score
 from core.metrics.pairs import References
-from core.models import model_folder
+from core.models import load_unchanged
 from core.transformer import hide_progress_bars
 
 BATCH = 64  # the library's default
@@ -118,12 +119,13 @@ class BatchedBertScore:
 
     def _load(self) -> tuple[Any, Any]:
         hide_progress_bars()
-        folder = str(model_folder(self._config.model))
-        try:
-            tokenizer = get_tokenizer(folder)
-            model = get_model(folder, self._config.num_layers).to(self._device)
-        except (OSError, ValueError, KeyError, AssertionError) as error:
-            raise ModelError(f"bert-score cannot use {self._config.model.name}: {error}") from error
+        tokenizer, model = load_unchanged(self._config.model, self._load_from)
         # The library cuts to what the tokenizer states, and fails where it states none.
         tokenizer.model_max_length = max_tokens(tokenizer, model)
         return tokenizer, model
+
+    def _load_from(self, folder: Path) -> tuple[Any, Any]:
+        try:
+            return get_tokenizer(str(folder)), get_model(str(folder), self._config.num_layers).to(self._device)
+        except (OSError, ValueError, KeyError, AssertionError) as error:
+            raise ModelError(f"bert-score cannot use {self._config.model.name}: {error}") from error

@@ -17,7 +17,7 @@ from core.device import find_device
 from core.errors import ModelError
 from core.fast_linear import speed_up_linear_layers
 from core.gpu_arithmetic import put_on
-from core.models import ModelRef, model_folder
+from core.models import ModelRef, load_unchanged
 from core.precision import Precision
 from core.token_budget import TokenBudget, encoder_budget
 from core.tokenization import tokenized
@@ -82,10 +82,12 @@ def load_encoder(ref: ModelRef, device: torch.device, precision: Precision = "fl
         ModelError: the files are not those of the recorded revision or no encoder, or the device has no such precision.
         HubError: the model is not in the local cache and the Hub cannot be reached.
     """
-    folder = model_folder(ref)
-    if (folder / "modules.json").exists():
-        return _sentence_transformer(ref.name, folder, device, precision)
-    return _mean_pooled(ref.name, folder, device, precision)
+
+    def load(folder: Path) -> Encoder:
+        kind = _sentence_transformer if (folder / "modules.json").exists() else _mean_pooled
+        return kind(ref.name, folder, device, precision)
+
+    return load_unchanged(ref, load)
 
 
 def embedding_width(ref: ModelRef) -> int:

@@ -12,7 +12,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 from core.batching import max_tokens, to_device, token_batches
 from core.errors import ModelError
-from core.models import model_folder
+from core.models import load_unchanged
 from core.precision import AMPERE
 from core.summarizers.decoding import TopKSampling, clean, generation_config
 from core.summarizers.generator_memory import MOST_GPU_TOKENS, SOURCE_MULTIPLE, generator_bytes_per_token
@@ -176,11 +176,15 @@ def load_generator(generator: Generator, device: torch.device, seed: int) -> Loa
         ModelError: the files are not those of the recorded revision, or no checkpoint that can write.
         HubError: the model is not in the local cache and the Hub cannot be reached.
     """
-    folder = model_folder(generator.model)
-    generator = complete(generator, folder)
     has_bfloat16 = device.type == "cuda" and torch.cuda.get_device_capability(device) >= AMPERE
-    tokenizer, model = _load(folder, generator.architecture, choose_dtype(generator.half, device.type, has_bfloat16))
-    return LoadedGenerator(generator, tokenizer, model.to(device), device, seed)
+    dtype = choose_dtype(generator.half, device.type, has_bfloat16)
+
+    def load(folder: Path) -> LoadedGenerator:
+        completed = complete(generator, folder)
+        tokenizer, model = _load(folder, completed.architecture, dtype)
+        return LoadedGenerator(completed, tokenizer, model.to(device), device, seed)
+
+    return load_unchanged(generator.model, load)
 
 
 def choose_dtype(half: Half, device_type: str, has_bfloat16: bool) -> torch.dtype:

