@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from core.models import ModelRef
 from core.precision import Precision
-from core.sweep_plan import checked
 from core.text.language import Language
 from core.text.language_data import require_same_data
+from core.workers import checked
 
 if TYPE_CHECKING:
     from core.episodes import EpisodeRunner

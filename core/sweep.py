@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_limits
 from core.arithmetic import warn_if_rows_depend
 from core.gpu_arithmetic import multiply_exactly
 from core.metrics.anchor import AnchorScorer
-from core.metrics.plugins import PluginMetric
 from core.metrics.standard import StandardMetrics
+from core.plugins.plugin_metric import PluginMetric
 from core.summarizers.encoders import FloatArray, load_encoder
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator

@@ -1,11 +1,9 @@
-"""Options of the standard metrics, and their signatures. Loads no model library."""
+"""Options of BERTScore and ROUGE, and their signatures. Loads no model library."""
 
 import importlib.metadata
 from dataclasses import dataclass
 
 from core.errors import RecipeError
-from core.metrics.plugins import PluginMetric
-from core.metrics.surface import COVERAGE_SIGNATURE, DENSITY_SIGNATURE, EFFICIENCY_SIGNATURE
 from core.models import ModelRef
 from core.precision import Precision
 from core.text.tokenizers import named_tokenizer
@@ -91,24 +89,3 @@ class RougeConfig:
 def rouge_score_version() -> str:
     """The options as they stand in signatures."""
     return f"rouge_score-{importlib.metadata.version('rouge_score')}"
-
-
-@dataclass(frozen=True, slots=True)
-class MetricsConfig:
-    """Options of the standard metrics, and the metrics of plugins."""
-
-    bertscore: BertScoreConfig
-    rouge: RougeConfig
-    plugins: tuple[PluginMetric, ...] = ()
-
-    @property
-    def signatures(self) -> dict[str, str]:
-        """For each metric, every option that changes its numbers."""
-        return {
-            "bertscore": self.bertscore.signature,
-            "rouge": self.rouge.signature,
-            "efficiency": EFFICIENCY_SIGNATURE,
-            "density": DENSITY_SIGNATURE,
-            "coverage": COVERAGE_SIGNATURE,
-            **{metric.name: metric.signature for metric in self.plugins},
-        }

@@ -7,7 +7,8 @@ import datasets
 import evaluate
 
 from core.metrics.metric import Row
-from core.metrics.registry import NEED_SOURCE, Options, make_metric, text_tokenizer
+from core.metrics.options import Options, text_tokenizer
+from core.metrics.registry import NEED_SOURCE, make_metric
 from core.text.language import check_language
 
 

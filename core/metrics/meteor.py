@@ -16,10 +16,12 @@ import numpy as np
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import exact_match, stem_match, wordnetsyn_match
 
-from core.metrics.bleu import MTEVAL
+from core.metrics.bleu import MTEVAL, translation_tokenizer
 from core.metrics.metric import FloatArray, Row, mean_score
+from core.metrics.options import Options
 from core.metrics.pairs import References
 from core.text.tokenizers import Tokenizer
+from core.text.wordnet import find_wordnet
 
 # Lavie and Agarwal 2007, "METEOR: An Automatic Metric for MT Evaluation with High Levels of Correlation with Human
 # Judgments", and NLTK's defaults.
@@ -123,6 +125,13 @@ class Meteor:
         if self.wordnet is not None:
             stages.append(partial(wordnetsyn_match, wordnet=self.wordnet))
         return stages
+
+
+def make_meteor(name: str, options: Options) -> Meteor:
+    """See `core.metrics.registry`. Stems and synonyms are matched in English only."""
+    tokenizer = translation_tokenizer(options)
+    is_english = tokenizer is MTEVAL
+    return Meteor(options.references, is_english, find_wordnet() if is_english else None, tokenizer)
 
 
 def _chunks(matches: Sequence[Match]) -> int:

@@ -22,6 +22,7 @@ from rapidfuzz.distance import LCSseq
 
 from core.errors import RecipeError
 from core.metrics.config import RougeConfig, rouge_score_version
+from core.metrics.options import Options, text_tokenizer
 from core.metrics.pairs import PairMetric, References, clipped_overlap, over_references, overlap
 from core.text.tokenizers import EnglishTokenizer, Tokenizer, named_tokenizer
 from core.types import Score
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
 VARIANTS = ("rouge1", "rouge2", "rougeL")
 _N = re.compile(r"rouge([1-9][0-9]*)")
 _LIBRARY_MAX_N = 9
+
+
+def make_rouge(name: str, options: Options) -> PairMetric:
+    """See `core.metrics.registry`."""
+    return rouge(name, text_tokenizer(options), options.references)
 
 
 def rouge(variant: str, tokenizer: Tokenizer | None = None, references: References = "best") -> PairMetric:

@@ -13,6 +13,7 @@ import numpy as np
 
 from core.errors import CorpusError
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Metric, Row, mean_score
+from core.metrics.options import Options
 from core.text.words import count_words
 
 _TOKEN = re.compile(r"\w+")
@@ -130,5 +131,8 @@ class SourceMetric:
         return mean_score(statistics)
 
 
-DENSITY = SourceMetric("density", DENSITY_SIGNATURE, density)
-COVERAGE = SourceMetric("coverage", COVERAGE_SIGNATURE, coverage)
+def make_source_metric(name: str, options: Options) -> SourceMetric:
+    """See `core.metrics.registry`: `density` or `coverage`."""
+    if name == "density":
+        return SourceMetric(name, DENSITY_SIGNATURE, density)
+    return SourceMetric(name, COVERAGE_SIGNATURE, coverage)

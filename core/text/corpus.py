@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.did_you_mean import did_you_mean
 from core.errors import CorpusError, RecipeError
 from core.fingerprint import file_sha256
 from core.hub import is_repository_name, resolve_commit
+from core.registry import did_you_mean
 from core.text.article_rows import ArticleRows, KnownArticles, changed, read_once, stream
 from core.text.files import SUFFIXES, LocatedRow, is_data_file, is_file, read_rows
 from core.text.hub_datasets import KNOWN_DATASETS, PINNED_REVISIONS, load_split

@@ -10,7 +10,7 @@ from jobs.commands.shared import Json, err, out
 from jobs.terminal.busy import busy
 
 if TYPE_CHECKING:
-    from core.metrics.plugins import RowMetric
+    from core.plugins.plugin_metric import RowMetric
 
 
 def score(
@@ -77,7 +77,7 @@ def score(
 
     ROUGE, BLEU, METEOR, BERTScore and more, with 95 % intervals.
     """
-    from core.metrics.registry import Options
+    from core.metrics.options import Options
     from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
     from jobs.score import compute as scores
     from jobs.score.show import print_score
@@ -110,8 +110,8 @@ def _own_metrics(plugins: list[str]) -> "list[RowMetric]":
         PluginError: a plugin cannot be found or imported, or has no metrics.
     """
     from core.errors import PluginError
-    from core.metrics.plugins import plugin_metrics, row_metric
-    from core.plugins import PluginSpec, read_plugin
+    from core.plugins.load import PluginSpec, read_plugin
+    from core.plugins.plugin_metric import plugin_metrics, row_metric
 
     row_metrics: list[RowMetric] = []
     for name in plugins:

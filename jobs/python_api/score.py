@@ -10,7 +10,7 @@ from core.errors import CorpusError
 from jobs.terminal.numerals import counted
 
 if TYPE_CHECKING:  # `import nws` must not wait for what metrics need
-    from core.plugins import Judge
+    from core.plugins.load import Judge
     from core.text.files import LocatedRow
     from jobs.score.compute import FileScore
 
@@ -76,8 +76,8 @@ def score(
     >>> nws.score(["Snow closed the schools."], ["Snow has closed all schools."], metrics=["rouge1", brevity])
     Scores of 1 row: rouge1 0.6667, brevity 0.8571 (F1, where there is one).
     """
-    from core.metrics.plugins import row_metric
-    from core.metrics.registry import MINILM, Options
+    from core.metrics.options import MINILM, Options
+    from core.plugins.plugin_metric import row_metric
     from jobs.score.compute import score_rows
 
     chosen = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)

@@ -13,7 +13,8 @@ from core.analysis.bootstrap import score_intervals
 from core.analysis.intervals import Interval, mean_intervals
 from core.errors import CorpusError, LanguageError, RecipeError, SegmentationError
 from core.metrics.metric import FloatArray, Metric, Row
-from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, Options, make_metric, text_tokenizer
+from core.metrics.options import Options, text_tokenizer
+from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric
 from core.text.files import LocatedRow, read_rows
 from core.text.language import check_language
 from core.text.limits import require_summary_length

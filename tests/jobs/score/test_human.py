@@ -14,7 +14,8 @@ from sacrebleu.metrics.bleu import BLEU
 
 from core.errors import CorpusError
 from core.metrics.metric import Row
-from core.metrics.registry import METRICS, NEED_BACKBONE, Options
+from core.metrics.options import Options
+from core.metrics.registry import METRICS, NEED_BACKBONE
 from jobs.score.compute import FileScore, score_file
 from jobs.score.human import VIEWS
 from jobs.score.show import print_score

@@ -1,4 +1,4 @@
-"""Metrics that are not built in: functions of a summary and its references, from a plugin (`core.plugins`) or a caller.
+"""Metrics that are not built in: functions of a summary and its references, from a plugin or a caller.
 
 The higher its value, the better the summary.
 """
@@ -18,19 +18,13 @@ import numpy as np
 
 from core.errors import PluginError
 from core.metrics.metric import FloatArray, Row, mean_score
-from core.plugins import (
-    METRIC_OF_PLUGIN,
-    Judge,
-    Plugin,
-    blaming,
-    definition,
-    file_of,
-    in_brackets,
-    owner,
-    require_signature,
-)
+from core.metrics.registry import is_metric
+from core.plugins.call import blaming, definition, file_of, in_brackets, require_signature
+from core.plugins.load import Judge, Plugin
 from core.types import Article, Scores, Summary
 
+METRIC_OF_PLUGIN = "plugin:"
+"""What follows the name in the signature of a plugin's metric, and of no other."""
 # A column of tables and files, and a name in SQL.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
 # What else is a column where summaries are rows, or a signature of a run.
@@ -63,9 +57,8 @@ class PluginMetric:
     def judge(self, summary: str, references: Sequence[str], subject: str) -> float:
         """As `score`, of a summary of `subject`: errors name it so."""
         judge = self.plugin.metrics()[self.name]
-        file = file_of(judge) if self.plugin.source is None else self.plugin.name
-        failed = f"{self.name} of {owner(self.plugin, judge)} failed on {subject}"
-        return _judged(judge, summary, references, failed, file)
+        failed = f"{self.name} of {self.plugin.owner(judge)} failed on {subject}"
+        return _judged(judge, summary, references, failed, self.plugin.file(judge))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +106,7 @@ def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:
                     f"{name} of {plugin.name} is no metric: give a function of a summary and its references, "
                     "def f(summary, references), which returns a number: the higher, the better."
                 )
-            _require_signature(judge, f"{name} of {owner(plugin, judge)}")
+            _require_signature(judge, f"{name} of {plugin.owner(judge)}")
     return tuple(PluginMetric(name, plugin) for name in plugin.metrics())
 
 
@@ -171,8 +164,6 @@ def _require_name(name: str, owner: str) -> None:
             f"The metric {name!r} of {owner} cannot have this name. A name has only letters A to Z, digits and _, "
             "begins with a letter, and is at most 61 characters long."
         )
-    from core.metrics.registry import is_metric  # and with it the libraries of the others
-
     if name in _TAKEN | _columns() or is_metric(name):
         raise PluginError(f"The metric {name!r} of {owner} has the name of another metric or column: rename it.")
 

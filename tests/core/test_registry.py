@@ -1,6 +1,6 @@
 import pytest
 
-from core.did_you_mean import did_you_mean
+from core.registry import did_you_mean
 
 
 @pytest.mark.parametrize(

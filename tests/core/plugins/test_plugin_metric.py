@@ -9,9 +9,9 @@ import pytest
 
 from core.errors import PluginError
 from core.metrics.metric import Row
-from core.metrics.plugins import PluginMetric, plugin_metrics, row_metric
 from core.metrics.registry import METRICS
-from core.plugins import PluginSpec, read_plugin
+from core.plugins.load import PluginSpec, read_plugin
+from core.plugins.plugin_metric import PluginMetric, plugin_metrics, row_metric
 from core.types import Article, Scores
 
 WORD_RECALL = """
