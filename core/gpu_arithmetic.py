@@ -4,9 +4,9 @@ from typing import Any, Literal, TypeVar
 
 import torch
 
+from core.arithmetic import set_switches
 from core.errors import ModelError
 from core.precision import AMPERE, Precision
-from core.switches import set_switches
 from core.transformer import DTYPES
 
 Model = TypeVar("Model", bound=torch.nn.Module)

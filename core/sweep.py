@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from core.arithmetic import warn_if_rows_depend
 from core.gpu_arithmetic import multiply_exactly
-from core.metrics.anchor import AnchorScorer
+from core.metrics.bertscore import AnchorScorer
 from core.metrics.standard import StandardMetrics
 from core.plugins.plugin_metric import PluginMetric
 from core.summarizers.encoders import FloatArray, load_encoder

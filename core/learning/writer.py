@@ -7,8 +7,7 @@ from typing import NoReturn
 from core.device import find_device
 from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem, load_policies
-from core.metrics.anchor import AnchorScorer
-from core.metrics.bertscore import BertScorer
+from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.summarizers.encoders import load_encoder
 from core.sweep import embed
 from core.text.language import require_language

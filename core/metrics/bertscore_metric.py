@@ -21,7 +21,7 @@ from core.device import find_device
 from core.errors import ModelError, RecipeError
 from core.metrics.bertscore import BertScorer, Idf
 from core.metrics.config import BertScoreConfig, tuned_layer
-from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Metric, Row, mean_score
+from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, Metric, Row
 from core.metrics.options import MINILM, Options, text_tokenizer
 from core.metrics.pairs import References, over_references
 from core.metrics.surface import Efficiency
@@ -66,17 +66,15 @@ def _bertscore(options: Options) -> Metric:
     return kind(BertScoreConfig(model, layer), device, options.references, options.bertscore_idf)
 
 
-class _RowScores(ABC):
+class _RowScores(MeanOverRows, ABC):
     """Precision, recall and F1 of BERTScore (each in [-1, 1], as a rule in [0, 1]); over rows the mean.
 
     The backbone is loaded when the first rows are scored. The scores of the rows seen last are kept, because
     efficiency asks for those of the same rows again.
     """
 
-    mean_over_rows: ClassVar[bool] = True
-
-    name = "bertscore"
-    parts: tuple[str, ...] = PRECISION_RECALL_F1
+    name: ClassVar[str] = "bertscore"
+    parts: ClassVar[tuple[str, ...]] = PRECISION_RECALL_F1
 
     def __init__(
         self, config: BertScoreConfig, device: torch.device, references: References = "best", idf: bool = False
@@ -101,10 +99,6 @@ class _RowScores(ABC):
         if self._last is None or self._last[0] != tuple(rows):
             self._last = tuple(rows), self._scores(rows)
         return self._last[1]
-
-    def score(self, statistics: FloatArray) -> FloatArray:
-        """Mean over rows."""
-        return mean_score(statistics)
 
     @abstractmethod
     def _scores(self, rows: Sequence[Row]) -> FloatArray:

@@ -17,7 +17,7 @@ from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import exact_match, stem_match, wordnetsyn_match
 
 from core.metrics.bleu import MTEVAL, translation_tokenizer
-from core.metrics.metric import FloatArray, Row, mean_score
+from core.metrics.metric import FloatArray, MeanOverRows, Row
 from core.metrics.options import Options
 from core.metrics.pairs import References
 from core.text.tokenizers import Tokenizer
@@ -34,7 +34,7 @@ Match = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Meteor:
+class Meteor(MeanOverRows):
     """METEOR (NLTK) of each row, in [0, 1); over rows the mean.
 
     Attributes:
@@ -44,17 +44,12 @@ class Meteor:
         tokenizer: cuts every text into tokens.
     """
 
-    mean_over_rows: ClassVar[bool] = True
+    name: ClassVar[str] = "meteor"
 
     references: References = "best"
     stem: bool = True
     wordnet: Any = None
     tokenizer: Tokenizer = MTEVAL
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "meteor"
 
     @property
     def signature(self) -> str:
@@ -76,18 +71,9 @@ class Meteor:
             )
         )
 
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """One value: `score`."""
-        return ("score",)
-
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
         """The score of each row, (rows, 1)."""
         return np.array([self._row_score(row) for row in rows], dtype=np.float64).reshape(len(rows), 1)
-
-    def score(self, statistics: FloatArray) -> FloatArray:
-        """Mean over rows."""
-        return mean_score(statistics)
 
     def _row_score(self, row: Row) -> float:
         prediction = self._tokens(row.prediction)

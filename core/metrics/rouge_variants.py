@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from core.errors import RecipeError
-from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Metric, Row, mean_score
+from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, Metric, Row
 from core.metrics.options import Options, text_tokenizer
 from core.metrics.pairs import PairMetric, References, clipped_overlap, overlap
 from core.metrics.rouge import make_rouge
@@ -127,21 +127,16 @@ def make_dialogsum(name: str, options: Options) -> Metric:
 
 
 @dataclass(frozen=True, slots=True)
-class DialogSum:
+class DialogSum(MeanOverRows):
     """Sum of the F1 of ROUGE-1, ROUGE-2 and ROUGE-L, in [0, 3]; over rows the mean.
 
     Attributes:
         rouges: the three, with the same options; each takes the reference that is best for itself.
     """
 
-    mean_over_rows: ClassVar[bool] = True
+    name: ClassVar[str] = "dialogsum"
 
     rouges: tuple[Metric, Metric, Metric]
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "dialogsum"
 
     @property
     def signature(self) -> str:
@@ -149,17 +144,8 @@ class DialogSum:
         rouge1 = self.rouges[0]
         return f"dialogsum|sum of f1:rouge1,rouge2,rougeL|{rouge1.signature.removeprefix(f'{rouge1.name}|')}"
 
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """One value: `score`."""
-        return ("score",)
-
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
         """The score of each row, (rows, 1)."""
         f1 = PRECISION_RECALL_F1.index("f1")
         rouge1, rouge2, rougel = (metric.statistics(rows)[:, f1 : f1 + 1] for metric in self.rouges)
         return rouge1 + rouge2 + rougel
-
-    def score(self, statistics: FloatArray) -> FloatArray:
-        """Mean over rows."""
-        return mean_score(statistics)

@@ -12,12 +12,12 @@ import re
 import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from core.errors import PluginError
-from core.metrics.metric import FloatArray, Row, mean_score
+from core.metrics.metric import FloatArray, MeanOverRows, Row
 from core.metrics.registry import is_metric
 from core.plugins.call import blaming, definition, file_of, in_brackets, require_signature
 from core.plugins.load import Judge, Plugin
@@ -62,20 +62,13 @@ class PluginMetric:
 
 
 @dataclass(frozen=True, slots=True)
-class RowMetric:
+class RowMetric(MeanOverRows):
     """A metric from outside as a `core.metrics.metric.Metric`: over rows the mean of its values."""
-
-    mean_over_rows: ClassVar[bool] = True
 
     name: str
     signature: str
     # From a summary, its references and what errors call the row to a finite number.
     judge: Callable[[str, Sequence[str], str], float]
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """One value."""
-        return ("score",)
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
         """The value of each row, (rows, 1).
@@ -85,10 +78,6 @@ class RowMetric:
         """
         values = [self.judge(row.prediction, row.references, f"row {i}") for i, row in enumerate(rows, 1)]
         return np.array(values, dtype=np.float64).reshape(len(rows), 1)
-
-    def score(self, statistics: FloatArray) -> FloatArray:
-        """Mean over rows."""
-        return mean_score(statistics)
 
 
 def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:

@@ -9,8 +9,8 @@ import numpy as np
 from core.registry import Registry
 from core.summarizers.composition import compose
 from core.summarizers.importance import FloatArray, centroid, chunk_weights, ranking, rounded
-from core.summarizers.systems import Document, Draft
-from core.types import SegmentedArticle, SystemKind
+from core.summarizers.systems import Document, Draft, UsualSystem
+from core.types import SegmentedArticle
 
 # From an article and its unit sentence vectors, (sentences, dimensions), to one importance each, (sentences,).
 IMPORTANCE: Registry[Callable[[SegmentedArticle, FloatArray], FloatArray]] = Registry(
@@ -26,15 +26,11 @@ IMPORTANCE: Registry[Callable[[SegmentedArticle, FloatArray], FloatArray]] = Reg
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkSystem:
+class ChunkSystem(UsualSystem):
     """Chunks ranked by the importance of their sentence and by their own similarity to the document.
 
     `name` is the signature where one encoder is all there is, e.g. `textrank`.
     """
-
-    kind: ClassVar[SystemKind] = "system"
-    has_uncut: ClassVar[bool] = False
-    reads_key: ClassVar[bool] = False
 
     encoder: str
     importance: str
@@ -60,21 +56,15 @@ class ChunkSystem:
 
 
 @dataclass(frozen=True, slots=True)
-class LeadChunks:
+class LeadChunks(UsualSystem):
     """The chunks of the first two sentences, by their similarity to the document.
 
     It joins the two strongest cues that need no learning: the beginning of a news article, and the document's centre.
     """
 
-    kind: ClassVar[SystemKind] = "system"
-    has_uncut: ClassVar[bool] = False
-    reads_key: ClassVar[bool] = False
-
     encoder: str
 
-    @property
-    def signature(self) -> str:
-        return "lead2+chunks"
+    signature: ClassVar[str] = "lead2+chunks"
 
     @property
     def encoders(self) -> tuple[str, ...]:

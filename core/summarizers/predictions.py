@@ -7,12 +7,11 @@ from typing import ClassVar
 
 from core.errors import CorpusError, PredictionError, RecipeError, SegmentationError
 from core.fingerprint import file_sha256, file_state
-from core.summarizers.systems import Document, Draft, require_name, uncut_and_cut
+from core.summarizers.systems import Document, Draft, UsualSystem, require_name, uncut_and_cut
 from core.text.files import is_file, read_rows
 from core.text.limits import require_summary_length
 from core.text.rows import cleaned
 from core.text.words import count_words
-from core.types import SystemKind
 
 KEY_FIELD, TEXT_FIELD = "id", "prediction"
 
@@ -54,7 +53,7 @@ def parse_predictions(text: str) -> PredictionsSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Predictions:
+class Predictions(UsualSystem):
     """A system whose texts exist already. They are used uncut, and cut to n like those of a generator.
 
     Attributes:
@@ -63,9 +62,7 @@ class Predictions:
         texts: the predictions, on one line each, by the article's key. They travel with the system.
     """
 
-    kind: ClassVar[SystemKind] = "system"
     has_uncut: ClassVar[bool] = True
-    encoders: ClassVar[tuple[str, ...]] = ()
     reads_key: ClassVar[bool] = True
 
     name: str

@@ -173,7 +173,7 @@ def _try_training(
     pinned: Pinned, training: PlannedTraining, device: str, measured: _Measured
 ) -> "dict[str, PolicySystem]":
     """Prepare some articles and make two updates of each kind of policy; the policies as they are then, by system."""
-    from core.learning.rounds import train
+    from core.learning.learner import train
     from jobs.drive.stored_policies import stored_systems
     from jobs.drive.training import checkpoint_of, new_learner
 

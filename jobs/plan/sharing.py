@@ -6,8 +6,7 @@ from typing import TypeAlias
 from cluster.cards import GpuNode
 from cluster.sharing import Sharing, choose_sharing
 from core.episode_plan import EpisodePlan
-from core.model_size import parameters
-from core.models import ModelRef, model_folder
+from core.models import ModelRef, model_folder, parameters
 from core.precision import AMPERE, Precision
 from core.summarizers.generators import Generator
 from core.sweep_plan import SweepPlan

@@ -12,11 +12,10 @@ from core.episode_plan import EpisodePlan, make_episode_runner
 from core.episodes import EpisodeRunner
 from core.errors import EmptyArticleError
 from core.learning.exchange import ArticleGradient, Broadcast, Episode
-from core.learning.learner import Learner
+from core.learning.learner import Learner, update_request
 from core.learning.policies import PolicyConfig, make_policies
 from core.learning.reinforce import ReinforceConfig
 from core.learning.reward import RewardConfig
-from core.learning.rounds import update_request
 from core.learning.training_config import TrainingConfig
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
