@@ -20,7 +20,7 @@ from sentence_transformers import SentenceTransformer
 
 from cluster.pool import Work
 from core import fast_linear
-from core.device import find_device
+from core.gpu_arithmetic import find_device
 from core.metrics.rouge import VARIANTS
 from core.models import model_folder
 from core.summarizers.encoders import FloatArray

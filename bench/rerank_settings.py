@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from core.device import find_device
 from core.episode_plan import EpisodePlan, make_episode_runner
 from core.episodes import EpisodeRunner
+from core.gpu_arithmetic import find_device
 from core.learning.environment import positions_taken
 from core.learning.learner import Learner, train
 from core.learning.policies import FeaturePolicies, StudyPolicies, make_policies, restore_policies

@@ -47,8 +47,8 @@ def make_episode_runner(plan: EpisodePlan, device: str, memory_fraction: float |
         ModelError: a model cannot be loaded.
         RecipeError: there is no such metric to reward with.
     """
-    from core.device import find_device
     from core.episodes import EpisodeRunner
+    from core.gpu_arithmetic import find_device
     from core.learning.reward import make_reward
     from core.summarizers.encoders import load_encoder
     from core.sweep import take_share

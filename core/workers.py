@@ -49,7 +49,7 @@ def checked(
 
 def make_sweeper(plan: SweepPlan, device: str, memory_fraction: float | None = None) -> "Sweeper":
     """A sweeper on `device`, see `core.sweep.take_share`."""
-    from core.device import find_device
+    from core.gpu_arithmetic import find_device
     from core.sweep import Sweeper, take_share
 
     require_same_data(dict(plan.language_data))

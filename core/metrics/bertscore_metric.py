@@ -17,12 +17,11 @@ import numpy as np
 import torch
 
 from core.batching import max_tokens
-from core.device import find_device
 from core.errors import ModelError, RecipeError
+from core.gpu_arithmetic import find_device
 from core.metrics.bertscore import BertScorer, Idf
-from core.metrics.config import BertScoreConfig, tuned_layer
+from core.metrics.config import MINILM, BertScoreConfig, Options, text_tokenizer, tuned_layer
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, Metric, Row
-from core.metrics.options import MINILM, Options, text_tokenizer
 from core.metrics.pairs import References, over_references
 from core.metrics.surface import Efficiency
 from core.models import load_unchanged, parse_model, resolve_model

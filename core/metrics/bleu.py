@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
+from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import FloatArray, Row
-from core.metrics.options import Options, text_tokenizer
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
 
 

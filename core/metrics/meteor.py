@@ -17,8 +17,8 @@ from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import exact_match, stem_match, wordnetsyn_match
 
 from core.metrics.bleu import MTEVAL, translation_tokenizer
+from core.metrics.config import Options
 from core.metrics.metric import FloatArray, MeanOverRows, Row
-from core.metrics.options import Options
 from core.metrics.pairs import References
 from core.text.tokenizers import Tokenizer
 from core.text.wordnet import find_wordnet

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable
 
+from core.metrics.config import Options
 from core.metrics.metric import Metric
-from core.metrics.options import Options
 from core.registry import Registry
 
 # Each is given the name that was asked for, and the options.

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING
 from rapidfuzz.distance import LCSseq
 
 from core.errors import RecipeError
-from core.metrics.config import RougeConfig, rouge_score_version
-from core.metrics.options import Options, text_tokenizer
+from core.metrics.config import Options, RougeConfig, rouge_score_version, text_tokenizer
 from core.metrics.pairs import PairMetric, References, clipped_overlap, over_references, overlap
 from core.text.tokenizers import EnglishTokenizer, Tokenizer, named_tokenizer
 from core.types import Score

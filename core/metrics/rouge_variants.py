@@ -25,8 +25,8 @@ from typing import ClassVar
 import numpy as np
 
 from core.errors import RecipeError
+from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, Metric, Row
-from core.metrics.options import Options, text_tokenizer
 from core.metrics.pairs import PairMetric, References, clipped_overlap, overlap
 from core.metrics.rouge import make_rouge
 from core.text.tokenizers import EnglishTokenizer, Tokenizer

@@ -11,8 +11,8 @@ import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
+from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import FloatArray, Row
-from core.metrics.options import Options, text_tokenizer
 from core.text.tokenizers import CharTokenizer, EnglishTokenizer
 
 ORDER = 4

@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from core.errors import CorpusError
+from core.metrics.config import Options
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, Metric, Row
-from core.metrics.options import Options
 from core.text.words import count_words
 
 _TOKEN = re.compile(r"\w+")

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import CorpusError, RecipeError
-from core.fingerprint import file_sha256
 from core.hub import HUB_FAILURES, is_repository_name, resolve_commit
 from core.registry import did_you_mean
 from core.text.article_rows import ArticleRows, KnownArticles, changed, read_once, stream
-from core.text.files import SUFFIXES, LocatedRow, is_data_file, is_file, read_rows
+from core.text.files import SUFFIXES, LocatedRow, content_sha256, is_data_file, is_file, read_rows
 from core.text.rows import Fields, recognise_fields
 from core.types import Article
 
@@ -119,29 +118,20 @@ def _open_file(path: Path, name: str, spec: DatasetSpec) -> Corpus:
     def choose(names: Sequence[str]) -> Sequence[str]:
         return choose_fields(names).names
 
-    revision = _revision(path)
+    revision = f"sha256:{content_sha256(path)}"
     rows = ArticleRows(str(path), name, "all", functools.partial(read_rows, path, choose), choose_fields)
     known = read_once(rows, spec.skip, spec.limit)
     if known is None:
         raise CorpusError(f"{path} holds no article{_after(spec)}.")
 
     def require_unchanged() -> None:
-        if _revision(path) != revision:
+        if f"sha256:{content_sha256(path)}" != revision:
             raise changed(str(path), "its SHA-256 differs")
 
     # Hashed before and after: the revision is that of what was read, not of what came to lie there meanwhile.
     require_unchanged()
     pinned_name = name if name in BUNDLED else str(path.resolve())
     return Corpus(name, pinned_name, "all", revision, len(known.ids), known.read, require_unchanged, known)
-
-
-def _revision(path: Path) -> str:
-    if not is_file(path):
-        raise CorpusError(f"There is no file {path}.")
-    try:
-        return f"sha256:{file_sha256(path)}"
-    except OSError as error:
-        raise CorpusError(f"{path} cannot be read: {error}.") from error
 
 
 def _open_hub(spec: DatasetSpec) -> Corpus:

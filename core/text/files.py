@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import CorpusError
+from core.fingerprint import file_sha256
 
 # Where a row stands ("line 7"), and the row.
 LocatedRow = tuple[str, dict[str, object]]
@@ -60,6 +61,20 @@ def read_rows(path: Path, choose: Choose, wanted: Iterable[int] = ()) -> Iterato
 def is_file(path: Path) -> bool:
     """Whether there is such a file. False if `Path.is_file` fails: the name is too long, or has a NUL in it."""
     return os.path.isfile(path)
+
+
+def content_sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes, as 64 hex digits.
+
+    Raises:
+        CorpusError: there is none, or it cannot be read.
+    """
+    if not is_file(path):
+        raise CorpusError(f"There is no file {path}.")
+    try:
+        return file_sha256(path)
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read: {error}.") from error
 
 
 def is_data_file(name: str) -> bool:

@@ -77,7 +77,7 @@ def score(
 
     ROUGE, BLEU, METEOR, BERTScore and more, with 95 % intervals.
     """
-    from core.metrics.options import Options
+    from core.metrics.config import Options
     from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
     from jobs.score import compute as scores
     from jobs.score.show import print_score

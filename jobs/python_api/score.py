@@ -76,7 +76,7 @@ def score(
     >>> nws.score(["Snow closed the schools."], ["Snow has closed all schools."], metrics=["rouge1", brevity])
     Scores of 1 row: rouge1 0.6667, brevity 0.8571 (F1, where there is one).
     """
-    from core.metrics.options import MINILM, Options
+    from core.metrics.config import MINILM, Options
     from core.plugins.plugin_metric import row_metric
     from jobs.score.compute import score_rows
 

@@ -12,8 +12,8 @@ import numpy as np
 from core.analysis.bootstrap import score_intervals
 from core.analysis.intervals import Interval, mean_intervals
 from core.errors import CorpusError, LanguageError, RecipeError, SegmentationError
+from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import FloatArray, Metric, Row
-from core.metrics.options import Options, text_tokenizer
 from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric
 from core.text.files import LocatedRow, read_rows
 from core.text.language import check_language

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
+from core.metrics.config import Options
 from core.metrics.metric import Row
-from core.metrics.options import Options
 from core.metrics.registry import make_metric
 
 

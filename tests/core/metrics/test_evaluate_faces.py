@@ -2,9 +2,9 @@ import evaluate
 import pytest
 
 from core.errors import LanguageError
+from core.metrics.config import Options
 from core.metrics.evaluate_faces import Face, combine
 from core.metrics.metric import Row
-from core.metrics.options import Options
 from core.metrics.registry import METRICS, NEED_SOURCE, make_metric
 
 PREDICTIONS = ["the cat sat on the mat", "shares fell in Tokyo"]

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import RecipeError
+from core.metrics.config import Options
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Row
-from core.metrics.options import Options
 from core.metrics.registry import METRICS, NEED_BACKBONE, NEED_SOURCE, make_metric
 
 TOP = {"sacrebleu": 100.0, "chrf": 100.0, "chrf++": 100.0, "dialogsum": 3.0}

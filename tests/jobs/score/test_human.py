@@ -13,8 +13,8 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics.bleu import BLEU
 
 from core.errors import CorpusError
+from core.metrics.config import Options
 from core.metrics.metric import Row
-from core.metrics.options import Options
 from core.metrics.registry import METRICS, NEED_BACKBONE
 from jobs.score.compute import FileScore, score_file
 from jobs.score.human import VIEWS
