@@ -32,7 +32,7 @@ from core.text.words import count_words
 from core.types import Article, Score, Scores, SegmentedArticle, Summary
 
 if TYPE_CHECKING:
-    from core.summarizers.endpoint_replies import Answer
+    from core.summarizers.endpoint_replies import EndpointAnswer
     from core.summarizers.endpoint_requests import LoadedEndpoint
     from core.summarizers.generation import Generated, LoadedGenerator
 
@@ -41,7 +41,7 @@ Encode = Callable[[Sequence[str]], FloatArray]
 # From texts to the function that waits for their vectors: it is called once all encoders have begun.
 BeginEncode = Callable[[Sequence[str]], Callable[[], FloatArray]]
 # From texts, a number each that seeds what is drawn for it, and how many words each prompt asks for, to summaries.
-Generate: TypeAlias = "Callable[[Sequence[str], Sequence[int], Sequence[int]], Sequence[Generated | Answer]]"
+Generate: TypeAlias = "Callable[[Sequence[str], Sequence[int], Sequence[int]], Sequence[Generated | EndpointAnswer]]"
 # An article, the signature of the system, and what it wrote.
 Written = tuple[Article, str, Draft]
 

@@ -96,7 +96,7 @@ class Rouge:
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
+class _CountedText:
     """The tokens of a text, and how often each of them and each pair of neighbours occurs."""
 
     tokens: list[str]
@@ -104,12 +104,12 @@ class _Counted:
     bigrams: Counter[tuple[str, str]]
 
 
-def _count(tokenizer: Tokenizer, text: str) -> _Counted:
+def _count(tokenizer: Tokenizer, text: str) -> _CountedText:
     tokens = tokenizer.tokenize(text)
-    return _Counted(tokens, Counter(tokens), Counter(itertools.pairwise(tokens)))
+    return _CountedText(tokens, Counter(tokens), Counter(itertools.pairwise(tokens)))
 
 
-def _compare(candidate: _Counted, reference: _Counted) -> dict[str, Score]:
+def _compare(candidate: _CountedText, reference: _CountedText) -> dict[str, Score]:
     lcs = LCSseq.similarity(candidate.tokens, reference.tokens)
     return {
         "rouge1": clipped_overlap(candidate.unigrams, reference.unigrams),
