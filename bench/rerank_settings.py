@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from core.episode_plan import EpisodePlan, make_episode_runner
 from core.episodes import EpisodeRunner
 from core.gpu_arithmetic import find_device
 from core.learning.environment import positions_taken
@@ -34,6 +33,7 @@ from core.summarizers.composition import adjacent_share
 from core.summarizers.lead import first_sentences
 from core.text.corpus import DatasetSpec, open_corpus
 from core.types import Article
+from core.workers import EpisodePlan, make_episode_runner
 
 K = 160
 LENGTHS = (7, 9, 11, 13)

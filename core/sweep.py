@@ -203,7 +203,10 @@ def _plugin_scores(written: Sequence[Written], metrics: Sequence[PluginMetric]) 
         PluginError: a metric raised, or returned no finite number.
     """
     pairs = dict.fromkeys((article, text) for article, _, draft in written for text in draft.texts)
-    values = {metric.name: {pair: metric.score(*pair) for pair in pairs} for metric in metrics}
+    values = {
+        metric.name: {(a, text): metric.judge(text, a.references, f"article {a.key!r}") for a, text in pairs}
+        for metric in metrics
+    }
     return [
         {
             name: math.fsum(scores[article, text] for text in draft.texts) / len(draft.texts)

@@ -10,7 +10,7 @@ from jobs.commands.shared import Json, err, out
 from jobs.terminal.busy import busy
 
 if TYPE_CHECKING:
-    from core.plugins.plugin_metric import RowMetric
+    from core.plugins.plugin_metric import PluginMetric
 
 
 def score(
@@ -103,7 +103,7 @@ def score(
     print(json.dumps(result.as_dict())) if as_json else print_score(result, out)
 
 
-def _own_metrics(plugins: list[str]) -> "list[RowMetric]":
+def _own_metrics(plugins: list[str]) -> "list[PluginMetric]":
     """Every metric of these plugins.
 
     Raises:
@@ -111,12 +111,12 @@ def _own_metrics(plugins: list[str]) -> "list[RowMetric]":
     """
     from core.errors import PluginError
     from core.plugins.load import PluginSpec, read_plugin
-    from core.plugins.plugin_metric import plugin_metrics, row_metric
+    from core.plugins.plugin_metric import plugin_metrics
 
-    row_metrics: list[RowMetric] = []
+    own: list[PluginMetric] = []
     for name in plugins:
         metrics = plugin_metrics(read_plugin(PluginSpec(name), Path(name)))
         if not metrics:
             raise PluginError(f'The plugin {name} has no metrics: end it with METRICS = {{"name": function}}.')
-        row_metrics += map(row_metric, metrics)
-    return row_metrics
+        own += metrics
+    return own

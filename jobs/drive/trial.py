@@ -14,12 +14,12 @@ import numpy as np
 
 from cluster.episode_pool import InlineEpisodePool
 from cluster.pool import InlinePool, Segmenter, Work
-from core.episode_plan import make_episode_runner
 from core.errors import NwsError
 from core.summarizers.endpoint import Endpoint
 from core.sweep_plan import SweepPlan
 from core.text.corpus import Corpus
 from core.types import Article, Failure, SegmentedArticle
+from core.workers import make_episode_runner
 from jobs.drive.gpu_busy import GpuWatch
 from jobs.drive.pools import sweep_work
 from jobs.drive.stages import with_policies

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from core.episode_plan import EpisodePlan
 from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem
 from core.learning.reward import RewardConfig, reward_signature
@@ -13,6 +12,7 @@ from core.sweep_plan import SweepPlan
 from core.text.corpus import Corpus
 from core.text.near_copies import MOST_SHARED, WORDS, near_copies
 from core.types import Article
+from core.workers import EpisodePlan
 from jobs.plan.pinned import (
     Pinned,
     PinnedSetting,

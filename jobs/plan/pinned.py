@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from core.episode_plan import EpisodePlan
 from core.errors import RecipeError
 from core.metrics.config import BertScoreConfig, RougeConfig, tuned_layer
 from core.models import ModelRef, is_folder, parse_model, resolve_model
@@ -18,6 +17,7 @@ from core.text.language_data import language_data
 from core.text.segmentation import pipeline_revision, resolve_pipeline
 from core.text.tokenizers import DEFAULT_TOKENIZERS
 from core.types import SystemKind
+from core.workers import EpisodePlan
 from jobs.plan.revisions import code_version, dataset_revisions
 from jobs.recipes.base import RunRecipe
 from jobs.store import RunSpec, Stage

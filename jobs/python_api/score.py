@@ -77,12 +77,12 @@ def score(
     Scores of 1 row: rouge1 0.6667, brevity 0.8571 (F1, where there is one).
     """
     from core.metrics.config import MINILM, Options
-    from core.plugins.plugin_metric import row_metric
+    from core.plugins.plugin_metric import function_metric
     from jobs.score.compute import score_rows
 
     chosen = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
     names = [metric for metric in chosen if isinstance(metric, str)]
-    own = [row_metric(metric) for metric in chosen if not isinstance(metric, str)]
+    own = [function_metric(metric) for metric in chosen if not isinstance(metric, str)]
     options = Options(stemmer=stemmer, lang=lang, bertscore_model=bertscore_model or MINILM)
     for name, given in (("predictions", predictions), ("references", references), ("sources", sources)):
         if isinstance(given, str):

@@ -172,7 +172,7 @@ def _require_readable(options: Options, rows: Sequence[Row]) -> None:
         return
     # They import PyTorch, which takes seconds, and most metrics need none.
     from core.models import parse_model, resolve_model
-    from core.vocabulary_coverage import MOST_UNREAD, unread_share
+    from core.tokenization import MOST_UNREAD, unread_share
 
     model = resolve_model(parse_model(options.bertscore_model))
     share = unread_share(model, (text for row in rows for text in (row.prediction, *row.references)))
