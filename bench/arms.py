@@ -20,13 +20,14 @@ from sentence_transformers import SentenceTransformer
 
 from cluster.pool import Work
 from core import fast_linear
-from core.device import find_device
+from core.gpu_arithmetic import find_device
 from core.metrics.rouge import VARIANTS
 from core.models import model_folder
 from core.summarizers.encoders import FloatArray
 from core.sweep import BeginEncode, Sweeper, embed, write
-from core.sweep_plan import SweepPlan, make_segmenter
+from core.sweep_plan import SweepPlan
 from core.types import Article, Score, SegmentedArticle
+from core.workers import make_segmenter
 from jobs.drive import driver
 from jobs.drive.pools import Makers
 from jobs.plan.pinned import Pinned

@@ -30,12 +30,13 @@ from bench.machine import cpu_model
 from bench.parts import Stopwatch, watched
 from bench.random_models import make_bert
 from bench.sweep import compare
-from core.device import find_device
 from core.fast_linear import onednn_works
+from core.gpu_arithmetic import find_device
 from core.precision import Precision
 from core.sweep import Sweeper
-from core.sweep_plan import SweepPlan, make_segmenter, make_sweeper
+from core.sweep_plan import SweepPlan
 from core.types import SegmentedArticle, Summary
+from core.workers import make_segmenter, make_sweeper
 from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import code_version

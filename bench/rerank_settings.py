@@ -18,24 +18,22 @@ from typing import Any
 import numpy as np
 import torch
 
-from core.device import find_device
-from core.episode_plan import EpisodePlan, make_episode_runner
 from core.episodes import EpisodeRunner
+from core.gpu_arithmetic import find_device
 from core.learning.environment import positions_taken
-from core.learning.learner import Learner
+from core.learning.learner import Learner, train
 from core.learning.policies import FeaturePolicies, StudyPolicies, make_policies, restore_policies
 from core.learning.reward import RewardConfig
-from core.learning.rounds import train
 from core.learning.sampling import Choice, Draw, Greedy, episodes, falling
 from core.learning.training_config import TrainingConfig
-from core.metrics.anchor import AnchorScorer
-from core.metrics.bertscore import BertScorer
+from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from core.summarizers.composition import adjacent_share
 from core.summarizers.lead import first_sentences
 from core.text.corpus import DatasetSpec, open_corpus
 from core.types import Article
+from core.workers import EpisodePlan, make_episode_runner
 
 K = 160
 LENGTHS = (7, 9, 11, 13)

@@ -33,9 +33,10 @@ from bench.machine import cpu_model, linear_gflops
 from bench.parts import MODELS, watched
 from core.models import model_folder
 from core.sweep import Sweeper, take_share
-from core.sweep_plan import SweepPlan, make_segmenter
+from core.sweep_plan import SweepPlan
 from core.transformer import load_transformer
 from core.types import Score
+from core.workers import make_segmenter
 from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe

@@ -24,10 +24,18 @@ from torch import nn
 
 from core.fast_linear import CPUINFO, PackedLinear, onednn_is_faster
 from core.precision import ROWS_DEPEND
-from core.switches import set_switches
 
 logger = logging.getLogger(__name__)
 
+# Environment variables with which the libraries of a run compute other numbers.
+# How many threads compute is set by `core.sweep.take_share`, and MKL_CBWR is named with MKL.
+_SWITCHES = (
+    *("ATEN_CPU_CAPABILITY", "DNNL_DEFAULT_FPMATH_MODE", "DNNL_MAX_CPU_ISA", "GLIBC_TUNABLES", "KIWI_ARCH_TYPE"),
+    *("MKL_DEBUG_CPU_TYPE", "MKL_ENABLE_INSTRUCTIONS", "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES"),
+    *("BLIS_ARCH_TYPE", "ONEDNN_DEFAULT_FPMATH_MODE", "ONEDNN_MAX_CPU_ISA", "OPENBLAS_CORETYPE", "USE_HUB_KERNELS"),
+    *("CUBLASLT_WORKSPACE_SIZE", "CUBLAS_WORKSPACE_CONFIG", "DISABLE_ADDMM_CUDA_LT", "NVIDIA_TF32_OVERRIDE"),
+    *("DNNL_CPU_ISA_HINTS", "ONEDNN_CPU_ISA_HINTS", "PYTORCH_TUNABLEOP_ENABLED", "TORCH_BLAS_PREFER_CUBLASLT"),
+)
 # (in features, out features) of layers as encoders have them, and (tokens, dimensions) of a reference.
 _LAYERS = ((384, 1536), (1536, 384))
 _REFERENCE = (60, 384)
@@ -50,6 +58,11 @@ def describe_arithmetic() -> str:
     parts += [] if rows_are_independent() else [ROWS_DEPEND]
     parts += set_switches()
     return ", ".join(parts)
+
+
+def set_switches() -> list[str]:
+    """Variables of this process with which libraries compute other numbers, each as `NAME=value`."""
+    return [f"{name}={os.environ[name]}" for name in _SWITCHES if os.environ.get(name)]
 
 
 def multiply_rows(rows: torch.Tensor, others: torch.Tensor) -> torch.Tensor:

@@ -12,11 +12,10 @@ import numpy as np
 
 from core.learning.environment import PreparedArticle, prepare
 from core.learning.exchange import ArticleGradient, Broadcast, Decoded, Request, Sample
-from core.learning.policies import FeaturePolicies, restore_policies
+from core.learning.policies import FeaturePolicies, StudyPolicies, restore_policies
 from core.learning.reinforce import advantage_baselines, advantages, policy_loss
 from core.learning.reward import Reward
 from core.learning.sampling import Draw, Greedy, Rollouts, episodes, rollouts
-from core.learning.study_policies import StudyPolicies
 from core.summarizers.importance import unit_rows
 from core.summarizers.systems import Embeddings
 from core.sweep import Encode

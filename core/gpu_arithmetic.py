@@ -1,15 +1,26 @@
-"""Which numbers a GPU multiplies: exact float32 everywhere, and TF32 within the passes of models that ask for it."""
+"""The device that computes, and which numbers a GPU multiplies.
+
+Exact float32 everywhere, and TF32 within the passes of models that ask for it.
+"""
 
 from typing import Any, Literal, TypeVar
 
 import torch
 
+from core.arithmetic import set_switches
 from core.errors import ModelError
 from core.precision import AMPERE, Precision
-from core.switches import set_switches
 from core.transformer import DTYPES
 
 Model = TypeVar("Model", bound=torch.nn.Module)
+
+
+def find_device(name: str) -> torch.device:
+    """The device called `cpu`, or `cuda`: the GPU that this process uses, with its index.
+
+    Without an index, some functions of `torch.cuda` take a device and others raise a ValueError.
+    """
+    return torch.device(name, torch.cuda.current_device()) if name == "cuda" else torch.device(name)
 
 
 def describe_gpu_arithmetic() -> str:

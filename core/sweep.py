@@ -11,9 +11,9 @@ from threadpoolctl import threadpool_limits
 
 from core.arithmetic import warn_if_rows_depend
 from core.gpu_arithmetic import multiply_exactly
-from core.metrics.anchor import AnchorScorer
-from core.metrics.plugins import PluginMetric
+from core.metrics.bertscore import AnchorScorer
 from core.metrics.standard import StandardMetrics
+from core.plugins.plugin_metric import PluginMetric
 from core.summarizers.encoders import FloatArray, load_encoder
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator
@@ -32,7 +32,7 @@ from core.text.words import count_words
 from core.types import Article, Score, Scores, SegmentedArticle, Summary
 
 if TYPE_CHECKING:
-    from core.summarizers.endpoint_replies import Answer
+    from core.summarizers.endpoint_replies import EndpointAnswer
     from core.summarizers.endpoint_requests import LoadedEndpoint
     from core.summarizers.generation import Generated, LoadedGenerator
 
@@ -41,7 +41,7 @@ Encode = Callable[[Sequence[str]], FloatArray]
 # From texts to the function that waits for their vectors: it is called once all encoders have begun.
 BeginEncode = Callable[[Sequence[str]], Callable[[], FloatArray]]
 # From texts, a number each that seeds what is drawn for it, and how many words each prompt asks for, to summaries.
-Generate: TypeAlias = "Callable[[Sequence[str], Sequence[int], Sequence[int]], Sequence[Generated | Answer]]"
+Generate: TypeAlias = "Callable[[Sequence[str], Sequence[int], Sequence[int]], Sequence[Generated | EndpointAnswer]]"
 # An article, the signature of the system, and what it wrote.
 Written = tuple[Article, str, Draft]
 
@@ -203,7 +203,10 @@ def _plugin_scores(written: Sequence[Written], metrics: Sequence[PluginMetric]) 
         PluginError: a metric raised, or returned no finite number.
     """
     pairs = dict.fromkeys((article, text) for article, _, draft in written for text in draft.texts)
-    values = {metric.name: {pair: metric.score(*pair) for pair in pairs} for metric in metrics}
+    values = {
+        metric.name: {(a, text): metric.judge(text, a.references, f"article {a.key!r}") for a, text in pairs}
+        for metric in metrics
+    }
     return [
         {
             name: math.fsum(scores[article, text] for text in draft.texts) / len(draft.texts)

@@ -1,31 +1,42 @@
-"""The plan of a sweep. It makes the sweep's two halves: one that cuts articles, and one that summarises them.
+"""The plan of a sweep, or of a part of it. A plan travels to every process, so nothing that takes long is imported."""
 
-A plan travels to every process of a run, so this module imports nothing that takes long. Each half loads its own
-libraries where it runs, and a driver loads none of them.
-"""
-
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from core.errors import EmptyArticleError
-from core.metrics.config import MetricsConfig
+from core.metrics.config import BertScoreConfig, RougeConfig
+from core.metrics.surface import COVERAGE_SIGNATURE, DENSITY_SIGNATURE, EFFICIENCY_SIGNATURE
 from core.models import ModelRef
+from core.plugins.plugin_metric import PluginMetric
 from core.precision import Precision
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator
-from core.summarizers.systems import System
-from core.text.language import Language, require_language
-from core.text.language_data import require_same_data
-from core.text.limits import require_summary_length
-from core.types import Article, SegmentedArticle, SystemKind
-
-if TYPE_CHECKING:
-    from core.sweep import Sweeper
-
+from core.summarizers.systems import Document, Draft, System
+from core.text.language import Language
+from core.types import SystemKind
 
 NO_SEGMENTS = ""
 """The pipeline of a plan whose systems read neither sentences nor chunks."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsConfig:
+    """Options of the standard metrics, and the metrics of plugins."""
+
+    bertscore: BertScoreConfig
+    rouge: RougeConfig
+    plugins: tuple[PluginMetric, ...] = ()
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """For each metric, every option that changes its numbers."""
+        return {
+            "bertscore": self.bertscore.signature,
+            "rouge": self.rouge.signature,
+            "efficiency": EFFICIENCY_SIGNATURE,
+            "density": DENSITY_SIGNATURE,
+            "coverage": COVERAGE_SIGNATURE,
+            **{metric.name: metric.signature for metric in self.plugins},
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,41 +99,54 @@ class SweepPlan:
         return replace(self, systems=()) if self.pipeline == NO_SEGMENTS else self
 
 
-def make_segmenter(plan: SweepPlan) -> Callable[[Article], SegmentedArticle]:
-    """What cuts an article for the sweep, see `checked`.
+@dataclass(frozen=True, slots=True)
+class AtLengths:
+    """A system that writes at lengths of its own, whatever the others of its sweep write at."""
 
-    For a generator or for predictions alone, which need no segments, an article is only checked.
+    system: System
+    lengths: tuple[int, ...]
+
+    @property
+    def signature(self) -> str:
+        return self.system.signature
+
+    @property
+    def kind(self) -> SystemKind:
+        return self.system.kind
+
+    @property
+    def has_uncut(self) -> bool:
+        return self.system.has_uncut
+
+    @property
+    def encoders(self) -> tuple[str, ...]:
+        return self.system.encoders
+
+    @property
+    def reads_key(self) -> bool:
+        return self.system.reads_key
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        return self.system.summarize(document, self.lengths)
+
+
+def plan_for_missing(plan: SweepPlan, missing: Mapping[str, Sequence[int]]) -> SweepPlan:
+    """`plan` for the systems in `missing` alone, each at its lengths, with the rows that the whole plan has there.
+
+    Systems with uncut summaries write these, too.
+    Encoders that none of these systems asks for are not loaded.
     """
-    from core.text.segmentation import Segmenter, unsegmented  # and with it spaCy, which who summarises does not need
-
-    require_same_data(dict(plan.language_data))
-    return checked(plan.language, Segmenter(plan.pipeline) if plan.to_segment.systems else unsegmented)
-
-
-def checked(
-    language: Language, segment: Callable[[Article], SegmentedArticle]
-) -> Callable[[Article], SegmentedArticle]:
-    """`segment`, refusing an article that cannot be summarised or scored in `language`.
-
-    Raises (when called): EmptyArticleError, LanguageError, SegmentationError.
-    """
-
-    def check_and_segment(article: Article) -> SegmentedArticle:
-        if not article.references:
-            raise EmptyArticleError(f"Article {article.key!r} of {article.dataset} has no reference summary.")
-        for reference in article.references:
-            require_summary_length(reference)
-        require_language(article, language)
-        return segment(article)
-
-    return check_and_segment
+    lengths = tuple(n for n in plan.lengths if any(n in missing_lengths for missing_lengths in missing.values()))
+    chosen = [system for system in plan.systems if system.signature in missing]
+    generator = plan.generator if plan.generator is not None and plan.generator.signature in missing else None
+    return replace(
+        plan,
+        systems=tuple(_at(system, tuple(missing[system.signature]), lengths) for system in chosen),
+        lengths=lengths,
+        encoders=tuple(encoder for encoder in plan.encoders if any(encoder.name in s.encoders for s in chosen)),
+        generator=generator,
+    )
 
 
-def make_sweeper(plan: SweepPlan, device: str, memory_fraction: float | None = None) -> "Sweeper":
-    """A sweeper on `device`, see `core.sweep.take_share`."""
-    from core.device import find_device
-    from core.sweep import Sweeper, take_share
-
-    require_same_data(dict(plan.language_data))
-    take_share(device, memory_fraction)
-    return Sweeper(plan, find_device(device))
+def _at(system: System, lengths: tuple[int, ...], all_lengths: tuple[int, ...]) -> System:
+    return system if lengths == all_lengths else AtLengths(system, lengths)

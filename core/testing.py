@@ -9,10 +9,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from core.metrics.plugins import PluginMetric, plugin_metrics
-from core.plugins import PluginSpec, read_plugin
+from core.plugins.load import PluginSpec, read_plugin
+from core.plugins.plugin_metric import PluginMetric, plugin_metrics
+from core.plugins.plugin_system import PluginSystem, plugin_systems, require_drafts
 from core.summarizers.importance import unit_rows
-from core.summarizers.plugins import PluginSystem, plugin_systems, require_drafts
 from core.summarizers.systems import UNCUT, Document, Draft, Embeddings, System
 from core.text.corpus import BUNDLED
 from core.text.segmentation import Segmenter

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from core.metrics.repeated_words import repeated_word_share
+from core.text.words import repeated_word_share
 from core.types import SystemKind
 
 # The name of a score: one of `METRICS` or `PARTS`, or of a metric from outside.

@@ -12,8 +12,7 @@ from safetensors import SafetensorError
 
 from core.errors import ModelError, RecipeError
 from core.learning.decoding import Decoding
-from core.learning.policies import FeaturePolicies, PolicyConfig, restore_policies
-from core.learning.study_policies import StudyPolicies
+from core.learning.policies import FeaturePolicies, PolicyConfig, StudyPolicies, restore_policies
 from core.metrics.config import BertScoreConfig
 from core.models import ModelRef
 from core.summarizers.importance import FloatArray

@@ -1,7 +1,8 @@
-"""The feature-based pair of policies: which sentences, and which chunk next.
+"""The pairs of policies: which sentences, and which chunk next.
 
-Each scores with a linear layer beside a small network (a residual one: He et al. 2016), starting from the order that
-TextRank and the document's centroid give. It is a pointer network (Vinyals et al. 2015) over the article's own chunks.
+In the feature-based pair, each scores with a linear layer beside a small network (a residual one: He et al. 2016),
+starting from the order that TextRank and the document's centroid give. It is a pointer network (Vinyals et al. 2015)
+over the article's own chunks. The other pair is the study's.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,9 +16,13 @@ from torch import nn
 from core.errors import ModelError, RecipeError
 from core.learning.environment import DYNAMIC_FEATURES, PreparedArticle
 from core.learning.features import CHUNK_FEATURES, SENTENCE_FEATURES
-from core.learning.study_policies import ChunkScorer, DrawingScorer, StudyPolicies
 from core.summarizers.importance import FloatArray
 from core.tokenization import IntArray
+
+# From chunks (rows,) int64 and their dynamic features (rows, 6) to a logit for each, (rows,).
+ChunkScorer = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+# The same in arrays, without gradients.
+DrawingScorer = Callable[[IntArray, FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +141,45 @@ class FeaturePolicies(nn.Module):
 
     def drawing_scorer(self, article: PreparedArticle) -> DrawingScorer:
         return self.chunk.given(article.chunk_features)
+
+
+class StudyScorer(nn.Module):
+    """[embedding ⊕ TextRank of the sentence] of each sentence or chunk → a logit."""
+
+    def __init__(self, dimensions: int, hidden: int) -> None:
+        super().__init__()
+        first = nn.Linear(dimensions + 1, hidden, dtype=torch.float64)
+        self.network = nn.Sequential(first, nn.ReLU(), nn.Linear(hidden, 1, dtype=torch.float64))
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        """From (rows, dimensions + 1) to (rows,)."""
+        logits: torch.Tensor = self.network(inputs)
+        return logits.squeeze(-1)
+
+
+class StudyPolicies(nn.Module):
+    """The pair as the study wrote it: an embedding and a TextRank score in, a logit out, at first a random one.
+
+    What was chosen before is not among the inputs, so each chunk is scored once.
+    """
+
+    def __init__(self, dimensions: int, hidden: int) -> None:
+        super().__init__()
+        self.sentence = StudyScorer(dimensions, hidden)
+        self.chunk = StudyScorer(dimensions, hidden)
+
+    def sentence_logits(self, article: PreparedArticle) -> torch.Tensor:
+        logits: torch.Tensor = self.sentence(article.sentence_inputs.double())
+        return logits
+
+    def chunk_scorer(self, article: PreparedArticle) -> ChunkScorer:
+        logits: torch.Tensor = self.chunk(article.chunk_inputs.double())
+        return lambda chunks, dynamic: logits.index_select(0, chunks)
+
+    @torch.no_grad()
+    def drawing_scorer(self, article: PreparedArticle) -> DrawingScorer:
+        logits: FloatArray = self.chunk(article.chunk_inputs.double()).numpy()
+        return lambda chunks, dynamic: logits[chunks]
 
 
 def make_policies(config: PolicyConfig, dimensions: int, seed: int) -> FeaturePolicies | StudyPolicies:

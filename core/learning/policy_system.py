@@ -3,21 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
 
 from core.analysis.points import POLICY
 from core.errors import ModelError
 from core.learning.checkpoint import Checkpoint, load_checkpoint, load_decoding, save_checkpoint, save_decoding
 from core.learning.decoding import Decoding, decode
 from core.learning.environment import prepare
-from core.summarizers.systems import Document, Draft
-from core.types import SystemKind
+from core.summarizers.systems import Document, Draft, UsualSystem
 
 _GREEDY = Decoding("greedy")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PolicySystem:
+class PolicySystem(UsualSystem):
     """Summaries by trained policies.
 
     Attributes:
@@ -27,10 +25,6 @@ class PolicySystem:
             checkpoints, the system has only a name: it is not trained yet.
         decoding: how they write.
     """
-
-    kind: ClassVar[SystemKind] = "system"
-    has_uncut: ClassVar[bool] = False
-    reads_key: ClassVar[bool] = False
 
     name: str
     checkpoints: Mapping[int, Checkpoint] = field(default_factory=dict)

@@ -15,9 +15,9 @@ import torch
 from core.batching import equal_length_batches, token_batches
 from core.errors import RecipeError
 from core.metrics.bertscore import BertScorer
-from core.metrics.config import BertScoreConfig
+from core.metrics.config import BertScoreConfig, Options
 from core.metrics.metric import Metric, Row
-from core.metrics.registry import NEED_SOURCE, Options, make_metric
+from core.metrics.registry import NEED_SOURCE, make_metric
 from core.metrics.token_matching import Matching, TokenVectors
 from core.text.language import Language
 from core.types import Article

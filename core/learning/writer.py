@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from core.device import find_device
 from core.errors import RecipeError
+from core.gpu_arithmetic import find_device
 from core.learning.policy_system import PolicySystem, load_policies
-from core.metrics.anchor import AnchorScorer
-from core.metrics.bertscore import BertScorer
+from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.summarizers.encoders import load_encoder
 from core.sweep import embed
 from core.text.language import require_language

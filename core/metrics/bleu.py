@@ -15,8 +15,9 @@ from typing import ClassVar
 import numpy as np
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
+from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import FloatArray, Row
-from core.text.tokenizers import Tokenizer
+from core.text.tokenizers import EnglishTokenizer, Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,12 @@ def _mteval() -> Tokenizer13a:
 
 
 MTEVAL = MtevalTokenizer()
+
+
+def translation_tokenizer(options: Options) -> Tokenizer:
+    """Metrics of machine translation keep case and punctuation in English: 13a. Other languages have one tokenizer."""
+    chosen = text_tokenizer(options)
+    return MTEVAL if isinstance(chosen, EnglishTokenizer) else chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +116,11 @@ class Bleu:
         geometric_mean = math.exp(np.log(shares).sum() / self.order)
         brevity_penalty = min(1.0, math.exp(1 - reference_length / length))
         return np.array([geometric_mean * brevity_penalty])
+
+
+def make_bleu(name: str, options: Options) -> Bleu:
+    """See `core.metrics.registry`: `bleu` has four orders, others are named with theirs."""
+    return Bleu(name, int(name.removeprefix("bleu") or 4), translation_tokenizer(options))
 
 
 def precisions(bleu: Bleu, statistics: FloatArray) -> FloatArray:

@@ -1,14 +1,59 @@
-"""Options of the standard metrics, and their signatures. Loads no model library."""
+"""Options of metrics: of any by `Options`, and of those that every run stores. Loads no model library."""
 
 import importlib.metadata
 from dataclasses import dataclass
+from typing import get_args
 
 from core.errors import RecipeError
-from core.metrics.plugins import PluginMetric
-from core.metrics.surface import COVERAGE_SIGNATURE, DENSITY_SIGNATURE, EFFICIENCY_SIGNATURE
+from core.metrics.pairs import References
 from core.models import ModelRef
 from core.precision import Precision
-from core.text.tokenizers import named_tokenizer
+from core.text.tokenizers import Tokenizer, choose_tokenizer, named_tokenizer
+
+MINILM = "all-MiniLM-L6-v2"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Options of metrics. Each metric takes those that concern it, and its signature names them.
+
+    Attributes:
+        stemmer: ROUGE compares Porter stems (English only).
+        references: how several references count: the best one, or their mean. BLEU, SacreBLEU, chrF and the DialogSum
+            score have their own rule.
+        lang: `en` or `ko`.
+        tokenizer: one of `core.text.tokenizers.TOKENIZERS`; the default of `lang` if not given.
+        bertscore_model: backbone of BERTScore: a known name, a folder, or a Hub id.
+        bertscore_layer: the layer that is matched; if not given, the one that its authors or bert-score's tuned.
+        bertscore_idf: BERTScore weighs tokens by how rare they are in the references that are scored.
+        bertscore_batched: BERTScore in the padded batches of the library bert_score, as published tables have it.
+
+    Raises:
+        RecipeError: `references` is neither `best` nor `mean`.
+    """
+
+    stemmer: bool = False
+    references: References = "best"
+    lang: str = "en"
+    tokenizer: str | None = None
+    bertscore_model: str = MINILM
+    bertscore_layer: int | None = None
+    bertscore_idf: bool = False
+    bertscore_batched: bool = False
+
+    def __post_init__(self) -> None:
+        if self.references not in get_args(References):
+            raise RecipeError(f"References count as {' or '.join(get_args(References))}, not {self.references!r}.")
+
+
+def text_tokenizer(options: Options) -> Tokenizer:
+    """The tokenizer of ROUGE, which must fit the language of the texts (`core.text.language.check_language`).
+
+    Raises:
+        RecipeError: no such language or tokenizer, or a stemmer for another tokenizer than rouge_score.
+        TokenizerError: what the tokenizer needs is not installed.
+    """
+    return choose_tokenizer(options.lang, options.tokenizer, options.stemmer)
 
 
 def tuned_layer(model: ModelRef) -> int:
@@ -17,7 +62,7 @@ def tuned_layer(model: ModelRef) -> int:
     Raises:
         RecipeError: they have not measured it.
     """
-    if model.name == "all-MiniLM-L6-v2":
+    if model.name == MINILM:
         return 6  # the last: bert-score has none for it
     from bert_score.utils import model2layers  # and with it pandas and matplotlib
 
@@ -91,24 +136,3 @@ class RougeConfig:
 def rouge_score_version() -> str:
     """The options as they stand in signatures."""
     return f"rouge_score-{importlib.metadata.version('rouge_score')}"
-
-
-@dataclass(frozen=True, slots=True)
-class MetricsConfig:
-    """Options of the standard metrics, and the metrics of plugins."""
-
-    bertscore: BertScoreConfig
-    rouge: RougeConfig
-    plugins: tuple[PluginMetric, ...] = ()
-
-    @property
-    def signatures(self) -> dict[str, str]:
-        """For each metric, every option that changes its numbers."""
-        return {
-            "bertscore": self.bertscore.signature,
-            "rouge": self.rouge.signature,
-            "efficiency": EFFICIENCY_SIGNATURE,
-            "density": DENSITY_SIGNATURE,
-            "coverage": COVERAGE_SIGNATURE,
-            **{metric.name: metric.signature for metric in self.plugins},
-        }

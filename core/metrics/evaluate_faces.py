@@ -6,8 +6,9 @@ from typing import Any
 import datasets
 import evaluate
 
+from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import Row
-from core.metrics.registry import NEED_SOURCE, Options, make_metric, text_tokenizer
+from core.metrics.registry import NEED_SOURCE, make_metric
 from core.text.language import check_language
 
 

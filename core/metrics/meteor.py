@@ -16,10 +16,12 @@ import numpy as np
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import exact_match, stem_match, wordnetsyn_match
 
-from core.metrics.bleu import MTEVAL
-from core.metrics.metric import FloatArray, Row, mean_score
+from core.metrics.bleu import MTEVAL, translation_tokenizer
+from core.metrics.config import Options
+from core.metrics.metric import FloatArray, MeanOverRows, Row
 from core.metrics.pairs import References
 from core.text.tokenizers import Tokenizer
+from core.text.wordnet import find_wordnet
 
 # Lavie and Agarwal 2007, "METEOR: An Automatic Metric for MT Evaluation with High Levels of Correlation with Human
 # Judgments", and NLTK's defaults.
@@ -32,7 +34,7 @@ Match = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Meteor:
+class Meteor(MeanOverRows):
     """METEOR (NLTK) of each row, in [0, 1); over rows the mean.
 
     Attributes:
@@ -42,17 +44,12 @@ class Meteor:
         tokenizer: cuts every text into tokens.
     """
 
-    mean_over_rows: ClassVar[bool] = True
+    name: ClassVar[str] = "meteor"
 
     references: References = "best"
     stem: bool = True
     wordnet: Any = None
     tokenizer: Tokenizer = MTEVAL
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "meteor"
 
     @property
     def signature(self) -> str:
@@ -74,18 +71,9 @@ class Meteor:
             )
         )
 
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """One value: `score`."""
-        return ("score",)
-
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
         """The score of each row, (rows, 1)."""
         return np.array([self._row_score(row) for row in rows], dtype=np.float64).reshape(len(rows), 1)
-
-    def score(self, statistics: FloatArray) -> FloatArray:
-        """Mean over rows."""
-        return mean_score(statistics)
 
     def _row_score(self, row: Row) -> float:
         prediction = self._tokens(row.prediction)
@@ -123,6 +111,13 @@ class Meteor:
         if self.wordnet is not None:
             stages.append(partial(wordnetsyn_match, wordnet=self.wordnet))
         return stages
+
+
+def make_meteor(name: str, options: Options) -> Meteor:
+    """See `core.metrics.registry`. Stems and synonyms are matched in English only."""
+    tokenizer = translation_tokenizer(options)
+    is_english = tokenizer is MTEVAL
+    return Meteor(options.references, is_english, find_wordnet() if is_english else None, tokenizer)
 
 
 def _chunks(matches: Sequence[Match]) -> int:

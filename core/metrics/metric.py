@@ -66,6 +66,17 @@ class Metric(Protocol):
         """The score of the rows whose statistics these are, (parts,): for one row its own, for all the corpus's."""
 
 
-def mean_score(statistics: FloatArray) -> FloatArray:
-    """`score` of a metric whose statistics are its parts: their mean over rows."""
-    return np.asarray(statistics.mean(axis=0), dtype=np.float64)
+class MeanOverRows:
+    """Base of metrics whose statistics are the scores of the rows, and whose score is their mean.
+
+    Attributes:
+        parts: one value, unless a metric has others.
+    """
+
+    __slots__ = ()
+    mean_over_rows: ClassVar[bool] = True
+    parts: ClassVar[tuple[str, ...]] = ("score",)
+
+    def score(self, statistics: FloatArray) -> FloatArray:
+        """Mean over rows."""
+        return np.asarray(statistics.mean(axis=0), dtype=np.float64)

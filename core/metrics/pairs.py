@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Row, mean_score
+from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, Row
 from core.types import Score
 
 ZERO = Score(0.0, 0.0, 0.0)
@@ -21,13 +21,13 @@ ScorePair = Callable[[str, str], Score]
 
 
 @dataclass(frozen=True, slots=True)
-class PairMetric:
+class PairMetric(MeanOverRows):
     """A metric of prediction and reference; over rows the mean of its precision, recall and F1.
 
     A row without references scores 0.
     """
 
-    mean_over_rows: ClassVar[bool] = True
+    parts: ClassVar[tuple[str, ...]] = PRECISION_RECALL_F1
 
     name: str
     options: str
@@ -39,11 +39,6 @@ class PairMetric:
         """Every option that changes the numbers."""
         return "|".join((self.name, self.options, f"refs:{'best-f1' if self.references == 'best' else 'mean'}"))
 
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """Precision, recall and F1."""
-        return PRECISION_RECALL_F1
-
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
         """Precision, recall and F1 of each row, (rows, 3), in [0, 1]."""
         scores = [self.score_row(row) for row in rows]
@@ -52,10 +47,6 @@ class PairMetric:
     def score_row(self, row: Row) -> Score:
         """Precision, recall and F1 of one row."""
         return over_references([self.score_pair(row.prediction, text) for text in row.references], self.references)
-
-    def score(self, statistics: FloatArray) -> FloatArray:
-        """Mean over rows."""
-        return mean_score(statistics)
 
 
 def over_references(scores: Sequence[Score], references: References) -> Score:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from rapidfuzz.distance import LCSseq
 
 from core.errors import RecipeError
-from core.metrics.config import RougeConfig, rouge_score_version
+from core.metrics.config import Options, RougeConfig, rouge_score_version, text_tokenizer
 from core.metrics.pairs import PairMetric, References, clipped_overlap, over_references, overlap
 from core.text.tokenizers import EnglishTokenizer, Tokenizer, named_tokenizer
 from core.types import Score
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 VARIANTS = ("rouge1", "rouge2", "rougeL")
 _N = re.compile(r"rouge([1-9][0-9]*)")
 _LIBRARY_MAX_N = 9
+
+
+def make_rouge(name: str, options: Options) -> PairMetric:
+    """See `core.metrics.registry`."""
+    return rouge(name, text_tokenizer(options), options.references)
 
 
 def rouge(variant: str, tokenizer: Tokenizer | None = None, references: References = "best") -> PairMetric:
@@ -91,7 +96,7 @@ class Rouge:
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
+class _CountedText:
     """The tokens of a text, and how often each of them and each pair of neighbours occurs."""
 
     tokens: list[str]
@@ -99,12 +104,12 @@ class _Counted:
     bigrams: Counter[tuple[str, str]]
 
 
-def _count(tokenizer: Tokenizer, text: str) -> _Counted:
+def _count(tokenizer: Tokenizer, text: str) -> _CountedText:
     tokens = tokenizer.tokenize(text)
-    return _Counted(tokens, Counter(tokens), Counter(itertools.pairwise(tokens)))
+    return _CountedText(tokens, Counter(tokens), Counter(itertools.pairwise(tokens)))
 
 
-def _compare(candidate: _Counted, reference: _Counted) -> dict[str, Score]:
+def _compare(candidate: _CountedText, reference: _CountedText) -> dict[str, Score]:
     lcs = LCSseq.similarity(candidate.tokens, reference.tokens)
     return {
         "rouge1": clipped_overlap(candidate.unigrams, reference.unigrams),

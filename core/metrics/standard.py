@@ -5,11 +5,10 @@ from types import MappingProxyType
 
 import torch
 
-from core.metrics.anchor import AnchorScorer
-from core.metrics.bertscore import BertScorer
-from core.metrics.config import MetricsConfig
+from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.metrics.rouge import Rouge
 from core.metrics.surface import coverage, density, efficiency
+from core.sweep_plan import MetricsConfig
 from core.text.words import count_words
 from core.types import Article, Score, Scores
 

@@ -12,7 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from core.errors import CorpusError
-from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Metric, Row, mean_score
+from core.metrics.config import Options
+from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, Metric, Row
 from core.text.words import count_words
 
 _TOKEN = re.compile(r"\w+")
@@ -57,27 +58,17 @@ def _vocabulary(article: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Efficiency:
+class Efficiency(MeanOverRows):
     """F1 of `metric` per word of the prediction; over rows the mean."""
 
-    mean_over_rows: ClassVar[bool] = True
+    name: ClassVar[str] = "efficiency"
 
     metric: Metric
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "efficiency"
 
     @property
     def signature(self) -> str:
         """Every option that changes the numbers."""
         return f"{EFFICIENCY_SIGNATURE}|{self.metric.signature}"
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """One value: `score`."""
-        return ("score",)
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
         """The efficiency of each row, (rows, 1)."""
@@ -85,13 +76,9 @@ class Efficiency:
         values = [efficiency(float(value), count_words(row.prediction)) for value, row in zip(f1, rows, strict=True)]
         return np.array(values, dtype=np.float64).reshape(len(rows), 1)
 
-    def score(self, statistics: FloatArray) -> FloatArray:
-        """Mean over rows."""
-        return mean_score(statistics)
-
 
 @dataclass(frozen=True, slots=True)
-class SourceMetric:
+class SourceMetric(MeanOverRows):
     """What `measure` gives for a prediction and its source; over rows the mean.
 
     Attributes:
@@ -100,16 +87,9 @@ class SourceMetric:
         measure: from a summary and its article to a share.
     """
 
-    mean_over_rows: ClassVar[bool] = True
-
     name: str
     signature: str
     measure: Callable[[str, str], float]
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """One value: `score`."""
-        return ("score",)
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
         """The share of each row, (rows, 1).
@@ -125,10 +105,9 @@ class SourceMetric:
             raise CorpusError(f"{self.name} compares a prediction with its source, but row {number} has no source.")
         return self.measure(row.prediction, row.source)
 
-    def score(self, statistics: FloatArray) -> FloatArray:
-        """Mean over rows."""
-        return mean_score(statistics)
 
-
-DENSITY = SourceMetric("density", DENSITY_SIGNATURE, density)
-COVERAGE = SourceMetric("coverage", COVERAGE_SIGNATURE, coverage)
+def make_source_metric(name: str, options: Options) -> SourceMetric:
+    """See `core.metrics.registry`: `density` or `coverage`."""
+    if name == "density":
+        return SourceMetric(name, DENSITY_SIGNATURE, density)
+    return SourceMetric(name, COVERAGE_SIGNATURE, coverage)

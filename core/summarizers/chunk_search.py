@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from core.summarizers.composition import filled, words_at
 from core.summarizers.lead import first_sentences
-from core.summarizers.systems import Document, Draft
-from core.types import SegmentedArticle, SystemKind
+from core.summarizers.systems import Document, Draft, UsualSystem
+from core.types import SegmentedArticle
 
 CANDIDATE_CHUNKS = 40
 """How many chunks the search chooses from: those that are best by themselves."""
@@ -20,21 +20,14 @@ Objective = Callable[[Sequence[str]], list[float]]
 
 
 @dataclass(frozen=True, slots=True)
-class LeadSearch:
+class LeadSearch(UsualSystem):
     """Greedy search for the n words with the highest BERTScore F1 against the article's first three sentences.
 
     It is the oracle's search with the beginning of the article in place of the reference. It has learnt nothing and
     sees no reference.
     """
 
-    kind: ClassVar[SystemKind] = "system"
-    has_uncut: ClassVar[bool] = False
-    encoders: ClassVar[tuple[str, ...]] = ()
-    reads_key: ClassVar[bool] = False
-
-    @property
-    def signature(self) -> str:
-        return "lead3-search"
+    signature: ClassVar[str] = "lead3-search"
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         article = document.segmented

@@ -6,40 +6,31 @@ from typing import ClassVar
 
 import numpy as np
 
+from core.registry import Registry
 from core.summarizers.composition import compose
-from core.summarizers.importance import (
-    FloatArray,
-    centroid,
-    centroid_similarity,
-    chunk_weights,
-    ranking,
-    rounded,
-    textrank,
-)
-from core.summarizers.lexical_importance import lexrank, position, sentence_words, textrank_words
-from core.summarizers.systems import Document, Draft
-from core.types import SegmentedArticle, SystemKind
+from core.summarizers.importance import FloatArray, centroid, chunk_weights, ranking, rounded
+from core.summarizers.systems import Document, Draft, UsualSystem
+from core.types import SegmentedArticle
 
 # From an article and its unit sentence vectors, (sentences, dimensions), to one importance each, (sentences,).
-IMPORTANCE: dict[str, Callable[[SegmentedArticle, FloatArray], FloatArray]] = {
-    "textrank": lambda article, vectors: textrank(vectors),
-    "centroid": lambda article, vectors: centroid_similarity(vectors),
-    "textrank-words": lambda article, vectors: textrank_words(sentence_words(article)),
-    "lexrank": lambda article, vectors: lexrank(sentence_words(article)),
-    "position": lambda article, vectors: position(len(article.sentences)),
-}
+IMPORTANCE: Registry[Callable[[SegmentedArticle, FloatArray], FloatArray]] = Registry(
+    "importance",
+    {
+        "textrank": "core.summarizers.importance:by_textrank",
+        "centroid": "core.summarizers.importance:by_centroid",
+        "textrank-words": "core.summarizers.lexical_importance:by_textrank_words",
+        "lexrank": "core.summarizers.lexical_importance:by_lexrank",
+        "position": "core.summarizers.lexical_importance:by_position",
+    },
+)
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkSystem:
+class ChunkSystem(UsualSystem):
     """Chunks ranked by the importance of their sentence and by their own similarity to the document.
 
     `name` is the signature where one encoder is all there is, e.g. `textrank`.
     """
-
-    kind: ClassVar[SystemKind] = "system"
-    has_uncut: ClassVar[bool] = False
-    reads_key: ClassVar[bool] = False
 
     encoder: str
     importance: str
@@ -65,21 +56,15 @@ class ChunkSystem:
 
 
 @dataclass(frozen=True, slots=True)
-class LeadChunks:
+class LeadChunks(UsualSystem):
     """The chunks of the first two sentences, by their similarity to the document.
 
     It joins the two strongest cues that need no learning: the beginning of a news article, and the document's centre.
     """
 
-    kind: ClassVar[SystemKind] = "system"
-    has_uncut: ClassVar[bool] = False
-    reads_key: ClassVar[bool] = False
-
     encoder: str
 
-    @property
-    def signature(self) -> str:
-        return "lead2+chunks"
+    signature: ClassVar[str] = "lead2+chunks"
 
     @property
     def encoders(self) -> tuple[str, ...]:

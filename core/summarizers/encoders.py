@@ -13,10 +13,9 @@ import numpy.typing as npt
 import torch
 
 from core.batching import max_tokens, padded
-from core.device import find_device
 from core.errors import ModelError
 from core.fast_linear import speed_up_linear_layers
-from core.gpu_arithmetic import put_on
+from core.gpu_arithmetic import find_device, put_on
 from core.models import ModelRef, load_unchanged
 from core.precision import Precision
 from core.token_budget import TokenBudget, encoder_budget

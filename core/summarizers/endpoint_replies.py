@@ -52,7 +52,7 @@ class Backend:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EndpointAnswer:
     """What an endpoint wrote for one article.
 
     Attributes:
@@ -85,7 +85,7 @@ def parsed(body: bytes) -> object:
         raise UnusableReplyError(f"sent no JSON ({error})") from error
 
 
-def read_answer(reply: object, hide: Hide) -> Answer:
+def read_answer(reply: object, hide: Hide) -> EndpointAnswer:
     """The first answer in a chat completion. What is no name or count in it is left out of `extra`.
 
     Raises:
@@ -109,7 +109,7 @@ def read_answer(reply: object, hide: Hide) -> Answer:
         require_summary_length(text)
     except SegmentationError as error:
         raise UnusableReplyError(f"wrote too much: {error}") from error
-    return Answer(text, extra)
+    return EndpointAnswer(text, extra)
 
 
 def backend(reply: object, hide: Hide) -> Backend:

@@ -26,7 +26,7 @@ from tenacity import (
 from core.errors import EndpointError
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.endpoint_replies import (
-    Answer,
+    EndpointAnswer,
     Reply,
     UnusableReplyError,
     backend,
@@ -96,11 +96,11 @@ class LoadedEndpoint:
         self._seed = seed
         self._key = _key()
         self._tls = httpx.create_ssl_context()
-        self._answers: dict[tuple[str, int], Answer | EndpointError] = {}
+        self._answers: dict[tuple[str, int], EndpointAnswer | EndpointError] = {}
         # So that a wrong key or name ends the run, and does not fail every article.
         self.backend = backend(_run(self._greet()), self._without_key)
 
-    def __call__(self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[Answer]:
+    def __call__(self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[EndpointAnswer]:
         """A summary of each text, in their order, of as many words as `asked`. `keys` are for models that draw.
 
         Answers are kept while the same articles come again. So if one article fails and the others are sent again
@@ -115,7 +115,7 @@ class LoadedEndpoint:
         missing = [request for request in dict.fromkeys(requests) if request not in self._answers]
         answered = _run(self._ask(missing)) if missing else []
         self._answers.update(zip(missing, answered, strict=True))
-        self.tokens += sum(answer.tokens for answer in answered if isinstance(answer, Answer))
+        self.tokens += sum(answer.tokens for answer in answered if isinstance(answer, EndpointAnswer))
         answers = []
         for request in requests:
             answer = self._answers[request]
@@ -137,11 +137,11 @@ class LoadedEndpoint:
         async with self._client() as client:
             return await self._post(client, "Hello", 16)
 
-    async def _ask(self, wanted: Sequence[tuple[str, int]]) -> list[Answer | EndpointError]:
+    async def _ask(self, wanted: Sequence[tuple[str, int]]) -> list[EndpointAnswer | EndpointError]:
         """The answer to each, or why there is none."""
         free = asyncio.Semaphore(self._endpoint.concurrency)
 
-        async def answer(client: httpx.AsyncClient, text: str, n: int) -> Answer | EndpointError:
+        async def answer(client: httpx.AsyncClient, text: str, n: int) -> EndpointAnswer | EndpointError:
             async with free:
                 try:
                     reply = await self._post(client, self._endpoint.prompt.about(text, n), most_new_tokens(n))

@@ -1,35 +1,44 @@
 """The extractive baselines by name. A name stands for the same method in every run; the run records its encoder."""
 
-from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
 
-from core.summarizers.chunk_search import LeadSearch
-from core.summarizers.chunk_systems import ChunkSystem, LeadChunks
-from core.summarizers.lead import Lead, Lead3
-from core.summarizers.oracles import Oracle, WindowOracle
-from core.summarizers.random_controls import Random, RandomWords
+from core.registry import Registry
 from core.summarizers.systems import System
 
+# Each a frozen dataclass that follows `System`.
+BASELINES: Registry[Any] = Registry(
+    "system",
+    {
+        "lead3": "core.summarizers.lead:Lead3",
+        "lead2+chunks": "core.summarizers.chunk_systems:LeadChunks",
+        "lead3-search": "core.summarizers.chunk_search:LeadSearch",
+        **dict.fromkeys(("textrank", "centroid", "textrank-words"), "core.summarizers.chunk_systems:ChunkSystem"),
+        **dict.fromkeys(("lexrank", "position"), "core.summarizers.chunk_systems:ChunkSystem"),
+        "window-oracle": "core.summarizers.oracles:WindowOracle",
+        "oracle": "core.summarizers.oracles:Oracle",
+        "lead": "core.summarizers.lead:Lead",
+        "random": "core.summarizers.random_controls:Random",
+        "random-words": "core.summarizers.random_controls:RandomWords",
+    },
+)
+# Words drawn at random came later than the oracle: older ones did not know them.
+_NO_RIVALS = ("oracle", "window-oracle", "random-words")
 
-def _oracle(encoder: str, seed: int) -> Oracle:
-    # All the others, whether the run has them or not: the oracle's numbers must not depend on that. It tries some
-    # windows by itself; all would be too dear. Words drawn at random came later: older oracles did not know them.
-    rivals = (make for name, make in BASELINES.items() if name not in ("oracle", "window-oracle", "random-words"))
-    return Oracle(tuple(make(encoder, seed) for make in rivals))
 
+def make_baseline(name: str, encoder: str, seed: int) -> System:
+    """The system of a name in `BASELINES`, with what the fields of its class ask for.
 
-# From the encoder's name and the seed to the system.
-BASELINES: dict[str, Callable[[str, int], System]] = {
-    "lead3": lambda encoder, seed: Lead3(),
-    "lead2+chunks": lambda encoder, seed: LeadChunks(encoder),
-    "lead3-search": lambda encoder, seed: LeadSearch(),
-    "textrank": lambda encoder, seed: ChunkSystem(encoder, "textrank", "textrank"),
-    "centroid": lambda encoder, seed: ChunkSystem(encoder, "centroid", "centroid"),
-    "textrank-words": lambda encoder, seed: ChunkSystem(encoder, "textrank-words", "textrank-words"),
-    "lexrank": lambda encoder, seed: ChunkSystem(encoder, "lexrank", "lexrank"),
-    "position": lambda encoder, seed: ChunkSystem(encoder, "position", "position"),
-    "window-oracle": lambda encoder, seed: WindowOracle(),
-    "oracle": _oracle,
-    "lead": lambda encoder, seed: Lead(),
-    "random": lambda encoder, seed: Random(seed),
-    "random-words": lambda encoder, seed: RandomWords(seed),
-}
+    Args:
+        name: becomes the fields `name` and `importance`.
+        encoder: the encoder's name, for the field `encoder`.
+        seed: for the field `seed`.
+    """
+    given: dict[str, Any] = {"name": name, "importance": name, "encoder": encoder, "seed": seed}
+    if name == "oracle":
+        # All the others, whether the run has them or not: the oracle's numbers must not depend on that. It tries some
+        # windows by itself; all would be too dear.
+        given["rivals"] = tuple(make_baseline(rival, encoder, seed) for rival in BASELINES if rival not in _NO_RIVALS)
+    kind = BASELINES[name]
+    system: System = kind(**{field.name: given[field.name] for field in fields(kind)})
+    return system

@@ -6,6 +6,8 @@ Here by vectors; by words and place: `core/summarizers/lexical_importance.py`.
 import numpy as np
 import numpy.typing as npt
 
+from core.types import SegmentedArticle
+
 FloatArray = npt.NDArray[np.float64]
 
 DAMPING = 0.85
@@ -28,6 +30,16 @@ def centroid(sentences: FloatArray) -> FloatArray:
     """The document's direction: the mean of its unit sentence vectors, scaled to length 1."""
     direction: FloatArray = unit_rows(sentences.mean(axis=0, keepdims=True))[0]
     return direction
+
+
+def by_textrank(article: SegmentedArticle, vectors: FloatArray) -> FloatArray:
+    """See `textrank`."""
+    return textrank(vectors)
+
+
+def by_centroid(article: SegmentedArticle, vectors: FloatArray) -> FloatArray:
+    """See `centroid_similarity`."""
+    return centroid_similarity(vectors)
 
 
 def textrank(sentences: FloatArray) -> FloatArray:

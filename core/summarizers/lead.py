@@ -4,23 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.summarizers.systems import UNCUT, Document, Draft
+from core.summarizers.systems import UNCUT, Document, Draft, UsualSystem
 from core.text.words import first_words, word_spans
 from core.types import SegmentedArticle, SystemKind
 
 
 @dataclass(frozen=True, slots=True)
-class Lead:
+class Lead(UsualSystem):
     """Control: the first n words. Its curve shows what length alone does."""
 
     kind: ClassVar[SystemKind] = "control"
-    has_uncut: ClassVar[bool] = False
-    encoders: ClassVar[tuple[str, ...]] = ()
-    reads_key: ClassVar[bool] = False
-
-    @property
-    def signature(self) -> str:
-        return "lead"
+    signature: ClassVar[str] = "lead"
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         text = document.segmented.article.text
@@ -28,20 +22,14 @@ class Lead:
 
 
 @dataclass(frozen=True, slots=True)
-class Lead3:
+class Lead3(UsualSystem):
     """The first three sentences, uncut and cut to n (See et al. 2017, section 5).
 
     Where they have fewer than n words, the words that follow them make up for it.
     """
 
-    kind: ClassVar[SystemKind] = "system"
     has_uncut: ClassVar[bool] = True
-    encoders: ClassVar[tuple[str, ...]] = ()
-    reads_key: ClassVar[bool] = False
-
-    @property
-    def signature(self) -> str:
-        return "lead3"
+    signature: ClassVar[str] = "lead3"
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         text = document.segmented.article.text

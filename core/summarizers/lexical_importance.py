@@ -18,6 +18,21 @@ LEXRANK_THRESHOLD = 0.1
 _COSINE_DECIMALS = 9
 
 
+def by_textrank_words(article: SegmentedArticle, vectors: FloatArray) -> FloatArray:
+    """See `textrank_words`."""
+    return textrank_words(sentence_words(article))
+
+
+def by_lexrank(article: SegmentedArticle, vectors: FloatArray) -> FloatArray:
+    """See `lexrank`."""
+    return lexrank(sentence_words(article))
+
+
+def by_position(article: SegmentedArticle, vectors: FloatArray) -> FloatArray:
+    """See `position`."""
+    return position(len(article.sentences))
+
+
 def sentence_words(article: SegmentedArticle) -> list[list[str]]:
     """The words of each sentence in lower case, repeats and all."""
     sentences = (article.words[sentence.start : sentence.end] for sentence in article.sentences)

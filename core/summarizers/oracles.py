@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from core.summarizers.chunk_search import candidate_chunks, greedy
-from core.summarizers.systems import Document, Draft, System
+from core.summarizers.systems import Document, Draft, System, UsualSystem
 from core.text.words import word_spans
 from core.types import Article, SystemKind
 
@@ -22,7 +22,7 @@ _NO_LETTER = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class WindowOracle:
+class WindowOracle(UsualSystem):
     """The n consecutive words of the article with the highest BERTScore F1. Every window is tried.
 
     So it bounds systems that take consecutive words as they stand, such as `lead`. A system that skips words may score
@@ -30,20 +30,14 @@ class WindowOracle:
     """
 
     kind: ClassVar[SystemKind] = "upper bound"
-    has_uncut: ClassVar[bool] = False
-    encoders: ClassVar[tuple[str, ...]] = ()
-    reads_key: ClassVar[bool] = False
-
-    @property
-    def signature(self) -> str:
-        return "window-oracle"
+    signature: ClassVar[str] = "window-oracle"
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         return [Draft(n, best(document, windows(document.segmented.article.text, n))) for n in lengths]
 
 
 @dataclass(frozen=True, slots=True)
-class Oracle:
+class Oracle(UsualSystem):
     """Greedy search for the n words with the highest BERTScore F1.
 
     In each step, the chunk that raises F1 most is taken (Nallapati et al. 2017, section 3, with chunks in place of
@@ -52,14 +46,10 @@ class Oracle:
     """
 
     kind: ClassVar[SystemKind] = "upper bound"
-    has_uncut: ClassVar[bool] = False
-    reads_key: ClassVar[bool] = False
 
     rivals: tuple[System, ...]
 
-    @property
-    def signature(self) -> str:
-        return "oracle"
+    signature: ClassVar[str] = "oracle"
 
     @property
     def encoders(self) -> tuple[str, ...]:

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import ClassVar
 
 from core.errors import CorpusError, PredictionError, RecipeError, SegmentationError
-from core.fingerprint import file_sha256, file_state
-from core.summarizers.systems import Document, Draft, require_name, uncut_and_cut
-from core.text.files import is_file, read_rows
+from core.fingerprint import file_state
+from core.summarizers.systems import Document, Draft, UsualSystem, require_name, uncut_and_cut
+from core.text.files import content_sha256, is_file, read_rows
 from core.text.limits import require_summary_length
 from core.text.rows import cleaned
 from core.text.words import count_words
-from core.types import SystemKind
 
 KEY_FIELD, TEXT_FIELD = "id", "prediction"
 
@@ -54,7 +53,7 @@ def parse_predictions(text: str) -> PredictionsSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Predictions:
+class Predictions(UsualSystem):
     """A system whose texts exist already. They are used uncut, and cut to n like those of a generator.
 
     Attributes:
@@ -63,9 +62,7 @@ class Predictions:
         texts: the predictions, on one line each, by the article's key. They travel with the system.
     """
 
-    kind: ClassVar[SystemKind] = "system"
     has_uncut: ClassVar[bool] = True
-    encoders: ClassVar[tuple[str, ...]] = ()
     reads_key: ClassVar[bool] = True
 
     name: str
@@ -97,7 +94,7 @@ def read_predictions(path: Path, name: str) -> Predictions:
     """
     texts: dict[str, str] = {}
     places: dict[str, str] = {}
-    sha256, state = _sha256(path), file_state(path)
+    sha256, state = content_sha256(path), file_state(path)
     for place, row in read_rows(path, lambda names: [name for name in (KEY_FIELD, TEXT_FIELD) if name in names]):
         try:
             key, text = _prediction(row)
@@ -108,7 +105,7 @@ def read_predictions(path: Path, name: str) -> Predictions:
         texts[key], places[key] = text, place
     if not texts:
         raise CorpusError(f"{path} holds no prediction.")
-    if (_sha256(path), file_state(path)) != (sha256, state):  # the state, too: it may have been put back
+    if (content_sha256(path), file_state(path)) != (sha256, state):  # the state, too: it may have been put back
         raise CorpusError(f"{path} was written to while it was read. Try again when it is complete.")
     return Predictions(name, sha256, texts)
 
@@ -133,12 +130,3 @@ def _prediction(row: Mapping[str, object]) -> tuple[str, str]:
             "Leave the row out if there is no prediction."
         )
     return cleaned(str(key)), one_line
-
-
-def _sha256(path: Path) -> str:
-    if not is_file(path):
-        raise CorpusError(f"There is no file {path}.")
-    try:
-        return file_sha256(path)
-    except OSError as error:
-        raise CorpusError(f"{path} cannot be read: {error}.") from error

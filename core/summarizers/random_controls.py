@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from core.summarizers.composition import compose, words_at
-from core.summarizers.systems import Document, Draft
+from core.summarizers.systems import Document, Draft, UsualSystem
 from core.types import SegmentedArticle, SystemKind
 
 DRAWS = 5
@@ -15,22 +15,17 @@ DRAWS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Random:
+class Random(UsualSystem):
     """Control: chunks in orders drawn from `seed` and the article's content, the same on every machine.
 
     The text stored is the first draw's; the scores are the means over `DRAWS` draws, which are stored, too.
     """
 
     kind: ClassVar[SystemKind] = "control"
-    has_uncut: ClassVar[bool] = False
-    encoders: ClassVar[tuple[str, ...]] = ()
-    reads_key: ClassVar[bool] = False
 
     seed: int
 
-    @property
-    def signature(self) -> str:
-        return "random"
+    signature: ClassVar[str] = "random"
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         article = document.segmented
@@ -38,7 +33,7 @@ class Random:
 
 
 @dataclass(frozen=True, slots=True)
-class RandomWords:
+class RandomWords(UsualSystem):
     """Control: n of the article's words, each place as likely as any other and drawn once, in document order.
 
     Unlike the chunks of `Random` they are no phrases, stop words are among them, and a word that the article repeats
@@ -46,15 +41,10 @@ class RandomWords:
     """
 
     kind: ClassVar[SystemKind] = "control"
-    has_uncut: ClassVar[bool] = False
-    encoders: ClassVar[tuple[str, ...]] = ()
-    reads_key: ClassVar[bool] = False
 
     seed: int
 
-    @property
-    def signature(self) -> str:
-        return "random-words"
+    signature: ClassVar[str] = "random-words"
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         article = document.segmented

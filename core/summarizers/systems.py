@@ -3,14 +3,14 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 from core.errors import RecipeError
 from core.summarizers.importance import FloatArray
 from core.text.words import count_words, first_words
 from core.types import SegmentedArticle, SystemKind
 
-# From an anchor and texts to the BERTScore F1 of each text against the anchor (`core.metrics.anchor.AnchorScorer`).
+# From an anchor and texts to the BERTScore F1 of each text against the anchor (`core.metrics.bertscore.AnchorScorer`).
 AnchoredF1: TypeAlias = Callable[[str, Sequence[str]], list[float]]
 # Signatures of NWS's own systems have a "|".
 _NAME = re.compile(r"[\w.+-]{1,100}")
@@ -93,6 +93,20 @@ class System(Protocol):
 
         One that `has_uncut` gives its uncut draft first.
         """
+
+
+class UsualSystem:
+    """Base of systems: what most of them are. Another says so itself."""
+
+    __slots__ = ()
+    kind: ClassVar[SystemKind] = "system"
+    has_uncut: ClassVar[bool] = False
+    reads_key: ClassVar[bool] = False
+
+    @property
+    def encoders(self) -> tuple[str, ...]:
+        """None."""
+        return ()
 
 
 def require_name(name: str) -> None:

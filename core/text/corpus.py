@@ -7,19 +7,22 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from core.did_you_mean import did_you_mean
 from core.errors import CorpusError, RecipeError
-from core.fingerprint import file_sha256
-from core.hub import is_repository_name, resolve_commit
+from core.hub import HUB_FAILURES, is_repository_name, resolve_commit
+from core.registry import did_you_mean
 from core.text.article_rows import ArticleRows, KnownArticles, changed, read_once, stream
-from core.text.files import SUFFIXES, LocatedRow, is_data_file, is_file, read_rows
-from core.text.hub_datasets import KNOWN_DATASETS, PINNED_REVISIONS, load_split
+from core.text.files import SUFFIXES, LocatedRow, content_sha256, is_data_file, is_file, read_rows
 from core.text.rows import Fields, recognise_fields
 from core.types import Article
 
 _SAMPLE = Path(__file__).parents[1] / "sample"
 BUNDLED = {"sample": _SAMPLE / "english.jsonl", "sample-ko": _SAMPLE / "korean.jsonl"}
+# The study's datasets under their short names. A revision that is not pinned here is looked up when a run is
+# submitted, and recorded with it.
+KNOWN_DATASETS = {"cnn_dailymail": "abisee/cnn_dailymail:3.0.0", "xsum": "EdinburghNLP/xsum"}
+PINNED_REVISIONS = {"abisee/cnn_dailymail": "96df5e686bee6baa90b8bee7c28b81fa3fa6223d"}
 _HUB_NAME = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)(:(?P<config>[\w.-]+))?(@(?P<revision>[\w./-]+))?")
 
 
@@ -115,29 +118,20 @@ def _open_file(path: Path, name: str, spec: DatasetSpec) -> Corpus:
     def choose(names: Sequence[str]) -> Sequence[str]:
         return choose_fields(names).names
 
-    revision = _revision(path)
+    revision = f"sha256:{content_sha256(path)}"
     rows = ArticleRows(str(path), name, "all", functools.partial(read_rows, path, choose), choose_fields)
     known = read_once(rows, spec.skip, spec.limit)
     if known is None:
         raise CorpusError(f"{path} holds no article{_after(spec)}.")
 
     def require_unchanged() -> None:
-        if _revision(path) != revision:
+        if f"sha256:{content_sha256(path)}" != revision:
             raise changed(str(path), "its SHA-256 differs")
 
     # Hashed before and after: the revision is that of what was read, not of what came to lie there meanwhile.
     require_unchanged()
     pinned_name = name if name in BUNDLED else str(path.resolve())
     return Corpus(name, pinned_name, "all", revision, len(known.ids), known.read, require_unchanged, known)
-
-
-def _revision(path: Path) -> str:
-    if not is_file(path):
-        raise CorpusError(f"There is no file {path}.")
-    try:
-        return f"sha256:{file_sha256(path)}"
-    except OSError as error:
-        raise CorpusError(f"{path} cannot be read: {error}.") from error
 
 
 def _open_hub(spec: DatasetSpec) -> Corpus:
@@ -201,3 +195,21 @@ def _choose_fields(spec: DatasetSpec) -> Callable[[Iterable[str]], Fields]:
 
 def _after(spec: DatasetSpec) -> str:
     return f" after the first {spec.skip}, which are skipped" if spec.skip else ""
+
+
+def load_split(repository: str, config: str | None, split: str, revision: str | None, streaming: bool) -> Any:
+    """One split of a Hub dataset (or of a local folder in the Hub's layout) as a `datasets` object of rows.
+
+    Raises:
+        CorpusError: the dataset, configuration or split cannot be had.
+    """
+    import datasets  # with pandas and pyarrow, which a file need not wait for
+
+    try:
+        return datasets.load_dataset(repository, config, split=split, revision=revision, streaming=streaming)
+    # RuntimeError: the repository has a script, which `datasets` no longer runs. NotImplementedError is one, too.
+    except (*HUB_FAILURES, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
+        raise CorpusError(
+            f"The Hub dataset {repository} (configuration {config}, split {split}, revision {revision}) "
+            f"cannot be loaded: {error}"
+        ) from error

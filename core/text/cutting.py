@@ -30,7 +30,7 @@ Cutter = Callable[[str], CutText]
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class WordMark:
     """What a word is to `runs`: no part of any chunk (`is_stop`), the first of one (`opens`), the last (`closes`)."""
 
     is_stop: bool
@@ -38,7 +38,7 @@ class Mark:
     closes: bool
 
 
-def runs(marks: Sequence[Mark]) -> Iterator[Range]:
+def runs(marks: Sequence[WordMark]) -> Iterator[Range]:
     """Runs of the words of one sentence, ended by stop words, by marks and after `MAX_CHUNK_WORDS`."""
     start = 0
     for i, mark in enumerate(marks):

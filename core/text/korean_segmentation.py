@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from core.text.cutting import Cutter, CutText, Mark, Range, runs
+from core.text.cutting import Cutter, CutText, Range, WordMark, runs
 from core.text.korean import load_kiwi, readable
 
 _PUNCTUATION_TAGS = frozenset({"SF", "SP", "SS", "SSO", "SSC", "SE", "SO"})
@@ -31,7 +31,7 @@ _BRACKETS = {")": "(", "]": "[", "）": "（"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
+class _KoreanWord:
     text: str
     tags: tuple[str, ...]  # of its morphemes but punctuation
     opens: bool  # punctuation stands before it
@@ -73,20 +73,20 @@ def _cut(text: str, kiwi: Any) -> CutText:
     return CutText(tuple(words), tuple(sentences), tuple(chunks))
 
 
-def _marks(words: list[_Word]) -> list[Mark]:
+def _marks(words: list[_KoreanWord]) -> list[WordMark]:
     joined = [*(word.joins for word in words[1:]), False]
     return [
-        Mark(word.is_stop, word.opens, word.closes or (word.ends_phrase and not is_joined))
+        WordMark(word.is_stop, word.opens, word.closes or (word.ends_phrase and not is_joined))
         for word, is_joined in zip(words, joined, strict=True)
     ]
 
 
-def _sentences(line: str, kiwi: Any) -> Iterator[list[_Word]]:
+def _sentences(line: str, kiwi: Any) -> Iterator[list[_KoreanWord]]:
     """The words of each sentence of a line. A word belongs to the sentence in which its first morpheme lies."""
     tokens = line.split()
     if not any(map(_is_word, tokens)):
         return
-    sentence: list[_Word] = []
+    sentence: list[_KoreanWord] = []
     current = 0
     opens = False
     for token, (number, tags) in zip(tokens, _morphemes(tokens, kiwi), strict=True):
@@ -98,7 +98,7 @@ def _sentences(line: str, kiwi: Any) -> Iterator[list[_Word]]:
                 yield sentence
             sentence, current = [], number
         start, end = _core(token)
-        sentence.append(_Word(token[start:end], tags, opens or start > 0, end < len(token)))
+        sentence.append(_KoreanWord(token[start:end], tags, opens or start > 0, end < len(token)))
         opens = False
     yield sentence
 

@@ -18,7 +18,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 
-from core.text.cutting import SIGNS_OF_WORDS, Cutter, CutText, Mark, Range, runs
+from core.text.cutting import SIGNS_OF_WORDS, Cutter, CutText, Range, WordMark, runs
 from core.text.words import word_spans
 
 # spaCy counts these among the stop words, but a summary that drops them says the opposite.
@@ -28,7 +28,7 @@ _VERB_CHUNK_POS = frozenset({"VERB", "AUX", "PART", "ADV"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
+class _SpacyWord:
     """A whitespace word: its core (outer punctuation removed) and what a chunker asks of it."""
 
     text: str
@@ -47,7 +47,7 @@ def _is_stop(token: Token) -> bool:
 
 
 # From the words of one sentence to (start, end) ranges over those words.
-Chunker = Callable[[list[_Word]], Iterator[Range]]
+Chunker = Callable[[list[_SpacyWord]], Iterator[Range]]
 
 
 @functools.cache  # spaCy takes 0.2 to 1 s, and a process may ask for several segmenters
@@ -85,7 +85,7 @@ def cut_doc(doc: Doc, chunker: Chunker) -> CutText:
     return CutText(tuple(word.text for word in words), sentences, chunks)
 
 
-def _words(doc: Doc) -> list[_Word]:
+def _words(doc: Doc) -> list[_SpacyWord]:
     words = []
     tokens = list(doc)  # once, and the text: spaCy makes them anew each time it is asked
     text = doc.text
@@ -104,16 +104,16 @@ def _words(doc: Doc) -> list[_Word]:
     return words
 
 
-def _word(text: str, span: tuple[int, int], tokens: list[Token]) -> _Word:
+def _word(text: str, span: tuple[int, int], tokens: list[Token]) -> _SpacyWord:
     content = [i for i, token in enumerate(tokens) if not token.is_punct or token.text in SIGNS_OF_WORDS]
     core = tokens[content[0] : content[-1] + 1] if content else tokens
     word = text[core[0].idx : core[-1].idx + len(core[-1])] if core else ""
     if not any(char.isalnum() for char in word):  # an odd tokenisation, e.g. "%)5": keep the word whole
         core, word = tokens, text[span[0] : span[1]]
-    return _Word(word, span, tuple(core), core[0].i > tokens[0].i, core[-1].i < tokens[-1].i)
+    return _SpacyWord(word, span, tuple(core), core[0].i > tokens[0].i, core[-1].i < tokens[-1].i)
 
 
-def _sentence_ranges(doc: Doc, words: list[_Word]) -> Iterator[Range]:
+def _sentence_ranges(doc: Doc, words: list[_SpacyWord]) -> Iterator[Range]:
     """Word ranges of the sentences. A word belongs to the sentence in which its core starts."""
     start = 0
     for sentence in doc.sents:
@@ -125,12 +125,12 @@ def _sentence_ranges(doc: Doc, words: list[_Word]) -> Iterator[Range]:
         start = end
 
 
-def stop_word_chunks(words: list[_Word]) -> Iterator[Range]:
+def stop_word_chunks(words: list[_SpacyWord]) -> Iterator[Range]:
     """Runs of content words of one sentence, ended by stop words, punctuation and `MAX_CHUNK_WORDS`."""
-    return runs([Mark(word.is_stop, word.opens, word.closes) for word in words])
+    return runs([WordMark(word.is_stop, word.opens, word.closes) for word in words])
 
 
-def parsed_chunks(words: list[_Word]) -> Iterator[Range]:
+def parsed_chunks(words: list[_SpacyWord]) -> Iterator[Range]:
     """Noun chunks of the parser and the verb chunks between them, of a sentence; none of stop words alone."""
     sentence = words[0].tokens[0].doc[words[0].tokens[0].i : words[-1].tokens[-1].i + 1]
     noun_tokens = {token.i: chunk.start for chunk in sentence.noun_chunks for token in chunk}
@@ -145,7 +145,7 @@ def parsed_chunks(words: list[_Word]) -> Iterator[Range]:
         start = i
 
 
-def _chunk_kind(word: _Word, noun_tokens: dict[int, int]) -> str | int | None:
+def _chunk_kind(word: _SpacyWord, noun_tokens: dict[int, int]) -> str | int | None:
     """The noun chunk the word lies in (by its first token), "verb", or None if it belongs to no chunk."""
     for token in word.tokens:
         if token.i in noun_tokens:
@@ -153,5 +153,5 @@ def _chunk_kind(word: _Word, noun_tokens: dict[int, int]) -> str | int | None:
     return "verb" if all(token.pos_ in _VERB_CHUNK_POS for token in word.tokens) else None
 
 
-def _holds_noun_or_verb(run: list[_Word], noun_tokens: dict[int, int]) -> bool:
+def _holds_noun_or_verb(run: list[_SpacyWord], noun_tokens: dict[int, int]) -> bool:
     return any(token.i in noun_tokens or token.pos_ in {"VERB", "AUX"} for word in run for token in word.tokens)

@@ -5,6 +5,7 @@ import re
 
 # A token with a letter or digit, in the first group; or any other, whole, so that nothing is looked at twice.
 _TOKEN = re.compile(r"((?:(?!\s)[\W_])*+[^\W_]\S*)|\S+")
+_AROUND = re.compile(r"^[\W_]+|[\W_]+$")
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
@@ -24,3 +25,14 @@ def first_words(text: str, n: int) -> str:
     """The first `n` words of `text` (all of them if it has fewer), joined by single spaces."""
     words = (m.group() for m in _TOKEN.finditer(text) if m.lastindex)
     return " ".join(itertools.islice(words, n))
+
+
+def repeated_word_share(text: str) -> float:
+    """Share of the words of `text` that occurred earlier in it, from 0 to below 1; 0 for fewer than two words.
+
+    Words are compared case-folded and without the punctuation around them: "The" repeats
+    "the", and "cat," repeats "cat". Stop words count like all others, so compare at equal n, and with a text that is
+    known to be good: a policy that is rewarded for keywords tends to repeat them.
+    """
+    words = [_AROUND.sub("", text[start:end]).casefold() for start, end in word_spans(text)]
+    return 1 - len(set(words)) / len(words) if words else 0.0

@@ -11,7 +11,7 @@ from jobs.commands.target import Target, choose_target, require_here, start_ther
 from jobs.terminal.busy import busy
 
 if TYPE_CHECKING:
-    from core.plugins import PluginSpec
+    from core.plugins.load import PluginSpec
     from jobs.plan.pinned import Pinned
     from jobs.store import RunInfo
 
@@ -233,7 +233,7 @@ def _articles(dataset: list[str] | None, *fields: object) -> dict[str, Any]:
 
 
 def _plugins(names: list[str] | None) -> "list[PluginSpec] | None":
-    from core.plugins import PluginSpec
+    from core.plugins.load import PluginSpec
 
     return [PluginSpec(name) for name in names] if names else None
 

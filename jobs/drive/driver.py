@@ -16,10 +16,10 @@ import numpy as np
 from rich.console import Console
 
 from core.article_ids import ArticleIds
-from core.episode_plan import EpisodePlan
 from core.models import model_folder
 from core.software import code_as_imported
 from core.sweep_plan import SweepPlan
+from core.workers import EpisodePlan
 from jobs.drive.bundles import require_known_articles, unfinished_bundles
 from jobs.drive.equal_failures import EqualFailures
 from jobs.drive.pools import REAL, Engine, Makers, Pools, open_pools

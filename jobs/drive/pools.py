@@ -15,8 +15,8 @@ from cluster.ray_episode_pool import episodes_on_ray
 from cluster.ray_pool import sweeps_on_ray
 from cluster.resources import ActorPlan, await_actors
 from cluster.session import Session, joined_session, local_session
-from core.episode_plan import EpisodePlan, make_episode_runner
-from core.sweep_plan import SweepPlan, make_segmenter, make_sweeper
+from core.sweep_plan import SweepPlan
+from core.workers import EpisodePlan, make_episode_runner, make_segmenter, make_sweeper
 from jobs.plan.sharing import Plan, sharing_on
 from jobs.recipes.base import RunRecipe
 

@@ -12,9 +12,8 @@ from rich.console import Console
 
 from core.article_ids import ArticleIds
 from core.errors import StoreError
-from core.partial_plan import plan_for_missing
 from core.summarizers.endpoint import Endpoint
-from core.sweep_plan import SweepPlan
+from core.sweep_plan import SweepPlan, plan_for_missing
 from core.types import Landed
 from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.busy_shares import BusyShares

@@ -10,9 +10,8 @@ from cluster.episode_pool import EpisodePool
 from core.errors import TrainingError
 from core.learning.checkpoint import from_bytes, to_bytes
 from core.learning.exchange import Decoded
-from core.learning.learner import Learner
+from core.learning.learner import Learner, Updated, train
 from core.learning.policies import make_policies
-from core.learning.rounds import Updated, train
 from core.learning.training_config import TrainingConfig
 from core.summarizers.encoders import embedding_width
 from core.types import Article, BundleResult

@@ -14,12 +14,12 @@ import numpy as np
 
 from cluster.episode_pool import InlineEpisodePool
 from cluster.pool import InlinePool, Segmenter, Work
-from core.episode_plan import make_episode_runner
 from core.errors import NwsError
 from core.summarizers.endpoint import Endpoint
 from core.sweep_plan import SweepPlan
 from core.text.corpus import Corpus
 from core.types import Article, Failure, SegmentedArticle
+from core.workers import make_episode_runner
 from jobs.drive.gpu_busy import GpuWatch
 from jobs.drive.pools import sweep_work
 from jobs.drive.stages import with_policies
@@ -173,7 +173,7 @@ def _try_training(
     pinned: Pinned, training: PlannedTraining, device: str, measured: _Measured
 ) -> "dict[str, PolicySystem]":
     """Prepare some articles and make two updates of each kind of policy; the policies as they are then, by system."""
-    from core.learning.rounds import train
+    from core.learning.learner import train
     from jobs.drive.stored_policies import stored_systems
     from jobs.drive.training import checkpoint_of, new_learner
 

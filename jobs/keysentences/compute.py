@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import CorpusError, RecipeError
-from core.metrics.keyword_recall import keyword_recall, share_found
-from core.summarizers import kr_wordrank, textrank_keywords, textrank_sentences
-from core.summarizers.korean_key_sentences import check_selection
+from core.summarizers import korean_textrank, kr_wordrank
+from core.summarizers.korean_key_sentences import check_selection, keyword_recall, share_found
 from core.text.files import is_file
 from core.text.korean import nouns_and_adjectives, readable
 from core.text.language import hangul_share
@@ -98,14 +97,14 @@ def find_key_sentences(documents: Sequence[str], top: int, stopwords: frozenset[
     keywords = kr_wordrank.rank_keywords(documents, stopwords)
     count = max(top, *N_KEYSENTS)
     by_wordrank = kr_wordrank.key_sentences(keywords, documents, count, diversity)
-    by_textrank = textrank_sentences.key_sentences(documents, tokenizer, count, diversity)
-    own = textrank_keywords.rank_keywords(documents, stopwords)
+    by_textrank = korean_textrank.key_sentences(documents, tokenizer, count, diversity)
+    own = korean_textrank.rank_keywords(documents, stopwords)
     of_wordrank, of_textrank = (_recalls(list(keywords), found, _of_left_parts) for found in (by_wordrank, by_textrank))
     return KeySentences(
         len(documents),
         Method(kr_wordrank.signature(stopwords, diversity), keywords, tuple(by_wordrank), of_wordrank, of_wordrank),
         Method(
-            f"{textrank_sentences.signature(tokenizer, diversity)}|{textrank_keywords.SIGNATURE}"
+            f"{korean_textrank.signature(tokenizer, diversity)}|{korean_textrank.KEYWORD_SIGNATURE}"
             f"|stopwords:{kr_wordrank.shown(stopwords)}|own-recall:morphemes",
             own,
             tuple(by_textrank),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from core.models import parse_model, resolve_model, tokenizer_folder
 from core.summarizers.endpoint import PREFIX, Endpoint, default_url
-from core.summarizers.extractive_baselines import BASELINES
+from core.summarizers.extractive_baselines import BASELINES, make_baseline
 from core.summarizers.generators import Generator, complete, parse_generator
 from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate
 from core.sweep_plan import SweepPlan
@@ -34,7 +34,7 @@ def pin(recipe: BaselinesRecipe, corpora: tuple[Corpus, ...] | None = None) -> P
         language=setting.language,
         pipeline=setting.pipeline,
         encoders=(encoder,),
-        systems=tuple(BASELINES[name](encoder.name, recipe.seed) for name in names),
+        systems=tuple(make_baseline(name, encoder.name, recipe.seed) for name in names),
         lengths=recipe.n,
         metrics=setting.metrics,
         seed=recipe.seed,

@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from core.episode_plan import EpisodePlan
 from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem
 from core.learning.reward import RewardConfig, reward_signature
 from core.models import parse_model, resolve_model
-from core.summarizers.extractive_baselines import BASELINES
+from core.summarizers.extractive_baselines import make_baseline
 from core.sweep_plan import SweepPlan
 from core.text.corpus import Corpus
 from core.text.near_copies import MOST_SHARED, WORDS, near_copies
 from core.types import Article
+from core.workers import EpisodePlan
 from jobs.plan.pinned import (
     Pinned,
     PinnedSetting,
@@ -90,7 +90,7 @@ def _evaluation(recipe: Phase2Recipe, setting: PinnedSetting, training: PlannedT
         encoders=(encoder,),
         systems=(
             *(PolicySystem(name, decoding=decoding) for name in training.systems for decoding in recipe.decodings),
-            *(BASELINES[name](encoder.name, recipe.seed) for name in recipe.systems),
+            *(make_baseline(name, encoder.name, recipe.seed) for name in recipe.systems),
         ),
         lengths=recipe.n,
         metrics=setting.metrics,

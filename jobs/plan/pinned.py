@@ -5,19 +5,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from core.episode_plan import EpisodePlan
 from core.errors import RecipeError
-from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig, tuned_layer
+from core.metrics.config import BertScoreConfig, RougeConfig, tuned_layer
 from core.models import ModelRef, is_folder, parse_model, resolve_model
 from core.software import library_versions
 from core.summarizers.random_controls import DRAWS
-from core.sweep_plan import SweepPlan
+from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text.corpus import Corpus, DatasetSpec, open_corpus
 from core.text.language import Language, article_language
 from core.text.language_data import language_data
 from core.text.segmentation import pipeline_revision, resolve_pipeline
 from core.text.tokenizers import DEFAULT_TOKENIZERS
 from core.types import SystemKind
+from core.workers import EpisodePlan
 from jobs.plan.revisions import code_version, dataset_revisions
 from jobs.recipes.base import RunRecipe
 from jobs.store import RunSpec, Stage

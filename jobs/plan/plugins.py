@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.errors import RecipeError
-from core.metrics.plugins import PluginMetric, plugin_metrics
-from core.plugins import Plugin, PluginSpec, read_plugin
+from core.plugins.load import Plugin, PluginSpec, read_plugin
+from core.plugins.plugin_metric import PluginMetric, plugin_metrics
+from core.plugins.plugin_system import plugin_systems
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS
-from core.summarizers.plugins import plugin_systems
 from jobs.plan.own_files import find_file, require_unchanged
 from jobs.plan.pinned import Pinned, PlannedStage, name_systems
 from jobs.store import Stage

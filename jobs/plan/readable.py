@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from core.errors import RecipeError
 from core.models import ModelRef
-from core.vocabulary_coverage import MOST_UNREAD, unread_share
+from core.tokenization import MOST_UNREAD, unread_share
 from jobs.plan.pinned import Pinned
 
 # By what a model does in a run, how to name one that reads Korean.

@@ -5,12 +5,11 @@ from typing import TypeAlias
 
 from cluster.cards import GpuNode
 from cluster.sharing import Sharing, choose_sharing
-from core.episode_plan import EpisodePlan
-from core.model_size import parameters
-from core.models import ModelRef, model_folder
+from core.models import ModelRef, model_folder, parameters
 from core.precision import AMPERE, Precision
 from core.summarizers.generators import Generator
 from core.sweep_plan import SweepPlan
+from core.workers import EpisodePlan
 
 _BYTES: dict[Precision, int] = {"float32": 4, "tf32": 4, "float16": 2, "bfloat16": 2}
 # CUDA itself, about 0.5 GB, and what the passes take: an actor with four models of BERT-base's size had 3.4 GB on an

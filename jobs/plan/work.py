@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from core.analysis.points import POLICY
+from core.plugins.plugin_system import PluginSystem
 from core.software import UNKNOWN
-from core.summarizers.plugins import PluginSystem
 from core.sweep_plan import SweepPlan
 from jobs.plan.pinned import Pinned
 

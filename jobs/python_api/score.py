@@ -10,7 +10,7 @@ from core.errors import CorpusError
 from jobs.terminal.numerals import counted
 
 if TYPE_CHECKING:  # `import nws` must not wait for what metrics need
-    from core.plugins import Judge
+    from core.plugins.load import Judge
     from core.text.files import LocatedRow
     from jobs.score.compute import FileScore
 
@@ -76,13 +76,13 @@ def score(
     >>> nws.score(["Snow closed the schools."], ["Snow has closed all schools."], metrics=["rouge1", brevity])
     Scores of 1 row: rouge1 0.6667, brevity 0.8571 (F1, where there is one).
     """
-    from core.metrics.plugins import row_metric
-    from core.metrics.registry import MINILM, Options
+    from core.metrics.config import MINILM, Options
+    from core.plugins.plugin_metric import function_metric
     from jobs.score.compute import score_rows
 
     chosen = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
     names = [metric for metric in chosen if isinstance(metric, str)]
-    own = [row_metric(metric) for metric in chosen if not isinstance(metric, str)]
+    own = [function_metric(metric) for metric in chosen if not isinstance(metric, str)]
     options = Options(stemmer=stemmer, lang=lang, bertscore_model=bertscore_model or MINILM)
     for name, given in (("predictions", predictions), ("references", references), ("sources", sources)):
         if isinstance(given, str):

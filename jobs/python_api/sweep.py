@@ -92,7 +92,7 @@ def sweep(
     0
     >>> sweep.plot().save("curve.png")
     """
-    from core.plugins import PluginSpec
+    from core.plugins.load import PluginSpec
     from core.summarizers.predictions import parse_predictions
 
     names = _several(systems)

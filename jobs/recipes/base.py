@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from core.errors import ModelError
 from core.models import parse_model
-from core.plugins import PluginSpec
+from core.plugins.load import PluginSpec
 from core.precision import Precision
 from core.summarizers.predictions import PredictionsSpec
 from core.text.corpus import DatasetSpec

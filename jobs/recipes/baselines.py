@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, field_validator
 
-from core.did_you_mean import did_you_mean
 from core.errors import ModelError
+from core.registry import did_you_mean
 from core.summarizers.endpoint import PREFIX
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS, parse_generator

@@ -10,8 +10,8 @@ from typing import Any, TypeVar, cast, get_args, get_type_hints
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from core.did_you_mean import did_you_mean
 from core.errors import RecipeError
+from core.registry import did_you_mean
 from core.text.corpus import DatasetSpec
 from core.text.files import is_file
 from jobs.recipes.base import RunRecipe

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, field_validator
 
-from core.did_you_mean import did_you_mean
+from core.registry import did_you_mean
 from core.summarizers.chunk_systems import IMPORTANCE
 from jobs.recipes.base import RunRecipe, model_name, require_different
 

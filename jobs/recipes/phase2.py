@@ -5,13 +5,13 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from core.did_you_mean import did_you_mean
 from core.learning.decoding import Decoding
 from core.learning.policies import PolicyConfig
 from core.learning.reinforce import ReinforceConfig
 from core.learning.training_config import OptimizerConfig, TrainingConfig
 from core.metrics.registry import make_metric
 from core.precision import Precision
+from core.registry import did_you_mean
 from core.summarizers.extractive_baselines import BASELINES
 from core.text.corpus import DatasetSpec
 from jobs.recipes.base import PositiveInt, RunRecipe, Strict, model_name, require_different

@@ -12,8 +12,9 @@ import numpy as np
 from core.analysis.bootstrap import score_intervals
 from core.analysis.intervals import Interval, mean_intervals
 from core.errors import CorpusError, LanguageError, RecipeError, SegmentationError
+from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import FloatArray, Metric, Row
-from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, Options, make_metric, text_tokenizer
+from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric
 from core.text.files import LocatedRow, read_rows
 from core.text.language import check_language
 from core.text.limits import require_summary_length
@@ -171,7 +172,7 @@ def _require_readable(options: Options, rows: Sequence[Row]) -> None:
         return
     # They import PyTorch, which takes seconds, and most metrics need none.
     from core.models import parse_model, resolve_model
-    from core.vocabulary_coverage import MOST_UNREAD, unread_share
+    from core.tokenization import MOST_UNREAD, unread_share
 
     model = resolve_model(parse_model(options.bertscore_model))
     share = unread_share(model, (text for row in rows for text in (row.prediction, *row.references)))

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Row, select
 
 from core.analysis import METRICS, PARTS, Metric, Points
 from core.analysis.points import text_keys
-from core.metrics.repeated_words import repeated_word_share
+from core.text.words import repeated_word_share
 from core.types import PLUGIN_SCORES
 from jobs.store.tables import ArticleRow, SummaryRow, SystemRow
 

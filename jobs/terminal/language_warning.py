@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 
 from core.text.corpus import Corpus
-from core.text.detection import find_foreign
-from core.text.language import Language
+from core.text.language import Language, find_foreign
 
 NAMES: dict[Language, str] = {"en": "English", "ko": "Korean"}
 # Of the texts that are looked at. A quotation, or a row that slipped in, is not worth a warning.

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from core.analysis import METRICS, PARTS, Metric
-from core.did_you_mean import did_you_mean
 from core.errors import RecipeError
-from core.plugins import METRIC_OF_PLUGIN
+from core.plugins.plugin_metric import METRIC_OF_PLUGIN
+from core.registry import did_you_mean
 from jobs.store import RunInfo
 
 _NAMES: Mapping[Metric, str] = {

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 # Read when they are needed: a server that is away must not hold up the run for minutes.
 os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "15")
@@ -10,6 +11,7 @@ os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
 
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param
+from mlflow.exceptions import MlflowException
 
 from jobs.store import RunInfo
 from jobs.track.scalars import Scalar
@@ -22,6 +24,8 @@ _LONGEST = 6_000
 
 class MlflowLog:
     """Goes on with the MLflow run that has this run's id as its tag `nws.run`, or makes one."""
+
+    failures: ClassVar[tuple[type[Exception], ...]] = (OSError, MlflowException)
 
     def __init__(self, run: RunInfo) -> None:
         self._client = MlflowClient()

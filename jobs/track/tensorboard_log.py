@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -19,6 +20,8 @@ class TensorBoardLog:
 
     TensorBoard keeps float32, so a number is known by its name, its step and its float32 value.
     """
+
+    failures: ClassVar[tuple[type[Exception], ...]] = (OSError,)
 
     def __init__(self, run: RunInfo) -> None:
         folder = FOLDER / run.id

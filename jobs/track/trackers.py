@@ -4,11 +4,10 @@ import importlib.util
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
-from core.did_you_mean import did_you_mean
 from core.errors import RecipeError
+from core.registry import Registry
 from jobs.store import RunInfo
 from jobs.track.scalars import Scalar, run_facts
 
@@ -17,7 +16,15 @@ _USER = re.compile(r"//[^/@\s]+@")
 
 
 class Tracker(Protocol):
-    """One run in a tracker, opened where an earlier driver has left it."""
+    """One run in a tracker, opened where an earlier driver has left it.
+
+    Attributes:
+        failures: what its library raises where it cannot be written or reached.
+    """
+
+    failures: ClassVar[tuple[type[Exception], ...]]
+
+    def __init__(self, run: RunInfo) -> None: ...
 
     def describe(self, facts: Mapping[str, str]) -> None:
         """Keep what made the numbers."""
@@ -32,37 +39,14 @@ class Tracker(Protocol):
         """Where the run is, or the command that shows it: "TensorBoard: …", for the line after the run."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """How a tracker is opened, and what its library raises where it cannot be written or reached."""
-
-    open: Callable[[RunInfo], Tracker]
-    failures: tuple[type[Exception], ...]
-
-
-def _tensorboard() -> _Kind:
-    from jobs.track.tensorboard_log import TensorBoardLog
-
-    return _Kind(TensorBoardLog, (OSError,))
-
-
-def _mlflow() -> _Kind:
-    from mlflow.exceptions import MlflowException
-
-    from jobs.track.mlflow_log import MlflowLog
-
-    return _Kind(MlflowLog, (OSError, MlflowException))
-
-
-def _wandb() -> _Kind:
-    import wandb
-
-    from jobs.track.wandb_log import WandbLog
-
-    return _Kind(WandbLog, (OSError, wandb.Error))
-
-
-_KINDS: Mapping[str, Callable[[], _Kind]] = {"tensorboard": _tensorboard, "mlflow": _mlflow, "wandb": _wandb}
+TRACKERS: Registry[type[Tracker]] = Registry(
+    "tracker",
+    {
+        "tensorboard": "jobs.track.tensorboard_log:TensorBoardLog",
+        "mlflow": "jobs.track.mlflow_log:MlflowLog",
+        "wandb": "jobs.track.wandb_log:WandbLog",
+    },
+)
 
 
 def require_trackers(names: Iterable[str]) -> None:
@@ -72,11 +56,8 @@ def require_trackers(names: Iterable[str]) -> None:
         RecipeError: there is no such tracker, or its package is not installed.
     """
     for name in names:
-        if name not in _KINDS:
-            raise RecipeError(
-                f"There is no tracker {name!r}: give one of {', '.join(_KINDS)}.{did_you_mean(name, _KINDS)}",
-                settings=("log_to",),
-            )
+        if name not in TRACKERS:
+            raise TRACKERS.unknown(name, "log_to")
         if importlib.util.find_spec(name) is None:
             raise RecipeError(f"{name} is not installed: pip install 'nws[{name}]'.", settings=("log_to",))
 
@@ -85,14 +66,14 @@ class Trackers:
     """The trackers of a run. One that fails is warned of once and left out from then on: the store has everything."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
-        self._opened: dict[str, tuple[Tracker, _Kind]] = {}
+        self._opened: dict[str, Tracker] = {}
         self._say = say
 
     def open(self, name: str, run: RunInfo) -> None:
         """Open one of `require_trackers`, once."""
-        kind = _KINDS[name]()
+        kind = TRACKERS[name]
         try:
-            self._opened[name] = kind.open(run), kind
+            self._opened[name] = kind(run)
         except kind.failures as error:
             self._say(_warning(name, error))
 
@@ -104,10 +85,10 @@ class Trackers:
 
     def for_each(self, act: Callable[[Tracker], None]) -> None:
         """Do something with all of them."""
-        for name, (tracker, kind) in list(self._opened.items()):
+        for name, tracker in list(self._opened.items()):
             try:
                 act(tracker)
-            except kind.failures as error:
+            except tracker.failures as error:
                 del self._opened[name]
                 self._say(_warning(name, error))
 

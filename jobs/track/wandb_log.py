@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import wandb
 
@@ -15,6 +15,8 @@ class WandbLog:
 
     Offline nothing can be read back: each driver of a run leaves a folder of its own, with all its numbers.
     """
+
+    failures: ClassVar[tuple[type[Exception], ...]] = (OSError, wandb.Error)
 
     def __init__(self, run: RunInfo) -> None:
         self._run: Any = wandb.init(

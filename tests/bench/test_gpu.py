@@ -16,7 +16,7 @@ from bench.gpu import flop_of, main, measure, measure_all, measure_libraries, pr
 from bench.gpu_results import Report, Speed, as_text
 from bench.parts import MODELS
 from bench.sweep import Agreement
-from core.device import find_device
+from core.gpu_arithmetic import find_device
 
 CPU = torch.device("cpu")
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from fake_cuda import A100, GB, H100, T4, FakeCuda
 
-from core.device import find_device
+from core.gpu_arithmetic import find_device
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,21 +8,20 @@ from documents import article
 from prepared_articles import TEXT, encode, parameters_of
 
 from core.arithmetic import describe_arithmetic, rows_are_independent
-from core.episode_plan import EpisodePlan, make_episode_runner
 from core.episodes import EpisodeRunner
 from core.errors import EmptyArticleError
 from core.learning.exchange import ArticleGradient, Broadcast, Episode
-from core.learning.learner import Learner
+from core.learning.learner import Learner, update_request
 from core.learning.policies import PolicyConfig, make_policies
 from core.learning.reinforce import ReinforceConfig
 from core.learning.reward import RewardConfig
-from core.learning.rounds import update_request
 from core.learning.training_config import TrainingConfig
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from core.text.segmentation import Segmenter
 from core.text.words import count_words
 from core.types import Article
+from core.workers import EpisodePlan, make_episode_runner
 
 OTHER = "Rain fell over the city of Dover. The mayor closed two schools. Snow may follow on Friday, experts warn."
 ARTICLES = [article(TEXT, "0"), article(OTHER, "1"), article(TEXT + " " + OTHER, "2")]

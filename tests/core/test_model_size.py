@@ -7,7 +7,7 @@ import pytest
 import torch
 from transformers import AutoModel
 
-from core.model_size import parameters
+from core.models import parameters
 
 
 @pytest.mark.parametrize("name", ["bert", "xlnet", "electra"])

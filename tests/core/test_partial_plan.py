@@ -10,20 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig
+from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import ModelRef
-from core.partial_plan import plan_for_missing
 from core.summarizers.chunk_systems import ChunkSystem
-from core.summarizers.extractive_baselines import BASELINES
+from core.summarizers.extractive_baselines import BASELINES, make_baseline
 from core.summarizers.systems import Draft
 from core.sweep import embed, write
-from core.sweep_plan import SweepPlan
+from core.sweep_plan import MetricsConfig, SweepPlan, plan_for_missing
 from core.text.segmentation import Segmenter
 from core.types import Article, SegmentedArticle
 
 ONE, TWO = (ModelRef(name, f"org/{name}", "0" * 40) for name in ("mini", "bert"))
 LENGTHS = (1, 4, 9, 30)
-SYSTEMS = (*(make("mini", 3) for make in BASELINES.values()), ChunkSystem("bert", "textrank"))
+SYSTEMS = (*(make_baseline(name, "mini", 3) for name in BASELINES), ChunkSystem("bert", "textrank"))
 PLAN = SweepPlan(
     language="en",
     pipeline="blank",

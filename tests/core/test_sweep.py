@@ -14,12 +14,12 @@ from rouge_score.rouge_scorer import RougeScorer
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from core.errors import EmptyArticleError, LanguageError
-from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig
+from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.standard import StandardMetrics
 from core.models import parse_model, resolve_model
 from core.summarizers.chunk_systems import ChunkSystem
 from core.summarizers.encoders import Encoder
-from core.summarizers.extractive_baselines import BASELINES
+from core.summarizers.extractive_baselines import BASELINES, make_baseline
 from core.summarizers.generation import Generated, LoadedGenerator
 from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
 from core.summarizers.lead import Lead
@@ -27,11 +27,12 @@ from core.summarizers.prompt_template import DEFAULT_PROMPT
 from core.summarizers.random_controls import Random
 from core.summarizers.systems import Document
 from core.sweep import Sweeper, generated, take_share
-from core.sweep_plan import SweepPlan, make_segmenter, make_sweeper
+from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text.corpus import DatasetSpec, open_corpus
 from core.text.segmentation import unsegmented
 from core.text.words import count_words, first_words
 from core.types import Article
+from core.workers import make_segmenter, make_sweeper
 
 LENGTHS = (1, 7, 21)
 
@@ -145,7 +146,7 @@ def test_the_architectures_of_the_study(tiny_models: dict[str, Path]) -> None:
 def baselines(*names: str, generator: str | None = None) -> SweepPlan:
     made = parse_generator(generator) if generator else None
     made = made and replace(made, model=resolve_model(made.model))
-    systems = tuple(BASELINES[name]("all-MiniLM-L6-v2", 0) for name in names)
+    systems = tuple(make_baseline(name, "all-MiniLM-L6-v2", 0) for name in names)
     return replace(plan(), systems=systems, generator=made, encoders=plan().encoders if names else ())
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from transformers import AutoModel
 
 from core.batching import TOKEN_BUDGET, equal_length_batches, token_batches
-from core.device import find_device
 from core.errors import DeviceError
+from core.gpu_arithmetic import find_device
 from core.token_budget import Batches, TokenBudget, available_bytes, bytes_per_token, encoder_budget, tokens_for
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)

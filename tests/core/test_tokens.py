@@ -11,14 +11,15 @@ from fake_cuda import FakeCuda
 
 from core import sweep
 from core.metrics import bertscore
-from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig
+from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import parse_model, resolve_model
 from core.summarizers import encoders
 from core.summarizers.chunk_systems import ChunkSystem
 from core.summarizers.generation import load_generator
 from core.summarizers.generators import parse_generator
-from core.sweep_plan import SweepPlan, make_segmenter, make_sweeper
+from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text.corpus import DatasetSpec, open_corpus
+from core.workers import make_segmenter, make_sweeper
 
 
 @pytest.fixture

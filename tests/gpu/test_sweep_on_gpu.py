@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from bench.arms import plan_of
-from core.sweep_plan import SweepPlan, make_segmenter, make_sweeper
+from core.sweep_plan import SweepPlan
 from core.types import SegmentedArticle, Summary
+from core.workers import make_segmenter, make_sweeper
 from jobs.plan.phase1 import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase1 import Phase1Recipe

@@ -16,8 +16,9 @@ from pathlib import Path
 import garbage
 
 from core.errors import NwsError, RecipeError
+from core.metrics.config import Options
 from core.metrics.metric import Row
-from core.metrics.registry import METRICS, NEED_BACKBONE, Options, make_metric
+from core.metrics.registry import METRICS, NEED_BACKBONE, make_metric
 from core.summarizers.composition import compose
 from core.text.corpus import DatasetSpec, open_corpus
 from core.text.segmentation import Segmenter

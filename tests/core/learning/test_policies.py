@@ -4,8 +4,7 @@ from prepared_articles import prepared
 
 from core.errors import ModelError, RecipeError
 from core.learning.features import CHUNK_FEATURES
-from core.learning.policies import PolicyConfig, make_policies, restore_policies
-from core.learning.study_policies import StudyPolicies
+from core.learning.policies import PolicyConfig, StudyPolicies, make_policies, restore_policies
 from core.summarizers.importance import ranking, textrank
 
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import RecipeError
-from core.learning.rounds import update_episodes
+from core.learning.learner import update_episodes
 from core.learning.training_config import OptimizerConfig, TrainingConfig
 
 

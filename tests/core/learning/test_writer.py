@@ -4,7 +4,6 @@ import pytest
 from documents import article
 from prepared_articles import TEXT, parameters_of
 
-from core.episode_plan import EpisodePlan, make_episode_runner
 from core.errors import EmptyArticleError, LanguageError, RecipeError
 from core.learning.checkpoint import Checkpoint, Reading
 from core.learning.decoding import Decoding
@@ -14,11 +13,12 @@ from core.learning.policy_system import policy_system, save_policies
 from core.learning.reward import RewardConfig
 from core.learning.training_config import TrainingConfig
 from core.learning.writer import PolicyWriter, load_writer
-from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig
+from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import parse_model, resolve_model
-from core.sweep_plan import SweepPlan, make_sweeper
+from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text.segmentation import Segmenter
 from core.text.words import count_words
+from core.workers import EpisodePlan, make_episode_runner, make_sweeper
 
 MODEL = resolve_model(parse_model("all-MiniLM-L6-v2"))
 

@@ -2,8 +2,7 @@ import pytest
 import torch
 from bert_score import BERTScorer
 
-from core.metrics.anchor import AnchorScorer
-from core.metrics.bertscore import BertScorer
+from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.metrics.config import BertScoreConfig
 from core.models import model_folder, parse_model, resolve_model
 

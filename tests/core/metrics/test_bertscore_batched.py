@@ -7,9 +7,8 @@ import pytest
 import torch
 
 from core.errors import ModelError
-from core.metrics import bertscore_batched
-from core.metrics.bertscore_batched import BatchedBertScore
-from core.metrics.bertscore_metric import BertScore
+from core.metrics import bertscore_metric
+from core.metrics.bertscore_metric import BatchedBertScore, BertScore
 from core.metrics.config import BertScoreConfig
 from core.metrics.metric import Row
 from core.models import parse_model, resolve_model
@@ -69,7 +68,7 @@ def test_more_texts_than_a_batch_are_batched_alike_in_every_process(sample_rows,
     # The library itself orders texts of one length by hashes that change from process to process.
     expected, _ = by_library([row.prediction for row in rows], [row.references[0] for row in rows])
     assert found == pytest.approx(expected, abs=1e-6)
-    assert hash(bertscore_batched._Text("한 text")) == 69323159466376430
+    assert hash(bertscore_metric._Text("한 text")) == 69323159466376430
 
 
 def test_what_is_empty_scores_zero_and_changes_nothing_else():

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.metrics.common_substring import common_substring, longest_run
 from core.metrics.metric import Row
 from core.metrics.rouge import rouge
+from core.metrics.rouge_variants import common_substring, longest_run
 from core.text.tokenizers import CharTokenizer, EnglishTokenizer
 from core.types import Score
 

@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
+from core.metrics.config import Options
 from core.metrics.metric import Row
-from core.metrics.registry import Options, make_metric
+from core.metrics.registry import make_metric
 
 
 def dialogsum(prediction: str, *references: str, **options: object) -> float:

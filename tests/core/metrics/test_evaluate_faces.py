@@ -2,9 +2,10 @@ import evaluate
 import pytest
 
 from core.errors import LanguageError
+from core.metrics.config import Options
 from core.metrics.evaluate_faces import Face, combine
 from core.metrics.metric import Row
-from core.metrics.registry import METRICS, NEED_SOURCE, Options, make_metric
+from core.metrics.registry import METRICS, NEED_SOURCE, make_metric
 
 PREDICTIONS = ["the cat sat on the mat", "shares fell in Tokyo"]
 REFERENCES = [["a cat sat on a mat", "the cat is on the mat"], ["shares in Tokyo fell"]]

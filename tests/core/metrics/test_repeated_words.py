@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.metrics.repeated_words import repeated_word_share
-from core.text.words import count_words
+from core.text.words import count_words, repeated_word_share
 
 WORDS = st.lists(st.sampled_from(["the", "The", "cat", "cat,", "Straße", "STRASSE", "--", "2"]), max_size=12)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.metrics.metric import Row
-from core.metrics.sacrebleu_score import SacreBleu, korean_tokenizer
+from core.metrics.sacrebleu_metrics import SacreBleu, korean_tokenizer
 
 
 def score(*rows: Row) -> float:

@@ -13,7 +13,7 @@ from rouge_155 import rouge_155
 from core.errors import RecipeError
 from core.metrics.metric import Row
 from core.metrics.rouge import rouge
-from core.metrics.skip_bigram import skip_bigram, skip_bigrams
+from core.metrics.rouge_variants import skip_bigram, skip_bigrams
 from core.text.tokenizers import EnglishTokenizer
 from core.types import Score
 

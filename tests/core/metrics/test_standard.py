@@ -1,8 +1,9 @@
 import torch
 
-from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig
+from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.standard import StandardMetrics
 from core.models import parse_model, resolve_model
+from core.sweep_plan import MetricsConfig
 from core.types import Article
 
 

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from core.errors import CorpusError
 from core.metrics.metric import Row
+from core.metrics.registry import make_metric
 from core.metrics.rouge import rouge
-from core.metrics.surface import COVERAGE, DENSITY, Efficiency, coverage, density, efficiency
+from core.metrics.surface import Efficiency, coverage, density, efficiency
 
 
 def test_efficiency() -> None:
@@ -72,8 +73,9 @@ def test_efficiency_of_rows_is_f1_per_word() -> None:
 
 def test_density_of_rows_and_a_missing_source() -> None:
     rows = [Row("a cat", (), "A cat sat."), Row("a dog", (), "A cat sat.")]
-    assert DENSITY.statistics(rows)[:, 0].tolist() == [1.0, 0.5]
-    assert DENSITY.score(DENSITY.statistics(rows)).tolist() == [0.75]
+    metric = make_metric("density")
+    assert metric.statistics(rows)[:, 0].tolist() == [1.0, 0.5]
+    assert metric.score(metric.statistics(rows)).tolist() == [0.75]
     with pytest.raises(CorpusError, match="density compares a prediction with its source, but row 2 has no source"):
-        DENSITY.statistics([rows[0], Row("a", ("a",))])
-    assert COVERAGE.statistics([Row("a a dog", (), "A cat sat.")])[:, 0].tolist() == [2 / 3]
+        metric.statistics([rows[0], Row("a", ("a",))])
+    assert make_metric("coverage").statistics([Row("a a dog", (), "A cat sat.")])[:, 0].tolist() == [2 / 3]

@@ -9,8 +9,7 @@ from transformers import BartConfig, GPT2Config, LlamaConfig, T5Config
 
 from core.models import resolve_model
 from core.summarizers import generation
-from core.summarizers.generation import LoadedGenerator, load_generator
-from core.summarizers.generator_memory import MOST_GPU_TOKENS, generator_bytes_per_token
+from core.summarizers.generation import MOST_GPU_TOKENS, LoadedGenerator, generator_bytes_per_token, load_generator
 from core.summarizers.generators import parse_generator
 from core.token_budget import tokens_for
 

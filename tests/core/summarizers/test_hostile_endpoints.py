@@ -23,7 +23,7 @@ from core.errors import EndpointError
 from core.summarizers import endpoint_requests
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.endpoint_replies import (
-    Answer,
+    EndpointAnswer,
     Reply,
     UnusableReplyError,
     parsed,
@@ -52,12 +52,12 @@ def load(server: HostileServer, monkeypatch: pytest.MonkeyPatch) -> LoadedEndpoi
     return LoadedEndpoint(Endpoint("tiny", server.url, PROMPT, concurrency=100), seed=3)
 
 
-def ask(loaded: LoadedEndpoint, tricks: list[str]) -> dict[str, Answer | str]:
+def ask(loaded: LoadedEndpoint, tricks: list[str]) -> dict[str, EndpointAnswer | str]:
     """The answer to an article for each trick, or what is told. All are asked for at once."""
     texts = [naming(trick) for trick in tricks]
     with contextlib.suppress(EndpointError):
         loaded(texts, [0] * len(texts), [5] * len(texts))
-    found: dict[str, Answer | str] = {}
+    found: dict[str, EndpointAnswer | str] = {}
     for trick, text in zip(tricks, texts, strict=True):  # nothing is asked for again
         try:
             (found[trick],) = loaded([text], [0], [5])
@@ -67,7 +67,7 @@ def ask(loaded: LoadedEndpoint, tricks: list[str]) -> dict[str, Answer | str]:
 
 
 @pytest.fixture(scope="module")
-def found(server: HostileServer) -> Iterator[dict[str, Answer | str]]:
+def found(server: HostileServer) -> Iterator[dict[str, EndpointAnswer | str]]:
     """What becomes of every trick; those that are slow for ever get a short time, and the others all they need."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         loaded = load(server, monkeypatch)
@@ -82,10 +82,10 @@ def found(server: HostileServer) -> Iterator[dict[str, Answer | str]]:
 
 
 @pytest.mark.parametrize("trick", [*QUICK, *SLOW])
-def test_a_reply_ends_in_a_summary_or_in_words(trick: str, found: dict[str, Answer | str]) -> None:
+def test_a_reply_ends_in_a_summary_or_in_words(trick: str, found: dict[str, EndpointAnswer | str]) -> None:
     expected, came = {**QUICK, **SLOW}[trick], found[trick]
     assert KEY not in repr(came)
-    if isinstance(came, Answer):
+    if isinstance(came, EndpointAnswer):
         assert not expected.told, came
         assert (came.text, came.extra) == (expected.text, expected.extra)
         assert came.tokens < 2**31
@@ -97,7 +97,7 @@ def test_a_reply_ends_in_a_summary_or_in_words(trick: str, found: dict[str, Answ
 
 
 def test_what_may_pass_is_asked_for_again_and_nothing_else(
-    found: dict[str, Answer | str], server: HostileServer
+    found: dict[str, EndpointAnswer | str], server: HostileServer
 ) -> None:
     assert found
     for trick, times in server.played.items():
@@ -109,7 +109,7 @@ def test_what_may_pass_is_asked_for_again_and_nothing_else(
 
 
 def test_no_redirect_is_followed_and_nothing_is_left_open(
-    found: dict[str, Answer | str], server: HostileServer
+    found: dict[str, EndpointAnswer | str], server: HostileServer
 ) -> None:
     assert found
     assert server.paths == {"/v1/chat/completions"}
@@ -193,10 +193,10 @@ def test_a_placeholder_for_a_key_may_be_a_word(
 def test_a_thread_that_has_a_loop_as_in_a_notebook_may_ask(
     server: HostileServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def cell() -> dict[str, Answer | str]:
+    async def cell() -> dict[str, EndpointAnswer | str]:
         return ask(load(server, monkeypatch), ["key"])
 
-    assert isinstance(asyncio.run(cell())["key"], Answer)
+    assert isinstance(asyncio.run(cell())["key"], EndpointAnswer)
 
 
 ASKS_FOR_EVER = """

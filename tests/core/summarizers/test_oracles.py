@@ -6,7 +6,7 @@ from documents import dice, document, segmented
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.summarizers.extractive_baselines import BASELINES
+from core.summarizers.extractive_baselines import BASELINES, make_baseline
 from core.summarizers.lead import Lead
 from core.summarizers.oracles import LIKELY_WINDOWS, Oracle, WindowOracle, best, likely_windows, windows
 from core.summarizers.systems import UNCUT, Document
@@ -49,9 +49,9 @@ def test_greedy_search_finds_words_from_all_over_the_article() -> None:
 def test_the_oracle_is_never_below_a_rival(wanted: tuple[str, ...]) -> None:
     seen = document(ARTICLE, f1=overlap_with(*wanted), anchored_f1=dice)
     lengths = [1, 2, 3, 5, 9, 20]
-    oracle = {d.n: d.text for d in BASELINES["oracle"]("enc", 0).summarize(seen, lengths)}
+    oracle = {d.n: d.text for d in make_baseline("oracle", "enc", 0).summarize(seen, lengths)}
     for name in BASELINES.keys() - {"random-words"}:
-        for draft in BASELINES[name]("enc", 0).summarize(seen, lengths):
+        for draft in make_baseline(name, "enc", 0).summarize(seen, lengths):
             if draft.n != UNCUT:
                 mine, *theirs = seen.f1([oracle[draft.n], *draft.texts])
                 assert mine >= max(theirs), (name, draft)
@@ -70,7 +70,7 @@ def test_the_best_window_bounds_consecutive_words_and_nothing_else() -> None:
     seen = document(ARTICLE, f1=overlap_with("bridge", "alder", "trains", "cross"), anchored_f1=dice)
     for n in (1, 4, 9):
         window, lead, oracle = (
-            seen.f1([BASELINES[name]("enc", 0).summarize(seen, [n])[0].text])[0]
+            seen.f1([make_baseline(name, "enc", 0).summarize(seen, [n])[0].text])[0]
             for name in ("window-oracle", "lead", "oracle")
         )
         assert lead <= window <= oracle

@@ -4,7 +4,7 @@ from documents import document, segmented
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.summarizers.extractive_baselines import BASELINES
+from core.summarizers.extractive_baselines import make_baseline
 from core.summarizers.random_controls import DRAWS, RandomWords
 from core.text.alignment import align, bare_words
 
@@ -42,7 +42,7 @@ def test_stop_words_are_drawn_too_unlike_by_random() -> None:
         name: {
             word.casefold()
             for seed in range(50)
-            for draft in BASELINES[name]("enc", seed).summarize(document(segmented(TEXT)), [2])
+            for draft in make_baseline(name, "enc", seed).summarize(document(segmented(TEXT)), [2])
             for text in draft.texts
             for word in text.split()
         }

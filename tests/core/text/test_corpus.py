@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from core.errors import CorpusError, HubError
 from core.text import article_rows
-from core.text.corpus import DatasetSpec, corpus_of_rows, open_corpus
-from core.text.hub_datasets import load_split
+from core.text.corpus import DatasetSpec, corpus_of_rows, load_split, open_corpus
 from core.text.words import count_words
 from core.types import Article
 

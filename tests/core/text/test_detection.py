@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.text.corpus import DatasetSpec, open_corpus
-from core.text.detection import find_foreign, foreign_language
+from core.text.language import find_foreign, foreign_language
 
 LANGUAGES = ["fr", "de", "es", "it", "nl", "pt", "sv", "fi", "pl", "ro", "tr", "id", "vi", "hu"]
 ENGLISH = [article.text for article in open_corpus(DatasetSpec("sample"))]

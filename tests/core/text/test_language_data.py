@@ -8,11 +8,12 @@ import spacy
 from korean_tokenizers import korean_tokenizer
 
 from core.errors import SegmentationError
-from core.metrics.config import BertScoreConfig, MetricsConfig, RougeConfig
+from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import KNOWN_MODELS
 from core.summarizers.lead import Lead
-from core.sweep_plan import SweepPlan, make_segmenter, make_sweeper
+from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text.language_data import language_data, require_same_data
+from core.workers import make_segmenter, make_sweeper
 from jobs.plan import phase1
 from jobs.plan.work import works
 from jobs.recipes.load import load_recipe

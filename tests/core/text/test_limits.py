@@ -1,10 +1,10 @@
 import pytest
 
 from core.errors import SegmentationError
-from core.sweep_plan import checked
 from core.text.limits import require_length, require_summary_length
 from core.text.segmentation import Segmenter, unsegmented
 from core.types import Article
+from core.workers import checked
 
 
 def article(text: str, reference: str = "A bridge.") -> Article:

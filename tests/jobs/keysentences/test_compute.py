@@ -10,8 +10,8 @@ from korean_tokenizers import korean_tokenizer
 from rich.cells import cell_len
 
 from core.errors import CorpusError, RecipeError
-from core.metrics.keyword_recall import keyword_recall
-from core.summarizers import textrank_keywords
+from core.summarizers import korean_textrank
+from core.summarizers.korean_key_sentences import keyword_recall
 from core.summarizers.kr_wordrank import LeftParts, rank_keywords
 from core.text.korean import nouns_and_adjectives
 from jobs import cli
@@ -77,7 +77,7 @@ def test_json(nws, library: Path) -> None:
     assert list(found["textrank"]) == ["keywords", "sentences", "keyword_recall", "own_keyword_recall", "signature"]
     assert (
         found["textrank"]["keywords"]
-        == [list(item) for item in textrank_keywords.rank_keywords(documents, {"도서관", "책을"}).items()][:2]
+        == [list(item) for item in korean_textrank.rank_keywords(documents, {"도서관", "책을"}).items()][:2]
     )
     assert "keywords:NNG,NNP,VA,XR;window:2" in found["textrank"]["signature"]
     cells = [(cell["n_keywords"], cell["n_keysents"]) for cell in found["textrank"]["own_keyword_recall"]]

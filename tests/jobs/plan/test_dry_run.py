@@ -9,8 +9,7 @@ from fake_cuda import FakeCuda
 from rich.console import Console
 
 from cluster.cards import Card
-from core.model_size import parameters
-from core.models import parse_model, resolve_model
+from core.models import parameters, parse_model, resolve_model
 from core.summarizers.generators import parse_generator
 from jobs.plan import dry_run, phase2
 from jobs.plan.dry_run import describe, print_description

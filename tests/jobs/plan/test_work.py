@@ -10,7 +10,7 @@ import pytest
 from core.analysis.points import POLICY
 from core.metrics.config import RougeConfig
 from core.models import ModelRef
-from core.plugins import PluginSpec
+from core.plugins.load import PluginSpec
 from core.software import UNKNOWN
 from core.summarizers.chunk_systems import ChunkSystem
 from core.sweep_plan import SweepPlan

@@ -9,7 +9,7 @@ from unicodedata import normalize
 import pytest
 from rich.console import Console
 
-from core.metrics.registry import Options
+from core.metrics.config import Options
 from core.text.rows import storable
 from core.types import Scores
 from jobs.drive import driver

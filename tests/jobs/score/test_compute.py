@@ -10,8 +10,8 @@ from rich.console import Console
 from rouge_score.rouge_scorer import RougeScorer
 
 from core.errors import CorpusError, LanguageError, NwsError, RecipeError
+from core.metrics.config import Options
 from core.metrics.metric import Row
-from core.metrics.registry import Options
 from core.text.files import read_rows
 from core.text.tokenizers import EnglishTokenizer
 from jobs.score.compute import FileScore, check_output, score_file, to_predictions, write_rows

@@ -13,8 +13,9 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics.bleu import BLEU
 
 from core.errors import CorpusError
+from core.metrics.config import Options
 from core.metrics.metric import Row
-from core.metrics.registry import METRICS, NEED_BACKBONE, Options
+from core.metrics.registry import METRICS, NEED_BACKBONE
 from jobs.score.compute import FileScore, score_file
 from jobs.score.human import VIEWS
 from jobs.score.show import print_score

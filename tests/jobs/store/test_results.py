@@ -9,7 +9,7 @@ import pytest
 from core.analysis import METRICS
 from core.analysis.points import text_keys
 from core.errors import StoreError
-from core.metrics.repeated_words import repeated_word_share
+from core.text.words import repeated_word_share
 from core.types import Article, BundleResult, Failure
 from jobs.store import Stage
 from jobs.store.tables import SummaryRow

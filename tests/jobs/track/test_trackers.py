@@ -186,6 +186,10 @@ def test_a_tracker_that_fails_is_warned_of_once_and_the_run_goes_on(
 
 def test_where_a_run_is_has_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
     class OnAServer:
+        failures = (OSError,)
+
+        def __init__(self, run: object) -> None: ...
+
         def describe(self, facts: object) -> None: ...
 
         def close(self, done: bool) -> None: ...
@@ -193,7 +197,7 @@ def test_where_a_run_is_has_no_password(monkeypatch: pytest.MonkeyPatch) -> None
         def where(self) -> str:
             return "MLflow: experiment nws at https://ann:secret@tracker.example"
 
-    monkeypatch.setattr(trackers, "_KINDS", {"it": lambda: trackers._Kind(lambda run: OnAServer(), (OSError,))})
+    monkeypatch.setattr(trackers, "TRACKERS", {"it": OnAServer})
     said: list[str] = []
     with trackers.open_trackers(["it"], run_info(), said.append):
         pass
@@ -205,6 +209,10 @@ def test_one_that_fails_later_is_left_out_and_the_other_is_not(monkeypatch: pyte
     told: list[str] = []
 
     class Working:
+        failures = (OSError,)
+
+        def __init__(self, run: object) -> None: ...
+
         def describe(self, facts: object) -> None:
             told.append("describe")
 
@@ -221,11 +229,8 @@ def test_one_that_fails_later_is_left_out_and_the_other_is_not(monkeypatch: pyte
         def log(self, scalars: object) -> None:
             raise OSError("no room left")
 
-    kinds = {
-        "failing": lambda: trackers._Kind(lambda run: Failing(), (OSError,)),
-        "working": lambda: trackers._Kind(lambda run: Working(), (OSError,)),
-    }
-    monkeypatch.setattr(trackers, "_KINDS", kinds)
+    kinds = {"failing": Failing, "working": Working}
+    monkeypatch.setattr(trackers, "TRACKERS", kinds)
     both = trackers.Trackers(said.append)
     for name in kinds:
         both.open(name, run_info())

@@ -9,9 +9,9 @@ import pytest
 from documents import document
 
 from core.errors import PluginError
-from core.metrics.plugins import plugin_metrics
-from core.plugins import PluginSpec, read_plugin
-from core.summarizers.plugins import plugin_systems
+from core.plugins.load import PluginSpec, read_plugin
+from core.plugins.plugin_metric import plugin_metrics
+from core.plugins.plugin_system import plugin_systems
 from core.summarizers.systems import Draft
 
 COVERAGE = """

@@ -9,9 +9,9 @@ import pytest
 
 from core.errors import PluginError
 from core.metrics.metric import Row
-from core.metrics.plugins import PluginMetric, plugin_metrics, row_metric
 from core.metrics.registry import METRICS
-from core.plugins import PluginSpec, read_plugin
+from core.plugins.load import PluginSpec, read_plugin
+from core.plugins.plugin_metric import PluginMetric, function_metric, plugin_metrics
 from core.types import Article, Scores
 
 WORD_RECALL = """
@@ -36,10 +36,14 @@ def of_body(tmp_path: Path, body: str) -> PluginMetric:
     return metric
 
 
+def judged(metric: PluginMetric, summary: str) -> float:
+    return metric.judge(summary, STORM.references, "article 'storm'")
+
+
 def test_a_function_is_a_metric_whose_source_travels(tmp_path: Path) -> None:
     (metric,) = of_source(tmp_path, WORD_RECALL)
     (tmp_path / "mine.py").unlink()
-    assert pickle.loads(pickle.dumps(metric)).score(STORM, "Storm closes Hull") == 2 / 3
+    assert judged(pickle.loads(pickle.dumps(metric)), "Storm closes Hull") == 2 / 3
     assert "def word_recall" not in repr(metric)
 
 
@@ -55,12 +59,12 @@ def test_an_object_that_can_be_called_is_a_metric_and_gets_a_list_of_its_own(tmp
         "class Count:\n    def __call__(self, summary, references):\n        references.pop()\n"
         "        return len(references)\nMETRICS = {'count': Count()}",
     )
-    assert [metric.score(STORM, "x"), metric.score(STORM, "x")] == [1.0, 1.0]
+    assert [judged(metric, "x"), judged(metric, "x")] == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("value", ["numpy.float32(0.5)", "numpy.float64(0.5)", "fractions.Fraction(1, 2)"])
 def test_any_finite_number_is_a_value(tmp_path: Path, value: str) -> None:
-    found = of_body(tmp_path, f"import fractions, numpy; return {value}").score(STORM, "x")
+    found = judged(of_body(tmp_path, f"import fractions, numpy; return {value}"), "x")
     assert (type(found), found) == (float, 0.5)
 
 
@@ -76,7 +80,7 @@ def test_any_finite_number_is_a_value(tmp_path: Path, value: str) -> None:
 )
 def test_what_is_no_value_names_metric_article_and_line(tmp_path: Path, body: str, message: str) -> None:
     with pytest.raises(PluginError, match=rf"^mine of mine\.py failed on article 'storm': {message}$"):
-        of_body(tmp_path, body).score(STORM, "x")
+        judged(of_body(tmp_path, body), "x")
 
 
 @pytest.mark.parametrize(
@@ -122,11 +126,11 @@ def test_a_function_without_a_signature_is_a_metric(tmp_path: Path) -> None:
 def test_rows_are_scored_one_by_one_and_a_bad_one_is_named(tmp_path: Path) -> None:
     (metric,) = of_source(tmp_path, WORD_RECALL)
     rows = [Row("a b", ("a c",)), Row("a", ("a",)), Row("x", ("",))]
-    found = row_metric(metric).statistics(rows[:2])
+    found = metric.statistics(rows[:2])
     np.testing.assert_array_equal(found, [[0.5], [1.0]])
-    assert row_metric(metric).score(found).tolist() == [0.75]
+    assert metric.score(found).tolist() == [0.75]
     with pytest.raises(PluginError, match=r"word_recall of mine\.py failed on row 3: ZeroDivisionError: .* \(line 3\)"):
-        row_metric(metric).statistics(rows)
+        metric.statistics(rows)
 
 
 def test_a_function_at_hand_is_told_by_its_source() -> None:
@@ -139,11 +143,11 @@ def test_a_function_at_hand_is_told_by_its_source() -> None:
     def half(summary: str) -> float:
         return 0.5
 
-    assert row_metric(brevity).statistics([Row("ab", ("abcd",))]).tolist() == [[0.5]]
-    signatures = {row_metric(metric).signature.replace(metric.__name__, "x") for metric in (brevity, always)}
+    assert function_metric(brevity).statistics([Row("ab", ("abcd",))]).tolist() == [[0.5]]
+    signatures = {function_metric(metric).signature.replace(metric.__name__, "x") for metric in (brevity, always)}
     assert len(signatures) == 2
-    assert row_metric(max).signature == "max|function|sha256:unknown"
+    assert function_metric(max).signature == "max|function|sha256:unknown"
     with pytest.raises(PluginError, match=r"half of this session cannot be called with a summary and its references"):
-        row_metric(half)
+        function_metric(half)
     with pytest.raises(PluginError, match="'<lambda>' of this session cannot have this name"):
-        row_metric(lambda summary, references: 0)
+        function_metric(lambda summary, references: 0)

@@ -1,36 +1,30 @@
-"""Metrics that are not built in: functions of a summary and its references, from a plugin (`core.plugins`) or a caller.
+"""Metrics that are not built in: functions of a summary and its references, from a plugin or a caller.
 
 The higher its value, the better the summary.
 """
 
-import functools
 import hashlib
 import inspect
 import math
 import numbers
 import re
 import reprlib
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from core.errors import PluginError
-from core.metrics.metric import FloatArray, Row, mean_score
-from core.plugins import (
-    METRIC_OF_PLUGIN,
-    Judge,
-    Plugin,
-    blaming,
-    definition,
-    file_of,
-    in_brackets,
-    owner,
-    require_signature,
-)
-from core.types import Article, Scores, Summary
+from core.metrics.metric import FloatArray, MeanOverRows, Row
+from core.metrics.registry import is_metric
+from core.plugins.call import blaming, definition, file_of, in_brackets, require_signature
+from core.plugins.load import Judge, Plugin
+from core.types import Scores, Summary
 
+METRIC_OF_PLUGIN = "plugin:"
+"""What follows the name in the signature of a plugin's metric, and of no other."""
 # A column of tables and files, and a name in SQL.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
 # What else is a column where summaries are rows, or a signature of a run.
@@ -39,9 +33,32 @@ _TAKEN = frozenset(
 )
 
 
+class JudgingMetric(MeanOverRows, ABC):
+    """Base of metrics from outside, as a `core.metrics.metric.Metric`. Their values are checked."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def judge(self, summary: str, references: Sequence[str], subject: str) -> float:
+        """The value of a summary of `subject`, as errors call it.
+
+        Raises:
+            PluginError: it raised, or returned no finite number; names the metric, the subject and the line.
+        """
+
+    def statistics(self, rows: Sequence[Row]) -> FloatArray:
+        """The value of each row, (rows, 1).
+
+        Raises:
+            PluginError: see `judge`; a row is named by its number from 1.
+        """
+        values = [self.judge(row.prediction, row.references, f"row {i}") for i, row in enumerate(rows, 1)]
+        return np.array(values, dtype=np.float64).reshape(len(rows), 1)
+
+
 @dataclass(frozen=True, slots=True)
-class PluginMetric:
-    """A metric of a plugin. Its values are checked; an error there is a failure of that article."""
+class PluginMetric(JudgingMetric):
+    """A metric of a plugin. In a run, an error there is a failure of that article."""
 
     name: str
     plugin: Plugin
@@ -52,50 +69,23 @@ class PluginMetric:
         version = f"|version:{self.plugin.version.replace(' ', '-')}" if self.plugin.version else ""
         return f"{self.name}|{METRIC_OF_PLUGIN}{self.plugin.name}|sha256:{self.plugin.sha256[:12]}{version}"
 
-    def score(self, article: Article, summary: str) -> float:
-        """The value of a summary.
-
-        Raises:
-            PluginError: it raised, or returned no finite number; names the metric, the article and the line.
-        """
-        return self.judge(summary, article.references, f"article {article.key!r}")
-
     def judge(self, summary: str, references: Sequence[str], subject: str) -> float:
-        """As `score`, of a summary of `subject`: errors name it so."""
         judge = self.plugin.metrics()[self.name]
-        file = file_of(judge) if self.plugin.source is None else self.plugin.name
-        failed = f"{self.name} of {owner(self.plugin, judge)} failed on {subject}"
-        return _judged(judge, summary, references, failed, file)
+        failed = f"{self.name} of {self.plugin.owner(judge)} failed on {subject}"
+        return _judged(judge, summary, references, failed, self.plugin.file(judge))
 
 
 @dataclass(frozen=True, slots=True)
-class RowMetric:
-    """A metric from outside as a `core.metrics.metric.Metric`: over rows the mean of its values."""
-
-    mean_over_rows: ClassVar[bool] = True
+class FunctionMetric(JudgingMetric):
+    """A metric that is a function of the caller's, see `function_metric`."""
 
     name: str
     signature: str
-    # From a summary, its references and what errors call the row to a finite number.
-    judge: Callable[[str, Sequence[str], str], float]
+    function: Judge
 
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """One value."""
-        return ("score",)
-
-    def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """The value of each row, (rows, 1).
-
-        Raises:
-            PluginError: it raised, or returned no finite number, for a row, which is named by its number from 1.
-        """
-        values = [self.judge(row.prediction, row.references, f"row {i}") for i, row in enumerate(rows, 1)]
-        return np.array(values, dtype=np.float64).reshape(len(rows), 1)
-
-    def score(self, statistics: FloatArray) -> FloatArray:
-        """Mean over rows."""
-        return mean_score(statistics)
+    def judge(self, summary: str, references: Sequence[str], subject: str) -> float:
+        failed = f"{self.name} failed on {subject}"
+        return _judged(self.function, summary, references, failed, file_of(self.function))
 
 
 def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:
@@ -113,33 +103,27 @@ def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:
                     f"{name} of {plugin.name} is no metric: give a function of a summary and its references, "
                     "def f(summary, references), which returns a number: the higher, the better."
                 )
-            _require_signature(judge, f"{name} of {owner(plugin, judge)}")
+            _require_signature(judge, f"{name} of {plugin.owner(judge)}")
     return tuple(PluginMetric(name, plugin) for name in plugin.metrics())
 
 
-def row_metric(metric: PluginMetric | Judge) -> RowMetric:
-    """A metric of a plugin, or a function, for `nws score`.
+def function_metric(function: Judge) -> FunctionMetric:
+    """A function as a metric, for `nws.score`.
 
-    The signature of a function has the SHA-256 of its source if Python can find the source. It cannot for a function
-    that was typed into a plain Python prompt.
+    The signature has the SHA-256 of the source if Python can find the source. It cannot for a function that was typed
+    into a plain Python prompt.
 
     Raises:
-        PluginError: the function has a name that no metric can have, or does not take a summary and its references.
+        PluginError: it has a name that no metric can have, or does not take a summary and its references.
     """
-    if isinstance(metric, PluginMetric):
-        return RowMetric(metric.name, metric.signature, metric.judge)
-    name = getattr(metric, "__name__", type(metric).__name__)
+    name = getattr(function, "__name__", type(function).__name__)
     _require_name(name, "this session")
-    _require_signature(metric, f"{name} of this session")
+    _require_signature(function, f"{name} of this session")
     try:
-        sha256 = hashlib.sha256(inspect.getsource(metric).encode()).hexdigest()[:12]
+        sha256 = hashlib.sha256(inspect.getsource(function).encode()).hexdigest()[:12]
     except (OSError, TypeError):
         sha256 = "unknown"
-    return RowMetric(name, f"{name}|function|sha256:{sha256}", functools.partial(_call_judge, metric, name))
-
-
-def _call_judge(judge: Judge, name: str, summary: str, references: Sequence[str], subject: str) -> float:
-    return _judged(judge, summary, references, f"{name} failed on {subject}", file_of(judge))
+    return FunctionMetric(name, f"{name}|function|sha256:{sha256}", function)
 
 
 def _require_signature(judge: Judge, named: str) -> None:
@@ -171,8 +155,6 @@ def _require_name(name: str, owner: str) -> None:
             f"The metric {name!r} of {owner} cannot have this name. A name has only letters A to Z, digits and _, "
             "begins with a letter, and is at most 61 characters long."
         )
-    from core.metrics.registry import is_metric  # and with it the libraries of the others
-
     if name in _TAKEN | _columns() or is_metric(name):
         raise PluginError(f"The metric {name!r} of {owner} has the name of another metric or column: rename it.")
 

@@ -8,9 +8,9 @@ import pytest
 from documents import document
 
 from core.errors import PluginError, RecipeError
-from core.metrics.plugins import plugin_metrics
-from core.plugins import PluginSpec, read_plugin
-from core.summarizers.plugins import PluginSystem, plugin_systems, require_drafts
+from core.plugins.load import PluginSpec, read_plugin
+from core.plugins.plugin_metric import plugin_metrics
+from core.plugins.plugin_system import PluginSystem, plugin_systems, require_drafts
 from core.summarizers.systems import UNCUT, Draft
 
 TAIL = """

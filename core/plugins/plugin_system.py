@@ -1,4 +1,4 @@
-"""Systems of plugins (`core.plugins`), whose output is checked."""
+"""Systems of plugins, whose output is checked."""
 
 import inspect
 import math
@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
 from core.errors import PluginError, SegmentationError
-from core.plugins import Plugin, Write, blaming, definition, file_of, in_brackets, owner, require_signature
+from core.plugins.call import blaming, definition, in_brackets, require_signature
+from core.plugins.load import Plugin, Write
 from core.summarizers.systems import UNCUT, Document, Draft, System, require_name
 from core.text.limits import MAX_CHARACTERS, require_summary_length
 from core.text.rows import cleaned, storable
@@ -44,8 +45,8 @@ class PluginSystem:
         system = self.plugin.systems()[self.name]
         with blaming(f"{self.name} of {self.plugin.name} failed", self.plugin.name):
             called = _called(system)
-        named = f"{self.name} of {owner(self.plugin, called)}"
-        with blaming(f"{named} failed", file_of(called) if self.plugin.source is None else self.plugin.name, called):
+        named = f"{self.name} of {self.plugin.owner(called)}"
+        with blaming(f"{named} failed", self.plugin.file(called), called):
             drafts = _written(system, document, lengths)
             try:
                 require_drafts(drafts, lengths, self.has_uncut)
@@ -140,7 +141,7 @@ def _plugin_system(plugin: Plugin, name: str, system: Write | System, encoders: 
             f"{name} of {plugin.name} is no system: give a function of an article's text and n, or an object with "
             "`kind`, `has_uncut` and `summarize(document, lengths)`, see help('core.summarizers.systems.System')."
         )
-    named = f"{name} of {owner(plugin, _called(system))}"
+    named = f"{name} of {plugin.owner(_called(system))}"
     if is_system(system):
         what, cure = "a document and the list of all n", "def summarize(self, document, lengths)"
     else:

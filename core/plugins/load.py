@@ -1,24 +1,24 @@
-"""Plugins: code from a Python file, whose source travels with the work, or from an installed package.
+"""Loading plugins: code from a Python file, whose source travels with the work, or from an installed package.
 
-What it may hold: systems (`core.summarizers.plugins`) and metrics (`core.metrics.plugins`).
+Both are pinned, with the versions of what they import: the numbers of a plugin come from there, too.
 """
 
-import contextlib
+import ast
 import functools
 import hashlib
 import importlib.metadata
-import inspect
+import importlib.util
 import sys
-import traceback
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.errors import PluginError
-from core.imports import imported_versions, package_sources
+from core.fingerprint import file_sha256, files_below, files_sha256
+from core.plugins.call import blaming, file_of
 from core.text.files import is_file
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 SYSTEMS = "nws.systems"
 METRICS = "nws.metrics"
 """Groups of entry points: the name of one is that of its system, or of its metric."""
-METRIC_OF_PLUGIN = "plugin:"
-"""What follows the name in the signature of a plugin's metric, and of no other."""
+_OUR_OWN = frozenset({"core", "cluster", "jobs", "nws", "__future__"})
+_CACHES = frozenset({"__pycache__"})
 # Of each module with an entry point that this process has loaded.
 _FIRST_SHA256: weakref.WeakKeyDictionary[ModuleType, str] = weakref.WeakKeyDictionary()
 # From an article's text and n to a summary of n words.
@@ -61,7 +61,7 @@ class Plugin:
         sha256: see `PluginSpec`.
         group: of the entry point, "" for a file.
         source: of the file; None for an entry point, which must be installed wherever it runs.
-        libraries: what it imports, with versions, see `core.imports`.
+        libraries: what it imports, with versions, see `imported_versions`.
     """
 
     name: str
@@ -83,6 +83,14 @@ class Plugin:
     def metrics(self) -> Mapping[str, Judge]:
         """Its metrics by name, which may be none; else as `systems`."""
         return self._named("METRICS", METRICS)
+
+    def owner(self, called: object) -> str:
+        """What errors call the file of one of its functions: its name, or the file that an entry point's is in."""
+        return Path(file_of(called)).name if self.source is None and file_of(called) else self.name
+
+    def file(self, called: object) -> str:
+        """The file of one of its functions, as tracebacks name it."""
+        return file_of(called) if self.source is None else self.name
 
     def _named(self, kind: str, group: str) -> Mapping[str, Any]:
         if self.source is None:
@@ -109,96 +117,6 @@ def read_plugin(spec: PluginSpec, path: Path) -> Plugin:
         return Plugin(Path(spec.plugin).name, "", sha256, "", source, tuple(imported_versions(source).items()))
     except (OSError, UnicodeDecodeError) as error:
         raise PluginError(f"The plugin {spec.plugin} cannot be read: {error}.") from error
-
-
-@contextlib.contextmanager
-def blaming(failed: str, file: str, called: object = None) -> Iterator[None]:
-    """Around code from outside, of which every attribute may be code: what it raises is a `PluginError`.
-
-    That includes `sys.exit`, but no interrupt.
-
-    Args:
-        failed: with this the message begins.
-        file: whose line is named.
-        called: whose first line is, if nothing arose in the file.
-
-    Raises:
-        PluginError: see above. One that is raised inside stays what it is.
-    """
-    try:
-        yield
-    except PluginError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise PluginError(f"{failed}: {describe_error(error, file, called)}") from error
-
-
-def describe_error(error: BaseException, file: str, called: object = None) -> str:
-    """Class and message of an error, with the line of the file where it arose, else with that where `called` begins."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    position = f" (line {lines[-1]})" if lines else in_brackets(definition(called))
-    try:
-        message = f": {error}"
-    except Exception:  # of its own class, whose text is code, too
-        message = ""
-    return f"{type(error).__name__}{message}{position}"
-
-
-def owner(plugin: Plugin, called: object) -> str:
-    """What errors call the file of a plugin's function: the plugin's name, or the file that an entry point's is in."""
-    return Path(file_of(called)).name if plugin.source is None and file_of(called) else plugin.name
-
-
-def file_of(called: object) -> str:
-    """The file of a function, as tracebacks name it; "" if it is not written in Python."""
-    code = _code(called)
-    return code.co_filename if code else ""
-
-
-def definition(called: object) -> str:
-    """`defined on line 3`; "" of what is not written in Python."""
-    code = _code(called)
-    return f"defined on line {code.co_firstlineno}" if code else ""
-
-
-def in_brackets(text: str) -> str:
-    """To append to a sentence: nothing where there is no text."""
-    return f" ({text})" if text else ""
-
-
-def require_signature(called: Callable[..., object], given: Sequence[object], owner: str, what: str, cure: str) -> None:
-    """Refuse a function that cannot be called with `given`. One without a signature, as of C code, is let through.
-
-    Args:
-        called: the function, or the method of an object.
-        given: arguments as it will get them.
-        owner: whose it is.
-        what: names these arguments.
-        cure: says how it should begin.
-
-    Raises:
-        PluginError: names all of these, and the line.
-    """
-    try:
-        signature = inspect.signature(called)
-    except (TypeError, ValueError):
-        return
-    try:
-        signature.bind(*given)
-    except TypeError as error:
-        reason = "; ".join(filter(None, (str(error), definition(called))))
-        raise PluginError(f"{owner} cannot be called with {what} ({reason}). It must take both: {cure}.") from error
-
-
-def _code(called: object) -> CodeType | None:
-    """Of a function or method, or of an object that can be called."""
-    try:
-        code = getattr(called, "__code__", None)
-        if code is None and callable(called):
-            code = getattr(called.__call__, "__code__", None)
-    except Exception:  # an object from outside, whose attributes are code
-        return None
-    return code if isinstance(code, CodeType) else None
 
 
 @functools.lru_cache(maxsize=64)
@@ -289,3 +207,66 @@ def _installed(entry: importlib.metadata.EntryPoint) -> tuple[Any, str, tuple[tu
         own = entry.module.partition(".")[0]
         libraries = tuple((name, version) for name, version in imported_versions(*sources).items() if name != own)
     return loaded, sha256, libraries
+
+
+def imported_versions(*sources: str) -> dict[str, str]:
+    """Of each library that Python sources import, anywhere: its version, or the hash of what no package brought.
+
+    What cannot be found, or is part of Python, is left out, and so is a source that is not Python. Libraries of
+    libraries are not looked at.
+    """
+    names = {name.partition(".")[0] for source in sources for name in _imported_names(source)}
+    versions = {name: _library_version(name) for name in sorted(names - _OUR_OWN - sys.stdlib_module_names)}
+    return {name: version for name, version in versions.items() if version is not None}
+
+
+def package_sources(module: str) -> tuple[str, list[str]]:
+    """SHA-256 of the files of the package that an imported module is in, or of its own file, and their Python.
+
+    Raises:
+        OSError: they cannot be read.
+    """
+    file = Path(str(sys.modules[module].__file__))
+    top = sys.modules.get(module.partition(".")[0])
+    initial = getattr(top, "__file__", None)
+    if initial is None or Path(initial).name != "__init__.py":  # a single file, or a namespace that others share
+        content = file.read_bytes()
+        return hashlib.sha256(content).hexdigest(), [content.decode(errors="replace")]
+    folder = Path(initial).parent
+    files = list(files_below(folder, _CACHES))
+    sources = [path.read_text(encoding="utf-8", errors="replace") for path in files if path.suffix == ".py"]
+    return files_sha256(folder, files), sources
+
+
+def _imported_names(source: str) -> Iterator[str]:
+    try:
+        nodes = ast.walk(ast.parse(source))
+    except (SyntaxError, ValueError):
+        return
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+
+
+_owners = functools.cache(importlib.metadata.packages_distributions)  # with many packages it takes a second
+
+
+def _library_version(module: str) -> str | None:
+    try:
+        return importlib.metadata.version(module)
+    except (importlib.metadata.PackageNotFoundError, ValueError):
+        owners = _owners().get(module)
+    if owners:
+        return ", ".join(f"{owner} {importlib.metadata.version(owner)}" for owner in sorted(set(owners)))
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError):
+        return None
+    if spec is None or not (spec.submodule_search_locations or spec.has_location):
+        return None
+    if spec.submodule_search_locations:
+        folder = Path(next(iter(spec.submodule_search_locations)))
+        return f"sha256:{files_sha256(folder, files_below(folder, _CACHES))[:12]}"
+    return f"sha256:{file_sha256(Path(str(spec.origin)))[:12]}"

@@ -1,0 +1,110 @@
+"""What a process of a run becomes by its plan: one that cuts articles, that summarises them, or that trains on them.
+
+Each loads its own libraries where it runs, and a driver, which sends these functions, loads none of them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.errors import EmptyArticleError
+from core.models import ModelRef
+from core.precision import Precision
+from core.sweep_plan import SweepPlan
+from core.text.language import Language, require_language
+from core.text.language_data import require_same_data
+from core.text.limits import require_summary_length
+from core.types import Article, SegmentedArticle
+
+if TYPE_CHECKING:
+    from core.episodes import EpisodeRunner
+    from core.learning.reward import RewardConfig
+    from core.sweep import Sweeper
+
+
+def make_segmenter(plan: SweepPlan) -> Callable[[Article], SegmentedArticle]:
+    """What cuts an article for the sweep, see `checked`.
+
+    For a generator or for predictions alone, which need no segments, an article is only checked.
+    """
+    from core.text.segmentation import Segmenter, unsegmented  # and with it spaCy, which who summarises does not need
+
+    require_same_data(dict(plan.language_data))
+    return checked(plan.language, Segmenter(plan.pipeline) if plan.to_segment.systems else unsegmented)
+
+
+def checked(
+    language: Language, segment: Callable[[Article], SegmentedArticle]
+) -> Callable[[Article], SegmentedArticle]:
+    """`segment`, refusing an article that cannot be summarised or scored in `language`.
+
+    Raises (when called): EmptyArticleError, LanguageError, SegmentationError.
+    """
+
+    def check_and_segment(article: Article) -> SegmentedArticle:
+        if not article.references:
+            raise EmptyArticleError(f"Article {article.key!r} of {article.dataset} has no reference summary.")
+        for reference in article.references:
+            require_summary_length(reference)
+        require_language(article, language)
+        return segment(article)
+
+    return check_and_segment
+
+
+def make_sweeper(plan: SweepPlan, device: str, memory_fraction: float | None = None) -> "Sweeper":
+    """A sweeper on `device`, see `core.sweep.take_share`."""
+    from core.gpu_arithmetic import find_device
+    from core.sweep import Sweeper, take_share
+
+    require_same_data(dict(plan.language_data))
+    take_share(device, memory_fraction)
+    return Sweeper(plan, find_device(device))
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodePlan:
+    """Everything that decides an update, besides what the driver sends.
+
+    Attributes:
+        language: of all articles and references.
+        pipeline: the resolved segmentation.
+        encoder: resolved; embeds sentences and chunks.
+        reward: what policies are trained on.
+        precision: what the encoder computes in. BERTScore, in the reward, has its own.
+        language_data: see `core.sweep_plan.SweepPlan`.
+    """
+
+    language: Language
+    pipeline: str
+    encoder: ModelRef
+    reward: "RewardConfig"
+    precision: Precision = "float32"
+    language_data: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def models(self) -> tuple[ModelRef, ...]:
+        """Every model that a runner loads."""
+        return (self.encoder, self.reward.bertscore.model)
+
+
+def make_episode_runner(plan: EpisodePlan, device: str, memory_fraction: float | None = None) -> "EpisodeRunner":
+    """A runner with its models on `device`, see `core.sweep.take_share`. Policies always run on the CPU.
+
+    Raises:
+        ModelError: a model cannot be loaded.
+        RecipeError: there is no such metric to reward with.
+    """
+    from core.episodes import EpisodeRunner
+    from core.gpu_arithmetic import find_device
+    from core.learning.reward import make_reward
+    from core.summarizers.encoders import load_encoder
+    from core.sweep import take_share
+    from core.text.segmentation import Segmenter
+
+    require_same_data(dict(plan.language_data))
+    take_share(device, memory_fraction)
+    on = find_device(device)
+    encoder = load_encoder(plan.encoder, on, plan.precision)
+    reward = make_reward(plan.reward, on)
+    return EpisodeRunner(checked(plan.language, Segmenter(plan.pipeline)), encoder.encode, reward)
