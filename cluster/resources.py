@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from cluster.cards import TYPE_PREFIX
+from cluster.gpus import TYPE_PREFIX
 from cluster.session import Session
 from core.errors import ClusterError
 

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cluster.auth_token import known_token, private_token
-from cluster.private_folder import private_folder
+from cluster.access import known_token, private_folder, private_token
 from core.errors import ClusterError
 
 _OF_OUR_OWN = {

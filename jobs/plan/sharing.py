@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from cluster.cards import GpuNode
-from cluster.sharing import Sharing, choose_sharing
+from cluster.gpus import GpuNode, Sharing, choose_sharing
 from core.episode_plan import EpisodePlan
 from core.model_size import parameters
 from core.models import ModelRef, model_folder

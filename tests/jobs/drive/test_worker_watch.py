@@ -9,8 +9,8 @@ from cluster.worker import Worker, this_worker
 from core.arithmetic import ROWS_DEPEND, describe_arithmetic
 from jobs.drive import driver
 from jobs.drive.heartbeat import Heart
+from jobs.drive.pool_watch import WorkerWatch
 from jobs.drive.run import Run
-from jobs.drive.worker_watch import WorkerWatch
 from jobs.plan.job import find_job
 from jobs.store import open_store
 

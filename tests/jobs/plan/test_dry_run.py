@@ -8,7 +8,7 @@ import pytest
 from fake_cuda import FakeCuda
 from rich.console import Console
 
-from cluster.cards import Card
+from cluster.gpus import Card
 from core.model_size import parameters
 from core.models import parse_model, resolve_model
 from core.summarizers.generators import parse_generator
