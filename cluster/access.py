@@ -4,6 +4,7 @@ import contextlib
 import os
 import secrets
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -101,13 +102,9 @@ def private_folder() -> Iterator[Path]:
         ) from error
     try:
         yield folder
-    except Exception:
-        raise
-    except BaseException:  # an interruption
-        _remove(closed)
-        raise
-    else:
-        _remove(closed)
+    finally:
+        if not isinstance(sys.exception(), Exception):  # an interruption removes it, too
+            shutil.rmtree(closed, ignore_errors=True)  # Ray's last processes may still write to it
 
 
 def _where() -> Path:
@@ -121,8 +118,3 @@ def _where() -> Path:
         # The processes of the dashboard have sockets in TMPDIR, too.
         os.environ["TMPDIR"] = "/tmp"
     return Path(asked or os.environ.get("TMPDIR") or "/tmp").absolute()
-
-
-def _remove(folder: Path) -> None:
-    # Ray's last processes may still write to it.
-    shutil.rmtree(folder, ignore_errors=True)

@@ -12,7 +12,7 @@ from typing import Any
 import ray
 from ray.exceptions import ActorAlreadyExistsError, GetTimeoutError, RayError, RayTaskError
 
-from cluster.dispatcher import STUCK_SECONDS, Task
+from cluster.dispatcher import STUCK_SECONDS, Actors, Task
 from cluster.faults import FAULTS, ActorStuckError, Fault, loss, lost_its_node, one_line, segments_loss
 from cluster.monitors import ClusterHealth, StartupMonitor, StuckTaskDetector
 from cluster.resources import ActorResources
@@ -29,10 +29,10 @@ _MISSING_SECONDS = 30.0
 _MAX_DEVICE_ERRORS = 9
 
 
-class ActorPool:
+class ActorPool(Actors):
     """A fixed number of actors, each with its tasks in order of sending; one that dies is replaced.
 
-    There are none before `start` and after `close`. See `cluster.dispatcher.Actors` for what they are used through.
+    There are none before `start` and after `close`, which may be called twice.
 
     Args:
         actor_class: its constructor takes `factory`; its method `build` loads the models and returns the `Worker`.
@@ -78,27 +78,22 @@ class ActorPool:
 
     @property
     def workers(self) -> tuple[Worker, ...]:
-        """See `Actors.workers`."""
         return tuple(sorted({slot.worker for slot in self._slots if slot.worker}))
 
     @property
     def busy(self) -> tuple[Busy, ...]:
-        """See `Actors.busy`."""
         return tuple(Busy(slot.number, slot.worker, slot.busy_seconds) for slot in self._slots if slot.worker)
 
     @property
     def tasks(self) -> dict[int, list[Task]]:
-        """See `Actors.tasks`."""
         return {slot.number: [call.task for call in slot.calls.values()] for slot in self._slots if slot.worker}
 
     @property
     def missing(self) -> list[int]:
-        """See `Actors.missing`."""
         now = time.monotonic()
         return [slot.number for slot in self._slots if slot.worker is None and now - slot.since > _MISSING_SECONDS]
 
     def start(self) -> None:
-        """See `Actors.start`. Meanwhile the processes of their Ray tasks start, too."""
         if self._slots:
             return
         self._startup.begin()
@@ -123,20 +118,16 @@ class ActorPool:
         raise AssertionError("names do not end")
 
     def send(self, number: int, method: str, task: Task) -> None:
-        """See `Actors.send`."""
         slot = self._slots[number]
         call = Call(task, method, self._task_before(task.argument) if self._task_before else None)
         self._slot_of[slot.send(call)] = slot
 
     def wait(self) -> list[tuple[Task, Any]]:
-        """See `Actors.wait`.
-
-        Raises:
-            DeviceError: devices failed again and again, and new actors did not help.
-            NwsError: a factory or the work itself failed (its own error, where it is an NwsError), actors keep dying
-                before their models are loaded, or Ray itself has died.
-        """
-        self._require_ray()
+        try:
+            self._health.check()
+        except ClusterError:
+            self._slots, self._slot_of = [], {}  # `close` would wait for an answer of the dead
+            raise
         ready = _wait_for_any(list(self._slot_of), self._poll_seconds)
         if ready:
             self._startup.heard()
@@ -145,13 +136,6 @@ class ActorPool:
         outcomes = [outcome for ref in ready for outcome in self._land(ref)]
         # After that: answers may have waited while the driver was busy elsewhere.
         return outcomes + [outcome for slot in list(self._slots) for outcome in self._replace_if_stuck(slot)]
-
-    def _require_ray(self) -> None:
-        try:
-            self._health.check()
-        except ClusterError:
-            self._slots, self._slot_of = [], {}  # `close` would wait for an answer of the dead
-            raise
 
     def _land(self, ref: Any) -> list[tuple[Task, Any]]:
         slot = self._slot_of.pop(ref, None)
@@ -232,7 +216,6 @@ class ActorPool:
         return outcomes
 
     def close(self) -> None:
-        """Kill these actors and the Ray tasks before their calls, and nothing else. May be called twice."""
         # Any call would start a Ray of its own if the session is over.
         if ray.is_initialized():
             for slot in self._slots:

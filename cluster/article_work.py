@@ -41,15 +41,12 @@ class EpisodeRunner(Protocol):
         Raises:
             Exception: of any kind; it becomes the failure of the article.
         """
-        ...
 
     def learn(self, requests: "Sequence[Request]") -> "list[list[ArticleGradient]]":
         """The gradients, in the order of requests and episodes."""
-        ...
 
     def decode(self, requests: "Sequence[Request]") -> "list[list[Decoded]]":
         """The greedy summaries, in the order of requests and episodes."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

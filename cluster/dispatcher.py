@@ -51,42 +51,36 @@ class Loss:
 
 
 class Actors(Protocol):
-    """Who carries out tasks: the actors of a `cluster.actor_pool.ActorPool`, or this process. Their number is `len`."""
+    """Who carries out tasks: the actors of a `cluster.actor_pool.ActorPool`, or this process. Their number is `len`.
 
-    @property
-    def device(self) -> str:
-        """What each of them has to compute on, in words."""
-        ...
+    `device` says in words what each of them has to compute on.
+    """
+
+    device: str
+
+    def __len__(self) -> int: ...
 
     @property
     def workers(self) -> tuple[Worker, ...]:
         """The processes that have loaded their models: sorted, equal ones once."""
-        ...
 
     @property
     def busy(self) -> tuple[Busy, ...]:
         """Each of these processes, and for how long it has had work."""
-        ...
 
     @property
     def tasks(self) -> Mapping[int, Sequence[Task]]:
         """The actors whose models are loaded, by number from 0, each with its tasks in order of sending."""
-        ...
 
     @property
     def missing(self) -> Sequence[int]:
         """The numbers of the actors that should have been ready for some time."""
-        ...
-
-    def __len__(self) -> int: ...
 
     def start(self) -> None:
         """Start the actors, unless they have been started."""
-        ...
 
     def send(self, number: int, method: str, task: Task) -> None:
         """Call a method of an actor whose models are loaded."""
-        ...
 
     def wait(self) -> list[tuple[Task, Any]]:
         """Wait until something happens: tasks with their answers, or a `Loss` where an actor died.
@@ -94,18 +88,19 @@ class Actors(Protocol):
         The list is empty if an actor only got ready, or if nothing happens for a few seconds.
 
         Raises:
-            DeviceError: a GPU failed, and no new process helped or could be had.
-            NwsError: a factory or the work itself failed, or the machines cannot run it.
+            DeviceError: devices failed again and again, and new actors did not help.
+            NwsError: a factory or the work itself failed (its own error, where it is an NwsError), actors keep dying
+                before their models are loaded, or Ray itself has died.
         """
-        ...
 
     def close(self) -> None:
-        """End the actors with what they still run. They can be started again."""
-        ...
+        """End the actors with what they still run, and nothing else. They can be started again."""
 
 
-class InlineActor:
+class InlineActor(Actors):
     """This process as the only actor: for tests, debugging, and machines without Ray. Errors come as they are.
+
+    A task is carried out while it is waited for.
 
     Args:
         methods: by name, what is called with the argument of a task.
@@ -119,33 +114,28 @@ class InlineActor:
         self._calls: list[tuple[str, Task]] = []
         self._seconds = 0.0
 
+    def __len__(self) -> int:
+        return 1
+
     @property
     def workers(self) -> tuple[Worker, ...]:
-        """See `Actors.workers`."""
         return (this_worker(),)
 
     @property
     def busy(self) -> tuple[Busy, ...]:
-        """See `Actors.busy`."""
         return (Busy(0, this_worker(), self._seconds),)
 
     @property
     def tasks(self) -> Mapping[int, Sequence[Task]]:
-        """See `Actors.tasks`."""
         return {0: [task for _, task in self._calls]}
-
-    def __len__(self) -> int:
-        return 1
 
     def start(self) -> None:
         """Nothing is to be started."""
 
     def send(self, number: int, method: str, task: Task) -> None:
-        """See `Actors.send`. It is carried out while it is waited for."""
         self._calls.append((method, task))
 
     def wait(self) -> list[tuple[Task, Any]]:
-        """Carry out the first of the tasks."""
         method, task = self._calls.pop(0)
         started = time.monotonic()
         try:
@@ -154,7 +144,6 @@ class InlineActor:
             self._seconds += time.monotonic() - started
 
     def close(self) -> None:
-        """See `Actors.close`."""
         self._calls.clear()
 
 
@@ -165,11 +154,9 @@ class Backlog(Protocol):
 
     def choose(self, actors: Actors) -> tuple[int, Task] | None:
         """Take out the next task, with the number of the actor to send it to; None if all have to wait."""
-        ...
 
     def settle(self, task: Task, outcome: Any) -> bool:
         """Whether this outcome is the last of its task. If not, the task is put back, or those it is divided into."""
-        ...
 
 
 def dispatch(

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from cluster.actors import EpisodeActor
 from cluster.article_work import EpisodeRunner
-from cluster.dispatcher import STUCK_SECONDS, Actors, InlineActor, Loss, Task, dispatch
+from cluster.dispatcher import STUCK_SECONDS, Actors, Backlog, InlineActor, Loss, Task, dispatch
 from cluster.resources import ActorResources
 from core.errors import ClusterError
 from core.learning.exchange import ArticleGradient, Decoded, Request
@@ -25,7 +25,7 @@ _MAX_ATTEMPTS = 3
 _MAX_DEATHS = 5
 
 
-class _HomeBacklog:
+class _HomeBacklog(Backlog):
     """Tasks that wait for the actors to which they belong, one at a time each.
 
     While an actor is missing (its machine may be gone for good), idle actors take over its tasks.
@@ -41,7 +41,6 @@ class _HomeBacklog:
         return any(self._waiting.values())
 
     def choose(self, actors: Actors) -> tuple[int, Task] | None:
-        """See `Backlog.choose`."""
         for number, tasks in actors.tasks.items():
             for home in () if tasks else (number, *actors.missing):
                 if self._waiting.get(home):
@@ -49,7 +48,6 @@ class _HomeBacklog:
         return None
 
     def settle(self, task: Task, outcome: Any) -> bool:
-        """See `Backlog.settle`."""
         is_last = self._is_last(task, outcome)
         if not is_last:
             self._waiting[task.home].appendleft(task)
@@ -176,11 +174,7 @@ def episodes_on_ray(
 ) -> Iterator[EpisodePool]:
     """A pool on the Ray of the session. The end of the block kills its actors, and nothing else on the cluster.
 
-    Args:
-        make_runner: picklable; called once in each actor. What it raises stops the run.
-        resources: what each actor pins.
-        actors: how many actors.
-        stuck_seconds: what any article and round may take, see `cluster.monitors.StuckTaskDetector`.
+    `make_runner` is picklable; what it raises stops the run. For the other arguments see `ActorPool`.
     """
     # Not at the top: they import ray, and the session must set Ray's switches before.
     from cluster.actor_pool import ActorPool

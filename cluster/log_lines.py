@@ -16,13 +16,12 @@ class _Handler(logging.Handler):
 
 
 @contextlib.contextmanager
-def log_to(package: str, level: int, tell: Callable[[str], None]) -> Iterator[None]:
+def log_to(tell: Callable[[str], None], package: str, level: int) -> Iterator[None]:
     """Call `tell` with every message that a package logs from this level on, while the block runs."""
     handler, logger = _Handler(level, tell), logging.getLogger(package)
     before = logger.level
     logger.addHandler(handler)
-    if not logger.isEnabledFor(level):
-        logger.setLevel(level)
+    logger.setLevel(min(level, logger.getEffectiveLevel()))
     try:
         yield
     finally:
@@ -34,10 +33,10 @@ def log_to(package: str, level: int, tell: Callable[[str], None]) -> Iterator[No
 def core_notes() -> Iterator[list[str]]:
     """A list of what `core/` logs while the block runs, from level INFO, each behind the machine's name."""
     notes: list[str] = []
-    with log_to("core", logging.INFO, lambda text: notes.append(f"{socket.gethostname()}: {text}")):
+    with log_to(lambda text: notes.append(f"{socket.gethostname()}: {text}"), "core", logging.INFO):
         yield notes
 
 
 def pool_warnings(say: Callable[[str], None]) -> contextlib.AbstractContextManager[None]:
     """Call `say` with every warning of `cluster/` while the block runs."""
-    return log_to("cluster", logging.WARNING, lambda text: say(f"Warning: {text}"))
+    return log_to(lambda text: say(f"Warning: {text}"), "cluster", logging.WARNING)

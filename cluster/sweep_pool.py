@@ -4,22 +4,20 @@ import contextlib
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from cluster.article_work import Work, segment_bundle, sweep_bundle
-from cluster.dispatcher import STUCK_SECONDS, Actors, InlineActor, Loss, Task, dispatch
+from cluster.dispatcher import STUCK_SECONDS, Actors, Backlog, InlineActor, Loss, Task, dispatch
 from cluster.resources import ActorResources
 from core.device_errors import device_errors_in_words
 from core.types import Article, BundleResult, Landed
-
-if TYPE_CHECKING:
-    from cluster.actor_pool import ActorPool
 
 # Of the actors of this process: no name is used twice, though an actor may be gone before its name is.
 _NAMES = (f"sweep-{number}" for number in itertools.count())
 
 
-class _BundleBacklog:
+class _BundleBacklog(Backlog):
     """The bundles still to send: those that came back, then new ones, pulled one at a time.
 
     One that keeps losing its process is divided, until the article they die of is alone.
@@ -55,7 +53,6 @@ class _BundleBacklog:
         return len(task.argument) == 1 and task.deaths + 1 >= self._max_attempts
 
     def settle(self, task: Task, outcome: Any) -> bool:
-        """See `Backlog.settle`."""
         if not isinstance(outcome, Loss):
             return True
         task.deaths += outcome.charged
@@ -73,27 +70,21 @@ def _task(bundle: Sequence[Article], deaths: int = 0) -> Task:
     return Task(bundle, sum(len(article.text) for article in bundle), deaths=deaths)
 
 
+@dataclass(frozen=True, slots=True)
 class SweepPool:
     """Runs bundles on actors, which start with the first one.
 
-    Args:
+    Attributes:
         actors: their method `sweep` makes of a bundle its `BundleResult`.
         count: called with what landed, after every wait.
         bundles_per_actor: how many bundles each actor has in flight: one at work, the others being segmented.
         max_attempts: how often a bundle may lose its process before its articles are tried alone, once more each.
     """
 
-    def __init__(
-        self,
-        actors: Actors,
-        count: Callable[[Sequence[Landed]], None] = lambda landed: None,
-        bundles_per_actor: int = 2,
-        max_attempts: int = 3,
-    ) -> None:
-        self.actors = actors
-        self._count = count
-        self._bundles_per_actor = bundles_per_actor
-        self._max_attempts = max_attempts
+    actors: Actors
+    count: Callable[[Sequence[Landed]], None] = lambda landed: None
+    bundles_per_actor: int = 2
+    max_attempts: int = 3
 
     def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
         """Yield finished bundles with their results, as they land, in any order; one `map` at a time.
@@ -106,11 +97,11 @@ class SweepPool:
             DeviceError: a GPU failed, and no new process helped or could be had.
             NwsError: a factory of the work failed, or the machines cannot run it.
         """
-        backlog = _BundleBacklog(bundles, self._bundles_per_actor, self._max_attempts)
+        backlog = _BundleBacklog(bundles, self.bundles_per_actor, self.max_attempts)
         with contextlib.closing(dispatch(self.actors, "sweep", backlog)) as groups:
             for outcomes in groups:
                 landed = [(task.argument, _result(task, outcome)) for task, outcome in outcomes]
-                self._count(landed)
+                self.count(landed)
                 yield landed
 
 
@@ -134,32 +125,26 @@ def inline_sweeps(work: Work) -> SweepPool:
     return SweepPool(actor, bundles_per_actor=1)
 
 
-def sweep_actors(
-    work: Work, resources: ActorResources, actors: int, stuck_seconds: float = STUCK_SECONDS
-) -> "ActorPool":
-    """Actors on the Ray of the session it is called in. A Ray task segments each bundle on its way to them."""
-    # Not at the top: they import ray, and the session must set Ray's switches before.
-    from cluster.actor_pool import ActorPool
-    from cluster.actors import SweepActor, segmenting
-
-    # Actors that pin the CPUs would leave none for the tasks to wait for.
-    segment = segmenting(work.make_segmenter, num_cpus=1 if resources.num_gpus else 0)
-    return ActorPool(SweepActor, work.make_sweeper, _NAMES, resources, actors, segment, stuck_seconds)
-
-
 @contextlib.contextmanager
 def sweeps_on_ray(
-    work: Work, resources: ActorResources, actors: int, stuck_seconds: float = STUCK_SECONDS
+    work: Work,
+    resources: ActorResources,
+    actors: int,
+    stuck_seconds: float = STUCK_SECONDS,
+    bundles_per_actor: int = 2,
+    max_attempts: int = 3,
 ) -> Iterator[SweepPool]:
     """A pool on the Ray of the session. The end of the block kills its actors, and nothing else on the cluster.
 
-    Args:
-        work: what the Ray tasks and the actors run.
-        resources: what each actor pins.
-        actors: how many actors.
-        stuck_seconds: what any bundle may take, see `cluster.monitors.StuckTaskDetector`.
+    A Ray task segments each bundle on its way to an actor. For the arguments see `ActorPool` and `SweepPool`.
     """
+    # Not at the top: they import ray, and the session must set Ray's switches before.
+    from cluster.actor_pool import ActorPool
+    from cluster.actors import SweepActor, segmenting
     from cluster.progress_metrics import SweepMetrics
 
-    with contextlib.closing(sweep_actors(work, resources, actors, stuck_seconds)) as on_ray:
-        yield SweepPool(on_ray, SweepMetrics().count)
+    # Actors that pin the CPUs would leave none for the tasks to wait for.
+    segment = segmenting(work.make_segmenter, num_cpus=1 if resources.num_gpus else 0)
+    pool = ActorPool(SweepActor, work.make_sweeper, _NAMES, resources, actors, segment, stuck_seconds)
+    with contextlib.closing(pool):
+        yield SweepPool(pool, SweepMetrics().count, bundles_per_actor, max_attempts)

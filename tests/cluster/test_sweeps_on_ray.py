@@ -15,7 +15,7 @@ from ray_dashboard import wait_for_actors
 from cluster.article_work import Work
 from cluster.resources import ActorResources, plan_actors
 from cluster.session import Session
-from cluster.sweep_pool import SweepPool, inline_sweeps, sweep_actors, sweeps_on_ray
+from cluster.sweep_pool import inline_sweeps, sweeps_on_ray
 from cluster.worker import this_worker
 from core.errors import ClusterError, ModelError
 from core.types import Article, Failure, Landed, Summary
@@ -70,8 +70,8 @@ def test_window_is_bounded() -> None:
             yield bundle
 
     window = 2 * 2
-    with contextlib.closing(sweep_actors(fakes.WORK, CPU, 2)) as on_ray:
-        pool, done = SweepPool(on_ray, bundles_per_actor=2), 0
+    with sweeps_on_ray(fakes.WORK, CPU, 2, bundles_per_actor=2) as pool:
+        done = 0
         for landed in pool.map(source()):
             done += len(landed)
             assert pulled <= done + window, "more than a window was in flight"
@@ -123,8 +123,8 @@ def test_gpu_actors_see_the_gpu_they_pin(
     resources, actors = plan_actors(session.resources, "T4", sum(actors_on_each), gpus_per_actor)
     work = Work(fakes.make_segmenter, partial(fakes.make_sweeper, "gpu"))
     bundles = fakes.bundles(actors, 1, dict.fromkeys(range(actors), f"sweep-meets={actors}={tmp_path}"))
-    with contextlib.closing(sweep_actors(work, resources, actors)) as on_ray:
-        landed = fakes.together(SweepPool(on_ray, bundles_per_actor=1).map(bundles))
+    with sweeps_on_ray(work, resources, actors, bundles_per_actor=1) as pool:
+        landed = fakes.together(pool.map(bundles))
     seen = [summary.text for _, result in landed for summary in result.summaries if summary.n == 1]
     assert set(seen) <= set("0123")
     assert list(Counter(seen).values()) == actors_on_each
@@ -156,8 +156,8 @@ def test_bundles_of_a_killed_actor_are_done_once_by_another(tmp_path: Path) -> N
 @pytest.mark.parametrize("deadly", ["sweep-dies", "segment-dies"])
 def test_an_article_that_always_kills_its_process_is_the_only_failure(deadly: str) -> None:
     bundles = fakes.bundles(3, 3, {4: deadly})
-    with contextlib.closing(sweep_actors(fakes.WORK, CPU, 1)) as on_ray:
-        found = by_article(fakes.together(SweepPool(on_ray, max_attempts=2).map(bundles)))
+    with sweeps_on_ray(fakes.WORK, CPU, 1, max_attempts=2) as pool:
+        found = by_article(fakes.together(pool.map(bundles)))
     (failure,) = found.pop(bundles[1][1].id)
     assert isinstance(failure, Failure)
     assert failure.error_class == {"sweep-dies": "ActorDiedError", "segment-dies": "WorkerCrashedError"}[deadly]
