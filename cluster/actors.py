@@ -1,4 +1,4 @@
-"""What runs in Ray's worker processes: the segmenting task and the actors. It imports ray: see `fleet`."""
+"""What runs in Ray's worker processes: the segmenting task and the actors. Only what needs Ray imports it."""
 
 import functools
 from collections.abc import Callable, Sequence

@@ -71,7 +71,7 @@ class WorkerWatch:
         if len(every) > 1 and every != before:
             self._run.say(
                 f"Warning: workers of this run multiply in {len(every)} ways: {'; '.join(every)}. Its scores may "
-                "differ in the seventh digit from those of one kind of machine. A training that goes on here may draw "
+                "differ in the seventh digit from those of one kind of machine. A training that is resumed here may draw "
                 "other summaries than it would have drawn there."
             )
 

@@ -114,7 +114,7 @@ def test_a_model_that_is_changed_during_a_stage_is_told_recorded_and_its_rows_ar
     assert run(store, encoders=[str(folder)]).reused == 0
 
 
-def test_a_run_that_goes_on_with_other_code_says_so_and_gives_nothing(
+def test_a_run_that_is_resumed_with_other_code_says_so_and_gives_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outcome, said = run(store), io.StringIO()
