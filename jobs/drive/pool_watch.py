@@ -71,8 +71,8 @@ class WorkerWatch:
         if len(every) > 1 and every != before:
             self._run.say(
                 f"Warning: workers of this run multiply in {len(every)} ways: {'; '.join(every)}. Its scores may "
-                "differ in the seventh digit from those of one kind of machine. A training that is resumed here may draw "
-                "other summaries than it would have drawn there."
+                "differ in the seventh digit from those of one kind of machine. A training that is resumed here may "
+                "draw other summaries than it would have drawn there."
             )
 
 
