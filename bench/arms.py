@@ -18,7 +18,7 @@ from rich.console import Console
 from rouge_score.rouge_scorer import RougeScorer
 from sentence_transformers import SentenceTransformer
 
-from cluster.pool import Work
+from cluster.article_work import Work
 from core import fast_linear
 from core.gpu_arithmetic import find_device
 from core.metrics.rouge import VARIANTS

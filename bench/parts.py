@@ -13,7 +13,7 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 MODELS, ELSE = "models", "else"
 # Each part, and the functions that do it: module, class if any, name.
 FUNCTIONS = {
-    "segmenting": (("cluster.pool", "segment_bundle"),),
+    "segmenting": (("cluster.sweep_pool", "segment_bundle"),),
     "tokenizing": (
         ("core.summarizers.encoders", "tokenized"),
         ("core.summarizers.encoders", "padded"),

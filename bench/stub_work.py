@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cluster.pool import Work
+from cluster.article_work import Work
 from core.text.words import first_words
 from core.types import Article, Score, Scores, Segment, SegmentedArticle, Summary
 

@@ -26,7 +26,7 @@ from rich.table import Table
 
 import core.episodes
 from bench.machine import cpu_model, linear_gflops
-from cluster.episode_pool import InlineEpisodePool
+from cluster.episode_pool import EpisodePool
 from core.gpu_arithmetic import find_device
 from core.learning import rounds
 from core.learning.exchange import ArticleGradient, Request
@@ -100,10 +100,10 @@ class Watch:
         with contextlib.ExitStack() as stack:
             for part, owner, name in of:
                 stack.enter_context(mock.patch.object(owner, name, self.meter.timed(part, getattr(owner, name))))
-            learn = self.meter.timed("other", InlineEpisodePool.learn)
+            learn = self.meter.timed("other", EpisodePool.learn)
             pickled = self.meter.timed("exchange", lambda value: pickle.loads(pickle.dumps(value, protocol=5)))
 
-            def sent(pool: InlineEpisodePool, requests: Sequence[Request], look_around: Any) -> Any:
+            def sent(pool: EpisodePool, requests: Sequence[Request], look_around: Any) -> Any:
                 self.updates += 1
                 if self.updates == 1:
                     self.meter.seconds.clear()
@@ -113,7 +113,7 @@ class Watch:
                 self.summaries += [(by_id[g.article_id], s.text) for of in found for g in of for s in g.samples]
                 return found
 
-            stack.enter_context(mock.patch.object(InlineEpisodePool, "learn", sent))
+            stack.enter_context(mock.patch.object(EpisodePool, "learn", sent))
             stack.enter_context(mock.patch.object(driver, "run_stage"))
             stack.enter_context(mock.patch.object(training, "_decoded", return_value={}))
             yield

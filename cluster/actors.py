@@ -1,27 +1,31 @@
-"""What runs in Ray's worker processes: the segmenting task and the actors. It imports ray: see `fleet`."""
+"""What runs in Ray's worker processes: the segmenting task and the actors. Only what needs Ray imports it."""
 
 import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import ray
-from ray import cloudpickle
-
-from cluster.pool import SegmentedBundle, Segmenter, Sweeper, prepare_article, segment_bundle, sweep_bundle
-from cluster.progress_metrics import token_rate
+from cluster.article_work import (
+    EpisodeRunner,
+    SegmentedBundle,
+    Segmenter,
+    Sweeper,
+    prepare_article,
+    segment_bundle,
+    sweep_bundle,
+)
 from cluster.worker import Worker, this_worker
 from core.device_errors import device_errors_in_words
 from core.types import Article, BundleResult, Failure
 
 if TYPE_CHECKING:
-    # They bring torch along, which a segmenting task has no use for.
-    from cluster.episode_pool import EpisodeRunner
     from core.learning.exchange import ArticleGradient, Decoded, Request
 
 
 @functools.cache
 def _segmenter(pickled_factory: bytes) -> Segmenter:
     """Once per worker process. The key is bytes because unpickled factories need not compare equal."""
+    from ray import cloudpickle
+
     factory: Callable[[], Segmenter] = cloudpickle.loads(pickled_factory)
     return factory()
 
@@ -33,6 +37,8 @@ def segment(pickled_factory: bytes, bundle: Sequence[Article]) -> SegmentedBundl
 
 def segmenting(make_segmenter: Callable[[], Segmenter], num_cpus: int) -> Callable[[Sequence[Article]], Any]:
     """The function with which the driver sends a bundle to be segmented. It returns the ObjectRef of the result."""
+    import ray
+
     # Retries are counted by the pool, so Ray makes none. Task events would cost the driver 2 KB a task.
     task = ray.remote(segment).options(
         name="segment",
@@ -41,7 +47,7 @@ def segmenting(make_segmenter: Callable[[], Segmenter], num_cpus: int) -> Callab
         scheduling_strategy="SPREAD",
         enable_task_events=False,
     )
-    return functools.partial(task.remote, cloudpickle.dumps(make_segmenter))  # type: ignore[no-untyped-call]
+    return functools.partial(task.remote, ray.cloudpickle.dumps(make_segmenter))  # type: ignore[no-untyped-call]
 
 
 class SweepActor:
@@ -55,6 +61,8 @@ class SweepActor:
 
         Not in `__init__`: Ray hands on what a method raises, but of what a constructor raises only the text.
         """
+        from cluster.progress_metrics import token_rate
+
         with device_errors_in_words():
             self._sweep = self._make_sweeper()
         self._token_rate = token_rate()
@@ -73,9 +81,9 @@ class SweepActor:
 
 
 class EpisodeActor:
-    """The Ray actor of Phase 2: holds a runner of episodes with its models. `build` comes first."""
+    """The Ray actor of Phase 2: holds a runner of episodes with its models. `build` comes first. It needs no Ray."""
 
-    def __init__(self, make_runner: "Callable[[], EpisodeRunner]") -> None:
+    def __init__(self, make_runner: Callable[[], EpisodeRunner]) -> None:
         self._make_runner = make_runner
 
     def build(self) -> Worker:

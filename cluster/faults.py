@@ -1,4 +1,4 @@
-"""Ray's errors about processes and machines that died, translated into ours. It imports ray: see `fleet`."""
+"""Ray's errors about processes and machines that died, translated into ours. It imports ray: see `actor_pool`."""
 
 from typing import TypeAlias
 
@@ -14,7 +14,7 @@ from ray.exceptions import (
     WorkerCrashedError,
 )
 
-from cluster.loss import Loss
+from cluster.dispatcher import Loss
 from core.errors import ClusterError, DeviceError, NwsError
 
 # A process or a machine died; the work can be sent again.
@@ -37,7 +37,7 @@ class ActorStuckError(RayError):
 
 
 def loss(fault: Fault, node: str, charged: bool) -> Loss:
-    """The loss of a bundle by a fault, as the pool gets it."""
+    """The loss of a task by a fault, as the dispatcher gets it."""
     prefix = "out of memory: " if isinstance(fault, OutOfMemoryError) else ""
     return Loss(type(fault).__name__, prefix + one_line(fault), node, charged)
 

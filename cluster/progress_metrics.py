@@ -1,4 +1,4 @@
-"""How fast a run goes, for Prometheus: Ray exports it from every machine. It imports ray: see `fleet`.
+"""How fast a run goes, for Prometheus: Ray exports it from every machine. It imports ray: see `actor_pool`.
 
 Ray puts `ray_` before these names, and `_total` behind those of counters. A stage counts its own articles.
 """
@@ -41,7 +41,7 @@ class Rate:
             self._gauge.set((self._total - before) / (now - started))
 
 
-class Progress:
+class SweepMetrics:
     """What the driver counts: articles and summaries. The tag `run` is the namespace of the session."""
 
     def __init__(self) -> None:
@@ -65,8 +65,8 @@ class Progress:
         self._rate.add(summaries)
 
 
-class LearningProgress:
-    """What the driver of a training counts: episodes, and how good they were. `run` is as for `Progress`."""
+class TrainingMetrics:
+    """What the driver of a training counts: episodes, and how good they were. `run` is as for `SweepMetrics`."""
 
     def __init__(self) -> None:
         run = {"run": ray.get_runtime_context().namespace}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from cluster.cards import TYPE_PREFIX
+from cluster.gpus import TYPE_PREFIX
 from cluster.session import Session
 from core.errors import ClusterError
 
@@ -119,14 +119,21 @@ def await_actors(
             raise
     ray: Any = importlib.import_module("ray")
     autoscaler: Any = importlib.import_module("ray.autoscaler.sdk")
-
-    def plan(has: dict[str, float]) -> ActorPlan:
-        # Again each time: a cluster keeps one request, and that of another run replaces or withdraws it.
-        autoscaler.request_resources(bundles=_bundles(accelerator, actors or 1, gpus_per_actor))
-        return plan_actors(has, accelerator, actors, gpus_per_actor)
-
+    started = last_told = time.monotonic()
     try:
-        return _poll(ray, seconds, tell, plan)
+        while True:
+            # Again each time: a cluster keeps one request, and that of another run replaces or withdraws it.
+            autoscaler.request_resources(bundles=_bundles(accelerator, actors or 1, gpus_per_actor))
+            try:
+                return plan_actors(ray.cluster_resources(), accelerator, actors, gpus_per_actor)
+            except ClusterError as error:
+                now = time.monotonic()
+                if now - started >= seconds:
+                    raise ClusterError(f"{error} Waited {seconds:g} s for more machines.") from error
+                if now - last_told >= _TELL_SECONDS:
+                    last_told = now
+                    tell(f"Waiting for machines, for {now - started:.0f} s of at most {seconds:g} s. {error}")
+            time.sleep(min(_POLL_SECONDS, max(seconds - (now - started), 0.01)))
     finally:
         # The actors themselves hold the machines from here on.
         autoscaler.request_resources(bundles=[])
@@ -138,26 +145,6 @@ def _bundles(accelerator: str | None, actors: int, gpus_per_actor: float) -> lis
     if accelerator is None or accelerator == "cpu":
         return [cpu] * actors
     return [cpu] + [{"GPU": gpus_per_actor, TYPE_PREFIX + accelerator: _TYPE_SHARE}] * actors
-
-
-def _poll(
-    ray: Any,
-    seconds: float,
-    tell: Callable[[str], None],
-    plan: Callable[[dict[str, float]], ActorPlan],
-) -> ActorPlan:
-    started = last_told = time.monotonic()
-    while True:
-        try:
-            return plan(ray.cluster_resources())
-        except ClusterError as error:
-            now = time.monotonic()
-            if now - started >= seconds:
-                raise ClusterError(f"{error} Waited {seconds:g} s for more machines.") from error
-            if now - last_told >= _TELL_SECONDS:
-                last_told = now
-                tell(f"Waiting for machines, for {now - started:.0f} s of at most {seconds:g} s. {error}")
-        time.sleep(min(_POLL_SECONDS, max(seconds - (now - started), 0.01)))
 
 
 def _require_possible(actors: int | None, gpus_per_actor: float) -> None:

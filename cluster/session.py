@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cluster.auth_token import known_token, private_token
-from cluster.private_folder import private_folder
+from cluster.access import known_token, private_folder, private_token
 from core.errors import ClusterError
 
 _OF_OUR_OWN = {
@@ -91,14 +90,20 @@ def local_session(
         )
     with private_folder() as folder:
         try:
-            context = _start(
-                ray,
-                num_cpus=num_cpus,
-                num_gpus=num_gpus,
-                resources=dict(resources or {}),
-                namespace=namespace,
-                _temp_dir=str(folder),
-            )
+            try:
+                context = _init(
+                    ray,
+                    address="local",
+                    include_dashboard=True,
+                    dashboard_host="127.0.0.1",
+                    num_cpus=num_cpus,
+                    num_gpus=num_gpus,
+                    resources=dict(resources or {}),
+                    namespace=namespace,
+                    _temp_dir=str(folder),
+                )
+            except (OSError, RuntimeError) as error:
+                raise ClusterError(f"Ray cannot start on this machine: {error}") from error
             _give_back_sigterm(on_sigterm)
             if context.address_info["node_ip_address"] != "127.0.0.1":
                 raise ClusterError(f"Ray listens on {context.address_info['node_ip_address']}, not on 127.0.0.1.")
@@ -107,19 +112,10 @@ def local_session(
             _shut_down(ray)
 
 
-def _start(ray: Any, **options: Any) -> Any:
-    try:
-        return ray.init(
-            address="local",
-            include_dashboard=True,
-            dashboard_host="127.0.0.1",
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-            runtime_env={"worker_process_setup_hook": _import_from(Path(__file__).parents[1])},
-            **options,
-        )
-    except (OSError, RuntimeError) as error:
-        raise ClusterError(f"Ray cannot start on this machine: {error}") from error
+def _init(ray: Any, **options: Any) -> Any:
+    # No working_dir: Ray adds the one of a submitted job.
+    hook = {"worker_process_setup_hook": _import_from(Path(__file__).parents[1])}
+    return ray.init(log_to_driver=False, logging_level=logging.ERROR, runtime_env=hook, **options)
 
 
 @contextlib.contextmanager
@@ -145,14 +141,7 @@ def joined_session(namespace: str, address: str | None = None) -> Iterator[Sessi
     ray: Any = importlib.import_module("ray")
     try:
         try:
-            context = ray.init(
-                address=address,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-                namespace=namespace,
-                # No working_dir: Ray adds the one of a submitted job.
-                runtime_env={"worker_process_setup_hook": _import_from(Path(__file__).parents[1])},
-            )
+            context = _init(ray, address=address, namespace=namespace)
         except (OSError, RuntimeError, ray.exceptions.RayError) as error:
             raise ClusterError(
                 f"The Ray cluster at {address} cannot be joined: {error} Its Ray and Python must be of the versions "

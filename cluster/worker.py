@@ -5,10 +5,8 @@ import platform
 import re
 import socket
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 from core.software import Software, software
 
@@ -40,20 +38,6 @@ class Busy:
     number: int
     worker: Worker
     seconds: float
-
-
-class Stopwatch:
-    """Adds up the seconds of its `with` blocks."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def __enter__(self) -> Self:
-        self._started = time.monotonic()
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.seconds += time.monotonic() - self._started
 
 
 def this_worker() -> Worker:

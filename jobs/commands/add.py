@@ -48,7 +48,7 @@ def add(
         if not local and engine != "inline":
             target = dataclasses.replace(target, address=target.address or opened.run_info(run).address)
         _extend(opened, run, files)
-        err.print(f"Added to {run}. If this is interrupted, go on with: nws resume {run}{store_flag(store)}")
+        err.print(f"Added to {run}. If this is interrupted, resume it with: nws resume {run}{store_flag(store)}")
         outcome = go_on(opened, store, run, target, accelerator, actors, take_over=False)
     finish(outcome, store, as_json)
 

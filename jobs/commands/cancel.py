@@ -24,7 +24,7 @@ def cancel(
     """Stop a run.
 
     Its driver, the process that drives it, is asked to stop. On a cluster, the run's Ray job is stopped if the driver
-    does not react or has not begun. What was finished is stored, and `nws resume` goes on with it. Exit 1 if the run
+    does not react or has not begun. What was finished is stored, and `nws resume` resumes it. Exit 1 if the run
     could not be stopped.
     """
     from jobs.remote.follow import wait_for_end

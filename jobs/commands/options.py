@@ -202,7 +202,7 @@ Actors = Annotated[
     typer.Option(envvar="NWS_ACTORS", min=1, help="Number of worker processes (actors); default: as many as fit."),
 ]
 Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on with the newest run of exactly this recipe, if there is one.")
+    bool, typer.Option("--resume", help="Resume the newest run of exactly this recipe, if there is one.")
 ]
 Name = Annotated[str | None, typer.Option("--name", help="Name of a new run, as `nws ls` lists it.")]
 Note = Annotated[str | None, typer.Option("--note", help="Note on a new run, as `nws ls` lists it.")]

@@ -1,4 +1,4 @@
-"""`nws resume`: go on with a run."""
+"""`nws resume`: compute what a run lacks."""
 
 import os
 import socket
@@ -34,7 +34,7 @@ def resume(
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Go on with a run that has stopped.
+    """Resume a run that has stopped.
 
     Only what is missing is computed, and articles that failed are tried again. A run that was submitted to a Ray
     cluster goes there again, unless --address or --local says otherwise.
@@ -80,14 +80,14 @@ def telling(opened: "Store", run: str, store: str) -> Iterator[None]:
 
 
 def _how_it_stands(opened: "Store", run: str, store: str) -> str:
-    """A message on the state of an interrupted run, and how to go on."""
-    go_on_with = f"Go on with: nws resume {run}{store_flag(store)}"
+    """A message on the state of an interrupted run, and how to resume it."""
+    resume_with = f"Resume it with: nws resume {run}{store_flag(store)}"
     try:
         info = opened.run_info(run)
     except StoreUnavailableError as error:
-        return f"Interrupted. The state of run {run} cannot be read now ({error}). {go_on_with}"
+        return f"Interrupted. The state of run {run} cannot be read now ({error}). {resume_with}"
     except StoreError:
         return "Interrupted before there was a run: nothing is stored."
     if (info.driver_pid, info.driver_host) != (os.getpid(), socket.gethostname()):
-        return f"Interrupted before the run was taken. {go_on_with}"
-    return f"Interrupted again while run {run} was ending. Summaries stored: {info.summaries}. {go_on_with}"
+        return f"Interrupted before the run was taken. {resume_with}"
+    return f"Interrupted again while run {run} was ending. Summaries stored: {info.summaries}. {resume_with}"

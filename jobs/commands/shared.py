@@ -119,7 +119,7 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
     if outcome.state == "submitted":
         return
     if outcome.state == "interrupted":
-        err.print(f"Interrupted; what was finished is stored. Go on with: nws resume {outcome.run_id}{where}")
+        err.print(f"Interrupted; what was finished is stored. Resume it with: nws resume {outcome.run_id}{where}")
         raise typer.Exit(130)
     if outcome.failures:
         err.print(f"{counted(outcome.failures, 'article')} failed{_main_reason(outcome, store)}")
@@ -158,8 +158,8 @@ def choose_policies(store: str, run: str, system: str | None) -> "PolicySystem":
     made_by = next(iter(chosen.checkpoints.values())).made_by
     if made_by["updates"] < made_by["total_updates"]:
         err.print(
-            f"Warning: {chosen.signature} has had {made_by['updates']} of {made_by['total_updates']} updates. Go on "
-            f"with its training: nws resume {run}{store_flag(store)}",
+            f"Warning: {chosen.signature} has had {made_by['updates']} of {made_by['total_updates']} updates. Resume "
+            f"its training with: nws resume {run}{store_flag(store)}",
             markup=False,
         )
     return chosen

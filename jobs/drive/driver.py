@@ -1,7 +1,7 @@
-"""The driver of a run: starts it or goes on with it, trains its policies, and takes it through its stages.
+"""The driver of a run: starts or resumes it, trains its policies, and takes it through its stages.
 
 It is the only writer of its run. What it has stored is never computed again, so the same function starts a run and
-goes on with one.
+resumes one.
 """
 
 import contextlib
@@ -79,7 +79,7 @@ def resume(
     epoch: int | None = None,
     log_to: Sequence[str] = (),
 ) -> Outcome:
-    """Go on with a run: only articles without summaries are computed, failed ones again.
+    """Resume a run: only articles without summaries are computed, failed ones again.
 
     `accelerator` and `actors` replace the recipe's. They do not change the numbers, but for the last digits on another
     kind of device, and with these the draws of a training. `take_over` replaces a driver that seems to be alive.

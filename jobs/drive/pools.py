@@ -8,13 +8,12 @@ from typing import Literal
 
 from rich.console import Console
 
-from cluster.cards import gpu_nodes
-from cluster.episode_pool import EpisodePool, EpisodeRunner, InlineEpisodePool
-from cluster.pool import InlinePool, Pool, Work
-from cluster.ray_episode_pool import episodes_on_ray
-from cluster.ray_pool import sweeps_on_ray
+from cluster.article_work import EpisodeRunner, Work
+from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
+from cluster.gpus import gpu_nodes
 from cluster.resources import ActorPlan, await_actors
 from cluster.session import Session, joined_session, local_session
+from cluster.sweep_pool import SweepPool, inline_sweeps, sweeps_on_ray
 from core.sweep_plan import SweepPlan
 from core.workers import EpisodePlan, make_episode_runner, make_segmenter, make_sweeper
 from jobs.plan.sharing import Plan, sharing_on
@@ -31,7 +30,7 @@ class Pools:
     """
 
     device: str | None
-    open_sweep: Callable[[SweepPlan], AbstractContextManager[Pool]]
+    open_sweep: Callable[[SweepPlan], AbstractContextManager[SweepPool]]
     open_episodes: Callable[[EpisodePlan], AbstractContextManager[EpisodePool]]
     arithmetic: Callable[[], str | None] = lambda: None
 
@@ -82,8 +81,8 @@ def open_pools(
         share = recipe.gpu_memory_fraction
         yield Pools(
             f"inline, {name}",
-            lambda plan: nullcontext(InlinePool(makers.work(plan, device, share))),
-            lambda plan: nullcontext(InlineEpisodePool(functools.partial(makers.runner, plan, device, share))),
+            lambda plan: nullcontext(inline_sweeps(makers.work(plan, device, share))),
+            lambda plan: nullcontext(inline_episodes(functools.partial(makers.runner, plan, device, share))),
             _arithmetic_here if device == "cpu" else _gpu_arithmetic_here,
         )
         return

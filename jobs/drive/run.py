@@ -12,13 +12,13 @@ from typing import Any
 
 from rich.console import Console
 
+from cluster.log_lines import pool_warnings
 from core.article_ids import ArticleIds
 from core.errors import CancelledError, FencedError, StoreUnavailableError
 from core.types import Landed, SystemKind
 from jobs.drive.heartbeat import Heart
 from jobs.drive.patience import Result, patiently
-from jobs.drive.pool_warnings import forward_warnings
-from jobs.drive.witness import witness
+from jobs.drive.watchdog import watchdog
 from jobs.plan.revisions import code_version
 from jobs.store import (
     CurveMeans,
@@ -228,7 +228,7 @@ def take_run(
     """Claim a run, do its work while its heart beats, and end it: done, interrupted, or failed with what went wrong.
 
     An interruption is no error: it is in the outcome, and the run can be resumed. A driver that dies without a word is
-    recorded by its witness. `stuck_after` is for its heart.
+    recorded by its watchdog. `stuck_after` is for its heart.
 
     Raises:
         StoreError: another driver works on it, or there is no such run.
@@ -237,7 +237,7 @@ def take_run(
     host, pid = socket.gethostname(), os.getpid()
     tell = functools.partial(console.print, markup=False)
     epoch = patiently(lambda: store.claim_run(run_id, host, pid, take_over=claim.take_over, epoch=claim.epoch), tell)
-    with witness(store.url, run_id, epoch):
+    with watchdog(store.url, run_id, epoch):
         _work_to_the_end(store, run_id, epoch, console, work, stuck_after)
     return outcome_of(patiently(lambda: store.run_info(run_id), tell))
 
@@ -248,7 +248,7 @@ def _work_to_the_end(
     tell = functools.partial(console.print, markup=False)
     state: FinalState = "failed"
     try:
-        with Heart(store, run_id, epoch, console, stuck_after) as heart, forward_warnings(heart.say):
+        with Heart(store, run_id, epoch, console, stuck_after) as heart, pool_warnings(heart.say):
             try:
                 work(Run(run_id, epoch, store, heart))
             except _INTERRUPTIONS as interruption:

@@ -16,14 +16,12 @@ from core.summarizers.endpoint import Endpoint
 from core.sweep_plan import SweepPlan, plan_for_missing
 from core.types import Landed
 from jobs.drive.bundles import unfinished_bundles
-from jobs.drive.busy_shares import BusyShares
 from jobs.drive.equal_failures import EqualFailures
+from jobs.drive.pool_watch import PoolWatch, SoftwareWatch
 from jobs.drive.pools import Pools
 from jobs.drive.progress import Advance, run_progress
 from jobs.drive.reuse import Part, copy_and_divide, find_reusable
 from jobs.drive.run import Run
-from jobs.drive.software_watch import SoftwareWatch
-from jobs.drive.worker_watch import WorkerWatch
 from jobs.plan.pinned import Pinned, PlannedStage
 from jobs.store import Stage
 
@@ -79,12 +77,10 @@ def run_stage(
             pools.open_sweep(plan if missing is None else plan_for_missing(plan, dict(missing))) as pool,
             run_progress(console, pinned.articles, tried, run.note, show) as advance,
         ):
-            watch, shares = WorkerWatch(run, pools.device), BusyShares(run)
+            watch = PoolWatch(run, pools.device, software)
             for landed in pool.map(itertools.chain([first], bundles)):
                 run.check()
-                watch.look(pool.workers)
-                shares.look(pool.busy)
-                software.look(worker.software for worker in pool.workers)
+                watch.look(pool.actors)
                 if landed:
                     software.look(of for _, result in landed for of in result.software)
                     run.record(landed, planned.stage, reusable)

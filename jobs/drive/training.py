@@ -15,14 +15,12 @@ from core.learning.policies import make_policies
 from core.learning.training_config import TrainingConfig
 from core.summarizers.encoders import embedding_width
 from core.types import Article, BundleResult
-from jobs.drive.busy_shares import BusyShares
 from jobs.drive.equal_failures import EqualFailures
+from jobs.drive.pool_watch import PoolWatch, SoftwareWatch
 from jobs.drive.pools import Pools
 from jobs.drive.progress import run_progress
 from jobs.drive.run import Run
-from jobs.drive.software_watch import SoftwareWatch
 from jobs.drive.stored_policies import describe_training
-from jobs.drive.worker_watch import WorkerWatch
 from jobs.plan.pinned import PlannedTraining
 from jobs.store import PolicyCheckpoint, RoundResult, Stage, UpdateNumbers
 from jobs.track.scalars import update_scalars
@@ -56,8 +54,9 @@ def train_policies(
     run.say("Loading models and preparing the training articles.")
     with pools.open_episodes(training.plan) as pool:
         articles = _prepared(run, training, pool, bool(known), console, equal_failures)
-        watch, shares, software = WorkerWatch(run, pools.device), BusyShares(run), SoftwareWatch(run, ())
-        watch.look(pool.workers)
+        software = SoftwareWatch(run, ())
+        watch = PoolWatch(run, pools.device, software)
+        watch.look(pool.actors)
         learners = [_learner(config, training, known.get(config.name), articles) for config in training.configs]
         total = sum(learner.training.updates(len(articles)) for learner in learners)
         done = sum(learner.update for learner in learners)
@@ -65,9 +64,7 @@ def train_policies(
         show = functools.partial(run.show, stage="training")
         with run_progress(console, total, done, run.note, show, unit="updates") as advance:
             for updated in train(learners, learn, articles):
-                watch.look(pool.workers)
-                software.look(worker.software for worker in pool.workers)
-                shares.look(pool.busy)
+                watch.look(pool.actors)
                 finished = [result.learner for result in updated if _is_done(result.learner, articles)]
                 decoded = _decoded(run, pool, finished, articles)
                 results = [_result(result, training, articles, decoded) for result in updated]

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from cluster.episode_pool import InlineEpisodePool
-from cluster.pool import InlinePool, Segmenter, Work
+from cluster.article_work import Segmenter, Work
+from cluster.episode_pool import inline_episodes
+from cluster.sweep_pool import inline_sweeps
 from core.errors import NwsError
 from core.summarizers.endpoint import Endpoint
 from core.sweep_plan import SweepPlan
@@ -144,7 +145,7 @@ def _try_stage(
     started = time.perf_counter()
     work = sweep_work(plan, device, pinned.recipe.gpu_memory_fraction)
     segmenter = _TimedSegmenter(work.make_segmenter)
-    pool = InlinePool(Work(lambda: segmenter, work.make_sweeper))
+    pool = inline_sweeps(Work(lambda: segmenter, work.make_sweeper))
     measured.loading += time.perf_counter() - started
     gpu: GpuWatch | None = None
 
@@ -179,7 +180,7 @@ def _try_training(
 
     started = time.perf_counter()
     runner = functools.partial(make_episode_runner, training.plan, device, pinned.recipe.gpu_memory_fraction)
-    pool = InlineEpisodePool(runner)
+    pool = inline_episodes(runner)
     measured.loading += time.perf_counter() - started
 
     articles = _spread(training.corpora, _TRAINING_ARTICLES)

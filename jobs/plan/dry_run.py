@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from cluster.cards import TYPE_PREFIX, GpuNode, cards_here
+from cluster.gpus import TYPE_PREFIX, GpuNode, cards_here
 from cluster.resources import ActorPlan, plan_actors
 from core.errors import ClusterError
 from jobs.plan.pinned import Pinned

@@ -25,7 +25,7 @@ def dataset_revisions(corpora: "Sequence[Corpus]") -> dict[str, str]:
 
 
 def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], run_id: str) -> list[str]:
-    """Refuse to go on with a run whose articles, models or segmentation have changed since it began.
+    """Refuse to resume a run whose articles, models or segmentation have changed since it began.
 
     Returns:
         Libraries whose version differs, as "name old -> new": the numbers may differ in the last digits.
@@ -37,7 +37,7 @@ def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], 
         was, is_now = _differing(recorded.get(kind), now[kind])
         if was != is_now:
             raise RecipeError(
-                f"Run {run_id} cannot go on: its {kind} changed from {was} to {is_now}. "
+                f"Run {run_id} cannot be resumed: its {kind} changed from {was} to {is_now}. "
                 "Restore what it had, or submit a new run."
             )
     old, new = recorded["libraries"], now["libraries"]

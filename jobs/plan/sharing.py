@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from cluster.cards import GpuNode
-from cluster.sharing import Sharing, choose_sharing
+from cluster.gpus import GpuNode, Sharing, choose_sharing
 from core.models import ModelRef, model_folder, parameters
 from core.precision import AMPERE, Precision
 from core.summarizers.generators import Generator

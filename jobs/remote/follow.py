@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from cluster.job_api import Head, Job
 from core.errors import ClusterError
+from jobs.drive.heartbeat_monitor import HeartbeatMonitor
 from jobs.drive.patience import patiently
-from jobs.drive.pulse import Pulse
 from jobs.remote.ship import give_up
 from jobs.store import LogLine, RunInfo, Store
 
@@ -50,7 +50,7 @@ def follow_run(
         ClusterError: the job ended without its driver taking the run, or the driver is gone.
     """
     line = since.line
-    pulse = Pulse()
+    heartbeats = HeartbeatMonitor()
     while True:
         # In this order: the job ends last.
         ended = _ended(job) if job else None
@@ -67,7 +67,7 @@ def follow_run(
                 )
             if run.state not in ("pending", "running"):
                 return run
-            pulse.feel(run)
+            heartbeats.check(run)
         elif job and ended:
             raise _never_driven(store, run_id, since.epoch, job[0], ended)
         time.sleep(_PAUSE_SECONDS)

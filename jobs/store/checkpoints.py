@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # they import torch, which a store does not need
 
 @dataclass(frozen=True, slots=True)
 class PolicyCheckpoint:
-    """A pair of policies after `updates` of its `total_updates`: enough to go on with its training, or to use it.
+    """A pair of policies after `updates` of its `total_updates`: enough to resume its training, or to use it.
 
     `lengths` are the n it learns; `config` is its training configuration, JSON-able; `state` is its learner, as the
     bytes of a safetensors file.

@@ -339,7 +339,7 @@ def write_fenced(connection: Connection, run_id: str, epoch: int, **values: obje
         )
     raise FencedError(
         f"run {run_id!r} is {run.state!r}, no longer 'running': this driver must stop. "
-        f"To go on with it: nws resume {run_id}"
+        f"Resume it with: nws resume {run_id}"
     )
 
 

@@ -144,7 +144,7 @@ class Store:
             return runs.submit_again(connection, run_id, host, address, take_over)
 
     def extend_run(self, run_id: str, host: str, spec: RunSpec) -> None:
-        """Give a run that has ended more systems: it is 'interrupted' until a driver has gone on with it.
+        """Give a run that has ended more systems: it is 'interrupted' until a driver has resumed it.
 
         Raises:
             StoreError: A driver works on it as far as `host` can tell, it has not begun, there is no such run, or a

@@ -110,7 +110,7 @@ class SystemRow(Base):
     """What a system of a run is to a reader, see `core.types.SystemKind`, and what it is as work.
 
     `work` is the signature of all that decides its summaries but article and n (`jobs.plan.work`): equal work gives
-    equal rows. It is null where that is not known, as of a run that was gone on with by other code.
+    equal rows. It is null where that is not known, as of a run that was resumed by other code.
     """
 
     __tablename__ = "systems"

@@ -106,7 +106,7 @@ def print_status(
         if value:
             line(name, value)
     if _is_stale(run):
-        line("state", f"stale: its driver is dead, or out of reach. Go on with: nws resume {run.id}{where}")
+        line("state", f"stale: its driver is dead, or out of reach. Resume it with: nws resume {run.id}{where}")
     else:
         line("state", run.state + (f" ({run.error})" if run.error else ""))
     if run.state == "pending":

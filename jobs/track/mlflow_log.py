@@ -23,7 +23,7 @@ _LONGEST = 6_000
 
 
 class MlflowLog:
-    """Goes on with the MLflow run that has this run's id as its tag `nws.run`, or makes one."""
+    """Resumes the MLflow run that has this run's id as its tag `nws.run`, or makes one."""
 
     failures: ClassVar[tuple[type[Exception], ...]] = (OSError, MlflowException)
 

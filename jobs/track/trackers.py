@@ -33,7 +33,7 @@ class Tracker(Protocol):
         """Keep numbers. What the tracker has already is not logged again."""
 
     def close(self, done: bool) -> None:
-        """End the run there: as done, or as one that may go on."""
+        """End the run there: as done, or as one that may be resumed."""
 
     def where(self) -> str:
         """Where the run is, or the command that shows it: "TensorBoard: …", for the line after the run."""

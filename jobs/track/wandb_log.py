@@ -11,7 +11,7 @@ from jobs.track.scalars import Scalar
 
 
 class WandbLog:
-    """Goes on with the run of this id. The newest step of each name is kept as `NAME/step`; only later ones are logged.
+    """Resumes the run of this id. The newest step of each name is kept as `NAME/step`; only later ones are logged.
 
     Offline nothing can be read back: each driver of a run leaves a folder of its own, with all its numbers.
     """

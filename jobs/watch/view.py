@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from jobs.drive.heartbeat_monitor import HeartbeatMonitor
 from jobs.drive.patience import patiently
-from jobs.drive.pulse import Pulse
 from jobs.drive.time_left import Span
 from jobs.store import Progress, Reason, RunInfo, Store, Written
 
@@ -75,7 +75,7 @@ class Viewer:
     def __init__(self, store: Store, run_id: str) -> None:
         self._store = store
         self._run_id = run_id
-        self._pulse = Pulse()
+        self._heartbeats = HeartbeatMonitor()
         self._failures = 0
         self._reasons: tuple[Reason, ...] = ()
         self._newest: str | None = None
@@ -93,7 +93,7 @@ class Viewer:
     def _look(self) -> View:
         store, run_id = self._store, self._run_id
         run = store.run_info(run_id)
-        silent = self._pulse.feel(run)
+        silent = self._heartbeats.check(run)
         progress = store.progress(run_id)
         if run.failures != self._failures:
             self._reasons = tuple(store.newest_failures(run_id, _REASONS))

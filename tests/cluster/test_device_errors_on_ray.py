@@ -7,9 +7,9 @@ from pathlib import Path
 import fakes
 import pytest
 
-from cluster.pool import Work
-from cluster.ray_pool import sweeps_on_ray
+from cluster.article_work import Work
 from cluster.resources import ActorResources
+from cluster.sweep_pool import sweeps_on_ray
 from core.errors import DeviceError
 from core.types import Article, Landed
 

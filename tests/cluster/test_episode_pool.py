@@ -8,8 +8,8 @@ import fakes
 import pytest
 from fake_episodes import FakeEpisodeRunner, request
 
-from cluster.episode_pool import InlineEpisodePool
-from cluster.pool import prepare_article
+from cluster.article_work import prepare_article
+from cluster.episode_pool import inline_episodes
 from cluster.worker import this_worker
 from core.errors import CancelledError, DeviceError, TrainingError
 from core.types import Article
@@ -51,11 +51,11 @@ def test_every_article_is_prepared_once_and_the_guilty_one_fails(tmp_path: Path)
         nonlocal looks
         looks += 1
 
-    pool = InlineEpisodePool(partial(FakeEpisodeRunner, tmp_path / "log"))
-    assert [str(worker) for worker in pool.workers] == [str(this_worker())]
-    assert [busy.seconds for busy in pool.busy] == [0.0]
+    pool = inline_episodes(partial(FakeEpisodeRunner, tmp_path / "log"))
+    assert [str(worker) for worker in pool.actors.workers] == [str(this_worker())]
+    assert [busy.seconds for busy in pool.actors.busy] == [0.0]
     groups = list(pool.prepare(articles, look_around))
-    assert pool.busy[0].seconds > 0
+    assert pool.actors.busy[0].seconds > 0
     assert [[(article, failure is None) for article, failure in group] for group in groups] == [
         [(articles[0], True)], [(articles[1], False)], [(articles[2], True)],
     ]  # fmt: skip
@@ -66,7 +66,7 @@ def test_every_article_is_prepared_once_and_the_guilty_one_fails(tmp_path: Path)
 def test_answers_are_in_the_order_of_requests_and_episodes() -> None:
     one, two = fakes.article(1), fakes.article(2)
     requests = [request("a", 3, [(two, 7), (one, 9)]), request("b", 4, []), request("c", 5, [(one, 7)])]
-    pool = InlineEpisodePool(FakeEpisodeRunner)
+    pool = inline_episodes(FakeEpisodeRunner)
     learnt = pool.learn(requests, lambda: None)
     decoded = pool.decode(requests, lambda: None)
     assert [[(g.article_id, g.n) for g in gradients] for gradients in learnt] == [
@@ -77,7 +77,7 @@ def test_answers_are_in_the_order_of_requests_and_episodes() -> None:
 
 def test_a_look_around_may_end_every_call() -> None:
     requests = [request("a", 0, [(fakes.article(1), 7)])]
-    pool = InlineEpisodePool(FakeEpisodeRunner)
+    pool = inline_episodes(FakeEpisodeRunner)
     with pytest.raises(CancelledError):
         list(pool.prepare([fakes.article(1)], be_cancelled))
     with pytest.raises(CancelledError):
@@ -87,7 +87,7 @@ def test_a_look_around_may_end_every_call() -> None:
 
 
 def test_errors_of_the_runner_come_as_they_are() -> None:
-    pool = InlineEpisodePool(FakeEpisodeRunner)
+    pool = inline_episodes(FakeEpisodeRunner)
     with pytest.raises(TrainingError, match="not finite"):
         pool.learn([request("a", 0, [(fakes.article(1, "learn-refuses"), 7)])], lambda: None)
     with pytest.raises(ZeroDivisionError):

@@ -1,4 +1,4 @@
-"""Whose episodes are whose, and what becomes of those that are lost: without Ray, against a scripted fleet."""
+"""Whose episodes are whose, and what becomes of those that are lost: without Ray, against scripted actors."""
 
 import random
 from collections import Counter
@@ -10,11 +10,10 @@ import pytest
 from fake_episodes import FakeEpisodeRunner, request
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_fleet import ScriptedFleet
+from scripted_actors import ScriptedActors
 
-from cluster.episode_pool import InlineEpisodePool
-from cluster.pool import prepare_article
-from cluster.ray_episode_pool import RayEpisodePool
+from cluster.article_work import prepare_article
+from cluster.episode_pool import EpisodePool, inline_episodes
 from core.errors import CancelledError, ClusterError
 from core.learning.exchange import Decoded
 from core.types import Article
@@ -29,19 +28,15 @@ def answer(method: str, argument: Any) -> Any:
     return prepare_article(runner.prepare, argument) if method == "prepare" else runner.decode(argument)
 
 
-def fleet_of(actors: int, dies: Callable[[str, Any], bool | None], seed: int = 0) -> ScriptedFleet:
+def actors_of(actors: int, dies: Callable[[str, Any], bool | None], seed: int = 0) -> ScriptedActors:
     """Its actors have one call at a time."""
-    return ScriptedFleet(actors, answer, dies, lambda _: True, seed)
+    return ScriptedActors(actors, answer, dies, lambda _: True, seed)
 
 
-def pool_of(fleet: ScriptedFleet) -> RayEpisodePool:
-    return RayEpisodePool(fleet, lambda *_: None)  # type: ignore[arg-type]
-
-
-def homes(fleet: ScriptedFleet) -> dict[str, set[int]]:
+def homes(scripted: ScriptedActors) -> dict[str, set[int]]:
     """Who was called for each article, by its key."""
     found: dict[str, set[int]] = {}
-    for number, argument in fleet.sent:
+    for number, argument in scripted.sent:
         articles = [argument] if isinstance(argument, Article) else [a for _, episodes in argument for a, _ in episodes]
         assert articles, "a call for nothing"
         for article in articles:
@@ -59,28 +54,28 @@ def test_answers_are_in_order_whoever_dies(
     requests = [request(str(i), i, [(fakes.article(key), n) for key, n in one]) for i, one in enumerate(asked)]
     chance = random.Random(seed)
     # Machines, whose deaths are not counted.
-    fleet = fleet_of(actors, lambda *_: None if chance.random() < share else False, seed)
-    answers = pool_of(fleet).decode(requests, nothing)
-    assert answers == InlineEpisodePool(FakeEpisodeRunner).decode(requests, nothing)
+    scripted = actors_of(actors, lambda *_: None if chance.random() < share else False, seed)
+    answers = EpisodePool(scripted).decode(requests, nothing)
+    assert answers == inline_episodes(FakeEpisodeRunner).decode(requests, nothing)
     seen = list(dict.fromkeys(str(key) for one in asked for key, _ in one))
-    assert homes(fleet) == {key: {i % actors} for i, key in enumerate(seen)}
-    assert not fleet.closed
+    assert homes(scripted) == {key: {i % actors} for i, key in enumerate(seen)}
+    assert not scripted.closed
 
 
 def test_what_is_whose_machine_is_gone_is_done_by_the_others() -> None:
     articles = [fakes.article(i) for i in range(6)]
-    fleet = fleet_of(3, lambda *_: False)
-    fleet.ready, fleet.missing = {0, 2}, [1]
-    pool = pool_of(fleet)
+    scripted = actors_of(3, lambda *_: False)
+    scripted.ready, scripted.missing = {0, 2}, [1]
+    pool = EpisodePool(scripted)
     prepared = [pair for group in pool.prepare(articles, nothing) for pair in group]
     assert sorted(article.key for article, _ in prepared) == [article.key for article in articles]
     requests = [request("a", 0, [(article, 7) for article in articles])]
-    assert pool.decode(requests, nothing) == InlineEpisodePool(FakeEpisodeRunner).decode(requests, nothing)
-    own = {key for key, numbers in homes(fleet).items() if numbers == {int(key) % 3}}
+    assert pool.decode(requests, nothing) == inline_episodes(FakeEpisodeRunner).decode(requests, nothing)
+    own = {key for key, numbers in homes(scripted).items() if numbers == {int(key) % 3}}
     assert own == {"0", "2", "3", "5"}
 
-    fleet.ready, fleet.missing = {0}, [1, 2]
-    assert pool.decode(requests, nothing) == InlineEpisodePool(FakeEpisodeRunner).decode(requests, nothing)
+    scripted.ready, scripted.missing = {0}, [1, 2]
+    assert pool.decode(requests, nothing) == inline_episodes(FakeEpisodeRunner).decode(requests, nothing)
 
 
 @given(st.frozensets(st.integers(0, 9)), st.integers(1, 4), st.integers(0, 10_000))
@@ -94,14 +89,14 @@ def test_every_article_is_prepared_or_fails_once(deadly: frozenset[int], actors:
         attempts[article.key] += 1
         return int(article.key) in deadly
 
-    fleet = fleet_of(actors, dies, seed)
-    prepared = [pair for group in pool_of(fleet).prepare(articles, nothing) for pair in group]
+    scripted = actors_of(actors, dies, seed)
+    prepared = [pair for group in EpisodePool(scripted).prepare(articles, nothing) for pair in group]
     assert sorted(article.key for article, _ in prepared) == [article.key for article in articles]
     failures = {article.key: failure for article, failure in prepared if failure}
     assert failures.keys() == {str(i) for i in deadly}
     assert all((failure.attempts, failure.message) == (3, "it died") for failure in failures.values())
     assert attempts == {str(i): 3 if i in deadly else 1 for i in range(10)}, "machines that die are not its fault"
-    assert homes(fleet) == {str(i): {i % actors} for i in range(10)}
+    assert homes(scripted) == {str(i): {i % actors} for i in range(10)}
 
 
 def test_an_article_may_die_twice_and_the_next_begins_anew() -> None:
@@ -111,17 +106,17 @@ def test_an_article_may_die_twice_and_the_next_begins_anew() -> None:
         left[article.key] -= 1
         return left[article.key] >= 0
 
-    groups = list(pool_of(fleet_of(1, dies)).prepare([fakes.article(i) for i in range(2)], nothing))
+    groups = list(EpisodePool(actors_of(1, dies)).prepare([fakes.article(i) for i in range(2)], nothing))
     assert [failure for group in groups for _, failure in group] == [None, None]
 
 
 def test_five_deaths_in_a_row_stop_the_run() -> None:
     requests = [request("a", 0, [(fakes.article(i), 7) for i in range(2)])]
-    fleet = fleet_of(2, lambda *_: True)
+    scripted = actors_of(2, lambda *_: True)
     with pytest.raises(ClusterError, match=r"^5 actors in a row .* with 1 CPU each.*The last error: it died"):
-        pool_of(fleet).learn(requests, nothing)
-    assert fleet.deaths in (5, 6), "the fifth may come with a sixth"
-    assert fleet.closed
+        EpisodePool(scripted).learn(requests, nothing)
+    assert scripted.deaths in (5, 6), "the fifth may come with a sixth"
+    assert scripted.closed
 
 
 def test_an_answer_forgives_the_deaths_before_it() -> None:
@@ -132,7 +127,7 @@ def test_an_answer_forgives_the_deaths_before_it() -> None:
         sent[broadcast.training.name] += 1
         return sent[broadcast.training.name] <= 4
 
-    pool = pool_of(fleet_of(1, dies))
+    pool = EpisodePool(actors_of(1, dies))
     for i in range(3):
         ((decoded,),) = pool.decode([request(str(i), 0, [(fakes.article(3), 7)])], nothing)
         assert decoded == Decoded(fakes.article(3).id, 7, f"{i} 3 7", 3.07)
@@ -141,7 +136,7 @@ def test_an_answer_forgives_the_deaths_before_it() -> None:
 
 def test_machines_that_die_are_not_counted() -> None:
     fates = iter([*[None] * 9, *[True] * 4, False])
-    pool = pool_of(fleet_of(1, lambda *_: next(fates)))
+    pool = EpisodePool(actors_of(1, lambda *_: next(fates)))
     assert len(pool.decode([request("a", 0, [(fakes.article(1), 7)])], nothing)[0]) == 1
 
 
@@ -149,14 +144,14 @@ def test_a_call_that_is_cut_short_ends_the_actors() -> None:
     def be_cancelled() -> None:
         raise CancelledError("Somebody asked for the end of the run.")
 
-    fleet = fleet_of(1, lambda *_: False)
+    scripted = actors_of(1, lambda *_: False)
     with pytest.raises(CancelledError):
-        pool_of(fleet).learn([request("a", 0, [(fakes.article(1), 7)])], be_cancelled)
-    assert fleet.closed
+        EpisodePool(scripted).learn([request("a", 0, [(fakes.article(1), 7)])], be_cancelled)
+    assert scripted.closed
 
-    fleet = fleet_of(1, lambda *_: False)
-    groups = pool_of(fleet).prepare([fakes.article(i) for i in range(2)], nothing)
+    scripted = actors_of(1, lambda *_: False)
+    groups = EpisodePool(scripted).prepare([fakes.article(i) for i in range(2)], nothing)
     next(groups)
-    assert not fleet.closed
+    assert not scripted.closed
     groups.close()  # type: ignore[attr-defined]
-    assert fleet.closed
+    assert scripted.closed

@@ -17,17 +17,17 @@ def head() -> Iterator[Head]:
 
 WORKING = """
 import json
-from cluster.ray_pool import RayPool, sweep_fleet
+from cluster.sweep_pool import sweeps_on_ray
 from cluster.resources import plan_actors
 from cluster.session import joined_session
 import fakes
 
 with joined_session("a-run") as session:
-    fleet = sweep_fleet(fakes.WORK, *plan_actors(session.resources, None, None))
-    landed = fakes.together(RayPool(fleet, lambda landed: None).map(fakes.bundles(4, 2)))
+    left_open = sweeps_on_ray(fakes.WORK, *plan_actors(session.resources, None, None))
+    landed = fakes.together(left_open.__enter__().map(fakes.bundles(4, 2)))
     import ray
     named = [[actor["name"], actor["namespace"]] for actor in ray.util.list_named_actors(all_namespaces=True)]
-    # Left without `fleet.close()`, as a driver that fails would.
+    # It is not left in order: as a driver that fails.
 print(json.dumps({
     "summaries": sum(len(result.summaries) for _, result in landed),
     "failures": [failure.message for _, result in landed for failure in result.failures],

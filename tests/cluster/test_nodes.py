@@ -13,8 +13,8 @@ pytestmark = [pytest.mark.ray, pytest.mark.faults]
 LOSING = """
 import json, threading
 import cluster_of_nodes
-from cluster.pool import Work
-from cluster.ray_pool import sweeps_on_ray
+from cluster.article_work import Work
+from cluster.sweep_pool import sweeps_on_ray
 from cluster.resources import ActorResources
 from cluster.session import joined_session
 import fakes

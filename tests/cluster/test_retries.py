@@ -1,4 +1,4 @@
-"""Which bundle is sent when, and what becomes of one that is lost: without Ray, against a scripted fleet of actors."""
+"""Which bundle is sent when, and what becomes of one that is lost: without Ray, against scripted actors."""
 
 import random
 from collections import Counter
@@ -7,15 +7,14 @@ from collections.abc import Callable, Sequence
 import fakes
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_fleet import ScriptedFleet
+from scripted_actors import ScriptedActors
 
-from cluster.pool import InlinePool
-from cluster.ray_pool import RayPool
+from cluster.sweep_pool import SweepPool, inline_sweeps
 from core.types import Article, BundleResult, Landed
 
 
 def sweep(_: str, bundle: Sequence[Article]) -> BundleResult:
-    ((_, result),) = fakes.together(InlinePool(fakes.WORK).map([bundle]))
+    ((_, result),) = fakes.together(inline_sweeps(fakes.WORK).map([bundle]))
     return result
 
 
@@ -24,11 +23,11 @@ def dies_of(deadly: frozenset[str]) -> Callable[[str, Sequence[Article]], bool]:
 
 
 def run(
-    fleet: ScriptedFleet, bundles: list[list[Article]], max_attempts: int, per_actor: int = 2
+    actors: ScriptedActors, bundles: list[list[Article]], max_attempts: int, per_actor: int = 2
 ) -> tuple[Counter[str], dict[str, int]]:
     """How often each article got its summaries, and the attempts of each that failed, by key."""
     counted: list[Landed] = []
-    landed = fakes.together(RayPool(fleet, counted.extend, per_actor, max_attempts).map(bundles))  # type: ignore[arg-type]
+    landed = fakes.together(SweepPool(actors, counted.extend, per_actor, max_attempts).map(bundles))
     assert counted == landed
     keys = {article.id: article.key for bundle in bundles for article in bundle}
     done = Counter(keys[s.article_id] for _, result in landed for s in result.summaries if s.n == 1)
@@ -49,7 +48,7 @@ def test_deadly_articles_fail_and_all_others_are_done_once(
     def on_trial(bundle: Sequence[Article]) -> bool:
         return len(bundle) == 1 and (size > 1 or max_attempts == 1)
 
-    done, failed = run(ScriptedFleet(actors, sweep, dies_of(deadly), on_trial, seed), bundles, max_attempts, per_actor)
+    done, failed = run(ScriptedActors(actors, sweep, dies_of(deadly), on_trial, seed), bundles, max_attempts, per_actor)
     present = {article.key for bundle in bundles for article in bundle}
     assert set(failed) == deadly & present
     assert done == Counter(present - deadly)
@@ -59,15 +58,15 @@ def test_deadly_articles_fail_and_all_others_are_done_once(
 @given(st.integers(0, 10_000), st.floats(0, 0.9))
 def test_every_article_lands_once_however_often_actors_die(seed: int, chance: float) -> None:
     draw = random.Random(seed)
-    fleet = ScriptedFleet(2, sweep, lambda *_: draw.random() < chance, seed=seed)
-    done, failed = run(fleet, fakes.bundles(4, 3), max_attempts=3)
+    scripted = ScriptedActors(2, sweep, lambda *_: draw.random() < chance, seed=seed)
+    done, failed = run(scripted, fakes.bundles(4, 3), max_attempts=3)
     assert done + Counter(list(failed)) == Counter(str(i) for i in range(12))
 
 
 def test_a_bundle_that_only_waited_keeps_all_its_attempts() -> None:
     # Twelve deaths of the first bundle and its articles; the second is behind it on the same actor every time.
-    fleet = ScriptedFleet(1, sweep, dies_of(frozenset("012345678")))
+    scripted = ScriptedActors(1, sweep, dies_of(frozenset("012345678")))
     bundles = [fakes.bundles(1, 9)[0], [fakes.article(9)]]
-    done, failed = run(fleet, bundles, max_attempts=1)
+    done, failed = run(scripted, bundles, max_attempts=1)
     assert done == Counter(["9"])
     assert set(failed) == set("012345678")

@@ -16,9 +16,9 @@ import psutil
 import pytest
 import ray
 
-from cluster.ray_pool import sweeps_on_ray
 from cluster.resources import ActorResources
 from cluster.session import Session, _import_from, _shut_down
+from cluster.sweep_pool import sweeps_on_ray
 
 pytestmark = pytest.mark.ray
 
@@ -149,7 +149,7 @@ def start(script: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
 
 WORKING = """
 import json
-from cluster.ray_pool import sweeps_on_ray
+from cluster.sweep_pool import sweeps_on_ray
 from cluster.resources import plan_actors
 from cluster.session import local_session
 import fakes

@@ -1,4 +1,4 @@
-"""`nws cancel` while the actors of a run load their models: the run ends in order, and is gone on with later."""
+"""`nws cancel` while the actors of a run load their models: the run ends in order, and is resumed later."""
 
 import socket
 import time

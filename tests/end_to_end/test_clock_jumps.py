@@ -65,7 +65,7 @@ def ahead(store: Store, run_id: str) -> float:
 
 
 def is_refused(store: Store, run_id: str) -> bool:
-    """Whether another machine, whose clock is right, may not go on with the run."""
+    """Whether another machine, whose clock is right, may not resume the run."""
     try:
         store.require_free(run_id, "another-machine")
     except StoreError:

@@ -1,4 +1,4 @@
-"""An endpoint that answers a byte at a time: Ctrl-C ends the run at once, and `nws resume` goes on."""
+"""An endpoint that answers a byte at a time: Ctrl-C ends the run at once, and `nws resume` finishes it."""
 
 import json
 import signal

@@ -26,7 +26,7 @@ def test_predictions_are_shown_submitted_added_and_compared(nws: Callable[..., o
 
     added = nws("add", run, f"again={mine}", "--engine", "inline", "--json")
     assert (added.code, added.json["summaries"], added.json["articles"]) == (0, 2 + 4 + 4, 2)
-    assert f"go on with: nws resume {run}" in added.err
+    assert f"resume it with: nws resume {run}" in added.err
     status = nws("status", run)
     assert "state        done" in status.out
     assert status.out.count("mine.jsonl@sha256:") == 2

@@ -157,7 +157,7 @@ def test_a_second_interruption_says_what_is_stored(nws, monkeypatch: pytest.Monk
     (run,) = nws("ls", "--json").json
     assert result.code == 130
     said = f"Interrupted again while run {run['id']} was ending. Summaries stored: 30. "
-    assert result.err.splitlines()[-1] == f"{said}Go on with: nws resume {run['id']}"
+    assert result.err.splitlines()[-1] == f"{said}Resume it with: nws resume {run['id']}"
 
 
 def test_an_interruption_before_there_is_a_run_says_so(nws, monkeypatch: pytest.MonkeyPatch) -> None:

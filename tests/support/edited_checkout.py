@@ -15,7 +15,7 @@ import io, json, subprocess, sys
 import core.arithmetic  # or nobody knows how this process multiplies
 from types import SimpleNamespace
 from rich.console import Console
-from cluster.pool import Work
+from cluster.article_work import Work
 from core.summarizers.lead import Lead
 from core.types import Score, Scores, SegmentedArticle, Summary
 from jobs.drive import driver

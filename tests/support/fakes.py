@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from cluster.pool import Segmenter, Sweeper, Work
+from cluster.article_work import Segmenter, Sweeper, Work
 from core.errors import ModelError
 from core.types import Article, Landed, Score, Scores, Segment, SegmentedArticle, Summary
 

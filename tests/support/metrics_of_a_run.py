@@ -11,11 +11,11 @@ import urllib.request
 import fakes
 from fake_episodes import FakeEpisodeRunner, request
 
-from cluster.pool import Work
-from cluster.ray_episode_pool import episodes_on_ray
-from cluster.ray_pool import sweeps_on_ray
+from cluster.article_work import Work
+from cluster.episode_pool import episodes_on_ray
 from cluster.resources import ActorResources
 from cluster.session import local_session
+from cluster.sweep_pool import sweeps_on_ray
 
 PATIENCE_SECONDS = 120.0  # Ray sends them every few seconds, later where the machine is busy
 

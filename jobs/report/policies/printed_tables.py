@@ -189,7 +189,7 @@ def _print_notes(numbers: PolicyNumbers, console: Console, where: str) -> None:
         return
     if not numbers.has_policies:
         print_line(console, f"No policy is evaluated yet: the run is {numbers.run.state}.", style="yellow")
-        print_line(console, f"If it stopped, go on with `nws resume {numbers.run.id}{where}`.", style="yellow")
+        print_line(console, f"If it stopped, resume it with `nws resume {numbers.run.id}{where}`.", style="yellow")
         return
     notes = ["Intervals are over articles: they do not include the variation between seeds."]
     if numbers.reward_is_f1 and numbers.metric == "bertscore_f1":

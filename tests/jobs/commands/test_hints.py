@@ -25,7 +25,7 @@ FLAG = " --store 'sqlite:///my runs.db'"
         ("with `nws resume p-1 --take-over`, or", f"with `nws resume p-1 --take-over{FLAG}`, or"),
         ("articles with: nws show p-1 --worst 5", f"articles with: nws show p-1 --worst 5{FLAG}"),
         ("See: nws logs p-1. Then", f"See: nws logs p-1{FLAG}. Then"),
-        (f"Go on with: nws resume p-1{FLAG}", f"Go on with: nws resume p-1{FLAG}"),
+        (f"Resume it with: nws resume p-1{FLAG}", f"Resume it with: nws resume p-1{FLAG}"),
         ("Start one with: nws submit phase1", f"Start one with: nws submit phase1{FLAG}"),
         ("See nws submit phase1 --help and --n 3 for more", "See nws submit phase1 --help and --n 3 for more"),
         ("no command", "no command"),

@@ -1,8 +1,8 @@
 import pytest
 
 from cluster.worker import Busy, Worker
-from jobs.drive import busy_shares
-from jobs.drive.busy_shares import BusyShares
+from jobs.drive import pool_watch
+from jobs.drive.pool_watch import BusyShares
 from jobs.store import ActorShare
 
 XEON = Worker("Xeon", "here")
@@ -27,7 +27,7 @@ class Shown:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [0.0]
-    monkeypatch.setattr(busy_shares.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(pool_watch.time, "monotonic", lambda: now[0])
     return now
 
 

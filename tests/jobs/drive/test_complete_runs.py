@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from bench import stub_work
-from cluster.pool import InlinePool
+from cluster.sweep_pool import SweepPool
 from core.errors import CorpusError, StoreError
 from core.text.corpus import DatasetSpec, corpus_of_rows
 from core.types import Article, Landed
@@ -138,14 +138,14 @@ def test_a_run_with_an_article_that_is_neither_done_nor_failed_is_not_done(
     store: Store, file: Path, monkeypatch: pytest.MonkeyPatch, lost: int
 ) -> None:
     """Whoever loses a bundle: here, a pool."""
-    whole = InlinePool.map
+    whole = SweepPool.map
 
-    def losing(self: InlinePool, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
+    def losing(self: SweepPool, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
         for number, landed in enumerate(whole(self, bundles)):
             yield [] if number == lost else landed
 
     with monkeypatch.context() as patch:
-        patch.setattr(InlinePool, "map", losing)
+        patch.setattr(SweepPool, "map", losing)
         with pytest.raises(StoreError, match="2 have neither a summary nor a failure in the stage sweep"):
             driver.start(store, pinned_to(file), "inline", QUIET, STUB)
     (run,) = store.list_runs()
@@ -156,12 +156,12 @@ def test_a_run_with_an_article_that_is_neither_done_nor_failed_is_not_done(
 def test_a_pool_that_stops_early_leaves_no_run_that_is_done(
     store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = InlinePool.map
+    whole = SweepPool.map
 
-    def stopping(self: InlinePool, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
+    def stopping(self: SweepPool, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
         yield next(whole(self, bundles))
 
-    monkeypatch.setattr(InlinePool, "map", stopping)
+    monkeypatch.setattr(SweepPool, "map", stopping)
     with pytest.raises(StoreError, match=f"of its {ARTICLES} articles, {ARTICLES - 2} have neither"):
         driver.start(store, pinned_to(file), "inline", QUIET, STUB)
 

@@ -12,7 +12,7 @@ import torch
 from rich.console import Console
 
 from bench import stub_work
-from cluster.pool import Work
+from cluster.article_work import Work
 from core.errors import DeviceError, PluginError, RepeatedFailureError
 from core.sweep_plan import SweepPlan
 from core.types import Article, BundleResult, Failure, SegmentedArticle, Summary

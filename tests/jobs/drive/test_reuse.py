@@ -14,7 +14,7 @@ from rich.console import Console
 from stored_rows import difference, everything
 
 from bench import stub_work
-from cluster.pool import Work
+from cluster.article_work import Work
 from core.errors import FencedError
 from core.software import UNKNOWN
 from core.sweep_plan import SweepPlan

@@ -9,8 +9,8 @@ from cluster.worker import Worker, this_worker
 from core.arithmetic import ROWS_DEPEND, describe_arithmetic
 from jobs.drive import driver
 from jobs.drive.heartbeat import Heart
+from jobs.drive.pool_watch import WorkerWatch
 from jobs.drive.run import Run
-from jobs.drive.worker_watch import WorkerWatch
 from jobs.plan.job import find_job
 from jobs.store import open_store
 
@@ -39,7 +39,7 @@ def test_workers_are_told_to_the_store_when_they_change(run: Run, said: io.Strin
     assert said.getvalue() == ""
 
 
-def test_a_run_that_goes_on_on_another_kind_of_cpu_says_so_once(run: Run, said: io.StringIO) -> None:
+def test_a_run_that_is_resumed_on_another_kind_of_cpu_says_so_once(run: Run, said: io.StringIO) -> None:
     WorkerWatch(run, "1 x 1 CPU").look((HERE,))
     for _ in range(2):
         WorkerWatch(run, "1 x 1 CPU").look((THERE,))
@@ -49,7 +49,7 @@ def test_a_run_that_goes_on_on_another_kind_of_cpu_says_so_once(run: Run, said: 
 
 def test_workers_of_two_kinds_are_told_of_at_once(run: Run, said: io.StringIO) -> None:
     WorkerWatch(run, "2 x 1 CPU").look((HERE, THERE))
-    assert "A training that goes on here may draw other summaries" in said.getvalue()
+    assert "A training that is resumed here may draw other summaries" in said.getvalue()
 
 
 def test_a_cpu_on_which_nothing_is_promised_to_the_last_bit_is_told_of_once(run: Run, said: io.StringIO) -> None:

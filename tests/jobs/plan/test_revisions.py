@@ -44,7 +44,7 @@ def test_a_file_and_a_folder_are_pinned_by_their_content(
     assert pinned.revisions["encoders"]["tiny-bert"].startswith(f"{tiny_models['bert']}@sha256:")
     file.write_text('{"article": "Another text.", "summary": "T."}\n')
     changed = pin(pinned.recipe)
-    with pytest.raises(RecipeError, match=r"Run r1 cannot go on: its datasets changed from .*news\.jsonl"):
+    with pytest.raises(RecipeError, match=r"Run r1 cannot be resumed: its datasets changed from .*news\.jsonl"):
         require_same_revisions(pinned.revisions, changed.revisions, "r1")
 
 

@@ -40,7 +40,7 @@ def test_the_kind_of_a_system_is_what_its_run_says(store, spec, summary):
     for kinds in ({"tail": "control", "peek": "upper bound", "lead": "system"}, {}):
         run_id = store.create_run(spec)
         epoch = store.claim_run(run_id, "host", 1)
-        for _ in range(2):  # a driver that goes on with the run says it again
+        for _ in range(2):  # a driver that resumes the run says it again
             store.start_run(run_id, epoch, None, "0.1.0", kinds)
         made = tuple(summary(article, system, 3) for system in ("lead", "peek", "tail"))
         store.record(run_id, epoch, [([article], BundleResult(made, ()))])

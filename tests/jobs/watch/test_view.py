@@ -87,7 +87,7 @@ def test_the_span_goes_on_between_two_beats_and_while_the_driver_is_silent(
     store: Store, run: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [100.0]
-    monkeypatch.setattr("jobs.drive.pulse.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("jobs.drive.heartbeat_monitor.time.monotonic", lambda: clock[0])
     viewer = Viewer(store, run[0])
     noted = datetime.now(UTC) - timedelta(seconds=20)  # it has found nothing to tell since
     store.heartbeat(*run, at=Progress(noted, "sweep", finished=2, total=4, span_seconds=10.0, span_finished=1))
@@ -164,7 +164,7 @@ def test_the_middle_length_and_of_uncut_summaries_these() -> None:
 
 
 def test_a_run_of_this_machine_whose_process_is_gone_is_waited_for_as_elsewhere(store: Store) -> None:
-    """`nws logs --follow` has the same rule: its witness ends the run in a moment."""
+    """`nws logs --follow` has the same rule: its watchdog ends the run in a moment."""
     run_id = store.create_run(SPEC)
     store.claim_run(run_id, socket.gethostname(), 2**22 + 1)
     assert Viewer(store, run_id).look().run.state == "running"

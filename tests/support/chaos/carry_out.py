@@ -1,4 +1,4 @@
-"""A chaos run: driven, struck, gone on with as a person would, and compared with what an undisturbed run stores."""
+"""A chaos run: driven, struck, resumed as a person would, and compared with what an undisturbed run stores."""
 
 import contextlib
 import itertools

@@ -171,7 +171,7 @@ def test_a_run_that_stopped_before_evaluation_says_how_to_go_on(show):
     assert "Mean reward while learning" in text
     assert "mean BERTScore F1 by n" not in text
     assert "No policy is evaluated yet: the run is interrupted." in text
-    assert "go on with `nws resume p1-0421`" in text
+    assert "resume it with `nws resume p1-0421`" in text
 
 
 def test_what_the_reader_must_know(show):

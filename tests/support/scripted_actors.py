@@ -1,27 +1,28 @@
-"""A fleet of actors in this process, whose deaths are written beforehand: for the pools without Ray."""
+"""Actors in this process whose deaths are written beforehand: for the pools without Ray."""
 
-import itertools
 import random
 from collections.abc import Callable
 from typing import Any
 
-from cluster.loss import Loss
-from cluster.resources import ActorResources
+from cluster.dispatcher import Loss, Task
 
-# A method and its argument.
-Call = tuple[str, Any]
+# A method and the task that it is called with.
+Call = tuple[str, Task]
 
 
-class ScriptedFleet:
-    """Behaves as `cluster.fleet.Fleet`.
+class ScriptedActors:
+    """As `cluster.dispatcher.Actors`.
 
     Args:
         actors: how many.
-        answer: of a call.
+        answer: of a call, by its method and argument.
         dies: says of a call whether its actor dies of it, and None: its machine does.
         wants_it_alone: says of an argument whether its call may neither wait behind another nor have one behind it.
         seed: decides who answers when, and when an actor is ready.
     """
+
+    device = "1 CPU"
+    workers = busy = ()
 
     def __init__(
         self,
@@ -31,10 +32,6 @@ class ScriptedFleet:
         wants_it_alone: Callable[[Any], bool] = lambda _: False,
         seed: int = 0,
     ) -> None:
-        self.actors = actors
-        self.resources = ActorResources(num_gpus=0, num_cpus=1, accelerator_type=None)
-        self.workers = ()
-        self.busy = ()
         self.ready = set(range(actors))
         self.missing: list[int] = []  # those of whom nobody hears again
         self.sent: list[tuple[int, Any]] = []  # to whom, and what
@@ -44,48 +41,48 @@ class ScriptedFleet:
         self._dies = dies
         self._wants_it_alone = wants_it_alone
         self._random = random.Random(seed)
-        self._tickets = itertools.count()
-        self._calls: list[dict[int, Call]] = [{} for _ in range(actors)]
+        self._calls: list[list[Call]] = [[] for _ in range(actors)]
+
+    def __len__(self) -> int:
+        return len(self._calls)
 
     def start(self) -> None:
         self.closed = False
 
     @property
-    def loads(self) -> dict[int, int]:
-        return {number: len(self._calls[number]) for number in sorted(self.ready)}
+    def tasks(self) -> dict[int, list[Task]]:
+        return {number: [task for _, task in self._calls[number]] for number in sorted(self.ready)}
 
-    def send(self, number: int, method: str, argument: Any, size: int) -> int:
+    def send(self, number: int, method: str, task: Task) -> None:
         assert number in self.ready
-        assert size > 0
-        calls = self._calls[number]
-        assert not calls or not any(map(self._wants_it_alone, [argument, *(other for _, other in calls.values())]))
-        self.sent.append((number, argument))
-        ticket = next(self._tickets)
-        calls[ticket] = method, argument
-        return ticket
+        assert task.size > 0
+        before = [other.argument for other in self.tasks[number]]
+        assert not before or not any(map(self._wants_it_alone, [task.argument, *before]))
+        self.sent.append((number, task.argument))
+        self._calls[number].append((method, task))
 
-    def wait(self) -> list[tuple[int, Any]]:
+    def wait(self) -> list[tuple[Task, Any]]:
         busy = [number for number, calls in enumerate(self._calls) if calls]
-        unready = set(range(self.actors)) - self.ready - set(self.missing)
+        unready = set(range(len(self))) - self.ready - set(self.missing)
         assert busy or unready, "nobody would ever answer"
         answering = self._random.sample(busy, self._random.randint(0, len(busy)))
         outcomes = [outcome for number in answering for outcome in self._outcomes(number)]
         self.ready |= {number for number in unready if self._random.random() < 0.5}
         return outcomes
 
-    def _outcomes(self, number: int) -> list[tuple[int, Any]]:
+    def _outcomes(self, number: int) -> list[tuple[Task, Any]]:
         """Of the call that an actor is at, and where it dies of it, of those behind it, too."""
-        calls = self._calls[number]
-        first = next(iter(calls))
-        dies = self._dies(*calls[first])
+        (method, first), *behind = self._calls[number]
+        dies = self._dies(method, first.argument)
         if dies is False:
-            return [(first, self._answer(*calls.pop(first)))]
+            self._calls[number] = behind
+            return [(first, self._answer(method, first.argument))]
         self.deaths += 1
         self.ready.remove(number)
-        self._calls[number] = {}
-        charged = {first} if dies else set()
-        return [(ticket, Loss("ActorDiedError", "it died", "node", ticket in charged)) for ticket in calls]
+        self._calls[number] = []
+        lost = [first, *(task for _, task in behind)]
+        return [(task, Loss("ActorDiedError", "it died", "node", bool(dies) and task is first)) for task in lost]
 
     def close(self) -> None:
         self.closed = True
-        self._calls = [{} for _ in range(self.actors)]
+        self._calls = [[] for _ in self._calls]

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from jobs.drive.witness import witness
+from jobs.drive.watchdog import watchdog
 from jobs.store import RunSpec, Store, open_store
 
 ROOT = Path(__file__).parents[3]
 SPEC = RunSpec("phase1", {}, "hash", 0, "v", {}, {}, 1)
 DYING = """
 import os, sys
-from jobs.drive.witness import witness
+from jobs.drive.watchdog import watchdog
 url, run_id, epoch = sys.argv[1:]
-with witness(url, run_id, int(epoch)):
+with watchdog(url, run_id, int(epoch)):
     print(os.getpid(), flush=True)
     input()
     os._exit(1)
@@ -59,11 +59,11 @@ def test_a_driver_that_dies_without_a_word_leaves_a_failed_run(store: Store) -> 
     assert store.claim_run(run_id, "here", 2) == epoch + 1
 
 
-def test_a_driver_that_ends_in_order_needs_no_witness(store: Store) -> None:
+def test_a_driver_that_ends_in_order_needs_no_watchdog(store: Store) -> None:
     run_id, epoch = claimed(store)
-    with witness(store.url, run_id, epoch):
+    with watchdog(store.url, run_id, epoch):
         store.finish_run(run_id, epoch, "done", None)
-    with pytest.raises(ZeroDivisionError), witness(store.url, run_id, epoch):
+    with pytest.raises(ZeroDivisionError), watchdog(store.url, run_id, epoch):
         raise ZeroDivisionError
     run = store.run_info(run_id)
     assert (run.state, run.error) == ("done", None)
@@ -75,7 +75,7 @@ def test_the_run_of_another_driver_is_left_alone(store: Store) -> None:
     other, other_epoch = claimed(store)
     store.claim_run(run_id, "elsewhere", 2, take_over=True)
     process.communicate("die\n")
-    # Dead later, stored earlier: by then the first witness has had more time than that of another run needed.
+    # Dead later, stored earlier: by then the first watchdog has had more time than that of another run needed.
     dying(store, other, other_epoch).communicate("die\n")
     deadline = time.monotonic() + 30
     while store.run_info(other).state == "running":

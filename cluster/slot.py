@@ -1,4 +1,4 @@
-"""One actor of a fleet as the driver sees it, and its calls. It imports ray: see `fleet`."""
+"""One of the places of an actor pool: the actor that has it now, and its calls. It imports ray: see `actor_pool`."""
 
 import functools
 import time
@@ -8,25 +8,25 @@ from typing import Any
 
 import ray
 
+from cluster.dispatcher import Task
 from cluster.resources import ActorResources
 from cluster.worker import Worker
 
 # How long the calls of an actor that was killed are waited for: what it had done may still be on its way.
-_BURIAL_SECONDS = 30.0
+_SETTLE_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`task` is the ObjectRef of what makes its argument, if a task does; `size` is in characters of its articles."""
+    """A task that is sent: to which method, and the ObjectRef of what makes its argument, if a Ray task does."""
 
-    ticket: int
+    task: Task
     method: str
-    size: int
-    task: Any
+    before: Any
 
 
 @dataclass(eq=False, slots=True)
-class Seat:
+class Slot:
     """One actor, asked for at the time `since`.
 
     `worker` is None until its models are loaded. `calls` are in order of sending, by the ObjectRefs of their answers.
@@ -41,12 +41,12 @@ class Seat:
     turn: float = 0.0
     worked: float = 0.0
 
-    def send(self, call: Call, argument: Any) -> Any:
+    def send(self, call: Call) -> Any:
         """Make a call. Returns the ObjectRef of its answer."""
         if not self.calls:
             self.turn = time.monotonic()
         method = getattr(self.actor, call.method).options(name=call.method)
-        ref = method.remote(argument if call.task is None else call.task)
+        ref = method.remote(call.task.argument if call.before is None else call.before)
         self.calls[ref] = call
         return ref
 
@@ -72,23 +72,23 @@ class Seat:
         """Kill the actor, which may only be unavailable or stopped."""
         ray.kill(self.actor, no_restart=True)
 
-    def settle(self) -> set[Any]:
-        """Once it is killed, wait for the answers on their way, and end the tasks of the other calls.
+    def end_calls(self) -> set[Any]:
+        """Once it is killed, wait for the answers on their way, and end the Ray tasks before the other calls.
 
         Returns the calls that had begun.
         """
-        tasks = [call.task for call in self.calls.values() if call.task is not None]
+        tasks = [call.before for call in self.calls.values() if call.before is not None]
         done = set(ray.wait(tasks, num_returns=len(tasks), timeout=0, fetch_local=False)[0]) if tasks else set()
-        begun = [ref for ref, call in self.calls.items() if call.task is None or call.task in done]
-        for task in set(tasks) - done:  # their calls will be made again, each with a task of its own
+        begun = [ref for ref, call in self.calls.items() if call.before is None or call.before in done]
+        for task in set(tasks) - done:  # their calls will be made again, each with a Ray task of its own
             ray.cancel(task, force=True)
         if begun:
-            ray.wait(begun, num_returns=len(begun), timeout=_BURIAL_SECONDS)
+            ray.wait(begun, num_returns=len(begun), timeout=_SETTLE_SECONDS)
         return set(begun)
 
 
 def pinning(actor_class: type, resources: ActorResources) -> Callable[..., Any]:
-    """Ray's `options` of a class whose actors pin these resources. They are not restarted: a fleet replaces them."""
+    """Ray's `options` of a class whose actors pin these resources. They are not restarted: a pool replaces them."""
     accelerator = {"accelerator_type": resources.accelerator_type} if resources.accelerator_type else {}
     return functools.partial(
         ray.remote(actor_class).options,

@@ -1,16 +1,19 @@
-"""The interface of pools, the guarded work on articles, and the pool that needs no Ray."""
+"""The work on articles, guarded: an exception becomes the failure of the article at hand, and work goes on."""
 
 import socket
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from cluster.worker import Busy, Stopwatch, Worker, this_worker
-from cluster.worker_notes import noted
-from core.device_errors import as_device_error, device_errors_in_words, is_device_error, is_memory_error
+from cluster.log_lines import core_notes
+from core.device_errors import as_device_error, is_device_error, is_memory_error
 from core.errors import DeviceError
 from core.software import Software, software
-from core.types import Article, BundleResult, Failure, Landed, SegmentedArticle, Summary
+from core.types import Article, BundleResult, Failure, SegmentedArticle, Summary
+
+if TYPE_CHECKING:
+    # It has no use where articles are only segmented.
+    from core.learning.exchange import ArticleGradient, Decoded, Request
 
 Segmenter: TypeAlias = Callable[[Article], SegmentedArticle]
 Sweeper: TypeAlias = Callable[[Sequence[SegmentedArticle]], list[Summary]]
@@ -18,7 +21,7 @@ Sweeper: TypeAlias = Callable[[Sequence[SegmentedArticle]], list[Summary]]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The work that a pool runs.
+    """The work of a sweep.
 
     Both factories are picklable and are called once per process that uses them. What they raise is no article's
     fault: it stops the run. What their products raise becomes the `Failure` of the article at hand, unless it is an
@@ -27,6 +30,23 @@ class Work:
 
     make_segmenter: Callable[[], Segmenter]
     make_sweeper: Callable[[], Sweeper]
+
+
+class EpisodeRunner(Protocol):
+    """What runs the episodes: pure functions of the request, so that any of them gives the same answers."""
+
+    def prepare(self, article: Article) -> None:
+        """Prepare an article for episodes, once. `learn` and `decode` do it themselves if it was not done.
+
+        Raises:
+            Exception: of any kind; it becomes the failure of the article.
+        """
+
+    def learn(self, requests: "Sequence[Request]") -> "list[list[ArticleGradient]]":
+        """The gradients, in the order of requests and episodes."""
+
+    def decode(self, requests: "Sequence[Request]") -> "list[list[Decoded]]":
+        """The greedy summaries, in the order of requests and episodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +81,7 @@ def sweep_bundle(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
     Raises:
         DeviceError: the device failed, or has no memory for one article alone. That is not the article's fault.
     """
-    with noted() as notes:
+    with core_notes() as notes:
         result = _swept(sweep, segmented)
     return replace(result, notes=tuple(notes), software=tuple({segmented.software, software()}))
 
@@ -105,57 +125,3 @@ def prepare_article(prepare: Callable[[Article], None], article: Article) -> Fai
 def _failure(article: Article, error: Exception) -> Failure:
     message = str(error) or ("out of memory" if isinstance(error, MemoryError) else repr(error))
     return Failure(article.id, type(error).__name__, message, attempts=1, node=socket.gethostname())
-
-
-class Pool(Protocol):
-    """Runs bundles. Closing the iterator of `map` early ends what still runs."""
-
-    @property
-    def workers(self) -> tuple[Worker, ...]:
-        """The processes that have loaded their models: sorted, equal ones once."""
-        ...
-
-    @property
-    def busy(self) -> tuple[Busy, ...]:
-        """Each of these processes, and for how long it has had work."""
-        ...
-
-    def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
-        """Yield finished bundles with their results, as they land, in any order; one `map` at a time.
-
-        All that landed while the caller was busy come together. Now and then an empty list comes, so that the caller
-        can look around. `bundles` is pulled lazily. A bundle whose processes keep dying lands article by article, as
-        bundles of one.
-
-        Raises:
-            DeviceError: a GPU failed, and no new process helped or could be had.
-            NwsError: a factory of the work failed, or the machines cannot run it.
-        """
-        ...
-
-
-class InlinePool:
-    """A pool in this process, one bundle after the other: for tests, debugging, and machines without Ray."""
-
-    def __init__(self, work: Work) -> None:
-        self._segment = work.make_segmenter()
-        with device_errors_in_words():
-            self._sweep = work.make_sweeper()
-        self._at_work = Stopwatch()
-
-    @property
-    def workers(self) -> tuple[Worker, ...]:
-        """See `Pool.workers`."""
-        return (this_worker(),)
-
-    @property
-    def busy(self) -> tuple[Busy, ...]:
-        """See `Pool.busy`."""
-        return (Busy(0, this_worker(), self._at_work.seconds),)
-
-    def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
-        """See `Pool.map`."""
-        for bundle in bundles:
-            with self._at_work:
-                result = sweep_bundle(self._sweep, segment_bundle(self._segment, bundle))
-            yield [(bundle, result)]

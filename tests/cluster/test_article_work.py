@@ -2,17 +2,16 @@ import logging
 import pickle
 import socket
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import fakes
 import pytest
 import torch
 from fake_cuda import FakeCuda
 
-from cluster.pool import InlinePool, SegmentedBundle, Work, segment_bundle, sweep_bundle
+from cluster.article_work import SegmentedBundle, segment_bundle, sweep_bundle
 from cluster.worker import this_worker
-from core.errors import ModelError
-from core.types import Article, SegmentedArticle, Summary
+from core.types import SegmentedArticle, Summary
 
 
 def test_segment_bundle_keeps_order_and_turns_an_exception_into_a_failure() -> None:
@@ -103,49 +102,8 @@ def test_what_core_tells_during_a_bundle_is_in_its_notes() -> None:
     assert logging.getLogger("core").handlers == before == []
 
 
-def test_inline_pool_builds_once_and_pulls_bundles_lazily() -> None:
-    pulled: list[int] = []
-
-    def source() -> Iterator[list[Article]]:
-        for i, bundle in enumerate(fakes.bundles(3, 2)):
-            pulled.append(i)
-            yield bundle
-
-    results = InlinePool(fakes.WORK).map(source())
-    ((bundle, result),) = next(results)
-    assert pulled == [0]
-    assert {s.article_id for s in result.summaries} == {a.id for a in bundle}
-    assert [len(group) for group in results] == [1, 1]
-
-
-def test_inline_pool_lets_a_factory_error_through() -> None:
-    with pytest.raises(ModelError, match="no-such-model"):
-        InlinePool(Work(fakes.make_segmenter, fakes.make_nothing))
-
-
 def test_work_can_be_pickled() -> None:
     assert pickle.loads(pickle.dumps(fakes.WORK)) == fakes.WORK
-
-
-def test_inline_pool_is_one_worker() -> None:
-    (worker,) = InlinePool(fakes.WORK).workers
-    device, _, node = str(worker).partition(" on ")
-    assert device
-    assert node == socket.gethostname()
-
-
-def test_the_time_in_which_an_inline_pool_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr("cluster.worker.time.monotonic", lambda: now[0])
-
-    def sweep(articles: Sequence[SegmentedArticle]) -> list[Summary]:
-        now[0] += 3
-        return []
-
-    pool = InlinePool(Work(fakes.make_segmenter, lambda: sweep))
-    for count, _ in enumerate(pool.map(fakes.bundles(3, 1)), start=1):
-        now[0] += 10  # of the caller
-        assert [(busy.number, busy.seconds) for busy in pool.busy] == [(0, 3 * count)]
 
 
 def test_a_worker_with_a_model_on_a_gpu_is_told_by_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from cluster import cards
-from cluster.cards import Card, GpuNode, cards_here, gpu_nodes, parse_cards
+from cluster.gpus import Card, GpuNode, cards_here, choose_sharing, gpu_nodes, parse_cards
 from cluster.session import Session
-from cluster.sharing import choose_sharing
 
 T4 = Card("Tesla T4", 15_600_000_000, (7, 5))
 A100 = Card("NVIDIA A100-SXM4-40GB", 42_000_000_000, (8, 0))

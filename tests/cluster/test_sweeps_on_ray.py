@@ -12,10 +12,10 @@ import psutil
 import pytest
 from ray_dashboard import wait_for_actors
 
-from cluster.pool import InlinePool, Work
-from cluster.ray_pool import RayPool, sweep_fleet, sweeps_on_ray
+from cluster.article_work import Work
 from cluster.resources import ActorResources, plan_actors
 from cluster.session import Session
+from cluster.sweep_pool import inline_sweeps, sweeps_on_ray
 from cluster.worker import this_worker
 from core.errors import ClusterError, ModelError
 from core.types import Article, Failure, Landed, Summary
@@ -45,15 +45,11 @@ def run(bundles: Sequence[Sequence[Article]], work: Work = fakes.WORK, actors: i
         return fakes.together(pool.map(bundles))
 
 
-def uncounted(landed: Sequence[Landed]) -> None:
-    """What landed is counted elsewhere."""
-
-
 @pytest.mark.parametrize("actors", [1, 2])
 def test_results_equal_those_of_the_inline_pool(actors: int) -> None:
     bundles = fakes.bundles(6, 3, {4: "segment-raises", 10: "sweep-raises"})
     landed = run(bundles, actors=actors)
-    assert by_article(landed) == by_article(fakes.together(InlinePool(fakes.WORK).map(bundles)))
+    assert by_article(landed) == by_article(fakes.together(inline_sweeps(fakes.WORK).map(bundles)))
     assert {tuple(bundle) for bundle, _ in landed} == {tuple(bundle) for bundle in bundles}
     assert sorted(f.message for _, r in landed for f in r.failures) == ["cannot be cut", "cannot be swept"]
 
@@ -74,8 +70,8 @@ def test_window_is_bounded() -> None:
             yield bundle
 
     window = 2 * 2
-    with contextlib.closing(sweep_fleet(fakes.WORK, CPU, 2)) as fleet:
-        pool, done = RayPool(fleet, uncounted, bundles_per_actor=2), 0
+    with sweeps_on_ray(fakes.WORK, CPU, 2, bundles_per_actor=2) as pool:
+        done = 0
         for landed in pool.map(source()):
             done += len(landed)
             assert pulled <= done + window, "more than a window was in flight"
@@ -127,8 +123,8 @@ def test_gpu_actors_see_the_gpu_they_pin(
     resources, actors = plan_actors(session.resources, "T4", sum(actors_on_each), gpus_per_actor)
     work = Work(fakes.make_segmenter, partial(fakes.make_sweeper, "gpu"))
     bundles = fakes.bundles(actors, 1, dict.fromkeys(range(actors), f"sweep-meets={actors}={tmp_path}"))
-    with contextlib.closing(sweep_fleet(work, resources, actors)) as fleet:
-        landed = fakes.together(RayPool(fleet, uncounted, bundles_per_actor=1).map(bundles))
+    with sweeps_on_ray(work, resources, actors, bundles_per_actor=1) as pool:
+        landed = fakes.together(pool.map(bundles))
     seen = [summary.text for _, result in landed for summary in result.summaries if summary.n == 1]
     assert set(seen) <= set("0123")
     assert list(Counter(seen).values()) == actors_on_each
@@ -152,7 +148,7 @@ def test_bundles_of_a_killed_actor_are_done_once_by_another(tmp_path: Path) -> N
     bundles = fakes.bundles(5, 2, {2: f"sweep-dies-once={tmp_path / 'died'}"})
     landed = run(bundles)
     assert (tmp_path / "died").exists()
-    assert by_article(landed) == by_article(fakes.together(InlinePool(fakes.WORK).map(bundles)))
+    assert by_article(landed) == by_article(fakes.together(inline_sweeps(fakes.WORK).map(bundles)))
     assert len(landed) == 5, "no bundle had to be split"
 
 
@@ -160,8 +156,8 @@ def test_bundles_of_a_killed_actor_are_done_once_by_another(tmp_path: Path) -> N
 @pytest.mark.parametrize("deadly", ["sweep-dies", "segment-dies"])
 def test_an_article_that_always_kills_its_process_is_the_only_failure(deadly: str) -> None:
     bundles = fakes.bundles(3, 3, {4: deadly})
-    with contextlib.closing(sweep_fleet(fakes.WORK, CPU, 1)) as fleet:
-        found = by_article(fakes.together(RayPool(fleet, uncounted, max_attempts=2).map(bundles)))
+    with sweeps_on_ray(fakes.WORK, CPU, 1, max_attempts=2) as pool:
+        found = by_article(fakes.together(pool.map(bundles)))
     (failure,) = found.pop(bundles[1][1].id)
     assert isinstance(failure, Failure)
     assert failure.error_class == {"sweep-dies": "ActorDiedError", "segment-dies": "WorkerCrashedError"}[deadly]
@@ -214,12 +210,12 @@ def test_closing_the_iterator_kills_the_actors_quickly() -> None:
 
 def test_the_pool_tells_where_its_actors_are() -> None:
     with sweeps_on_ray(fakes.WORK, CPU, 2) as pool:
-        assert pool.workers == ()
+        assert pool.actors.workers == ()
         fakes.together(pool.map(fakes.bundles(8, 1)))
-        assert [str(worker) for worker in pool.workers] == [str(this_worker())], (
+        assert [str(worker) for worker in pool.actors.workers] == [str(this_worker())], (
             "two actors on one machine are told once"
         )
-    assert pool.workers == ()
+    assert pool.actors.workers == ()
 
 
 def test_people_see_names_they_know(session: Session, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-"""The witness of a driver: a process beside it that stores its end where the driver cannot.
+"""The watchdog of a driver: a process beside it that stores its end where the driver cannot.
 
 Ray ends a driver in C++ when its cluster is gone, and the kernel ends one that takes too much memory: then no handler
-and no exit hook of Python runs. The witness holds a pipe whose other end only the driver has. When it breaks without a
+and no exit hook of Python runs. The watchdog holds a pipe whose other end only the driver has. When it breaks without a
 word, the driver is dead. It is a child and not a parent of the driver, so that signals, terminal, pid and exit code
 stay the driver's own; therefore it cannot know what the driver died of.
 """
@@ -16,11 +16,11 @@ from collections.abc import Iterator
 
 from jobs.installation import ROOT
 
-_START = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from jobs.drive.witness import main; main()"
+_START = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from jobs.drive.watchdog import main; main()"
 
 
 @contextlib.contextmanager
-def witness(store_url: str, run_id: str, epoch: int) -> Iterator[None]:
+def watchdog(store_url: str, run_id: str, epoch: int) -> Iterator[None]:
     """Should this process die before the block ends, its run becomes 'failed', with who died as its error.
 
     Args:
@@ -47,7 +47,7 @@ def witness(store_url: str, run_id: str, epoch: int) -> Iterator[None]:
         ),
     }
     assert process.stdin is not None
-    with contextlib.suppress(OSError):  # a driver without a witness is still a driver
+    with contextlib.suppress(OSError):  # a driver without a watchdog is still a driver
         print(json.dumps(message), file=process.stdin, flush=True)
     try:
         yield
@@ -63,7 +63,7 @@ def main() -> None:
         return
     message = json.loads(line)
 
-    # Only now: until then a witness takes next to no memory.
+    # Only now: until then a watchdog takes next to no memory.
     from core.errors import StoreError
     from jobs.drive.patience import patiently
     from jobs.store import open_store

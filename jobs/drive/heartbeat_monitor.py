@@ -8,7 +8,7 @@ from jobs.store import RunInfo
 from jobs.store.runs import SILENT_SECONDS
 
 
-class Pulse:
+class HeartbeatMonitor:
     """The heartbeat of a run's driver.
 
     It is measured by its changes, not by clocks: those of two machines may differ, and after an outage the last beat is
@@ -19,7 +19,7 @@ class Pulse:
         self._beat: datetime | None = None
         self._heard = time.monotonic()
 
-    def feel(self, run: RunInfo) -> float:
+    def check(self, run: RunInfo) -> float:
         """For how many seconds there has been no beat; called with the run as it is now.
 
         Raises:
@@ -31,6 +31,6 @@ class Pulse:
         if run.state == "running" and silent > SILENT_SECONDS:
             raise ClusterError(
                 f"The driver of run {run.id} (pid {run.driver_pid} on {run.driver_host}) is gone, and the run has "
-                f"not ended. What it stored is there; go on with: nws resume {run.id}"
+                f"not ended. What it stored is there; resume it with: nws resume {run.id}"
             )
         return silent

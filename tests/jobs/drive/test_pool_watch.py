@@ -56,7 +56,7 @@ def test_rows_of_other_software_are_told_recorded_and_never_copied(
             patch.setattr("cluster.worker.software", lambda: theirs)
         else:
             asked = iter(range(1000))
-            patch.setattr("cluster.pool.software", lambda: answers[next(asked) % 2])
+            patch.setattr("cluster.article_work.software", lambda: answers[next(asked) % 2])
         outcome = run(store, said)
     assert (outcome.state, outcome.articles) == ("done", 4)
     assert said.getvalue().count(f"Warning: a process of this run computes with {told}") == 1
@@ -79,7 +79,7 @@ def test_a_system_has_no_work_any_more_before_the_first_row_of_other_software_is
         record(self, run_id, *rest)
 
     monkeypatch.setattr(Store, "record", watched)
-    monkeypatch.setattr("cluster.pool.software", lambda: OTHER)
+    monkeypatch.setattr("cluster.article_work.software", lambda: OTHER)
     run(store)
     assert seen == [{None}, {None}]
 
@@ -88,7 +88,7 @@ def test_a_driver_that_imported_what_nobody_knows_makes_no_work(store: Store, mo
     """What it imports during a stage counts, too."""
     unknown = (f"NWS {UNKNOWN}", *software()[1:])
     answers = iter([software()])
-    monkeypatch.setattr("jobs.drive.software_watch.software", lambda: next(answers, unknown))
+    monkeypatch.setattr("jobs.drive.pool_watch.software", lambda: next(answers, unknown))
     outcome = run(store)
     assert works(store, outcome.run_id) == {None}
     assert store.run_info(outcome.run_id).code_version.endswith(f", NWS {UNKNOWN}")
@@ -114,7 +114,7 @@ def test_a_model_that_is_changed_during_a_stage_is_told_recorded_and_its_rows_ar
     assert run(store, encoders=[str(folder)]).reused == 0
 
 
-def test_a_run_that_goes_on_with_other_code_says_so_and_gives_nothing(
+def test_a_run_that_is_resumed_with_other_code_says_so_and_gives_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outcome, said = run(store), io.StringIO()

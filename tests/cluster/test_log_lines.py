@@ -1,14 +1,12 @@
 import logging
 
-import pytest
-
-from jobs.drive.pool_warnings import forward_warnings
+from cluster.log_lines import pool_warnings
 
 
-def test_warnings_of_pools_are_lines_of_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_of_pools_are_lines_of_the_run() -> None:
     lines: list[str] = []
-    pools = logging.getLogger("cluster.fleet")
-    with forward_warnings(lines.append):
+    pools = logging.getLogger("cluster.actor_pool")
+    with pool_warnings(lines.append):
         pools.warning("Actor %d on %s is stuck.", 3, "node")
         pools.info("nothing to worry about")
         logging.getLogger("elsewhere").warning("of something else")

@@ -13,10 +13,9 @@ import psutil
 import pytest
 from fake_episodes import FakeEpisodeRunner, request
 
+from cluster.actor_pool import ActorPool
 from cluster.actors import EpisodeActor
-from cluster.episode_pool import EpisodePool, InlineEpisodePool
-from cluster.fleet import Fleet
-from cluster.ray_episode_pool import RayEpisodePool, episodes_on_ray
+from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
 from cluster.resources import ActorResources
 from cluster.worker import this_worker
 from core.errors import CancelledError, ClusterError, ModelError, TrainingError
@@ -56,13 +55,13 @@ def test_answers_equal_those_of_the_inline_pool(actors: int, shares: list[int], 
         prepared = dict(pair for group in pool.prepare(articles, nothing) for pair in group)
         learnt, decoded = pool.learn(requests, nothing), pool.decode(requests[::-1], nothing)
         (some,) = pool.decode([request("a", 3, forth[:2])], nothing)
-        assert [str(worker) for worker in pool.workers] == [str(this_worker())]
+        assert [str(worker) for worker in pool.actors.workers] == [str(this_worker())]
         return [prepared, plain(learnt), decoded, some]
 
     with episodes_on_ray(partial(FakeEpisodeRunner, tmp_path / "log"), HALF_A_CPU, actors) as pool:
         found = everything(pool)
     assert (tmp_path / "died").exists() == bool(deaths)
-    assert found == everything(InlineEpisodePool(FakeEpisodeRunner))
+    assert found == everything(inline_episodes(FakeEpisodeRunner))
     assert [failure.message for failure in found[0].values() if failure] == ["cannot be prepared"]
 
     calls = Counter(method for _, method, *_ in lines(tmp_path / "log"))
@@ -114,17 +113,17 @@ def test_a_look_around_that_raises_kills_the_actors_quickly(tmp_path: Path) -> N
             raise CancelledError("Somebody asked for the end of the run.")
 
     runner, names = partial(FakeEpisodeRunner, log), (f"quick-{i}" for i in range(2))
-    with closing(Fleet(EpisodeActor, runner, names, HALF_A_CPU, 1, poll_seconds=0.1)) as fleet:
-        pool = RayEpisodePool(fleet, lambda *_: None)
+    with closing(ActorPool(EpisodeActor, runner, names, HALF_A_CPU, 1, poll_seconds=0.1)) as on_ray:
+        pool = EpisodePool(on_ray)
         with pytest.raises(CancelledError):
             list(pool.prepare([fakes.article(0, "prepare-slow")], until_begun))
-        assert pool.workers == ()
+        assert pool.actors.workers == ()
         with contextlib.suppress(psutil.NoSuchProcess):
             psutil.Process(int(lines(log)[0][0])).wait(timeout=5)  # it would sleep for a minute
 
         with pytest.raises(TrainingError, match=r"^The loss is not finite"):  # the pool can be used again
             pool.learn([request("a", 0, [(fakes.article(1, "learn-refuses"), 7)])], nothing)
-        assert pool.workers == ()
+        assert pool.actors.workers == ()
 
 
 def test_the_caller_looks_around_while_actors_wait_for_machines() -> None:
@@ -138,8 +137,8 @@ def test_the_caller_looks_around_while_actors_wait_for_machines() -> None:
 
     # Nobody has this GPU, so nothing happens.
     nobodys = ActorResources(1, 0, "none-such")
-    with closing(Fleet(EpisodeActor, FakeEpisodeRunner, iter(["waiting"]), nobodys, 1, poll_seconds=0.1)) as fleet:
+    with closing(ActorPool(EpisodeActor, FakeEpisodeRunner, iter(["waiting"]), nobodys, 1, poll_seconds=0.1)) as on_ray:
         started = time.monotonic()
         with pytest.raises(CancelledError):
-            RayEpisodePool(fleet, lambda *_: None).learn([request("a", 0, [(fakes.article(1), 7)])], look_around)
+            EpisodePool(on_ray).learn([request("a", 0, [(fakes.article(1), 7)])], look_around)
     assert time.monotonic() - started < 10

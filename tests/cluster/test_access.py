@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.private_folder import _LONGEST_WHERE, private_folder
+from cluster.access import LONGEST_RAY_TMPDIR, private_folder
 from core.errors import ClusterError
 
 
@@ -39,7 +39,7 @@ def test_after_an_error_it_stays_for_the_logs(monkeypatch: pytest.MonkeyPatch, s
 
 
 def test_sockets_fit_into_the_longest_place(monkeypatch: pytest.MonkeyPatch, short_folder: Path) -> None:
-    where = short_folder / ("x" * (_LONGEST_WHERE - len(str(short_folder)) - 1))
+    where = short_folder / ("x" * (LONGEST_RAY_TMPDIR - len(str(short_folder)) - 1))
     monkeypatch.setenv("RAY_TMPDIR", str(where))
     with private_folder() as folder:
         # Ray's longest: a process id has at most 7 digits.
@@ -48,7 +48,7 @@ def test_sockets_fit_into_the_longest_place(monkeypatch: pytest.MonkeyPatch, sho
         with socket.socket(socket.AF_UNIX) as one:
             one.bind(str(sockets / "plasma_store"))
     monkeypatch.setenv("RAY_TMPDIR", f"{where}x")
-    with pytest.raises(ClusterError, match=f"at most {_LONGEST_WHERE} bytes"), private_folder():
+    with pytest.raises(ClusterError, match=f"at most {LONGEST_RAY_TMPDIR} bytes"), private_folder():
         pass
 
 

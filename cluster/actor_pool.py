@@ -1,0 +1,234 @@
+"""A pool of actors on Ray: their starts and deaths, their calls, and Ray's errors about them.
+
+Import it inside a session: it imports ray, whose switches the session sets first.
+"""
+
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import ray
+from ray.exceptions import ActorAlreadyExistsError, GetTimeoutError, RayError, RayTaskError
+
+from cluster.dispatcher import STUCK_SECONDS, Actors, Task
+from cluster.faults import FAULTS, ActorStuckError, Fault, loss, lost_its_node, one_line, segments_loss
+from cluster.monitors import ClusterHealth, StartupMonitor, StuckTaskDetector
+from cluster.resources import ActorResources
+from cluster.slot import Call, Slot, pinning
+from cluster.worker import Busy, Worker
+from core.errors import ClusterError, DeviceError
+
+logger = logging.getLogger(__name__)
+
+# After how long an actor that is not ready is missed: longer than models usually take.
+_MISSING_SECONDS = 30.0
+# How many errors of devices in a row stop the run. One article causes four at most: three with its bundle and one
+# alone (`sweep_pool._BundleBacklog`). So two guilty articles that come one after the other do not stop it.
+_MAX_DEVICE_ERRORS = 9
+
+
+class ActorPool(Actors):
+    """A fixed number of actors, each with its tasks in order of sending; one that dies is replaced.
+
+    There are none before `start` and after `close`, which may be called twice.
+
+    Args:
+        actor_class: its constructor takes `factory`; its method `build` loads the models and returns the `Worker`.
+        factory: picklable, called once in each actor.
+        names: of the actors, without end. A name that is still taken is skipped.
+        resources: what each actor pins.
+        actors: how many.
+        task_before: sends a Ray task that turns an argument into what the actor is called with; None for no such task.
+        stuck_seconds: how long any task may take, see `StuckTaskDetector`. An actor that is stuck is replaced.
+        poll_seconds: how long `wait` lasts at most, so that the caller can look around.
+        patience_seconds: after how many seconds without news a warning is logged.
+    """
+
+    def __init__(
+        self,
+        actor_class: type,
+        factory: Callable[[], object],
+        names: Iterator[str],
+        resources: ActorResources,
+        actors: int,
+        task_before: Callable[[Any], Any] | None = None,
+        stuck_seconds: float = STUCK_SECONDS,
+        poll_seconds: float = 5.0,
+        patience_seconds: float = 60.0,
+    ) -> None:
+        self.device = resources.describe()
+        self._actors = actors
+        self._options = pinning(actor_class, resources)
+        self._factory = factory
+        self._names = names
+        self._task_before = task_before
+        self._poll_seconds = poll_seconds
+        self._startup = StartupMonitor(self.device, actors, patience_seconds)
+        self._health = ClusterHealth()
+        self._device_errors = 0  # since the last task that an actor has done
+        self._detectors: defaultdict[str, StuckTaskDetector] = defaultdict(lambda: StuckTaskDetector(stuck_seconds))
+        self._slots: list[Slot] = []
+        # By what is waited for: that the models are loaded, or the answer to a call.
+        self._slot_of: dict[Any, Slot] = {}
+
+    def __len__(self) -> int:
+        return self._actors
+
+    @property
+    def workers(self) -> tuple[Worker, ...]:
+        return tuple(sorted({slot.worker for slot in self._slots if slot.worker}))
+
+    @property
+    def busy(self) -> tuple[Busy, ...]:
+        return tuple(Busy(slot.number, slot.worker, slot.busy_seconds) for slot in self._slots if slot.worker)
+
+    @property
+    def tasks(self) -> dict[int, list[Task]]:
+        return {slot.number: [call.task for call in slot.calls.values()] for slot in self._slots if slot.worker}
+
+    @property
+    def missing(self) -> list[int]:
+        now = time.monotonic()
+        return [slot.number for slot in self._slots if slot.worker is None and now - slot.since > _MISSING_SECONDS]
+
+    def start(self) -> None:
+        if self._slots:
+            return
+        self._startup.begin()
+        if self._task_before:
+            # Without work: they load what they need while the actors load their models.
+            for _ in range(self._actors):
+                self._task_before(())
+        while len(self._slots) < self._actors:
+            self._slots.append(self._new_slot(len(self._slots)))
+
+    def _new_slot(self, number: int) -> Slot:
+        slot = Slot(number, self._new_actor(), time.monotonic())
+        self._slot_of[slot.actor.build.remote()] = slot
+        return slot
+
+    def _new_actor(self) -> Any:
+        for name in self._names:
+            try:
+                return self._options(name=name).remote(self._factory)
+            except ActorAlreadyExistsError:  # of an earlier driver of this run, whose end Ray has not seen yet
+                continue
+        raise AssertionError("names do not end")
+
+    def send(self, number: int, method: str, task: Task) -> None:
+        slot = self._slots[number]
+        call = Call(task, method, self._task_before(task.argument) if self._task_before else None)
+        self._slot_of[slot.send(call)] = slot
+
+    def wait(self) -> list[tuple[Task, Any]]:
+        try:
+            self._health.check()
+        except ClusterError:
+            self._slots, self._slot_of = [], {}  # `close` would wait for an answer of the dead
+            raise
+        ready = _wait_for_any(list(self._slot_of), self._poll_seconds)
+        if ready:
+            self._startup.heard()
+        else:
+            self._startup.explain_silence(sum(slot.worker is None for slot in self._slots))
+        outcomes = [outcome for ref in ready for outcome in self._land(ref)]
+        # After that: answers may have waited while the driver was busy elsewhere.
+        return outcomes + [outcome for slot in list(self._slots) for outcome in self._replace_if_stuck(slot)]
+
+    def _land(self, ref: Any) -> list[tuple[Task, Any]]:
+        slot = self._slot_of.pop(ref, None)
+        if slot is None:  # it came down with its actor a moment ago
+            return []
+        try:
+            value = ray.get(ref)
+        except RayTaskError as error:  # first: Ray makes it an instance of its cause, too
+            if isinstance(error.cause, DeviceError):
+                return self._replace_after(slot, error.cause)
+            lost = segments_loss(error)
+            return [(slot.came_back(ref)[0].task, lost)]
+        except FAULTS as fault:
+            return self._replace(slot, fault)
+        except RayError as error:
+            raise ClusterError(f"Ray cannot go on: {one_line(error)}") from error
+        if ref in slot.calls:
+            call, seconds = slot.came_back(ref)
+            self._detectors[call.method].came_back(call.task.size, seconds)
+            self._device_errors = 0
+            return [(call.task, value)]
+        slot.worker = value
+        self._startup.loaded()
+        return []
+
+    def _replace_if_stuck(self, slot: Slot) -> list[tuple[Task, Any]]:
+        if not (slot.worker and (at_work := slot.at_work)):
+            return []
+        call, seconds = at_work
+        size, detector = call.task.size, self._detectors[call.method]
+        if not detector.is_stuck(size, seconds):
+            return []
+        usual = detector.usual_seconds(size)
+        reason = f"no answer for {seconds:.0f} s to a call {call.method!r} of {size} characters"
+        reason += f", which usually takes {usual:.1f} s" if usual is not None else ", the first of its kind"
+        logger.warning("Actor %d on %s is stuck: %s. It is replaced.", slot.number, slot.worker.node, reason)
+        return self._replace(slot, ActorStuckError(reason))
+
+    def _replace_after(self, slot: Slot, error: DeviceError) -> list[tuple[Task, Any]]:
+        """Replace an actor whose device failed. What the process has there may be lost, and only a new one is sound."""
+        node = slot.worker.node if slot.worker else "a machine that loads models"
+        self._device_errors += 1
+        if self._device_errors >= _MAX_DEVICE_ERRORS:
+            raise DeviceError(
+                f"{self._device_errors} errors of GPUs in a row, and new actors did not help. The last one, on {node}: "
+                f"{error} Then resume the run: what is stored stays."
+            ) from error
+        logger.warning("Actor %d on %s is replaced: %s", slot.number, node, error)
+        return self._replace(slot, error)
+
+    def _replace(self, slot: Slot, fault: Fault) -> list[tuple[Task, Any]]:
+        """Put a new actor in the place of a dead one. Returns the old one's tasks: done, died of, and behind that."""
+        if slot.worker is None:
+            self._startup.died(fault)
+        slot.kill()
+        self._slots[slot.number] = self._new_slot(slot.number)
+        begun = slot.end_calls()
+        node = slot.worker.node if slot.worker else "unknown"
+        outcomes: list[tuple[Task, Any]] = []
+        first = True
+        for ref, call in slot.calls.items():
+            self._slot_of.pop(ref, None)
+            try:
+                outcomes.append((call.task, ray.get(ref, timeout=0)))
+            except RayTaskError as error:
+                if isinstance(error.cause, DeviceError):  # only the first met a device that was sound
+                    outcomes.append((call.task, loss(error.cause, node, charged=first)))
+                    first = False
+                else:
+                    outcomes.append((call.task, segments_loss(error)))
+            except (*FAULTS, GetTimeoutError):
+                # Actors work in the order of sending, so it died of the first that is missing, unless an answer was
+                # still on its way: only a call that had the actor for itself is charged beyond doubt.
+                at_work = ref in begun or isinstance(fault, ActorStuckError)
+                charged = first and at_work and not lost_its_node(fault)
+                outcomes.append((call.task, loss(fault, node, charged)))
+                first = False
+        return outcomes
+
+    def close(self) -> None:
+        # Any call would start a Ray of its own if the session is over.
+        if ray.is_initialized():
+            for slot in self._slots:
+                slot.kill()
+                for call in slot.calls.values():
+                    if call.before is not None:
+                        ray.cancel(call.before, force=True)
+        self._slots, self._slot_of = [], {}
+
+
+def _wait_for_any(refs: list[Any], seconds: float) -> list[Any]:
+    """Wait for the first of them. Returns all that are ready then."""
+    ready, _ = ray.wait(refs, num_returns=1, timeout=seconds)
+    if ready:
+        ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
+    return list(ready)

@@ -1,0 +1,53 @@
+"""Sweeps in this process. Those on Ray are in test_sweeps_on_ray.py."""
+
+import socket
+from collections.abc import Iterator, Sequence
+
+import fakes
+import pytest
+
+from cluster.article_work import Work
+from cluster.sweep_pool import inline_sweeps
+from core.errors import ModelError
+from core.types import Article, SegmentedArticle, Summary
+
+
+def test_inline_pool_builds_once_and_pulls_bundles_lazily() -> None:
+    pulled: list[int] = []
+
+    def source() -> Iterator[list[Article]]:
+        for i, bundle in enumerate(fakes.bundles(3, 2)):
+            pulled.append(i)
+            yield bundle
+
+    results = inline_sweeps(fakes.WORK).map(source())
+    ((bundle, result),) = next(results)
+    assert pulled == [0, 1], "no further than the next one"
+    assert {s.article_id for s in result.summaries} == {a.id for a in bundle}
+    assert [len(group) for group in results] == [1, 1]
+
+
+def test_inline_pool_lets_a_factory_error_through() -> None:
+    with pytest.raises(ModelError, match="no-such-model"):
+        inline_sweeps(Work(fakes.make_segmenter, fakes.make_nothing))
+
+
+def test_inline_pool_is_one_worker() -> None:
+    (worker,) = inline_sweeps(fakes.WORK).actors.workers
+    device, _, node = str(worker).partition(" on ")
+    assert device
+    assert node == socket.gethostname()
+
+
+def test_the_time_in_which_an_inline_pool_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("cluster.dispatcher.time.monotonic", lambda: now[0])
+
+    def sweep(articles: Sequence[SegmentedArticle]) -> list[Summary]:
+        now[0] += 3
+        return []
+
+    pool = inline_sweeps(Work(fakes.make_segmenter, lambda: sweep))
+    for count, _ in enumerate(pool.map(fakes.bundles(3, 1)), start=1):
+        now[0] += 10  # of the caller
+        assert [(busy.number, busy.seconds) for busy in pool.actors.busy] == [(0, 3 * count)]
