@@ -21,7 +21,7 @@ def ask(store, sql):
 
 @pytest.fixture
 def filled(store, run, articles, sweep):
-    store.record(*run, [(articles, sweep(articles))])
+    store.writer(*run).record([(articles, sweep(articles))])
     return store
 
 
