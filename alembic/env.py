@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from jobs.store.address import DEFAULT_STORE, parse_address
 from jobs.store.engine import transaction, writer_engine
 from jobs.store.tables import Base
+from jobs.store.views import make_views
 
 
 def run(connection: Connection) -> None:
@@ -18,7 +19,10 @@ def run(connection: Connection) -> None:
         render_as_batch=connection.dialect.name == "sqlite",
     )
     with context.begin_transaction():
+        before = context.get_context().get_current_revision()
         context.run_migrations()
+        if before != context.get_context().get_current_revision() == context.get_head_revision():
+            make_views(connection)
 
 
 connection = context.config.attributes.get("connection")

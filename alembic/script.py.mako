@@ -4,8 +4,8 @@ Revision ID: ${up_revision}
 Revises: ${down_revision | comma,n}
 Create Date: ${create_date}
 
-A view keeps its tables from being altered, on SQLite and on Postgres: drop the views that read a table before
-altering it, and create them again, as literal SQL, afterwards.
+A view keeps its tables from being altered, on SQLite and on Postgres: call `jobs.store.views.drop_views(op.get_bind())`
+before. When all revisions are through, the views are made as they are now.
 """
 
 import sqlalchemy as sa
@@ -20,7 +20,3 @@ depends_on: str | None = ${repr(depends_on)}
 
 def upgrade() -> None:
     ${upgrades if upgrades else "pass"}
-
-
-def downgrade() -> None:
-    ${downgrades if downgrades else "pass"}

@@ -3,8 +3,8 @@
     python -m bench.large_store fill  --store sqlite:///large.db --shape runs     # or: --shape one
     python -m bench.large_store time  --store sqlite:///large.db --reports FOLDER [--same-as FOLDER]
 
-The summaries are made: articles of random words, scores of a seeded generator. They go in through `Store.record`, so
-that what the store keeps beside them is what a run keeps. `--same-as` names the reports of the same store by other
+The summaries are made: articles of random words, scores of a seeded generator. They go in through `RunWriter.record`,
+so that what the store keeps beside them is what a run keeps. `--same-as` names the reports of the same store by other
 code: every file of numbers must be the same to the last byte.
 """
 
@@ -56,13 +56,13 @@ def fill(url: str, shape: str) -> None:
             rng = np.random.default_rng(number)
             run_id = store.create_run(_spec(number), f"phase1-made-{number}")
             epoch = store.claim_run(run_id, "bench", os.getpid())
-            store.start_run(run_id, epoch, "cpu", "made", SYSTEMS)
-            store.set_total(run_id, epoch, articles)
+            store.writer(run_id, epoch).start("cpu", "made", SYSTEMS)
+            store.writer(run_id, epoch).set_total(articles)
             for start in range(0, articles, GROUP):
                 group = [_article(number, key, rng) for key in range(start, min(start + GROUP, articles))]
                 made = BundleResult(tuple(one for article in group for one in _summaries(article, rng)), ())
-                store.record(run_id, epoch, [(group, made)])
-            store.finish_run(run_id, epoch, "done")
+                store.writer(run_id, epoch).record([(group, made)])
+            store.writer(run_id, epoch).finish("done")
             print(f"{run_id}: {articles} articles, {articles * len(SYSTEMS) * len(LENGTHS)} summaries", flush=True)
 
 

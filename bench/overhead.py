@@ -36,7 +36,7 @@ from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase1 import Phase1Recipe
-from jobs.store import Store, open_store, upgrade_schema
+from jobs.store import RunWriter, Store, open_store, upgrade_schema
 
 RESULTS = Path(__file__).parent / "results"
 BUNDLE_SIZE, ACTORS, WORDS = 32, 2, 100
@@ -72,17 +72,17 @@ class Meter:
 
     def submit(self, store: Store, pinned: Pinned, console: Console) -> Outcome:
         """`jobs.drive.driver.start` with stub work, metered, and interrupted when 99 % is stored."""
-        record, last = Store.record, int(DONE_BEFORE_RESUME * (pinned.articles or 0))
+        record, last = RunWriter.record, int(DONE_BEFORE_RESUME * (pinned.articles or 0))
 
-        def metered(store: Store, run_id: str, epoch: int, landed: Sequence[Landed], *rest: Any) -> None:
-            record(store, run_id, epoch, landed, *rest)
+        def metered(writer: RunWriter, landed: Sequence[Landed], *rest: Any) -> None:
+            record(writer, landed, *rest)
             before, self.stored = self.stored, self.stored + sum(len(bundle) for bundle, _ in landed)
             if not before or before // self.every != self.stored // self.every or self.stored >= last:
                 self.samples.append(self.sample())
             if self.stored >= last:
                 raise KeyboardInterrupt
 
-        with mock.patch.object(Store, "record", metered):
+        with mock.patch.object(RunWriter, "record", metered):
             return driver.start(store, pinned, "ray", console, Makers(stub_work.work))
 
     def sample(self) -> Sample:
@@ -140,15 +140,15 @@ class Resumed:
 
 def resume(store: Store, run_id: str, console: Console) -> Resumed:
     """Drive a run to its end in this process, with stub work."""
-    record, stored = Store.record, list[tuple[float, float]]()
+    record, stored = RunWriter.record, list[tuple[float, float]]()
 
-    def timed(store: Store, *rest: Any) -> None:
-        record(store, *rest)
+    def timed(writer: RunWriter, *rest: Any) -> None:
+        record(writer, *rest)
         if not stored:
             stored.append((time.perf_counter(), time.process_time()))
 
     wall, cpu = time.perf_counter(), time.process_time()
-    with mock.patch.object(Store, "record", timed):
+    with mock.patch.object(RunWriter, "record", timed):
         outcome = driver.resume(store, run_id, "inline", None, None, console, makers=Makers(stub_work.work))
     return Resumed(stored[0][0] - wall, stored[0][1] - cpu, outcome)
 

@@ -70,13 +70,13 @@ def fill(store: Store, articles: int) -> str:
     )
     run_id = store.create_run(spec)
     epoch = store.claim_run(run_id, "bench", 1)
-    store.start_run(run_id, epoch, "cpu", "made", SYSTEMS)
+    store.writer(run_id, epoch).start("cpu", "made", SYSTEMS)
     rng = np.random.default_rng(0)
     for start in range(0, articles, GROUP):
         group = [_article(key, sentences, rng) for key in range(start, min(start + GROUP, articles))]
         made = tuple(summary for article in group for summary in _summaries(article, rng))
-        store.record(run_id, epoch, [(group, BundleResult(made, ()))])
-    store.finish_run(run_id, epoch, "done")
+        store.writer(run_id, epoch).record([(group, BundleResult(made, ()))])
+    store.writer(run_id, epoch).finish("done")
     return run_id
 
 

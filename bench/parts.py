@@ -23,7 +23,7 @@ FUNCTIONS = {
     "composing": (("core.sweep", "write"),),
     "matching": (("core.metrics.bertscore", "begin_matching"),),
     "ROUGE": (("core.metrics.rouge", "Rouge", "score"),),
-    "storing": (("jobs.store", "Store", "record"),),
+    "storing": (("jobs.store", "RunWriter", "record"),),
 }
 PARTS = ("segmenting", "tokenizing", MODELS, "composing", "matching", "ROUGE", "storing", ELSE)
 

@@ -1,4 +1,4 @@
-"""Runs, articles, summaries and failures, and the views over them.
+"""Runs, articles, summaries and failures.
 
 Revision ID: 0001
 Revises:
@@ -29,88 +29,6 @@ METRICS = (
     "efficiency",
     "density",
 )
-
-# The sample standard deviation is sqrt((sum(x^2) - sum(x)^2 / k) / (k - 1)), as SQLite has no stddev_samp. Of equal
-# values, rounding can leave the difference below zero, which is zero; of one value there is no deviation: NULL.
-SWEEP_CURVE = """
-CREATE VIEW sweep_curve AS
-SELECT
-    run_id, dataset, system, n, articles,
-    bertscore_f1_mean,
-    CASE WHEN articles > 1 THEN SQRT(CASE WHEN bertscore_f1_ss > 0 THEN bertscore_f1_ss / (articles - 1) ELSE 0 END)
-    END AS bertscore_f1_sd,
-    bertscore_precision_mean,
-    bertscore_recall_mean,
-    rouge1_f1_mean,
-    CASE WHEN articles > 1 THEN SQRT(CASE WHEN rouge1_f1_ss > 0 THEN rouge1_f1_ss / (articles - 1) ELSE 0 END)
-    END AS rouge1_f1_sd,
-    rouge2_f1_mean,
-    CASE WHEN articles > 1 THEN SQRT(CASE WHEN rouge2_f1_ss > 0 THEN rouge2_f1_ss / (articles - 1) ELSE 0 END)
-    END AS rouge2_f1_sd,
-    rougel_f1_mean,
-    CASE WHEN articles > 1 THEN SQRT(CASE WHEN rougel_f1_ss > 0 THEN rougel_f1_ss / (articles - 1) ELSE 0 END)
-    END AS rougel_f1_sd,
-    efficiency_mean,
-    density_mean
-FROM (
-    SELECT
-        s.run_id, a.dataset, s.system, s.n,
-        COUNT(*) AS articles,
-        AVG(s.bertscore_f1) AS bertscore_f1_mean,
-        SUM(s.bertscore_f1 * s.bertscore_f1) - SUM(s.bertscore_f1) * SUM(s.bertscore_f1) / COUNT(*)
-            AS bertscore_f1_ss,
-        AVG(s.bertscore_precision) AS bertscore_precision_mean,
-        AVG(s.bertscore_recall) AS bertscore_recall_mean,
-        AVG(s.rouge1_f1) AS rouge1_f1_mean,
-        SUM(s.rouge1_f1 * s.rouge1_f1) - SUM(s.rouge1_f1) * SUM(s.rouge1_f1) / COUNT(*) AS rouge1_f1_ss,
-        AVG(s.rouge2_f1) AS rouge2_f1_mean,
-        SUM(s.rouge2_f1 * s.rouge2_f1) - SUM(s.rouge2_f1) * SUM(s.rouge2_f1) / COUNT(*) AS rouge2_f1_ss,
-        AVG(s.rougel_f1) AS rougel_f1_mean,
-        SUM(s.rougel_f1 * s.rougel_f1) - SUM(s.rougel_f1) * SUM(s.rougel_f1) / COUNT(*) AS rougel_f1_ss,
-        AVG(s.efficiency) AS efficiency_mean,
-        AVG(s.density) AS density_mean
-    FROM summaries AS s
-    JOIN articles AS a ON a.id = s.article_id
-    GROUP BY s.run_id, a.dataset, s.system, s.n
-) AS by_length
-"""
-
-BEST_N = """
-CREATE VIEW best_n AS
-SELECT run_id, article_id, dataset, system, n, bertscore_f1
-FROM (
-    SELECT
-        s.run_id, s.article_id, a.dataset, s.system, s.n, s.bertscore_f1,
-        ROW_NUMBER() OVER (
-            PARTITION BY s.run_id, s.article_id, s.system ORDER BY s.bertscore_f1 DESC, s.n
-        ) AS place
-    FROM summaries AS s
-    JOIN articles AS a ON a.id = s.article_id
-    WHERE s.n > 0
-) AS places
-WHERE place = 1
-"""
-
-# Systems are compared at equal n: a longer summary has the higher F1 for its length alone.
-LEADERBOARD = """
-CREATE VIEW leaderboard AS
-SELECT
-    s.run_id, a.dataset, s.n,
-    RANK() OVER (PARTITION BY s.run_id, a.dataset, s.n ORDER BY AVG(s.bertscore_f1) DESC) AS rank,
-    s.system,
-    COUNT(*) AS articles,
-    AVG(s.bertscore_f1) AS bertscore_f1,
-    AVG(s.rouge1_f1) AS rouge1_f1,
-    AVG(s.rouge2_f1) AS rouge2_f1,
-    AVG(s.rougel_f1) AS rougel_f1,
-    AVG(s.efficiency) AS efficiency,
-    AVG(s.density) AS density
-FROM summaries AS s
-JOIN articles AS a ON a.id = s.article_id
-GROUP BY s.run_id, a.dataset, s.n, s.system
-"""
-
-VIEWS = {"sweep_curve": SWEEP_CURVE, "best_n": BEST_N, "leaderboard": LEADERBOARD}
 
 
 def upgrade() -> None:
@@ -181,12 +99,3 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name="fk_failures_run_id_runs"),
         sa.ForeignKeyConstraint(["article_id"], ["articles.id"], name="fk_failures_article_id_articles"),
     )
-    for view in VIEWS.values():
-        op.execute(view)
-
-
-def downgrade() -> None:
-    for name in VIEWS:
-        op.execute(f"DROP VIEW {name}")
-    for table in ("failures", "summaries", "articles", "runs"):
-        op.drop_table(table)

@@ -27,9 +27,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("run_id", "number", name="pk_log_lines"),
         sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name="fk_log_lines_run_id_runs"),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("log_lines")
-    op.drop_column("runs", "cancel_requested_at")
-    op.drop_column("runs", "address")

@@ -25,33 +25,6 @@ STATISTICS = (
     "grad_norm",
 )
 
-# Greedy summaries are of the finished policy: they are no part of the curve.
-LEARNING_CURVE = """
-CREATE VIEW learning_curve AS
-SELECT
-    c.run_id, c.policy, p.seed, c.n, c.update_number, c.episodes,
-    c.reward,
-    CASE WHEN c.episodes > 1 THEN SQRT(CASE WHEN c.reward_ss > 0 THEN c.reward_ss / (c.episodes - 1) ELSE 0 END)
-    END AS reward_sd,
-    c.advantage_baseline,
-    c.entropy,
-    c.log_probability
-FROM (
-    SELECT
-        run_id, policy, n, update_number,
-        COUNT(*) AS episodes,
-        AVG(reward) AS reward,
-        SUM(reward * reward) - SUM(reward) * SUM(reward) / COUNT(*) AS reward_ss,
-        AVG(advantage_baseline) AS advantage_baseline,
-        AVG(entropy) AS entropy,
-        AVG(log_probability) AS log_probability
-    FROM episodes
-    WHERE decoding = 'sampled'
-    GROUP BY run_id, policy, n, update_number
-) AS c
-JOIN policies AS p ON p.run_id = c.run_id AND p.name = c.policy
-"""
-
 
 def upgrade() -> None:
     op.create_table(
@@ -101,10 +74,3 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["article_id"], ["articles.id"], name="fk_episodes_article_id_articles"),
         sa.CheckConstraint("decoding IN ('sampled', 'greedy')", name=op.f("ck_episodes_decoding")),
     )
-    op.execute(LEARNING_CURVE)
-
-
-def downgrade() -> None:
-    op.execute("DROP VIEW learning_curve")
-    for name in ("episodes", "updates", "policies"):
-        op.drop_table(name)

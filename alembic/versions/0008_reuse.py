@@ -23,12 +23,3 @@ def upgrade() -> None:
     op.add_column("summaries", sa.Column("reused_from", sa.Text))
     op.add_column("runs", sa.Column("reuse", sa.Boolean, nullable=False, server_default=sa.false()))
     op.add_column("runs", sa.Column("reused", sa.Integer, nullable=False, server_default="0"))
-
-
-def downgrade() -> None:
-    op.drop_column("runs", "reused")
-    op.drop_column("runs", "reuse")
-    op.drop_column("summaries", "reused_from")
-    op.drop_index("ix_articles_content_hash", "articles")
-    op.drop_index("ix_systems_work", "systems")
-    op.drop_column("systems", "work")

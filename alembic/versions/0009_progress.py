@@ -31,7 +31,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("run_id", name="pk_progress"),
         sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name="fk_progress_run_id_runs"),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("progress")

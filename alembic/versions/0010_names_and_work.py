@@ -13,8 +13,6 @@ down_revision: str | None = "0009"
 branch_labels: str | None = None
 depends_on: str | None = None
 
-NAMES = ("name", "note", "claimed_at", "worked_seconds")
-
 
 def upgrade() -> None:
     op.add_column("runs", sa.Column("name", sa.Text))
@@ -24,8 +22,3 @@ def upgrade() -> None:
     op.add_column("runs", sa.Column("worked_seconds", sa.Double, nullable=False, server_default="0"))
     # Of older runs nobody knows the pauses: one that had several drivers counts as if it had had one.
     op.execute("UPDATE runs SET claimed_at = started_at")
-
-
-def downgrade() -> None:
-    for name in NAMES:
-        op.drop_column("runs", name)

@@ -6,6 +6,7 @@ resumes one.
 
 import contextlib
 import functools
+import os
 import socket
 import time
 from array import array
@@ -150,23 +151,23 @@ def _run_tracked(run: Run, pinned: Pinned, pools: Pools, console: Console, log_t
     if not log_to:
         _run_all(run, pinned, pools, console, NO_TRACKERS)
         return
-    with open_trackers(log_to, run.info(), run.say) as trackers:
-        trackers.log(update_scalars(run.update_numbers()))
+    with open_trackers(log_to, run.store.run_info(run.id), run.say) as trackers:
+        trackers.log(update_scalars(run.store.update_numbers(run.id)))
         _run_all(run, pinned, pools, console, trackers)
-        trackers.log(curve_scalars(run.curve_means()))
+        trackers.log(curve_scalars(run.store.curve_means(run.id)))
 
 
 def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers: Trackers) -> None:
     """Train what is to be trained, then go through the stages."""
     run.say(f"Run {run.id} in {run.store.shown_url}")
-    run.note_driver(pools.device)
-    run.start(pools.device, pinned.systems, works(pinned, code_as_imported()))
+    run.note(f"Driver {run.epoch}, pid {os.getpid()} on {socket.gethostname()}, code {code_version()}, {pools.device}")
+    run.start(pools.device, code_version(), pinned.systems, works(pinned, code_as_imported()))
     if pinned.articles is not None:
         run.set_total(pinned.articles)
     equal_failures = EqualFailures(run.id, pinned.recipe.stop_after_equal_failures)
     training = pinned.training
     times: dict[str, float] = {}
-    if training and not _is_trained(run.policies(), training):
+    if training and not _is_trained(run.store.policy_infos(run.id), training):
         from jobs.drive.training import train_policies  # and with it torch, which a sweep need not wait for
 
         with _timed(times, "training"):

@@ -89,7 +89,7 @@ class Heart:
         lines, at = self._taken(), self._at
         try:
             news = at if at is not self._noted else None
-            if self._store.heartbeat(self._run_id, self._epoch, lines, news):
+            if self._store.writer(self._run_id, self._epoch).heartbeat(lines, news):
                 self._reason = CancelledError(f"run {self._run_id} was cancelled")
             self._noted = at
         except StoreUnavailableError:

@@ -58,7 +58,7 @@ class WorkerWatch:
         if workers == self._known:
             return
         self._known = workers
-        before = self._run.info().arithmetic
+        before = self._run.store.run_info(self._run.id).arithmetic
         now = sorted({worker.arithmetic for worker in workers if worker.arithmetic})
         self._run.note_workers(f"{self._device}: {', '.join(dict.fromkeys(map(str, workers)))}", now)
         for arithmetic in now:

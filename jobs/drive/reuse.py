@@ -45,7 +45,7 @@ def find_reusable(
 
     Of an endpoint, that is what the model has written that answers there now. It is asked unless all is `finished`.
     """
-    if not run.info().reuse:
+    if not run.store.run_info(run.id).reuse:
         return None
     plan = planned.plan
     stage_works = {name: work for name, work in works(pinned, code_as_imported()).items() if name in plan.signatures}
@@ -54,10 +54,10 @@ def find_reusable(
     lengths = (UNCUT, *plan.lengths)
     by_article = frozenset(system.signature for system in plan.systems if system.reads_key)
     stage = StageWork(stage_works, plan.signatures, lengths, plan.summaries_per_article, by_article)
-    reusable = run.find_reusable(stage, None)
+    reusable = run.store.find_reusable(run.id, stage, None)
     own = arithmetic() if reusable else None  # asked only if there is something: it imports torch
     if own is not None:
-        reusable = run.find_reusable(stage, own)
+        reusable = run.store.find_reusable(run.id, stage, own)
     if reusable is None or not isinstance(plan.generator, Endpoint):
         return reusable
     is_needed = any(unfinished_bundles(pinned, finished, array("Q")))
@@ -136,7 +136,7 @@ def _copy_whole(
 ) -> dict[str, Missing]:
     """Copy the articles of which all summaries are known. Returns what each of the others lacks, by its id."""
     hashes = {article.id: article.content_hash for article in articles}
-    known = run.known_summaries(reusable, hashes)
+    known = run.store.known_summaries(reusable, hashes)
     lacking = {id_: _missing(planned.plan, known.get(id_, set())) for id_ in hashes}
     known_articles = [article for article in articles if not lacking[article.id]]
     if known_articles:

@@ -6,35 +6,17 @@ import math
 import os
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rich.console import Console
 
 from cluster.log_lines import pool_warnings
-from core.article_ids import ArticleIds
 from core.errors import CancelledError, FencedError, StoreUnavailableError
-from core.types import Landed, SystemKind
 from jobs.drive.heartbeat import Heart
-from jobs.drive.patience import Result, patiently
 from jobs.drive.watchdog import watchdog
-from jobs.plan.revisions import code_version
-from jobs.store import (
-    CurveMeans,
-    FailureInfo,
-    FinalState,
-    PolicyCheckpoint,
-    PolicyInfo,
-    Reusable,
-    RoundResult,
-    RunInfo,
-    Stage,
-    StageWork,
-    Store,
-    UpdateNumbers,
-    seconds_of_driver,
-)
+from jobs.store import FinalState, RunInfo, RunWriter, Store, seconds_of_driver
 from jobs.store.runs import require_epoch
 
 # Ctrl-C, SIGTERM, nws cancel.
@@ -66,17 +48,16 @@ def outcome_of(run: RunInfo) -> Outcome:
     return Outcome(run.id, run.state, run.articles_done, run.summaries, run.reused, run.failures, seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A run that this process drives. What reads or writes the store waits for one that is away, for an hour at most.
+class Run(RunWriter):
+    """A run that this process drives: what it writes to the store, and the heart that beats for it meanwhile.
 
-    What writes raises `FencedError` once another driver has the run.
+    Its methods and those of its `store` wait for a store that is away, for an hour at most.
     """
 
-    id: str
-    epoch: int
-    store: Store
-    heart: Heart
+    def __init__(self, store: Store, run_id: str, epoch: int, heart: Heart) -> None:
+        self.store: Store = store.waiting(heart.say, heart.moved)  # a driver that waits for its store does not hang
+        super().__init__(self.store, run_id, epoch)
+        self.heart = heart
 
     def say(self, text: str) -> None:
         """Print a line, and keep it in the run's log."""
@@ -90,80 +71,9 @@ class Run:
         """See `Heart.show`."""
         self.heart.show(changes)
 
-    def note_driver(self, device: str | None) -> None:
-        """Keep in the run's log who drives it now."""
-        self.note(f"Driver {self.epoch}, pid {os.getpid()} on {socket.gethostname()}, code {code_version()}, {device}")
-
     def check(self) -> None:
         """See `Heart.check`."""
         self.heart.check()
-
-    def start(self, device: str | None, systems: Mapping[str, SystemKind], works: Mapping[str, str]) -> None:
-        """See `Store.start_run`."""
-        self._patiently(lambda: self.store.start_run(self.id, self.epoch, device, code_version(), systems, works))
-
-    def set_total(self, articles: int) -> None:
-        """See `Store.set_total`."""
-        self._patiently(lambda: self.store.set_total(self.id, self.epoch, articles))
-
-    def note_workers(self, device: str, arithmetic: Sequence[str]) -> None:
-        """See `Store.note_workers`."""
-        self._patiently(lambda: self.store.note_workers(self.id, self.epoch, device, arithmetic))
-
-    def disown(self, systems: Sequence[str], software: Sequence[str]) -> None:
-        """See `Store.disown`."""
-        self._patiently(lambda: self.store.disown(self.id, self.epoch, systems, software))
-
-    def record(self, landed: Sequence[Landed], stage: Stage, reusable: Reusable | None = None) -> None:
-        """See `Store.record`."""
-        self._patiently(lambda: self.store.record(self.id, self.epoch, landed, stage, reusable))
-
-    def record_round(self, results: Sequence[RoundResult]) -> None:
-        """See `Store.record_round`."""
-        self._patiently(lambda: self.store.record_round(self.id, self.epoch, results))
-
-    def info(self) -> RunInfo:
-        """See `Store.run_info`."""
-        return self._patiently(lambda: self.store.run_info(self.id))
-
-    def find_reusable(self, stage: StageWork, arithmetic: str | None) -> Reusable | None:
-        """See `Store.find_reusable`."""
-        return self._patiently(lambda: self.store.find_reusable(self.id, stage, arithmetic))
-
-    def known_summaries(self, reusable: Reusable, content_hashes: Mapping[str, str]) -> dict[str, set[tuple[str, int]]]:
-        """See `Store.known_summaries`."""
-        return self._patiently(lambda: self.store.known_summaries(reusable, content_hashes))
-
-    def finished_articles(self, stage: Stage) -> ArticleIds:
-        """See `Store.finished_article_ids`."""
-        return self._patiently(lambda: self.store.finished_article_ids(self.id, stage))
-
-    def failures(self) -> list[FailureInfo]:
-        """See `Store.failures`."""
-        return self._patiently(lambda: self.store.failures(self.id))
-
-    def policies(self) -> list[PolicyInfo]:
-        """See `Store.policy_infos`."""
-        return self._patiently(lambda: self.store.policy_infos(self.id))
-
-    def checkpoints(self) -> list[PolicyCheckpoint]:
-        """See `Store.checkpoints`."""
-        return self._patiently(lambda: self.store.checkpoints(self.id))
-
-    def update_numbers(self) -> list[UpdateNumbers]:
-        """See `Store.update_numbers`."""
-        return self._patiently(lambda: self.store.update_numbers(self.id))
-
-    def curve_means(self) -> list[CurveMeans]:
-        """See `Store.curve_means`."""
-        return self._patiently(lambda: self.store.curve_means(self.id))
-
-    def _patiently(self, call: Callable[[], Result]) -> Result:
-        def attempt() -> Result:
-            self.heart.moved()  # a driver that waits for its store does not hang
-            return call()
-
-        return patiently(attempt, self.heart.say)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,14 +108,14 @@ def hold_run(store: Store, run_id: str, epoch: int | None, console: Console) -> 
         FencedError: the run is no longer this job's.
     """
     host, pid = socket.gethostname(), os.getpid()
-    tell = functools.partial(console.print, markup=False)
-    run = patiently(lambda: store.run_info(run_id), tell)
+    patient = store.waiting(functools.partial(console.print, markup=False))
+    run = patient.run_info(run_id)
     if epoch is not None:
         require_epoch(run, epoch)
     if run.state != "pending":
         yield epoch
         return
-    claimed_epoch = patiently(lambda: store.claim_run(run_id, host, pid, epoch=run.driver_epoch), tell)
+    claimed_epoch = patient.claim_run(run_id, host, pid, epoch=run.driver_epoch)
     try:
         with Heart(store, run_id, claimed_epoch, console):
             yield claimed_epoch
@@ -214,7 +124,7 @@ def hold_run(store: Store, run_id: str, epoch: int | None, console: Console) -> 
         if error is not None:
             state: FinalState = "interrupted" if isinstance(error, _INTERRUPTIONS) else "failed"
             with contextlib.suppress(FencedError):  # it was driven already, or is another's
-                _end_run(store, run_id, claimed_epoch, state, error, tell)
+                _end_run(store, run_id, claimed_epoch, state, error, console)
 
 
 def take_run(
@@ -235,22 +145,21 @@ def take_run(
         NwsError: whatever the work raises.
     """
     host, pid = socket.gethostname(), os.getpid()
-    tell = functools.partial(console.print, markup=False)
-    epoch = patiently(lambda: store.claim_run(run_id, host, pid, take_over=claim.take_over, epoch=claim.epoch), tell)
+    patient = store.waiting(functools.partial(console.print, markup=False))
+    epoch = patient.claim_run(run_id, host, pid, take_over=claim.take_over, epoch=claim.epoch)
     with watchdog(store.url, run_id, epoch):
         _work_to_the_end(store, run_id, epoch, console, work, stuck_after)
-    return outcome_of(patiently(lambda: store.run_info(run_id), tell))
+    return outcome_of(patient.run_info(run_id))
 
 
 def _work_to_the_end(
     store: Store, run_id: str, epoch: int, console: Console, work: Callable[[Run], None], stuck_after: float
 ) -> None:
-    tell = functools.partial(console.print, markup=False)
     state: FinalState = "failed"
     try:
         with Heart(store, run_id, epoch, console, stuck_after) as heart, pool_warnings(heart.say):
             try:
-                work(Run(run_id, epoch, store, heart))
+                work(Run(store, run_id, epoch, heart))
             except _INTERRUPTIONS as interruption:
                 by = "Ctrl-C" if isinstance(interruption, KeyboardInterrupt) else str(interruption)
                 heart.note(f"Interrupted by {by or type(interruption).__name__}")
@@ -262,20 +171,15 @@ def _work_to_the_end(
     finally:
         error = sys.exception()
         if not isinstance(error, FencedError):  # a run that another driver has is not ours to end
-            _end_run(store, run_id, epoch, state, error, tell)
+            _end_run(store, run_id, epoch, state, error, console)
 
 
 def _end_run(
-    store: Store,
-    run_id: str,
-    epoch: int,
-    state: FinalState,
-    error: BaseException | None,
-    tell: Callable[[str], None],
+    store: Store, run_id: str, epoch: int, state: FinalState, error: BaseException | None, console: Console
 ) -> None:
     text = f"{type(error).__name__}: {error}" if error else None
     if isinstance(error, StoreUnavailableError):  # it was waited for already
         with contextlib.suppress(StoreUnavailableError):
-            store.finish_run(run_id, epoch, state, text)
+            store.writer(run_id, epoch).finish(state, text)
     else:
-        patiently(lambda: store.finish_run(run_id, epoch, state, text), tell)
+        store.waiting(functools.partial(console.print, markup=False)).writer(run_id, epoch).finish(state, text)

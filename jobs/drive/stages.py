@@ -51,7 +51,7 @@ def run_stage(
     """
     for corpus in pinned.corpora:
         corpus.require_unchanged()
-    finished = run.finished_articles(planned.stage)
+    finished = run.store.finished_article_ids(run.id, planned.stage)
     reusable = find_reusable(run, pinned, planned, finished, pools.arithmetic)
     parts: Iterable[Part]
     if reusable is None:
@@ -94,7 +94,7 @@ def run_stage(
 def _with_trained_policies(run: Run, plan: SweepPlan) -> SweepPlan:
     from jobs.drive.stored_policies import stored_systems
 
-    return with_policies(plan, stored_systems(run.id, run.checkpoints(), plan.metrics.bertscore))
+    return with_policies(plan, stored_systems(run.id, run.store.checkpoints(run.id), plan.metrics.bertscore))
 
 
 def with_policies(plan: SweepPlan, trained: "Mapping[str, PolicySystem]") -> SweepPlan:
@@ -131,8 +131,9 @@ def require_complete(run: Run, stage: Stage, articles: ArticleIds) -> None:
     Raises:
         StoreError: names the stage and some of the articles.
     """
-    failed = ArticleIds.of(failure.article_id for failure in run.failures() if failure.stage == stage.name)
-    missing = articles - run.finished_articles(stage) - failed
+    failures = run.store.failures(run.id)
+    failed = ArticleIds.of(failure.article_id for failure in failures if failure.stage == stage.name)
+    missing = articles - run.store.finished_article_ids(run.id, stage) - failed
     if len(missing):
         named = ", ".join(itertools.islice(missing, _NAMED))
         raise StoreError(

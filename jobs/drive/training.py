@@ -49,7 +49,7 @@ def train_policies(
     Raises:
         NwsError: no article can be trained on, a gradient is not finite, or workers cannot go on.
     """
-    known = {checkpoint.name: checkpoint for checkpoint in run.checkpoints()}
+    known = {checkpoint.name: checkpoint for checkpoint in run.store.checkpoints(run.id)}
     run.say("Stage training:")
     run.say("Loading models and preparing the training articles.")
     with pools.open_episodes(training.plan) as pool:
@@ -88,7 +88,7 @@ def _prepared(
     What an update is made of depends on which these are, so once a training has begun they stay the same.
     """
     articles = [article for corpus in training.corpora for article in corpus]
-    known = run.failures()
+    known = run.store.failures(run.id)
     failed = {failure.article_id for failure in known if failure.stage == PREPARATION.name} if has_begun else set()
     wanted = [article for article in articles if article.id not in failed]
     show = functools.partial(run.show, stage=PREPARATION.name)

@@ -65,9 +65,9 @@ def main() -> None:
 
     # Only now: until then a watchdog takes next to no memory.
     from core.errors import StoreError
-    from jobs.drive.patience import patiently
     from jobs.store import open_store
     from jobs.store.address import parse_address
+    from jobs.store.patience import patiently
 
     path = parse_address(message["store"]).path
     if path is not None and not path.exists():  # opening it would create it
@@ -75,7 +75,7 @@ def main() -> None:
 
     def finish() -> None:
         with open_store(message["store"]) as store:
-            store.finish_run(message["run"], message["epoch"], "failed", message["error"])
+            store.writer(message["run"], message["epoch"]).finish("failed", message["error"])
 
     with contextlib.suppress(StoreError):  # another driver has it, or the store is gone for good
         patiently(finish, lambda line: None)

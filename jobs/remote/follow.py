@@ -1,7 +1,6 @@
 """Watching a run from outside: what its driver says, from the store, until the run ends."""
 
 import contextlib
-import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +8,6 @@ from dataclasses import dataclass
 from cluster.job_api import Head, Job
 from core.errors import ClusterError
 from jobs.drive.heartbeat_monitor import HeartbeatMonitor
-from jobs.drive.patience import patiently
 from jobs.remote.ship import give_up
 from jobs.store import LogLine, RunInfo, Store
 
@@ -49,13 +47,14 @@ def follow_run(
     Raises:
         ClusterError: the job ended without its driver taking the run, or the driver is gone.
     """
+    patient = store.waiting()  # the driver itself says in its log that it waits
     line = since.line
     heartbeats = HeartbeatMonitor()
     while True:
         # In this order: the job ends last.
         ended = _ended(job) if job else None
-        run = patiently(functools.partial(store.run_info, run_id), _quietly)
-        lines = patiently(functools.partial(store.log, run_id, line), _quietly)
+        run = patient.run_info(run_id)
+        lines = patient.log(run_id, line)
         for _, text in lines:
             say(text)
         line = lines[-1][0] if lines else line
@@ -96,7 +95,3 @@ def _never_driven(store: Store, run_id: str, epoch: int, head: Head, job: Job) -
         text += " The end of its log:\n" + "\n".join(lines)
     give_up(store, run_id, epoch, ClusterError(text))
     return ClusterError(text)
-
-
-def _quietly(text: str) -> None:
-    """The driver itself says in its log that it waits for the store."""

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from cluster.job_api import Head
 from core.errors import FencedError, NwsError
-from jobs.drive.patience import patiently
 from jobs.installation import ROOT, git, is_installed
 from jobs.plan.own_files import SHIPPED, files_to_ship
 from jobs.plan.revisions import VERSION_FILE, code_version
@@ -216,16 +215,13 @@ def give_up(store: Store, run_id: str, epoch: int, error: BaseException) -> None
 
     A run that another job or driver has by now is left alone.
     """
-    if patiently(lambda: store.run_info(run_id), _quietly).state != "pending":
+    store = store.waiting()  # told to nobody: that is of no use to a run that cannot begin
+    if store.run_info(run_id).state != "pending":
         return
     with contextlib.suppress(FencedError):
-        claimed = patiently(lambda: store.claim_run(run_id, socket.gethostname(), os.getpid(), epoch=epoch), _quietly)
+        claimed = store.claim_run(run_id, socket.gethostname(), os.getpid(), epoch=epoch)
         text = str(error) if isinstance(error, NwsError) else type(error).__name__
-        patiently(lambda: store.finish_run(run_id, claimed, "failed", text), _quietly)
-
-
-def _quietly(text: str) -> None:
-    """What is told of waiting for the store is of no use to a run that cannot begin."""
+        store.writer(run_id, claimed).finish("failed", text)
 
 
 def jobs_of(head: Head, run_id: str) -> list[str]:
@@ -251,4 +247,4 @@ def end_stopped(store: Store, run_id: str) -> None:
     """End a run whose job was stopped, should its driver not have had the time."""
     if store.run_info(run_id).state in ("pending", "running"):
         epoch = store.claim_run(run_id, socket.gethostname(), os.getpid(), take_over=True)
-        store.finish_run(run_id, epoch, "interrupted", "cancelled; its Ray job was stopped")
+        store.writer(run_id, epoch).finish("interrupted", "cancelled; its Ray job was stopped")

@@ -1,15 +1,17 @@
 """The store of runs and results, in SQLite or Postgres."""
 
 from jobs.store.address import DEFAULT_STORE as DEFAULT_STORE
-from jobs.store.article_texts import SUMMARY_COLUMNS as SUMMARY_COLUMNS
-from jobs.store.article_texts import ArticleTexts as ArticleTexts
-from jobs.store.asked import AskedWords as AskedWords
-from jobs.store.asked import TokensUsed as TokensUsed
+from jobs.store.articles import SUMMARY_COLUMNS as SUMMARY_COLUMNS
+from jobs.store.articles import ArticleTexts as ArticleTexts
 from jobs.store.checkpoints import CurveRow as CurveRow
 from jobs.store.checkpoints import GreedyReward as GreedyReward
 from jobs.store.checkpoints import PolicyCheckpoint as PolicyCheckpoint
 from jobs.store.checkpoints import PolicyInfo as PolicyInfo
 from jobs.store.checkpoints import RoundResult as RoundResult
+from jobs.store.checkpoints import UpdateNumbers as UpdateNumbers
+from jobs.store.means import AskedWords as AskedWords
+from jobs.store.means import CurveMeans as CurveMeans
+from jobs.store.means import TokensUsed as TokensUsed
 from jobs.store.progress import ActorShare as ActorShare
 from jobs.store.progress import Progress as Progress
 from jobs.store.progress import Reason as Reason
@@ -20,6 +22,7 @@ from jobs.store.results import FailureInfo as FailureInfo
 from jobs.store.results import Stage as Stage
 from jobs.store.reuse import Reusable as Reusable
 from jobs.store.reuse import StageWork as StageWork
+from jobs.store.run_writer import RunWriter as RunWriter
 from jobs.store.runs import FinalState as FinalState
 from jobs.store.runs import LogLine as LogLine
 from jobs.store.runs import RunInfo as RunInfo
@@ -32,5 +35,3 @@ from jobs.store.schema import current_revision as current_revision
 from jobs.store.schema import upgrade_schema as upgrade_schema
 from jobs.store.store import Store as Store
 from jobs.store.store import open_store as open_store
-from jobs.store.tracked import CurveMeans as CurveMeans
-from jobs.store.tracked import UpdateNumbers as UpdateNumbers

@@ -1,22 +1,80 @@
-"""Queries for single articles of a run, and for those that a reader may want to see.
+"""The articles of a run with their summaries: single ones, those that a reader may want to see, and many at a time.
 
 Each query finds its rows by an index: a store may hold ten million summaries.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, exists, func, or_, select, union
+from sqlalchemy import JSON, Connection, Row, RowMapping, Select, exists, func, or_, select, union
 from sqlalchemy.orm import aliased
 
 from core.types import PLUGIN_SCORES, Article, Scores, Summary, SystemKind
+from jobs.store.database import Database, reads
 from jobs.store.tables import ArticleRow, FailureRow, SummaryRow, SystemRow
 
 _LEAST_OF_ID = 4
 """Characters of an id that may stand for it: fewer are a part of many texts, too."""
 _HEX = frozenset("0123456789abcdef")
 _TEXTS_AT_ONCE = 200
+SUMMARY_COLUMNS: Mapping[str, type] = {
+    column.name: dict if isinstance(column.type, JSON) else column.type.python_type
+    for column in SummaryRow.__table__.columns
+}
+"""The columns of the table `summaries`, in its order, each with the type of its values."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleTexts:
+    """An article, its references, and its summaries.
+
+    Each summary has the columns of the table `summaries`. Scores by metrics of plugins are not in `extra`, but beside
+    the other scores, by name.
+    """
+
+    id: str
+    dataset: str
+    split: str
+    key: str
+    text: str
+    references: tuple[str, ...]
+    summaries: tuple[Mapping[str, Any], ...]
+
+    def with_summaries(self, summaries: tuple[Mapping[str, Any], ...]) -> "ArticleTexts":
+        return replace(self, summaries=summaries)
+
+
+class Articles(Database):
+    """The methods of a store that read articles with their texts and summaries."""
+
+    def articles(self, run_id: str) -> "RunArticles":
+        """What a run has of single articles, and which of them a reader may want to see."""
+        return RunArticles(run_id, self.reading)
+
+    @reads
+    def article_texts(self, connection: Connection, run_id: str, article_ids: Sequence[str]) -> list[ArticleTexts]:
+        """Articles with all that a run wrote of them, in the order of the ids; only those with a summary in the run."""
+        # The columns, not the class: a mapped object for each of a million rows takes longer than to read them.
+        query = select(SummaryRow.__table__).where(SummaryRow.run_id == run_id, SummaryRow.article_id.in_(article_ids))
+        summaries: dict[str, list[Mapping[str, Any]]] = {}
+        for row in connection.execute(query).mappings():
+            summaries.setdefault(row["article_id"], []).append(_with_plugin_scores(row))
+        query = select(ArticleRow.__table__).where(ArticleRow.id.in_(list(summaries)))
+        articles = {
+            row["id"]: ArticleTexts(
+                id=row["id"],
+                dataset=row["dataset"],
+                split=row["split"],
+                key=row["key"],
+                text=row["text"],
+                references=tuple(row["reference_summaries"]),
+                summaries=tuple(summaries[row["id"]]),
+            )
+            for row in connection.execute(query).mappings()
+        }
+        return [articles[article_id] for article_id in article_ids if article_id in articles]
 
 
 class RunArticles:
@@ -146,3 +204,8 @@ def _summary(row: Row[Any]) -> Summary:
     plugin_scores = row.extra.get(PLUGIN_SCORES, {})
     scores = Scores.from_columns(row._mapping)  # type: ignore[arg-type]
     return Summary(row.article_id, row.system, row.n, row.text, row.words, row.seconds, scores, extra, plugin_scores)
+
+
+def _with_plugin_scores(row: RowMapping) -> dict[str, Any]:
+    extra = dict(row["extra"])
+    return {**row, **extra.pop(PLUGIN_SCORES, {}), "extra": extra}

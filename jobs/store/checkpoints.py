@@ -1,4 +1,4 @@
-"""What learning produces: checkpoints, updates and episodes. Each function works inside one transaction."""
+"""What learning produces: checkpoints, updates and episodes."""
 
 import json
 import math
@@ -7,12 +7,11 @@ from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, and_, column, func, select, table
+from sqlalchemy import Connection, Select, and_, column, func, select, table
 
 from core.errors import StoreError
-from jobs.store.on_conflict import insert, insert_new
-from jobs.store.runs import write_fenced
-from jobs.store.storable_text import is_storable
+from jobs.store.database import Database, reads
+from jobs.store.engine import is_storable, upsert
 from jobs.store.tables import EpisodeRow, PolicyRow, UpdateRow
 
 if TYPE_CHECKING:  # they import torch, which a store does not need
@@ -98,12 +97,80 @@ class GreedyReward:
     reward: float
 
 
+@dataclass(frozen=True, slots=True)
+class UpdateNumbers:
+    """An update of a policy, counted from 0: its numbers by the columns of the table `updates`."""
+
+    policy: str
+    update_number: int
+    numbers: Mapping[str, float]
+
+
 _CURVE_COLUMNS = tuple(field.name for field in fields(CurveRow))
 _CURVE = table("learning_curve", column("run_id"), *map(column, _CURVE_COLUMNS))
-_OF_EPISODE = and_(PolicyRow.run_id == EpisodeRow.run_id, PolicyRow.name == EpisodeRow.policy)
+_KEY = ("run_id", "policy", "update_number")
 
 
-def check(results: Sequence[RoundResult]) -> None:
+class Checkpoints(Database):
+    """The methods of a store that read policies and how they learnt.
+
+    What they return is sorted here, not by the database: the order of text depends on a Postgres database's locale.
+    """
+
+    @reads
+    def checkpoints(self, connection: Connection, run_id: str) -> list[PolicyCheckpoint]:
+        """The newest checkpoint of each policy of a run, by name."""
+        rows = connection.execute(_columns_for(PolicyCheckpoint).where(PolicyRow.run_id == run_id))
+        stored = [PolicyCheckpoint(**{**row._mapping, "lengths": tuple(row.lengths)}) for row in rows]
+        return sorted(stored, key=lambda checkpoint: checkpoint.name)
+
+    @reads
+    def policy_infos(self, connection: Connection, run_id: str) -> list[PolicyInfo]:
+        """How far each policy of a run is, by name."""
+        rows = connection.execute(_columns_for(PolicyInfo).where(PolicyRow.run_id == run_id))
+        infos = [PolicyInfo(**{**row._mapping, "lengths": tuple(row.lengths)}) for row in rows]
+        return sorted(infos, key=lambda info: info.name)
+
+    @reads
+    def updates(self, connection: Connection) -> dict[str, tuple[int, int]]:
+        """How many updates the policies of each run that trains any have had together, and how many they shall have."""
+        query = select(PolicyRow.run_id, func.sum(PolicyRow.updates), func.sum(PolicyRow.total_updates))
+        return {row[0]: (row[1], row[2]) for row in connection.execute(query.group_by(PolicyRow.run_id))}
+
+    @reads
+    def learning_curve(self, connection: Connection, run_id: str) -> list[CurveRow]:
+        """The rewards of a run's sampled episodes, by policy, n and update."""
+        query = select(*(_CURVE.c[name] for name in _CURVE_COLUMNS)).where(_CURVE.c.run_id == run_id)
+        rows = [CurveRow(*row) for row in connection.execute(query)]
+        return sorted(rows, key=lambda row: (row.policy, row.n, row.update_number))
+
+    @reads
+    def greedy_rewards(self, connection: Connection, run_id: str) -> list[GreedyReward]:
+        """What the finished policies of a run get on their training articles, by policy, article and n."""
+        query = (
+            select(EpisodeRow.policy, PolicyRow.seed, EpisodeRow.article_id, EpisodeRow.n, EpisodeRow.reward)
+            .join(PolicyRow, and_(PolicyRow.run_id == EpisodeRow.run_id, PolicyRow.name == EpisodeRow.policy))
+            .where(EpisodeRow.run_id == run_id, EpisodeRow.decoding == "greedy")
+        )
+        rewards = [GreedyReward(*row) for row in connection.execute(query)]
+        return sorted(rewards, key=lambda greedy: (greedy.policy, greedy.article_id, greedy.n))
+
+    @reads
+    def update_numbers(self, connection: Connection, run_id: str) -> list[UpdateNumbers]:
+        """The updates of a run's policies, by policy and update."""
+        rows = connection.execute(select(UpdateRow.__table__).where(UpdateRow.run_id == run_id)).mappings()
+        updates = [
+            UpdateNumbers(row["policy"], row["update_number"], {name: row[name] for name in row if name not in _KEY})
+            for row in rows
+        ]
+        return sorted(updates, key=lambda update: (update.policy, update.update_number))
+
+
+def _columns_for(info: type[PolicyCheckpoint] | type[PolicyInfo]) -> Select[Any]:
+    return select(*(PolicyRow.__table__.columns[field.name] for field in fields(info)))
+
+
+def check_round(results: Sequence[RoundResult]) -> None:
     """Refuse results that a store cannot hold exactly, before anything is written.
 
     Raises:
@@ -113,70 +180,16 @@ def check(results: Sequence[RoundResult]) -> None:
     for result in results:
         if result.checkpoint is not None:
             _check_checkpoint(result.checkpoint)
-        for row in (_update_row(result), *_episode_rows(result)):
+        for row in (update_row(result), *episode_rows(result)):
             _check_row(row)
 
 
-def record(connection: Connection, run_id: str, epoch: int, results: Sequence[RoundResult]) -> None:
-    write_fenced(connection, run_id, epoch)
-    run_key = {"run_id": run_id}
-    checkpoints = [result.checkpoint for result in results if result.checkpoint is not None]
-    _save_checkpoints(connection, [run_key | _policy_row(checkpoint) for checkpoint in checkpoints])
-    insert_new(connection, UpdateRow, [run_key | _update_row(result) for result in results])
-    insert_new(connection, EpisodeRow, [run_key | row for result in results for row in _episode_rows(result)])
-
-
-def checkpoints(connection: Connection, run_id: str) -> list[PolicyCheckpoint]:
-    stored = [
-        PolicyCheckpoint(row.name, row.seed, tuple(row.lengths), row.updates, row.total_updates, row.config, row.state)
-        for row in connection.execute(select(PolicyRow.__table__).where(PolicyRow.run_id == run_id))
-    ]
-    # Sorted here, not by the database: the order of text depends on a Postgres database's locale.
-    return sorted(stored, key=lambda checkpoint: checkpoint.name)
-
-
-def infos(connection: Connection, run_id: str) -> list[PolicyInfo]:
-    query = select(
-        PolicyRow.name,
-        PolicyRow.seed,
-        PolicyRow.lengths,
-        PolicyRow.updates,
-        PolicyRow.total_updates,
-        PolicyRow.saved_at,
-    ).where(PolicyRow.run_id == run_id)
-    policies = [
-        PolicyInfo(row.name, row.seed, tuple(row.lengths), row.updates, row.total_updates, row.saved_at)
-        for row in connection.execute(query)
-    ]
-    return sorted(policies, key=lambda info: info.name)
-
-
-def updates(connection: Connection) -> dict[str, tuple[int, int]]:
-    query = select(PolicyRow.run_id, func.sum(PolicyRow.updates), func.sum(PolicyRow.total_updates))
-    return {row[0]: (int(row[1]), int(row[2])) for row in connection.execute(query.group_by(PolicyRow.run_id))}
-
-
-def learning_curve(connection: Connection, run_id: str) -> list[CurveRow]:
-    query = select(*(_CURVE.c[name] for name in _CURVE_COLUMNS)).where(_CURVE.c.run_id == run_id)
-    rows = [CurveRow(*row) for row in connection.execute(query)]
-    return sorted(rows, key=lambda row: (row.policy, row.n, row.update_number))
-
-
-def greedy_rewards(connection: Connection, run_id: str) -> list[GreedyReward]:
-    query = (
-        select(EpisodeRow.policy, PolicyRow.seed, EpisodeRow.article_id, EpisodeRow.n, EpisodeRow.reward)
-        .join(PolicyRow, _OF_EPISODE)
-        .where(EpisodeRow.run_id == run_id, EpisodeRow.decoding == "greedy")
-    )
-    rewards = [GreedyReward(*row) for row in connection.execute(query)]
-    return sorted(rewards, key=lambda greedy: (greedy.policy, greedy.article_id, greedy.n))
-
-
-def _save_checkpoints(connection: Connection, rows: list[dict[str, Any]]) -> None:
+def save_checkpoints(connection: Connection, run_id: str, checkpoints: Sequence[PolicyCheckpoint]) -> None:
     """Insert checkpoints, or replace those of fewer updates."""
-    if not rows:
+    if not checkpoints:
         return
-    statement = insert(connection, PolicyRow)
+    rows = [{"run_id": run_id} | _policy_row(checkpoint) for checkpoint in checkpoints]
+    statement = upsert(connection, PolicyRow)
     new = statement.excluded
     connection.execute(
         statement.on_conflict_do_update(
@@ -201,12 +214,12 @@ def _policy_row(checkpoint: PolicyCheckpoint) -> dict[str, Any]:
     }
 
 
-def _update_row(result: RoundResult) -> dict[str, Any]:
+def update_row(result: RoundResult) -> dict[str, Any]:
     numbers = asdict(result.statistics)
     return {"policy": result.policy, "update_number": numbers.pop("update"), **numbers}
 
 
-def _episode_rows(result: RoundResult) -> Iterator[dict[str, Any]]:
+def episode_rows(result: RoundResult) -> Iterator[dict[str, Any]]:
     policy = {"policy": result.policy}
     for gradient in result.gradients:
         place = policy | {"update_number": result.statistics.update, "article_id": gradient.article_id, "n": gradient.n}

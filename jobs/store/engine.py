@@ -1,4 +1,4 @@
-"""Engines: one writer and one reader per store, with the same behaviour on SQLite and Postgres.
+"""Engines: one writer and one reader per store. What differs between SQLite and Postgres is here.
 
 Facts about SQLite that shape this file: a plain BEGIN that reads and then writes fails at once with "database is
 locked" when somebody else has written in between, whatever the timeout, so the writer begins IMMEDIATE; and DDL
@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -23,7 +24,10 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from core.errors import StoreError, StoreUnavailableError
 from jobs.store.address import Address
-from jobs.store.storable_text import escaped
+from jobs.store.tables import Base
+
+if TYPE_CHECKING:  # a store is one of them
+    from sqlalchemy.dialects import postgresql, sqlite
 
 BUSY_SECONDS = 30
 _SWITCH_AGAIN_SECONDS = 0.05
@@ -136,6 +140,37 @@ def may_do_everything(address: Address) -> bool:
         engine.dispose()
 
 
+def upsert(connection: Connection, table: type[Base]) -> "postgresql.Insert | sqlite.Insert":
+    """An insert that supports ON CONFLICT. Both databases have the same syntax for it; SQLAlchemy's core has none."""
+    if connection.dialect.name == "postgresql":
+        from sqlalchemy.dialects import postgresql
+
+        return postgresql.insert(table)
+    from sqlalchemy.dialects import sqlite
+
+    return sqlite.insert(table)
+
+
+def insert_new(connection: Connection, table: type[Base], rows: list[dict[str, Any]]) -> None:
+    """Insert the rows whose key is not there yet."""
+    if rows:
+        connection.execute(upsert(connection, table).on_conflict_do_nothing(), rows)
+
+
+def is_storable(text: str) -> bool:
+    """Whether every database can keep the text as it is: without NUL, and without half of a surrogate pair."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def escaped(text: str) -> str:
+    """`text` with characters that no database stores escaped. Errors may quote such bytes."""
+    return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
+
+
 def not_text(error: UnicodeEncodeError) -> StoreError:
     """What to say where half of a surrogate pair was to go to the database: it stands for a byte that is no UTF-8."""
     return StoreError(f"{escaped(str(error.object))!r} is no text that a database can read ({error.reason}): use UTF-8")
@@ -194,11 +229,26 @@ def _switch_to_wal(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
 def _postgres_engine(address: Address, **options: object) -> Engine:
     connect = {name: value for name, value in _POSTGRES.items() if name not in address.url.query}
     try:
-        return create_engine(address.url, json_serializer=_dump_json, connect_args=connect, **options)
+        engine = create_engine(address.url, json_serializer=_dump_json, connect_args=connect, **options)
     except ImportError as error:
         raise StoreError(
             f'the store {address.shown} needs psycopg 3, which is not installed: run `pip install "psycopg[binary]"`'
         ) from error
+    event.listen(engine, "connect", _plain_numbers)
+    return engine
+
+
+def _plain_numbers(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+    """Read `numeric` as SQLite gives it, as int or float: Postgres has it for sums and means of integers."""
+    from psycopg.abc import Buffer
+    from psycopg.adapt import Loader
+
+    class PlainNumber(Loader):
+        def load(self, data: Buffer) -> int | float:
+            written = bytes(data)
+            return int(written) if written.lstrip(b"-").isdigit() else float(written)
+
+    connection.adapters.register_loader("numeric", PlainNumber)
 
 
 def _postgres_read_only(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:

@@ -1,15 +1,12 @@
-"""The progress that a driver reports with its heartbeat, and what else `nws watch` shows.
+"""The progress that a driver reports with its heartbeat, and what else `nws watch` shows."""
 
-Each function works inside one transaction, and reads a few rows by their keys: a store may hold millions.
-"""
-
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, select
 
 from core.types import SystemKind
-from jobs.store.on_conflict import insert
+from jobs.store.database import Database, reads
 from jobs.store.tables import ArticleRow, FailureRow, ProgressRow, SummaryRow, SystemRow
 
 
@@ -76,51 +73,41 @@ class Reason:
     failed_at: datetime
 
 
-def note(connection: Connection, run_id: str, progress: Progress) -> None:
-    """Replace what was noted of the run. The caller has checked the driver's epoch."""
-    values = {**asdict(progress), "actors": [asdict(actor) for actor in progress.actors]}
-    statement = insert(connection, ProgressRow).values(run_id=run_id, **values)
-    connection.execute(statement.on_conflict_do_update(index_elements=["run_id"], set_=values))
+class Watching(Database):
+    """The methods of a store for `nws watch`: they read a few rows by their keys, as a store may hold millions."""
 
+    @reads
+    def progress(self, connection: Connection, run_id: str) -> Progress | None:
+        """What the run's driver is, or was, at; None if it has not told yet."""
+        row = connection.execute(select(ProgressRow.__table__).where(ProgressRow.run_id == run_id)).one_or_none()
+        if row is None:
+            return None
+        values = {name: value for name, value in row._mapping.items() if name != "run_id"}
+        values["actors"] = tuple(ActorShare(**actor) for actor in row.actors)
+        return Progress(**values)
 
-def read(connection: Connection, run_id: str) -> Progress | None:
-    row = connection.execute(select(ProgressRow.__table__).where(ProgressRow.run_id == run_id)).one_or_none()
-    if row is None:
-        return None
-    values = {name: value for name, value in row._mapping.items() if name != "run_id"}
-    values["actors"] = tuple(ActorShare(**actor) for actor in row.actors)
-    return Progress(**values)
-
-
-def forget(connection: Connection, run_id: str) -> None:
-    connection.execute(delete(ProgressRow).where(ProgressRow.run_id == run_id))
-
-
-def written(connection: Connection, run_id: str, article_id: str) -> list[Written]:
-    same_system = (SystemRow.run_id == SummaryRow.run_id) & (SystemRow.system == SummaryRow.system)
-    query = (
-        select(
-            ArticleRow.dataset,
-            ArticleRow.key,
-            SummaryRow.system,
-            SystemRow.kind,
-            SummaryRow.n,
-            SummaryRow.text,
-            SummaryRow.bertscore_f1,
+    @reads
+    def summaries_of(self, connection: Connection, run_id: str, article_id: str) -> list[Written]:
+        """The summaries of an article in a run, in no order."""
+        article, summary = ArticleRow, SummaryRow
+        query = (
+            select(article.dataset, article.key, SystemRow.kind)
+            .add_columns(summary.system, summary.n, summary.text, summary.bertscore_f1)
+            .join(article, article.id == summary.article_id)
+            .join(SystemRow, (SystemRow.run_id == summary.run_id) & (SystemRow.system == summary.system))
+            .where(summary.run_id == run_id, summary.article_id == article_id)
         )
-        .join(ArticleRow, ArticleRow.id == SummaryRow.article_id)
-        .join(SystemRow, same_system)
-        .where(SummaryRow.run_id == run_id, SummaryRow.article_id == article_id)
-    )
-    return [Written(**row._mapping) for row in connection.execute(query)]
+        return [Written(**row._mapping) for row in connection.execute(query)]
 
-
-def reasons(connection: Connection, run_id: str, count: int) -> list[Reason]:
-    query = (
-        select(ArticleRow.dataset, ArticleRow.key, FailureRow.error_class, FailureRow.message, FailureRow.failed_at)
-        .join(ArticleRow, ArticleRow.id == FailureRow.article_id)
-        .where(FailureRow.run_id == run_id)
-        .order_by(FailureRow.failed_at.desc(), FailureRow.article_id)
-        .limit(count)
-    )
-    return [Reason(**row._mapping) for row in connection.execute(query)]
+    @reads
+    def newest_failures(self, connection: Connection, run_id: str, count: int) -> list[Reason]:
+        """Why articles of this run failed, the newest first."""
+        failure = FailureRow
+        query = (
+            select(ArticleRow.dataset, ArticleRow.key, failure.error_class, failure.message, failure.failed_at)
+            .join(ArticleRow, ArticleRow.id == failure.article_id)
+            .where(failure.run_id == run_id)
+            .order_by(failure.failed_at.desc(), failure.article_id)
+            .limit(count)
+        )
+        return [Reason(**row._mapping) for row in connection.execute(query)]

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, Engine
+from sqlalchemy import Connection, CursorResult
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from core.errors import StoreError
-from jobs.store.address import Address
+from jobs.store.database import Database
 from jobs.store.engine import database_message, not_text
 
 _READS = re.compile(r"\s*(\(|SELECT\b|WITH\b|VALUES\b|--|/\*)", re.IGNORECASE)
@@ -78,35 +78,42 @@ class _Watch:
         return StoreError(f"the query was ended: it took more than {self._seconds:g} s", settings=("timeout",))
 
 
-@contextlib.contextmanager
-def run_query(reader: Engine, address: Address, sql: str, timeout: float | None = None) -> Iterator[Answer]:
-    """Run one SQL statement that returns rows, for at most `timeout` seconds.
+class Queries(Database):
+    """The method of a store for SQL that a person writes."""
 
-    Raises:
-        StoreError: The database refused the SQL, with its own message; the SQL writes, or returns no rows; or the time
-            was over.
-    """
-    watch = _Watch(timeout)
-    try:
-        # no_parameters: % and : in the SQL mean what they mean to the database. stream_results: on Postgres that
-        # declares a cursor for the SQL, which takes one statement, and only one that reads. (A read-only transaction
-        # alone is not enough: SQL may end it, or set it to read-write.)
-        options = {"no_parameters": True, "stream_results": True}
-        with reader.begin() as connection:
-            watch.begin(connection)
-            with contextlib.closing(connection.execution_options(**options).exec_driver_sql(sql)) as result:
-                if not result.returns_rows:
-                    raise StoreError("the SQL returns no rows: write one SELECT")
-                yield Answer(tuple(result.keys()), watch.rows(result))
-    except UnicodeEncodeError as error:
-        raise not_text(error) from error
-    except SQLAlchemyError as error:
-        if isinstance(error, DBAPIError):
-            watch.require_time(error)
-        message = database_message(error, address)
-        if isinstance(error, DBAPIError) and (_is_write(error) or not _READS.match(sql)):
-            raise StoreError(f"queries are read-only, one SELECT at a time: {message}") from error
-        raise StoreError(f"the query failed: {message}") from error
+    @contextlib.contextmanager
+    def query(self, sql: str, timeout: float | None = None) -> Iterator[Answer]:
+        """Run one SQL statement that reads: `with store.query("SELECT …") as answer: … answer.rows`.
+
+        Args:
+            sql: the statement.
+            timeout: seconds after which it is ended; None for never.
+
+        Raises:
+            StoreError: On entering or reading: the database's own message; the SQL writes, or returns no rows; or the
+                time is over.
+        """
+        watch = _Watch(timeout)
+        try:
+            # no_parameters: % and : in the SQL mean what they mean to the database. stream_results: on Postgres that
+            # declares a cursor for the SQL, which takes one statement, and only one that reads. (A read-only
+            # transaction alone is not enough: SQL may end it, or set it to read-write.)
+            options = {"no_parameters": True, "stream_results": True}
+            with self._reader.begin() as connection:
+                watch.begin(connection)
+                with contextlib.closing(connection.execution_options(**options).exec_driver_sql(sql)) as result:
+                    if not result.returns_rows:
+                        raise StoreError("the SQL returns no rows: write one SELECT")
+                    yield Answer(tuple(result.keys()), watch.rows(result))
+        except UnicodeEncodeError as error:
+            raise not_text(error) from error
+        except SQLAlchemyError as error:
+            if isinstance(error, DBAPIError):
+                watch.require_time(error)
+            message = database_message(error, self._address)
+            if isinstance(error, DBAPIError) and (_is_write(error) or not _READS.match(sql)):
+                raise StoreError(f"queries are read-only, one SELECT at a time: {message}") from error
+            raise StoreError(f"the query failed: {message}") from error
 
 
 def _is_write(error: DBAPIError) -> bool:

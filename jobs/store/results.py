@@ -1,4 +1,4 @@
-"""What runs produce: articles, summaries and failures. Each function works inside one transaction."""
+"""What runs produce: articles, summaries and failures."""
 
 import functools
 import math
@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, bindparam, cast, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, bindparam, cast, func, select
 
 from core.errors import StoreError
-from core.types import PLUGIN_SCORES, Article, BundleResult, Failure, Landed, Summary
-from jobs.store.on_conflict import insert, insert_new
-from jobs.store.reuse import Reusable, copy, require_complete
-from jobs.store.runs import write_fenced
-from jobs.store.storable_text import escaped, is_storable
+from core.types import PLUGIN_SCORES, Article, BundleResult, Failure, Summary
+from jobs.store.database import Database, reads
+from jobs.store.engine import escaped, is_storable, upsert
 from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # with NumPy and SciPy, which `nws ls` need not wait for
+    from core.analysis import Metric, Points
     from core.article_ids import ArticleIds
 
 
@@ -58,7 +57,67 @@ class FailureInfo:
     failed_at: datetime
 
 
-def check(articles: Sequence[Article], result: BundleResult) -> None:
+class Results(Database):
+    """The methods of a store that read what a run has of its articles."""
+
+    @reads
+    def finished_article_ids(self, connection: Connection, run_id: str, stage: Stage = SWEEP) -> "ArticleIds":
+        """The articles that have their summaries of a stage: those that a resumed run leaves out there."""
+        from core.article_ids import ArticleIds
+
+        query = select(SummaryRow.article_id).distinct().where(stage.holds(run_id))
+        return ArticleIds.of(connection.execute(query).scalars())
+
+    @reads
+    def failures(self, connection: Connection, run_id: str, article_id: str | None = None) -> list[FailureInfo]:
+        """The articles that this run could not finish, by dataset and key; or that one, by stage."""
+        of_failure = (column for column in FailureRow.__table__.columns if column.name != "run_id")
+        query = (
+            select(ArticleRow.dataset, ArticleRow.key, *of_failure)
+            .join(ArticleRow, ArticleRow.id == FailureRow.article_id)
+            .where(FailureRow.run_id == run_id)
+        )
+        if article_id is not None:
+            query = query.where(FailureRow.article_id == article_id)
+        infos = [FailureInfo(**row._mapping) for row in connection.execute(query)]
+        return sorted(infos, key=lambda failure: (failure.dataset, failure.key, failure.article_id, failure.stage))
+
+    @reads
+    def content_hashes(self, connection: Connection, run_id: str) -> dict[str, str]:
+        """Of every article with a summary in a run, by its id: what names it in runs that read it from other files."""
+        query = select(ArticleRow.id, ArticleRow.content_hash).where(ArticleRow.id.in_(_summarized(run_id)))
+        return {row.id: row.content_hash for row in connection.execute(query)}
+
+    @reads
+    def article_keys(self, connection: Connection, run_id: str) -> dict[str, tuple[str, str]]:
+        """Of every article with a summary in a run, by its id: the dataset and the key that it was read under."""
+        query = select(ArticleRow.id, ArticleRow.dataset, ArticleRow.key).where(ArticleRow.id.in_(_summarized(run_id)))
+        return {row.id: (row.dataset, row.key) for row in connection.execute(query)}
+
+    @reads
+    def points(
+        self,
+        connection: Connection,
+        run_id: str,
+        metrics: "Sequence[Metric] | None" = None,
+        *,
+        repeated_words: bool = False,
+        systems: Sequence[str] | None = None,
+    ) -> "Points":
+        """Every summary of a run, or of these `systems`, with its scores in `metrics` (all).
+
+        With `repeated_words`, it says how much of each text repeats, too.
+        """
+        from jobs.store.points import read_points
+
+        return read_points(connection, run_id, metrics, repeated_words, systems)
+
+
+def _summarized(run_id: str) -> Select[str]:
+    return select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
+
+
+def check_landed(articles: Sequence[Article], result: BundleResult) -> None:
     """Refuse results that a store cannot hold exactly, before anything is written.
 
     Raises:
@@ -87,44 +146,6 @@ def check(articles: Sequence[Article], result: BundleResult) -> None:
     named = {summary.article_id for summary in result.summaries} | {fail.article_id for fail in result.failures}
     if strangers := named - {article.id for article in articles}:
         raise StoreError(f"the results are of articles that are not in their bundle: {', '.join(sorted(strangers))}")
-
-
-def record(
-    connection: Connection,
-    run_id: str,
-    epoch: int,
-    landed: Sequence[Landed],
-    stage: Stage,
-    reusable: Reusable | None = None,
-) -> None:
-    write_fenced(connection, run_id, epoch)
-    # In the order of their ids: two runs that store the same articles at once could deadlock on Postgres otherwise.
-    articles = sorted({article.id: article for bundle, _ in landed for article in bundle}.items())
-    ids = [article_id for article_id, _ in articles]
-    before = count(connection, run_id, ids)
-    summaries = [summary for _, result in landed for summary in result.summaries]
-    failed = [failure for _, result in landed for failure in result.failures]
-    done = set(ids) - {failure.article_id for failure in failed}
-    insert_new(connection, ArticleRow, [_article_row(article) for _, article in articles])
-    if reusable is not None:
-        copy(connection, run_id, reusable, sorted(done))
-    insert_new(connection, SummaryRow, [_summary_row(run_id, summary) for summary in summaries])
-    if reusable is not None:
-        require_complete(connection, run_id, reusable, sorted(done))
-    if done:
-        connection.execute(
-            delete(FailureRow).where(
-                FailureRow.run_id == run_id,
-                FailureRow.article_id == bindparam("done"),
-                FailureRow.stage == stage.name,
-            ),
-            [{"done": article_id} for article_id in done],
-        )
-    _upsert_failures(connection, run_id, failed, stage)
-    after = count(connection, run_id, ids)
-    # What was there already is in both: a transaction that is repeated counts nothing twice.
-    grown = {name: getattr(RunRow, name) + after[name] - before[name] for name in after}
-    connection.execute(update(RunRow).where(RunRow.id == run_id).values(grown))
 
 
 def count(connection: Connection, run_id: str, article_ids: Sequence[str] | None = None) -> dict[str, int]:
@@ -172,42 +193,7 @@ def _counts(all_articles: bool) -> Select[tuple[int, int, int, int]]:
     ).select_from(by_article)
 
 
-def finished_article_ids(connection: Connection, run_id: str, stage: Stage) -> "ArticleIds":
-    from core.article_ids import ArticleIds  # with NumPy, which `nws ls` need not wait for
-
-    query = select(SummaryRow.article_id).distinct().where(stage.holds(run_id))
-    return ArticleIds.of(connection.execute(query).scalars())
-
-
-def failures(connection: Connection, run_id: str, article_id: str | None = None) -> list[FailureInfo]:
-    query = (
-        select(
-            ArticleRow.dataset,
-            ArticleRow.key,
-            *(column for column in FailureRow.__table__.columns if column.name != "run_id"),
-        )
-        .join(ArticleRow, ArticleRow.id == FailureRow.article_id)
-        .where(FailureRow.run_id == run_id)
-    )
-    if article_id is not None:
-        query = query.where(FailureRow.article_id == article_id)
-    infos = [FailureInfo(**row._mapping) for row in connection.execute(query)]
-    return sorted(infos, key=lambda failure: (failure.dataset, failure.key, failure.article_id, failure.stage))
-
-
-def content_hashes(connection: Connection, run_id: str) -> dict[str, str]:
-    article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
-    query = select(ArticleRow.id, ArticleRow.content_hash).where(ArticleRow.id.in_(article_ids))
-    return {row.id: row.content_hash for row in connection.execute(query)}
-
-
-def article_keys(connection: Connection, run_id: str) -> dict[str, tuple[str, str]]:
-    article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
-    query = select(ArticleRow.id, ArticleRow.dataset, ArticleRow.key).where(ArticleRow.id.in_(article_ids))
-    return {row.id: (row.dataset, row.key) for row in connection.execute(query)}
-
-
-def _upsert_failures(connection: Connection, run_id: str, failed: Sequence[Failure], stage: Stage) -> None:
+def record_failures(connection: Connection, run_id: str, failed: Sequence[Failure], stage: Stage) -> None:
     # A late failure says nothing about an article that has its summaries by now.
     ids = [failure.article_id for failure in failed]
     query = select(SummaryRow.article_id).where(stage.holds(run_id), SummaryRow.article_id.in_(ids))
@@ -215,7 +201,7 @@ def _upsert_failures(connection: Connection, run_id: str, failed: Sequence[Failu
     rows = [_failure_row(run_id, stage, failure) for failure in failed if failure.article_id not in done]
     if not rows:
         return
-    statement = insert(connection, FailureRow)
+    statement = upsert(connection, FailureRow)
     new = statement.excluded
     replaced = {name: new[name] for name in ("error_class", "message", "node", "failed_at")}
     connection.execute(
@@ -227,7 +213,7 @@ def _upsert_failures(connection: Connection, run_id: str, failed: Sequence[Failu
     )
 
 
-def _article_row(article: Article) -> dict[str, Any]:
+def article_row(article: Article) -> dict[str, Any]:
     return {
         "id": article.id,
         "dataset": article.dataset,
@@ -239,7 +225,7 @@ def _article_row(article: Article) -> dict[str, Any]:
     }
 
 
-def _summary_row(run_id: str, summary: Summary) -> dict[str, Any]:
+def summary_row(run_id: str, summary: Summary) -> dict[str, Any]:
     return {
         "run_id": run_id,
         "article_id": summary.article_id,

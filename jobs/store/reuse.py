@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import BindParameter, Connection, String, bindparam, func, select, text
 
 from core.errors import StoreError
+from jobs.store.database import Database, reads
 from jobs.store.tables import RunRow, SummaryRow, SystemRow
 
 _ARTICLES_AT_ONCE = 1_000
@@ -60,27 +61,6 @@ class Reusable:
     system_fingerprint: str | None = None
 
 
-def find(connection: Connection, run_id: str, stage: StageWork, arithmetic: str | None) -> Reusable | None:
-    """What can be copied to a stage of a run, None where no other run has its work in one arithmetic.
-
-    `arithmetic` is that of the run's workers; where it is None, that of the newest run that has the work is taken.
-    """
-    query = (
-        select(SystemRow.run_id, SystemRow.system, RunRow.arithmetic)
-        .join(RunRow, RunRow.id == SystemRow.run_id)
-        .where(SystemRow.work.in_(stage.works.values()), SystemRow.run_id != run_id)
-        .order_by(RunRow.created_at.desc(), RunRow.id.desc())
-    )
-    sources: dict[str, frozenset[str]] = {}
-    for source, system, ways in connection.execute(query):
-        if len(ways) == 1 and arithmetic in (None, ways[0]):
-            arithmetic = ways[0]
-            sources[source] = sources.get(source, frozenset()) | {system}
-    if arithmetic is None or not sources:
-        return None
-    return Reusable(sources, stage, arithmetic)
-
-
 def _lists(*names: str) -> list[BindParameter[str]]:
     """Parameters that are lists of texts: Postgres asks for the type where one is empty."""
     return [bindparam(name, expanding=True, type_=String) for name in names]
@@ -98,25 +78,52 @@ WHERE a.content_hash IN :hashes AND s.article_id = a.id AND {_MADE_ALIKE}
 """).bindparams(*_lists("hashes", "sources"), bindparam("lengths", expanding=True))
 
 
-def known(
-    connection: Connection, reusable: Reusable, content_hashes: Mapping[str, str]
-) -> dict[str, set[tuple[str, int]]]:
-    """For each article, the system and n of every summary that can be copied; articles without any are left out.
+class Reuse(Database):
+    """The methods of a store that find summaries to be copied."""
 
-    `content_hashes` are those of the articles, by their ids.
-    """
-    alike: dict[str, list[str]] = {}
-    for article_id, content_hash in content_hashes.items():
-        alike.setdefault(content_hash, []).append(article_id)
-    copyable: dict[str, set[tuple[str, int]]] = {}
-    hashes, of_all = sorted(alike), _values(connection, reusable)
-    for start in range(0, len(hashes), _ARTICLES_AT_ONCE):
-        values = of_all | {"hashes": hashes[start : start + _ARTICLES_AT_ONCE]}
-        for content_hash, of, source, system, n in connection.execute(_KNOWN, values):
-            if system in reusable.sources[source]:
-                for article_id in [of] if system in reusable.stage.by_article else alike[content_hash]:
-                    copyable.setdefault(article_id, set()).add((system, n))
-    return {article_id: rows for article_id, rows in copyable.items() if article_id in content_hashes}
+    @reads
+    def find_reusable(
+        self, connection: Connection, run_id: str, stage: StageWork, arithmetic: str | None
+    ) -> Reusable | None:
+        """What can be copied to a stage of a run, None where no other run has its work in one arithmetic.
+
+        `arithmetic` is that of the run's workers; where it is None, that of the newest run that has the work is taken.
+        """
+        query = (
+            select(SystemRow.run_id, SystemRow.system, RunRow.arithmetic)
+            .join(RunRow, RunRow.id == SystemRow.run_id)
+            .where(SystemRow.work.in_(stage.works.values()), SystemRow.run_id != run_id)
+            .order_by(RunRow.created_at.desc(), RunRow.id.desc())
+        )
+        sources: dict[str, frozenset[str]] = {}
+        for source, system, ways in connection.execute(query):
+            if len(ways) == 1 and arithmetic in (None, ways[0]):
+                arithmetic = ways[0]
+                sources[source] = sources.get(source, frozenset()) | {system}
+        if arithmetic is None or not sources:
+            return None
+        return Reusable(sources, stage, arithmetic)
+
+    @reads
+    def known_summaries(
+        self, connection: Connection, reusable: Reusable, content_hashes: Mapping[str, str]
+    ) -> dict[str, set[tuple[str, int]]]:
+        """For each article, the system and n of every summary that can be copied; articles without any are left out.
+
+        `content_hashes` are those of the articles, by their ids.
+        """
+        alike: dict[str, list[str]] = {}
+        for article_id, content_hash in content_hashes.items():
+            alike.setdefault(content_hash, []).append(article_id)
+        copyable: dict[str, set[tuple[str, int]]] = {}
+        hashes, of_all = sorted(alike), _values(connection, reusable)
+        for start in range(0, len(hashes), _ARTICLES_AT_ONCE):
+            values = of_all | {"hashes": hashes[start : start + _ARTICLES_AT_ONCE]}
+            for content_hash, of, source, system, n in connection.execute(_KNOWN, values):
+                if system in reusable.sources[source]:
+                    for article_id in [of] if system in reusable.stage.by_article else alike[content_hash]:
+                        copyable.setdefault(article_id, set()).add((system, n))
+        return {article_id: rows for article_id, rows in copyable.items() if article_id in content_hashes}
 
 
 def _values(connection: Connection, reusable: Reusable) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from jobs.drive.heartbeat_monitor import HeartbeatMonitor
-from jobs.drive.patience import patiently
 from jobs.drive.time_left import Span
 from jobs.store import Progress, Reason, RunInfo, Store, Written
 
@@ -73,7 +72,7 @@ class Viewer:
     """Looks at a run again and again, and asks only for what has changed. It waits for a store that is away."""
 
     def __init__(self, store: Store, run_id: str) -> None:
-        self._store = store
+        self._store = store.waiting()  # the driver itself says in its log that it waits
         self._run_id = run_id
         self._heartbeats = HeartbeatMonitor()
         self._failures = 0
@@ -88,9 +87,6 @@ class Viewer:
             ClusterError: its driver is gone, and the run has not ended.
             StoreError: there is no such run, or the store cannot be read.
         """
-        return patiently(self._look, _quietly)
-
-    def _look(self) -> View:
         store, run_id = self._store, self._run_id
         run = store.run_info(run_id)
         silent = self._heartbeats.check(run)
@@ -123,7 +119,3 @@ def at_one_length(summaries: Sequence[Written]) -> tuple[Written, ...]:
     n = lengths[len(lengths) // 2]
     shown = (summary for summary in summaries if summary.n == n)
     return tuple(sorted(shown, key=lambda summary: (-summary.bertscore_f1, summary.system)))
-
-
-def _quietly(text: str) -> None:
-    """The driver itself says in its log that it waits for the store."""

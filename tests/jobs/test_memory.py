@@ -18,7 +18,7 @@ from jobs.drive.pools import Makers
 from jobs.plan.phase1 import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase1 import Phase1Recipe
-from jobs.store import Store, open_store
+from jobs.store import RunWriter, open_store
 
 ARTICLES, WARM_UP, STEP = 1500, 500, 100
 # Sets of the ids of what has been read would take 200 bytes more, a summary's text or scores thousands.
@@ -30,18 +30,18 @@ def test_what_has_been_stored_is_forgotten(tmp_path: Path, monkeypatch: pytest.M
     asked = {"datasets": [{"name": str(tmp_path / "news.jsonl")}], "n": [7], "bundle_size": 20}
     pinned = pin(load_recipe(Phase1Recipe, "sample", asked))
     held: list[int] = []
-    record, stored = Store.record, 0
+    record, stored = RunWriter.record, 0
 
-    def metered(store: Store, run_id: str, epoch: int, landed: Sequence[Landed], *rest: object) -> None:
+    def metered(self: RunWriter, landed: Sequence[Landed], *rest: object) -> None:
         nonlocal stored
-        record(store, run_id, epoch, landed, *rest)
+        record(self, landed, *rest)
         stored += sum(len(bundle) for bundle, _ in landed)
         if stored >= WARM_UP and stored % STEP == 0:
             gc.collect()
             held.append(tracemalloc.get_traced_memory()[0])
 
     monkeypatch.setenv("NWS_STUB_SECONDS", "0")
-    monkeypatch.setattr(Store, "record", metered)
+    monkeypatch.setattr(RunWriter, "record", metered)
     with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
         tracemalloc.start()
         try:

@@ -27,7 +27,7 @@ def fill(store: Store) -> str:
     spec = RunSpec("phase1", recipe, "cafe", 7, EVIL, revisions | {"datasets": {EVIL: EVIL}}, signatures, 3)
     run_id = store.create_run(spec)
     epoch = store.claim_run(run_id, EVIL, 1)
-    store.start_run(run_id, epoch, EVIL, EVIL, {system: kind_of(system) for system in SYSTEMS})
+    store.writer(run_id, epoch).start(EVIL, EVIL, {system: kind_of(system) for system in SYSTEMS})
     of = [Article(EVIL, "test", f"{EVIL}{i}", f"News {EVIL} of {i}.", (f"News {EVIL} {i}.",)) for i in range(9)]
     score = Score(0.5, 0.5, 0.5)
     written = [
@@ -36,9 +36,9 @@ def fill(store: Store) -> str:
         for system in SYSTEMS
     ]
     lost = Failure(of[0].id, f"Error{EVIL}", f"no word: {EVIL}", 2, EVIL)
-    store.record(run_id, epoch, [(of, BundleResult(tuple(written), (lost,)))])
-    store.heartbeat(run_id, epoch, [LogLine(store.run_info(run_id).created_at, f"said {EVIL}")])
-    store.finish_run(run_id, epoch, "failed", f"failed: {EVIL}")
+    store.writer(run_id, epoch).record([(of, BundleResult(tuple(written), (lost,)))])
+    store.writer(run_id, epoch).heartbeat([LogLine(store.run_info(run_id).created_at, f"said {EVIL}")])
+    store.writer(run_id, epoch).finish("failed", f"failed: {EVIL}")
     return run_id
 
 

@@ -13,8 +13,8 @@ def two_runs(nws, tmp_path) -> None:
         for run_id in ("phase1-a", "phase1-b"):
             store.create_run(RunSpec("phase1", {}, "hash", 0, "v", {}, {}, 1), run_id)
             epoch = store.claim_run(run_id, "host", 1)
-            store.heartbeat(run_id, epoch, [LogLine(datetime.now(UTC), f"hello from {run_id}")])
-            store.finish_run(run_id, epoch, "done")
+            store.writer(run_id, epoch).heartbeat([LogLine(datetime.now(UTC), f"hello from {run_id}")])
+            store.writer(run_id, epoch).finish("done")
 
 
 def test_logs(nws, two_runs) -> None:

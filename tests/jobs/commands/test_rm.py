@@ -11,7 +11,7 @@ from jobs.store import RunSpec, open_store
 def ended(nws, tmp_path) -> str:
     with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
         run_id = store.create_run(RunSpec("phase1", {}, "hash", 0, "v", {}, {}, 1), "phase1-x")
-        store.finish_run(run_id, store.claim_run(run_id, "host", 1), "done")
+        store.writer(run_id, store.claim_run(run_id, "host", 1)).finish("done")
     return run_id
 
 

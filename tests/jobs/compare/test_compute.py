@@ -73,7 +73,7 @@ def add_run(store: Store) -> Callable[..., str]:
         )
         run_id = store.create_run(spec)
         epoch = store.claim_run(run_id, "host", 1)
-        store.start_run(run_id, epoch, None, "0.1.0", {system: kind_of(system) for system in systems})
+        store.writer(run_id, epoch).start(None, "0.1.0", {system: kind_of(system) for system in systems})
         texts = [article(i, dataset) for i in articles]
         gains = SYSTEMS | POLICIES
         noise = np.random.default_rng(1).normal(0, 0.03, (len(gains), 100))
@@ -88,8 +88,8 @@ def add_run(store: Store) -> Callable[..., str]:
             for system in systems
             for n in lengths
         ]
-        store.record(run_id, epoch, [(texts, BundleResult(tuple(found), ()))])
-        store.finish_run(run_id, epoch, "done")
+        store.writer(run_id, epoch).record([(texts, BundleResult(tuple(found), ()))])
+        store.writer(run_id, epoch).finish("done")
         return run_id
 
     return add
@@ -182,7 +182,7 @@ def test_articles_that_are_left_out_at_some_n_are_said_with_them(store, add_run)
     epoch = store.claim_run(run, "host", 2)
     late = article(90)
     rows = (summary(late, "random", 7, 0.4), summary(late, "lead", 9, 0.4), summary(late, "random", 9, 0.5))
-    store.record(run, epoch, [([late], BundleResult(rows, ()))])
+    store.writer(run, epoch).record([([late], BundleResult(rows, ()))])
     assert "Left out at n = 7: 1 article only A has, 0 articles only B has." in shown(compare(store, run))
 
 
@@ -208,7 +208,7 @@ def test_a_pair_without_a_common_article_is_named(store, add_run):
     first = add_run(("lead", "random"), articles=range(5))
     second_epoch = store.claim_run(first, "host", 2)
     late = article(90)
-    store.record(first, second_epoch, [([late], BundleResult((summary(late, "good|chunks", 7, 0.4),), ()))])
+    store.writer(first, second_epoch).record([([late], BundleResult((summary(late, "good|chunks", 7, 0.4),), ()))])
     found = compare(store, first)
     assert list(found.not_compared) == [("good|chunks", "lead")]
     why = "no article has a summary by both systems: good|chunks has 1 article of news, lead has 5 articles of news"
@@ -325,7 +325,7 @@ def test_systems_that_wrote_other_articles_of_two_runs_are_told(store, add_run):
     first = add_run(("lead",), articles=range(5))
     epoch = store.claim_run(first, "host", 2)
     late = article(90)
-    store.record(first, epoch, [([late], BundleResult((summary(late, "good|chunks", 7, 0.4),), ()))])
+    store.writer(first, epoch).record([([late], BundleResult((summary(late, "good|chunks", 7, 0.4),), ()))])
     second = add_run(("lead", "good|chunks"), articles=range(5))
     found = compare(store, first, second)
     assert found.not_compared["good|chunks", "good|chunks"] == (
@@ -339,7 +339,7 @@ def test_no_n_of_an_article_that_both_have_is_said(store, add_run):
     epoch = store.claim_run(run, "host", 2)
     one, two = article(0), article(1)
     rows = (summary(one, "random", 11, 0.4), summary(two, "random", 7, 0.4))
-    store.record(run, epoch, [([one, two], BundleResult(rows, ()))])
+    store.writer(run, epoch).record([([one, two], BundleResult(rows, ()))])
     assert "Random has no n = 9. Lead has no n = 11." in " ".join(shown(compare(store, run)).split())
     assert compare(store, run).comparisons[0].left_out == (9, 11)
 
@@ -351,7 +351,7 @@ def test_articles_that_are_all_too_short_are_said(store, add_run):
     rows = tuple(
         dataclasses.replace(summary(text, system, 9, 0.4), words=5) for text in texts for system in ("lead", "random")
     )
-    store.record(run, epoch, [(texts, BundleResult(rows, ()))])
+    store.writer(run, epoch).record([(texts, BundleResult(rows, ()))])
     with pytest.raises(RecipeError, match=r"every article of both has fewer words than n = 9\."):
         compare(store, run)
 
@@ -390,7 +390,7 @@ def test_datasets_have_their_own_tables(store, add_run):
     epoch = store.claim_run(run, "host", 2)
     others = [article(i, "xsum") for i in range(6)]
     rows = [summary(text, system, 7, 0.4) for text in others for system in ("lead", "random")]
-    store.record(run, epoch, [(others, BundleResult(tuple(rows), ()))])
+    store.writer(run, epoch).record([(others, BundleResult(tuple(rows), ()))])
     text = shown(compare(store, run))
     assert text.index("news: A − B") < text.index("xsum: A − B")
 
@@ -521,7 +521,7 @@ def test_a_merged_file_is_compared_with_its_two_parts(store, add_run):
     epoch = store.claim_run(parts, "host", 2)
     others = [article(i, "two") for i in range(20, 40)]
     rows = [summary(text, system, 7, 0.4) for text in others for system in ("good|chunks", "lead")]
-    store.record(parts, epoch, [(others, BundleResult(tuple(rows), ()))])
+    store.writer(parts, epoch).record([(others, BundleResult(tuple(rows), ()))])
     merged = add_run(("good|chunks", "lead"), dataset="both", articles=range(40))
     found = {of.dataset: of.lengths[0].articles for of in compare(store, parts, merged, "good|chunks").comparisons}
     assert found == {"one": 20, "two": 20}
@@ -532,7 +532,7 @@ def test_an_n_with_few_articles_does_not_speak_for_the_others(store, add_run):
     epoch = store.claim_run(run, "host", 2)
     others = [article(i) for i in range(90, 93)]
     rows = [summary(text, system, 9, 0.4) for text in others for system in ("good|chunks", "lead")]
-    store.record(run, epoch, [(others, BundleResult(tuple(rows), ()))])
+    store.writer(run, epoch).record([(others, BundleResult(tuple(rows), ()))])
     text = shown(compare(store, run, None, "good|chunks", "lead"))
     assert "Too few articles for a p below .05 at n = 9." in text
     assert "nothing can be significant" not in text

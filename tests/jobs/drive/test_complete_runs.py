@@ -20,7 +20,7 @@ from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned, PlannedStage
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase1 import Phase1Recipe
-from jobs.store import Stage, Store, open_store
+from jobs.store import RunWriter, Stage, Store, open_store
 
 QUIET = Console(file=io.StringIO())
 STUB = Makers(stub_work.work)
@@ -57,15 +57,15 @@ def in_two_stages(pinned: Pinned) -> Pinned:
 
 def after_bundles(monkeypatch: pytest.MonkeyPatch, bundles: int, do: Callable[[], object]) -> list[Landed]:
     """Do something as soon as so many bundles are stored; the list grows with all that are."""
-    record, stored = Store.record, list[Landed]()
+    record, stored = RunWriter.record, list[Landed]()
 
-    def recorded(self: Store, run_id: str, epoch: int, landed: Sequence[Landed], *rest: object) -> None:
-        record(self, run_id, epoch, landed, *rest)
+    def recorded(self: RunWriter, landed: Sequence[Landed], *rest: object) -> None:
+        record(self, landed, *rest)
         stored.extend(landed)
         if len(stored) == bundles:
             do()
 
-    monkeypatch.setattr(Store, "record", recorded)
+    monkeypatch.setattr(RunWriter, "record", recorded)
     return stored
 
 

@@ -13,14 +13,14 @@ from core.article_ids import ArticleIds
 from core.errors import FencedError, HubError, RecipeError, StoreError, StoreUnavailableError
 from core.sweep import Sweeper
 from core.types import SegmentedArticle, Summary
-from jobs.drive import driver, patience
+from jobs.drive import driver
 from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.pools import Makers
 from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase1 import Phase1Recipe
-from jobs.store import Store, open_store
+from jobs.store import RunWriter, Store, open_store
 
 QUIET = Console(file=io.StringIO())
 SMALL = {"limit": 5, "n": [1, 7], "bundle_size": 2}
@@ -119,14 +119,14 @@ def test_a_failing_article_is_recorded_and_tried_again_on_resume(
 def test_a_driver_that_was_replaced_stops_and_leaves_the_run_alone(
     store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record = Store.record
+    record = RunWriter.record
     taken = []
 
-    def taken_over(self: Store, run_id: str, epoch: int, *rest: object) -> None:
-        taken.append(self.claim_run(run_id, "elsewhere", 1, take_over=True))
-        record(self, run_id, epoch, *rest)
+    def taken_over(self: RunWriter, *arguments: object) -> None:
+        taken.append(store.claim_run(self.id, "elsewhere", 1, take_over=True))
+        record(self, *arguments)
 
-    monkeypatch.setattr(Store, "record", taken_over)
+    monkeypatch.setattr(RunWriter, "record", taken_over)
     with pytest.raises(FencedError, match="elsewhere"):
         driver.start(store, pinned, "inline", QUIET)
     (run,) = store.list_runs()
@@ -139,7 +139,7 @@ def test_an_error_that_stops_the_run_is_kept_with_it(
     def refused(*args: object) -> None:
         raise StoreError("permission denied")
 
-    monkeypatch.setattr(Store, "record", refused)
+    monkeypatch.setattr(RunWriter, "record", refused)
     with pytest.raises(StoreError, match="permission denied"):
         driver.start(store, pinned, "inline", QUIET)
     (run,) = store.list_runs()
@@ -151,16 +151,17 @@ def test_a_store_that_does_not_come_back_is_not_waited_for_again_to_write_the_en
 ) -> None:
     tried: list[object] = []
 
-    def away(self: Store, *arguments: object) -> None:
+    def away(*arguments: object) -> None:
         tried.append(arguments)
         raise StoreUnavailableError("gone")
 
-    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 0.2)
-    monkeypatch.setattr(Store, "record", lambda self, *arguments: away(self))
-    monkeypatch.setattr(Store, "finish_run", away)
+    monkeypatch.setattr("jobs.store.patience.PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(RunWriter, "record", lambda self, *arguments: self.store.retried(away))
+    monkeypatch.setattr(RunWriter, "finish", lambda self, *arguments: self.store.retried(lambda: away(*arguments)))
     with pytest.raises(StoreUnavailableError, match="gone"):
         driver.start(store, pinned, "inline", QUIET, Makers(stub_work.work))
-    assert [arguments[2] for arguments in tried if arguments] == ["failed"]
+    assert tried.count(()) > 1
+    assert [arguments[0] for arguments in tried if arguments] == ["failed"]
 
 
 def test_a_model_that_is_not_there_is_found_before_there_is_a_run(store: Store) -> None:

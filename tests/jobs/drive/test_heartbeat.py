@@ -12,7 +12,7 @@ from rich.console import Console
 from core.errors import CancelledError, FencedError, StoreError, StoreUnavailableError
 from jobs.drive import heartbeat
 from jobs.drive.heartbeat import Heart
-from jobs.store import RunSpec, Store, open_store, runs
+from jobs.store import RunSpec, RunWriter, Store, open_store, runs
 
 SPEC = RunSpec("phase1", {}, "hash", 0, "v", {}, {}, 1)
 
@@ -53,8 +53,8 @@ def test_what_a_driver_is_at_is_stored_with_a_beat_when_it_has_changed(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noted: list[object] = []
-    real = Store.heartbeat
-    monkeypatch.setattr(Store, "heartbeat", lambda *args: (noted.append(args[4]), real(*args))[1])
+    real = RunWriter.heartbeat
+    monkeypatch.setattr(RunWriter, "heartbeat", lambda *args: (noted.append(args[2]), real(*args))[1])
     run_id, heart = heart_of(store)
     with heart:
         heart.show({"stage": "sweep", "finished": 2})
@@ -68,14 +68,14 @@ def test_what_a_driver_is_at_is_stored_with_a_beat_when_it_has_changed(
 
 
 def test_a_beat_that_fails_tells_it_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, fails = Store.heartbeat, [True]
+    real, fails = RunWriter.heartbeat, [True]
 
     def heartbeat(*args: object) -> bool:
         if fails and fails.pop():
             raise StoreUnavailableError("away")
         return real(*args)
 
-    monkeypatch.setattr(Store, "heartbeat", heartbeat)
+    monkeypatch.setattr(RunWriter, "heartbeat", heartbeat)
     run_id, heart = heart_of(store)
     heart.show({"stage": "sweep", "finished": 2})
     with heart:

@@ -14,7 +14,7 @@ from jobs.drive import driver
 from jobs.drive.pools import Makers
 from jobs.drive.run import Outcome
 from jobs.plan.job import find_job
-from jobs.store import Store, open_store
+from jobs.store import RunWriter, Store, open_store
 
 OTHER = ("NWS 0123456789ab", *software()[1:])
 
@@ -72,13 +72,13 @@ def test_a_system_has_no_work_any_more_before_the_first_row_of_other_software_is
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another run could copy it in between."""
-    record, seen = Store.record, []
+    record, seen = RunWriter.record, []
 
-    def watched(self: Store, run_id: str, *rest: object) -> None:
-        seen.append(works(self, run_id))
-        record(self, run_id, *rest)
+    def watched(self: RunWriter, *arguments: object) -> None:
+        seen.append(works(store, self.id))
+        record(self, *arguments)
 
-    monkeypatch.setattr(Store, "record", watched)
+    monkeypatch.setattr(RunWriter, "record", watched)
     monkeypatch.setattr("cluster.article_work.software", lambda: OTHER)
     run(store)
     assert seen == [{None}, {None}]
@@ -97,15 +97,15 @@ def test_a_driver_that_imported_what_nobody_knows_makes_no_work(store: Store, mo
 def test_a_model_that_is_changed_during_a_stage_is_told_recorded_and_its_rows_are_not_copied(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, record, said = tmp_path / "mine", Store.record, io.StringIO()
+    folder, record, said = tmp_path / "mine", RunWriter.record, io.StringIO()
     shutil.copytree(tiny_models["bert"], folder)
 
-    def changing(self: Store, *arguments: object) -> None:
+    def changing(self: RunWriter, *arguments: object) -> None:
         record(self, *arguments)
         (folder / "config.json").write_text("other")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "record", changing)
+        patch.setattr(RunWriter, "record", changing)
         outcome = run(store, said, encoders=[str(folder)])
     assert "Warning: The model in " in said.getvalue()
     assert works(store, outcome.run_id) == {None}

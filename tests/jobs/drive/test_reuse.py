@@ -27,7 +27,7 @@ from jobs.plan.pinned import Pinned
 from jobs.recipes.baselines import BaselinesRecipe
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase1 import Phase1Recipe
-from jobs.store import Store, open_store
+from jobs.store import RunWriter, Store, open_store
 
 QUIET = Console(file=io.StringIO())
 SYSTEMS = 5
@@ -245,16 +245,16 @@ def test_an_interrupted_run_copies_on_and_computes_what_is_missing(
 ) -> None:
     drive(store, pinned_to(file, limit=9))
     pinned = pinned_to(file, n=[1, 7, 9])
-    record, calls = Store.record, []
+    record, calls = RunWriter.record, []
 
-    def interrupted(self: Store, *arguments: object) -> None:
+    def interrupted(self: RunWriter, *arguments: object) -> None:
         calls.append(arguments)
         if len(calls) == 2:
             raise KeyboardInterrupt
         record(self, *arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "record", interrupted)
+        patch.setattr(RunWriter, "record", interrupted)
         outcome, _ = drive(store, pinned)
     assert (outcome.state, outcome.articles, outcome.reused) == ("interrupted", 4, 4 * SYSTEMS * 2)
     counting = Counting()
@@ -269,15 +269,15 @@ def test_a_driver_that_is_replaced_while_it_copies_stops(
 ) -> None:
     drive(store, pinned_to(file))
     monkeypatch.setattr(reuse, "ROWS_AT_ONCE", 1)  # a bundle at a time
-    record, taken = Store.record, []
+    record, taken = RunWriter.record, []
 
-    def taken_over(self: Store, run_id: str, *rest: object) -> None:
-        record(self, run_id, *rest)
+    def taken_over(self: RunWriter, *arguments: object) -> None:
+        record(self, *arguments)
         if not taken:
-            taken.append(store.claim_run(run_id, "host-b", 1, take_over=True))
+            taken.append(store.claim_run(self.id, "host-b", 1, take_over=True))
 
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "record", taken_over)
+        patch.setattr(RunWriter, "record", taken_over)
         with pytest.raises(FencedError):
             drive(store, pinned_to(file))
     run = store.list_runs()[0]

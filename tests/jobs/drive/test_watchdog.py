@@ -62,7 +62,7 @@ def test_a_driver_that_dies_without_a_word_leaves_a_failed_run(store: Store) -> 
 def test_a_driver_that_ends_in_order_needs_no_watchdog(store: Store) -> None:
     run_id, epoch = claimed(store)
     with watchdog(store.url, run_id, epoch):
-        store.finish_run(run_id, epoch, "done", None)
+        store.writer(run_id, epoch).finish("done", None)
     with pytest.raises(ZeroDivisionError), watchdog(store.url, run_id, epoch):
         raise ZeroDivisionError
     run = store.run_info(run_id)

@@ -12,7 +12,7 @@ from jobs.drive.heartbeat import Heart
 from jobs.drive.pool_watch import WorkerWatch
 from jobs.drive.run import Run
 from jobs.plan.job import find_job
-from jobs.store import open_store
+from jobs.store import RunInfo, open_store
 
 HERE, THERE = Worker("Xeon", "here", "AVX512, MKL"), Worker("EPYC", "there", "AVX512, oneDNN layers")
 
@@ -27,15 +27,19 @@ def run(tmp_path: Path, said: io.StringIO) -> Iterator[Run]:
     with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
         run_id = store.create_run(find_job("phase1").plan("sample", {}).run_spec())
         epoch = store.claim_run(run_id, "here", 1)
-        yield Run(run_id, epoch, store, Heart(store, run_id, epoch, Console(file=said)))
+        yield Run(store, run_id, epoch, Heart(store, run_id, epoch, Console(file=said)))
+
+
+def info(run: Run) -> RunInfo:
+    return run.store.run_info(run.id)
 
 
 def test_workers_are_told_to_the_store_when_they_change(run: Run, said: io.StringIO) -> None:
     watch = WorkerWatch(run, "2 x 1 CPU")
     watch.look((HERE,))
-    assert (run.info().device, run.info().arithmetic) == ("2 x 1 CPU: Xeon on here", [HERE.arithmetic])
+    assert (info(run).device, info(run).arithmetic) == ("2 x 1 CPU: Xeon on here", [HERE.arithmetic])
     watch.look((HERE, Worker("Xeon", "there", HERE.arithmetic)))
-    assert run.info().device == "2 x 1 CPU: Xeon on here, Xeon on there"
+    assert info(run).device == "2 x 1 CPU: Xeon on here, Xeon on there"
     assert said.getvalue() == ""
 
 
@@ -44,7 +48,7 @@ def test_a_run_that_is_resumed_on_another_kind_of_cpu_says_so_once(run: Run, sai
     for _ in range(2):
         WorkerWatch(run, "1 x 1 CPU").look((THERE,))
     assert said.getvalue().count("multiply in 2 ways: AVX512, MKL; AVX512, oneDNN layers") == 1
-    assert run.info().arithmetic == [HERE.arithmetic, THERE.arithmetic]
+    assert info(run).arithmetic == [HERE.arithmetic, THERE.arithmetic]
 
 
 def test_workers_of_two_kinds_are_told_of_at_once(run: Run, said: io.StringIO) -> None:

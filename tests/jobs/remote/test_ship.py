@@ -301,11 +301,11 @@ def test_following_waits_for_a_new_end_and_hands_on_new_lines(store: Store, head
     def drive(text: str) -> Callable[[LogLine], None]:
         epoch = store.claim_run(run_id, socket.gethostname(), os.getpid())
         now = store.run_info(run_id).created_at
-        store.heartbeat(run_id, epoch, [LogLine(now, text), LogLine(now, "the end")])
+        store.writer(run_id, epoch).heartbeat([LogLine(now, text), LogLine(now, "the end")])
         return lambda line: said.append(line.text)
 
     say = drive("one")
-    store.finish_run(run_id, 1, "interrupted")
+    store.writer(run_id, 1).finish("interrupted")
     assert follow_run(store, run_id, START, say).state == "interrupted"
     assert said == ["one", "the end"]
 
@@ -315,7 +315,7 @@ def test_following_waits_for_a_new_end_and_hands_on_new_lines(store: Store, head
     def say_and_finish(line: LogLine) -> None:
         say(line)
         if line.text == "the end":
-            store.finish_run(run_id, 2, "done")
+            store.writer(run_id, 2).finish("done")
 
     assert follow_run(store, run_id, Place(1, 2), say_and_finish, (head, run_id)).state == "done"
     assert said == ["one", "the end", "two", "the end"]

@@ -47,9 +47,9 @@ def filled(store, count: int = 5, words: int = 3):
     spec = RunSpec("phase1", {}, "cafe", 7, "0.1.0+abc", {"models": {"m": "sha"}}, {"rouge": "rouge|stem:no"}, 2)
     run_id = store.create_run(spec)
     epoch = store.claim_run(run_id, "host", 1)
-    store.start_run(run_id, epoch, None, "0.1.0+abc", SYSTEMS)
+    store.writer(run_id, epoch).start(None, "0.1.0+abc", SYSTEMS)
     found = [summary(article, system, n, rng) for article in articles for system in SYSTEMS for n in (0, 3, 11)]
-    store.record(run_id, epoch, [(articles, BundleResult(tuple(found), ()))])
+    store.writer(run_id, epoch).record([(articles, BundleResult(tuple(found), ()))])
     return store.run_info(run_id)
 
 

@@ -51,7 +51,7 @@ def add_run(store: Store) -> Callable[..., RunInfo]:
         spec = RunSpec("phase1", {}, "cafe", 7, "0.1.0", {}, signatures or {"bertscore": "b|1"}, len(systems))
         run_id = store.create_run(spec)
         epoch = store.claim_run(run_id, "host", 1)
-        store.start_run(run_id, epoch, None, "0.1.0", {system: kind_of(system) for system in systems})
+        store.writer(run_id, epoch).start(None, "0.1.0", {system: kind_of(system) for system in systems})
         noise = np.random.default_rng(1).normal(0, 0.005, (articles, 8))
 
         def f1(system: str, n: int, i: int) -> float:
@@ -69,8 +69,8 @@ def add_run(store: Store) -> Callable[..., RunInfo]:
                 for n in lengths
                 if n or system == "writer"
             ]
-            store.record(run_id, epoch, [([*of, *unfinished], BundleResult(tuple(found), tuple(lost)))])
-        store.finish_run(run_id, epoch, "done")
+            store.writer(run_id, epoch).record([([*of, *unfinished], BundleResult(tuple(found), tuple(lost)))])
+        store.writer(run_id, epoch).finish("done")
         return store.run_info(run_id)
 
     return add

@@ -188,7 +188,7 @@ def failure() -> Callable[..., BundleResult]:
 @pytest.fixture
 def training(store: Store, run: tuple[str, int], articles: list[Article]) -> tuple[str, int]:
     """A run whose articles are stored: its id and the driver's epoch."""
-    store.record(*run, [(articles, BundleResult((), ()))])
+    store.writer(*run).record([(articles, BundleResult((), ()))])
     return run
 
 

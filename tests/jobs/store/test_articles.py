@@ -31,8 +31,8 @@ def fill(store: Store, spec: RunSpec) -> Callable[..., RunArticles]:
     def make(result: BundleResult, of: list[Article]) -> RunArticles:
         run_id = store.create_run(spec)
         epoch = store.claim_run(run_id, "host-a", 11)
-        store.start_run(run_id, epoch, None, "0.1.0", KINDS)
-        store.record(run_id, epoch, [(of, result)])
+        store.writer(run_id, epoch).start(None, "0.1.0", KINDS)
+        store.writer(run_id, epoch).record([(of, result)])
         return store.articles(run_id)
 
     return make

@@ -26,7 +26,7 @@ def run_id(store: Store, run: tuple[str, int], articles: list[Article], summary:
         for n in (0, 3, 5):
             found.append(replace(summary(article, "once", n), extra={"prompt_tokens": 90}))
             found.append(summary(article, "lead", n))
-    store.record(*run, [(articles[:3], BundleResult(tuple(found), ()))])
+    store.writer(*run).record([(articles[:3], BundleResult(tuple(found), ()))])
     return run[0]
 
 

@@ -55,13 +55,13 @@ plain = st.recursive(
 def test_what_is_recorded_comes_back(store, spec, articles, name, seed, lengths, config, state, update, drawn, greedy):
     run_id = store.create_run(spec)
     epoch = store.claim_run(run_id, "host", 1)
-    store.record(run_id, epoch, [(articles, BundleResult((), ()))])
+    store.writer(run_id, epoch).record([(articles, BundleResult((), ()))])
     total = update.update + 1
     checkpoint = PolicyCheckpoint(name, seed, lengths, total, total, config, state)
     article_id, n = articles[0].id, lengths[0]
     gradient = ArticleGradient(article_id, n, {}, drawn, 0.0, 0.0)
     decoded = Decoded(article_id, n, *greedy)
-    store.record_round(run_id, epoch, [RoundResult(name, update, [gradient], [decoded], checkpoint)])
+    store.writer(run_id, epoch).record_round([RoundResult(name, update, [gradient], [decoded], checkpoint)])
 
     assert store.checkpoints(run_id) == [checkpoint]
     assert store.greedy_rewards(run_id) == [GreedyReward(name, seed, article_id, n, greedy[1])]
@@ -83,7 +83,7 @@ def test_what_is_recorded_comes_back(store, spec, articles, name, seed, lengths,
 
 def test_policies_come_by_name_with_their_progress(store, training, articles, make_round):
     round_results = [make_round(articles, name, update=1) for name in NAMES]
-    store.record_round(*training, round_results)
+    store.writer(*training).record_round(round_results)
     assert [found.name for found in store.checkpoints(training[0])] == sorted(NAMES)
     expected = sorted((result.checkpoint for result in round_results), key=lambda checkpoint: checkpoint.name)
     assert store.checkpoints(training[0]) == expected
@@ -95,7 +95,7 @@ def test_policies_come_by_name_with_their_progress(store, training, articles, ma
 
 
 def test_a_run_that_trains_nothing_has_nothing(store, training):
-    store.record_round(*training, [])
+    store.writer(*training).record_round([])
     run_id = training[0]
     read = (store.checkpoints, store.policy_infos, store.learning_curve, store.greedy_rewards)
     assert [method(run_id) for method in read] == [[], [], [], []]
@@ -103,12 +103,12 @@ def test_a_run_that_trains_nothing_has_nothing(store, training):
 
 
 def test_recording_a_round_twice_changes_nothing(store, training, articles, make_round):
-    store.record_round(*training, [make_round(articles, name, TOTAL - 1, greedy=True) for name in NAMES])
+    store.writer(*training).record_round([make_round(articles, name, TOTAL - 1, greedy=True) for name in NAMES])
     before, checkpoints = everything(store), store.checkpoints(training[0])
     assert [len(found) for found in before] == [4, 4 * 8 * (3 + 1), 4]
     for luck in (0, 1):
         again = [make_round(articles, name, TOTAL - 1, greedy=True, luck=luck) for name in NAMES]
-        store.record_round(*training, again)
+        store.writer(*training).record_round(again)
         assert everything(store) == before
         assert store.checkpoints(training[0]) == checkpoints
 
@@ -116,26 +116,26 @@ def test_recording_a_round_twice_changes_nothing(store, training, articles, make
 def test_only_a_checkpoint_of_more_updates_replaces_one(store, training, articles, make_round):
     for update in (0, 1):
         latest = make_round(articles, NAMES[0], update=update)
-        store.record_round(*training, [latest])
+        store.writer(*training).record_round([latest])
         assert store.checkpoints(training[0]) == [latest.checkpoint]
     saved = store.policy_infos(training[0])
-    store.record_round(*training, [make_round(articles, NAMES[0], update=0, luck=1)])
+    store.writer(*training).record_round([make_round(articles, NAMES[0], update=0, luck=1)])
     assert store.checkpoints(training[0]) == [latest.checkpoint]
     assert store.policy_infos(training[0]) == saved
 
 
 def test_a_policy_ahead_of_another_does_not_hold_it_back(store, training, articles, make_round):
-    store.record_round(*training, [make_round(articles, "a", update=2), make_round(articles, "b", update=0)])
-    store.record_round(*training, [make_round(articles, "a", update=0), make_round(articles, "b", update=1)])
+    store.writer(*training).record_round([make_round(articles, "a", update=2), make_round(articles, "b", update=0)])
+    store.writer(*training).record_round([make_round(articles, "a", update=0), make_round(articles, "b", update=1)])
     assert [(info.name, info.updates) for info in store.policy_infos(training[0])] == [("a", 3), ("b", 2)]
 
 
 def test_runs_have_their_own_policies(store, training, spec, articles, make_round):
     other = store.create_run(spec)
     epoch = store.claim_run(other, "host", 1)
-    store.record_round(*training, [make_round(articles, NAMES[0], update=2, greedy=True)])
+    store.writer(*training).record_round([make_round(articles, NAMES[0], update=2, greedy=True)])
     theirs = make_round(articles[:1], NAMES[0], update=1, greedy=False, luck=1)
-    store.record_round(other, epoch, [theirs])
+    store.writer(other, epoch).record_round([theirs])
     assert store.checkpoints(other) == [theirs.checkpoint]
     assert store.greedy_rewards(other) == []
     assert len(store.greedy_rewards(training[0])) == 8
@@ -145,20 +145,20 @@ def test_runs_have_their_own_policies(store, training, spec, articles, make_roun
 
 def test_a_driver_that_was_replaced_writes_nothing(store, training, articles, make_round):
     run_id, epoch = training
-    store.record_round(run_id, epoch, [make_round(articles, NAMES[0])])
+    store.writer(run_id, epoch).record_round([make_round(articles, NAMES[0])])
     before = everything(store)
     newer = store.claim_run(run_id, "host-b", 22, take_over=True)
     with pytest.raises(FencedError, match="taken over by pid 22"):
-        store.record_round(run_id, epoch, [make_round(articles, NAMES[0], update=1)])
+        store.writer(run_id, epoch).record_round([make_round(articles, NAMES[0], update=1)])
     assert everything(store) == before
-    store.record_round(run_id, newer, [make_round(articles, NAMES[0], update=1)])
+    store.writer(run_id, newer).record_round([make_round(articles, NAMES[0], update=1)])
     assert store.policy_infos(run_id)[0].updates == 2
 
 
 def test_one_bad_row_leaves_nothing_of_its_round(store, training, articles, make_round):
     stranger = dataclasses.replace(articles[0], text="of no bundle")
     with pytest.raises(StoreError, match=r"(?i)foreign key"):
-        store.record_round(*training, [make_round(articles, "a"), make_round([stranger], "b")])
+        store.writer(*training).record_round([make_round(articles, "a"), make_round([stranger], "b")])
     assert everything(store) == [[], [], []]
 
 
@@ -191,7 +191,7 @@ def test_numbers_that_are_not_finite_are_refused(store, training, articles, part
     for value in (float("nan"), float("inf"), float("-inf"), np.float64("nan")):
         bad = changed(make_round(articles, NAMES[0], update=2, greedy=True), part, **{column: value})
         with pytest.raises(StoreError, match=rf"^{where} has {column} = {value}: only finite"):
-            store.record_round(*training, [make_round(articles, "a"), bad])
+            store.writer(*training).record_round([make_round(articles, "a"), bad])
     assert everything(store) == [[], [], []]
 
 
@@ -200,10 +200,10 @@ def test_text_that_postgres_cannot_keep_is_refused_on_both(store, training, arti
     good = make_round(articles, NAMES[0], greedy=True)
     for part in ("sampled", "greedy"):
         with pytest.raises(StoreError, match=f"{part} summary 0 of article {articles[0].id} at n=7 holds a NUL or"):
-            store.record_round(*training, [changed(good, part, text=broken)])
+            store.writer(*training).record_round([changed(good, part, text=broken)])
     named = dataclasses.replace(good, policy=broken, checkpoint=dataclasses.replace(good.checkpoint, name=broken))
     with pytest.raises(StoreError, match=r"update 0 of policy 'a.*b' holds a NUL or"):
-        store.record_round(*training, [named])
+        store.writer(*training).record_round([named])
     assert everything(store) == [[], [], []]
 
 
@@ -219,7 +219,7 @@ def test_a_checkpoint_that_cannot_be_stored_is_refused(store, training, articles
     good = make_round(articles, NAMES[0])
     bad = dataclasses.replace(good, checkpoint=dataclasses.replace(good.checkpoint, **change))
     with pytest.raises(StoreError, match=message):
-        store.record_round(*training, [bad])
+        store.writer(*training).record_round([bad])
     assert everything(store) == [[], [], []]
 
 
@@ -230,7 +230,7 @@ def test_a_large_round(store, training, articles, make_round):
         result = make_round(articles, name, lengths=(7, 9, 11), samples=8, greedy=True)
         checkpoint = dataclasses.replace(result.checkpoint, state=state)
         round_results.append(dataclasses.replace(result, checkpoint=checkpoint))
-    store.record_round(*training, round_results)
+    store.writer(*training).record_round(round_results)
     assert rows(store, "SELECT decoding, COUNT(*) FROM episodes GROUP BY decoding ORDER BY decoding") == [
         ("greedy", 2 * 12),
         ("sampled", 2 * 12 * 8),
@@ -240,7 +240,7 @@ def test_a_large_round(store, training, articles, make_round):
 
 def test_greedy_rewards_come_by_policy_article_and_n(store, training, articles, make_round):
     round_results = [make_round(articles, name, TOTAL - 1, (9, 7), greedy=True) for name in NAMES]
-    store.record_round(*training, round_results)
+    store.writer(*training).record_round(round_results)
     expected = [
         GreedyReward(result.checkpoint.name, result.checkpoint.seed, decoded.article_id, decoded.n, decoded.reward)
         for result in round_results

@@ -117,7 +117,7 @@ def test_writers_take_turns(store, spec, articles, sweep):
             epoch = store.claim_run(runs[position], "host", position)
             turned = articles[position:] + articles[:position]
             for _ in range(10):
-                store.record(runs[position], epoch, [(turned, sweep(turned))])
+                store.writer(runs[position], epoch).record([(turned, sweep(turned))])
         except StoreError as error:
             errors.append(error)
 
@@ -140,7 +140,7 @@ def test_two_runs_that_store_the_same_new_articles_do_not_deadlock(store, spec):
     def drive(position: int, articles: list[Article]) -> None:
         together.wait()
         try:
-            store.record(runs[position], epochs[position], [(articles, BundleResult((), ()))])
+            store.writer(runs[position], epochs[position]).record([(articles, BundleResult((), ()))])
         except StoreError as error:
             errors.append(error)
 
@@ -238,7 +238,7 @@ def test_a_copy_in_the_place_of_the_file_is_not_written_to(sqlite_url, tmp_path,
         run_id = store.create_run(spec)
         epoch = store.claim_run(run_id, "host", 1)
         with open_store(sqlite_url) as other:  # what is in the -wal file goes along
-            other.finish_run(run_id, epoch, "done")
+            other.writer(run_id, epoch).finish("done")
         (tmp_path / "nws.db").rename(tmp_path / "old.db")
         shutil.copy(tmp_path / "old.db", tmp_path / "nws.db")
         copied = (tmp_path / "nws.db").read_bytes()

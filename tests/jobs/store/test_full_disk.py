@@ -78,10 +78,10 @@ def test_what_finds_no_room_may_be_stored_later(
     many = [Article("news", "test", str(i), f"{i} " * 2_000, ("Reference.",)) for i in range(20)]
     with full_disk(store) as make_room:
         with pytest.raises(StoreUnavailableError, match=_MESSAGES[store._writer.dialect.name]):
-            store.record(*run, [(many, sweep(many))])
+            store.writer(*run).record([(many, sweep(many))])
         assert store.run_info(run[0]).summaries == 0
         make_room()
-        store.record(*run, [(many, sweep(many))])
+        store.writer(*run).record([(many, sweep(many))])
     assert store.run_info(run[0]).summaries > 0
 
 

@@ -26,34 +26,34 @@ AT = Progress(
 def test_what_is_noted_replaces_what_was_noted(store, run):
     assert store.progress(run[0]) is None
     for at in (AT, replace(AT, total=9, actors=(), newest=None, noted_at=NOW + timedelta(seconds=5))):
-        assert not store.heartbeat(*run, at=at)
+        assert not store.writer(*run).heartbeat(at=at)
         assert store.progress(run[0]) == at
-    store.heartbeat(*run)  # which has nothing to tell
+    store.writer(*run).heartbeat()  # which has nothing to tell
     assert store.progress(run[0]).total == 9
 
 
 def test_a_replaced_driver_notes_nothing_and_the_new_one_begins_anew(store, run):
-    store.heartbeat(*run, at=AT)
+    store.writer(*run).heartbeat(at=AT)
     epoch = store.claim_run(run[0], "host-b", 12, take_over=True)
     assert store.progress(run[0]) is None
     with pytest.raises(FencedError):
-        store.heartbeat(*run, at=AT)
+        store.writer(*run).heartbeat(at=AT)
     assert store.progress(run[0]) is None
-    store.heartbeat(run[0], epoch, at=AT)
+    store.writer(run[0], epoch).heartbeat(at=AT)
     assert store.progress(run[0]) == AT
 
 
 def test_each_run_has_its_own(store, run, spec):
     other = store.create_run(spec)
-    store.heartbeat(*run, at=AT)
+    store.writer(*run).heartbeat(at=AT)
     assert store.progress(other) is None
 
 
 def test_the_summaries_of_an_article(store, run, articles, sweep):
     kinds = {"lead": "control", "mini|centroid": "system"}
-    store.start_run(*run, None, "v", kinds)
+    store.writer(*run).start(None, "v", kinds)
     result = sweep(articles)
-    store.record(*run, [(articles, result)])
+    store.writer(*run).record([(articles, result)])
     expected = [
         Written("news", "a1", one.system, kinds[one.system], one.n, one.text, one.scores.bertscore.f1)
         for one in result.summaries
@@ -66,9 +66,9 @@ def test_the_summaries_of_an_article(store, run, articles, sweep):
 
 def test_the_newest_failures_first(store, run, articles, failure):
     for number, article in enumerate(articles):
-        store.record(*run, [([article], failure(article, f"reason {number}"))])
+        store.writer(*run).record([([article], failure(article, f"reason {number}"))])
     found = store.newest_failures(run[0], 3)
     assert [(reason.key, reason.message) for reason in found] == [(f"a{i}", f"reason {i}") for i in (3, 2, 1)]
     assert found[0].error_class == "OutOfMemoryError"
-    store.record(*run, [([articles[3]], BundleResult((), ()))])  # it does not fail any more
+    store.writer(*run).record([([articles[3]], BundleResult((), ()))])  # it does not fail any more
     assert [reason.key for reason in store.newest_failures(run[0], 1)] == ["a2"]

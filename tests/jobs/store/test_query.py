@@ -21,7 +21,7 @@ def ask(store, sql):
 
 @pytest.fixture
 def filled(store, run, articles, sweep):
-    store.record(*run, [(articles, sweep(articles))])
+    store.writer(*run).record([(articles, sweep(articles))])
     return store
 
 
@@ -29,6 +29,30 @@ def test_columns_and_rows(filled, articles):
     columns, found = ask(filled, "SELECT key, COUNT(*) AS k FROM articles GROUP BY key ORDER BY key")
     assert columns == ("key", "k")
     assert found == [(article.key, 1) for article in articles]
+
+
+SUMS = "SELECT AVG(n) AS mean, SUM(n) AS sum, SUM(total) AS sums, AVG(total) AS whole, 0.25 AS quarter FROM "
+SUMS += "(SELECT n, SUM(words) AS total FROM summaries WHERE n IN (3, 5) GROUP BY n) AS by_n"
+
+
+def test_sums_and_means_of_integers_are_numbers_on_every_database(filled):
+    """Postgres has them as `numeric`, which Python has as Decimal."""
+    ((*found,),) = ask(filled, SUMS)[1]
+    assert [(type(value), value) for value in found] == [
+        (float, 4.0),
+        (int, 8),
+        (int, 64),
+        (float, 32.0),
+        (float, 0.25),
+    ]
+
+
+def test_nws_query_prints_them_as_numbers_in_every_format(filled, nws):
+    expected = {"mean": 4.0, "sum": 8, "sums": 64, "whole": 32.0, "quarter": 0.25}
+    asked = ("query", SUMS, "--store", filled.url)
+    assert nws(*asked, "--json").json == [expected]
+    assert nws(*asked, "--format", "csv").out.splitlines() == ["mean,sum,sums,whole,quarter", "4.0,8,64,32.0,0.25"]
+    assert nws(*asked).out.splitlines()[-1].split() == ["4", "8", "64", "32", "0.25"]
 
 
 def test_no_rows(store):

@@ -23,11 +23,11 @@ def full_run(store, spec, articles, sweep, failure, make_round, now) -> str:
     """A run that has a row in every table, and has ended."""
     run_id = store.create_run(spec)
     epoch = store.claim_run(run_id, "host-a", 11)
-    store.start_run(run_id, epoch, None, "v", {"lead": "control", "mini|centroid": "system"})
-    store.heartbeat(run_id, epoch, [LogLine(now, "hello")], Progress(now, "sweep"))
-    store.record(run_id, epoch, [(articles[:-1], sweep(articles[:-1])), (articles[-1:], failure(articles[-1]))])
-    store.record_round(run_id, epoch, [make_round(articles[:2], "joint", greedy=True)])
-    store.finish_run(run_id, epoch, "done")
+    store.writer(run_id, epoch).start(None, "v", {"lead": "control", "mini|centroid": "system"})
+    store.writer(run_id, epoch).heartbeat([LogLine(now, "hello")], Progress(now, "sweep"))
+    store.writer(run_id, epoch).record([(articles[:-1], sweep(articles[:-1])), (articles[-1:], failure(articles[-1]))])
+    store.writer(run_id, epoch).record_round([make_round(articles[:2], "joint", greedy=True)])
+    store.writer(run_id, epoch).finish("done")
     return run_id
 
 
@@ -78,7 +78,7 @@ def test_a_driver_that_seemed_dead_can_store_nothing_more(store, run, articles, 
     monkeypatch.setattr("jobs.store.runs.SILENT_SECONDS", -1.0)
     store.remove_run(run[0], HOST)
     with pytest.raises(StoreError, match="no run"):
-        store.record(*run, [(articles, sweep(articles))])
+        store.writer(*run).record([(articles, sweep(articles))])
     assert not any(everything(store).values())
 
 
@@ -98,18 +98,18 @@ def test_what_other_runs_have_copied_stays_valid(store, spec, articles, sweep):
     def begin() -> tuple[str, int]:
         run_id = store.create_run(spec)
         epoch = store.claim_run(run_id, "host-a", 11)
-        store.start_run(run_id, epoch, None, "v", dict.fromkeys(works, "system"), works)
-        store.note_workers(run_id, epoch, "cpu", ["mkl"])
+        store.writer(run_id, epoch).start(None, "v", dict.fromkeys(works, "system"), works)
+        store.writer(run_id, epoch).note_workers("cpu", ["mkl"])
         return run_id, epoch
 
     source = begin()
-    store.record(*source, [(articles, found)])
-    store.finish_run(*source, "done")
+    store.writer(*source).record([(articles, found)])
+    store.writer(*source).finish("done")
     copier = begin()
     stage = StageWork(works, tuple(works), (0, 3, 5), 6)
     reusable = store.find_reusable(copier[0], stage, "mkl")
-    store.record(*copier, [(articles, BundleResult((), ()))], reusable=reusable)
-    store.finish_run(*copier, "done")
+    store.writer(*copier).record([(articles, BundleResult((), ()))], reusable=reusable)
+    store.writer(*copier).finish("done")
     before = rows(store, f"summaries WHERE run_id = '{copier[0]}'")
     assert len(before) == 24
 
@@ -127,11 +127,11 @@ def test_a_failure_in_the_middle_removes_nothing(store_url, monkeypatch, spec, a
     with open_store(store_url) as store:
         run_id = store.create_run(spec)
         epoch = store.claim_run(run_id, "host-a", 11)
-        store.record(run_id, epoch, [(articles, sweep(articles))])
-        store.finish_run(run_id, epoch, "done")
+        store.writer(run_id, epoch).record([(articles, sweep(articles))])
+        store.writer(run_id, epoch).finish("done")
         before = everything(store)
         with monkeypatch.context() as patch:
-            patch.setattr("jobs.store.removal._remove_orphans", lambda connection: 1 / 0)
+            patch.setattr("jobs.store.lifecycle._remove_orphans", lambda connection: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 store.remove_run(run_id, HOST)
         assert everything(store) == before

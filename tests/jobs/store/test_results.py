@@ -26,7 +26,7 @@ def test_every_metric_has_its_column(articles, summary):
 
 def test_what_is_recorded_comes_back(store, run, articles, summary):
     recorded = [summary(article, system, n) for article in articles for system in ("z", "가", "A", "a") for n in (9, 0)]
-    store.record(*run, [(articles, BundleResult(tuple(recorded), ()))])
+    store.writer(*run).record([(articles, BundleResult(tuple(recorded), ()))])
     points = store.points(run[0])
     assert len(points) == len(recorded)
     assert set(points.kinds) == {"system"}
@@ -54,7 +54,7 @@ def test_what_is_recorded_comes_back(store, run, articles, summary):
 
 
 def test_articles_are_kept_whole(store, run, articles):
-    store.record(*run, [(articles, BundleResult((), ()))])
+    store.writer(*run).record([(articles, BundleResult((), ()))])
     found = rows(store, "SELECT id, dataset, split, key, text, content_hash FROM articles")
     assert sorted(found) == sorted((a.id, a.dataset, a.split, a.key, a.text, a.content_hash) for a in articles)
     references = rows(store, "SELECT reference_summaries ->> 1 FROM articles")
@@ -62,18 +62,18 @@ def test_articles_are_kept_whole(store, run, articles):
 
 
 def test_recording_a_bundle_twice_changes_nothing(store, run, articles, sweep):
-    store.record(*run, [(articles, sweep(articles))])
+    store.writer(*run).record([(articles, sweep(articles))])
     before = rows(store, "SELECT * FROM summaries ORDER BY article_id, system, n")
     slower = tuple(dataclasses.replace(s, seconds=99.0, text="another") for s in sweep(articles).summaries)
-    store.record(*run, [(articles, BundleResult(slower, ()))])
+    store.writer(*run).record([(articles, BundleResult(slower, ()))])
     assert rows(store, "SELECT * FROM summaries ORDER BY article_id, system, n") == before
     assert len(before) == 24
 
 
 def test_two_runs_share_articles_but_not_results(store, run, spec, articles, sweep):
     other = store.create_run(spec)
-    store.record(*run, [(articles, sweep(articles))])
-    store.record(other, store.claim_run(other, "host", 1), [(articles[:1], sweep(articles[:1]))])
+    store.writer(*run).record([(articles, sweep(articles))])
+    store.writer(other, store.claim_run(other, "host", 1)).record([(articles[:1], sweep(articles[:1]))])
     assert rows(store, "SELECT COUNT(*) FROM articles") == [(4,)]
     assert set(store.finished_article_ids(run[0])) == {article.id for article in articles}
     assert set(store.finished_article_ids(other)) == {articles[0].id}
@@ -95,13 +95,13 @@ def test_a_transaction_that_is_repeated_counts_nothing_twice(store, run, article
         ([(articles, sweep(articles))], [4, 24, 0]),
         ([second], [4, 24, 0]),
     ):
-        store.record(*run, landed)
+        store.writer(*run).record(landed)
         assert counts() == expected
 
 
 def test_failures_add_up_then_success_removes_them(store, run, articles, sweep, failure):
-    store.record(*run, [(articles, failure(articles[2], "first", attempts=2))])
-    store.record(*run, [(articles, failure(articles[2], "second", attempts=3))])
+    store.writer(*run).record([(articles, failure(articles[2], "first", attempts=2))])
+    store.writer(*run).record([(articles, failure(articles[2], "second", attempts=3))])
     [failed] = store.failures(run[0])
     assert (failed.dataset, failed.key, failed.article_id) == ("news", "a2", articles[2].id)
     assert (failed.error_class, failed.message, failed.attempts, failed.node) == (
@@ -113,22 +113,22 @@ def test_failures_add_up_then_success_removes_them(store, run, articles, sweep, 
     assert failed.failed_at.utcoffset().total_seconds() == 0
     assert set(store.finished_article_ids(run[0])) == set()
 
-    store.record(*run, [(articles, sweep(articles))])
+    store.writer(*run).record([(articles, sweep(articles))])
     assert store.failures(run[0]) == []
-    store.record(*run, [(articles, failure(articles[2]))])
+    store.writer(*run).record([(articles, failure(articles[2]))])
     assert store.failures(run[0]) == []
 
 
 def test_success_in_one_run_leaves_the_failure_of_another(store, run, spec, articles, sweep, failure):
     other = store.create_run(spec)
-    store.record(other, store.claim_run(other, "host", 1), [(articles, failure(articles[0]))])
-    store.record(*run, [(articles, sweep(articles))])
+    store.writer(other, store.claim_run(other, "host", 1)).record([(articles, failure(articles[0]))])
+    store.writer(*run).record([(articles, sweep(articles))])
     assert len(store.failures(other)) == 1
 
 
 def test_a_bundle_with_both_outcomes(store, run, articles, sweep, failure):
     mixed = BundleResult(sweep(articles[:3]).summaries, failure(articles[3]).failures)
-    store.record(*run, [(articles, mixed)])
+    store.writer(*run).record([(articles, mixed)])
     assert set(store.finished_article_ids(run[0])) == {article.id for article in articles[:3]}
     assert [failed.key for failed in store.failures(run[0])] == ["a3"]
 
@@ -144,7 +144,7 @@ def test_numbers_that_are_not_finite_are_refused(store, run, articles, summary, 
         "extra": dataclasses.replace(good, extra={"extra": value}),
     }[field]
     with pytest.raises(StoreError, match=rf"article {articles[0].id} by 'lead' at n=3 has {field}\w* = {value}"):
-        store.record(*run, [(articles, BundleResult((summary(articles[1]), bad), ()))])
+        store.writer(*run).record([(articles, BundleResult((summary(articles[1]), bad), ()))])
     assert store.run_info(run[0]).summaries == 0
 
 
@@ -153,15 +153,19 @@ def test_text_that_postgres_cannot_keep_is_refused_on_both(store, run, articles,
     for field in ("dataset", "split", "key", "text"):
         article = dataclasses.replace(articles[0], **{field: broken})
         with pytest.raises(StoreError, match=rf"\({article.id}\) holds a NUL or half a surrogate pair"):
-            store.record(*run, [([article], BundleResult((), ()))])
+            store.writer(*run).record([([article], BundleResult((), ()))])
     with pytest.raises(StoreError, match="'a0' of 'news'"):
-        store.record(*run, [([dataclasses.replace(articles[0], references=("fine", broken))], BundleResult((), ()))])
+        store.writer(*run).record(
+            [([dataclasses.replace(articles[0], references=("fine", broken))], BundleResult((), ()))]
+        )
     with pytest.raises(StoreError, match=f"the summary of article {articles[0].id} by 'lead' at n=3 holds"):
-        store.record(*run, [(articles, BundleResult((dataclasses.replace(summary(articles[0]), text=broken),), ()))])
+        store.writer(*run).record(
+            [(articles, BundleResult((dataclasses.replace(summary(articles[0]), text=broken),), ()))]
+        )
     for extra in ({"dtype": broken}, {"draws": ("fine", broken)}):
         bad = dataclasses.replace(summary(articles[0]), extra=extra)
         with pytest.raises(StoreError, match=f"the summary of article {articles[0].id} by 'lead' at n=3 holds"):
-            store.record(*run, [(articles, BundleResult((bad,), ()))])
+            store.writer(*run).record([(articles, BundleResult((bad,), ()))])
     assert rows(store, "SELECT COUNT(*) FROM articles") == [(0,)]
 
 
@@ -171,7 +175,7 @@ def test_draws_are_kept_as_they_are_also_by_rows_that_only_counted_them(store, r
         dataclasses.replace(summary(article), extra={"draws": draws})
         for article, draws in zip(articles, told, strict=False)
     ]
-    store.record(*run, [(articles[:2], BundleResult(tuple(drawn), ()))])
+    store.writer(*run).record([(articles[:2], BundleResult(tuple(drawn), ()))])
     kept = dict(rows(store, "SELECT article_id, extra FROM summaries"))
     for article, draws in zip(articles, told, strict=False):
         extra = kept[article.id]
@@ -180,16 +184,16 @@ def test_draws_are_kept_as_they_are_also_by_rows_that_only_counted_them(store, r
 
 
 def test_a_failure_that_quotes_such_text_is_kept_readable(store, run, articles, failure):
-    store.record(*run, [(articles, failure(articles[0], "cannot read 'a\0b\ud800c'"))])
+    store.writer(*run).record([(articles, failure(articles[0], "cannot read 'a\0b\ud800c'"))])
     assert store.failures(run[0])[0].message == r"cannot read 'a\x00b\ud800c'"
 
 
 def test_results_of_articles_outside_the_bundle_are_refused(store, run, articles, sweep):
     with pytest.raises(StoreError, match=articles[3].id):
-        store.record(*run, [(articles[:3], sweep(articles))])
+        store.writer(*run).record([(articles[:3], sweep(articles))])
     stranger = BundleResult((), (Failure("0" * 16, "ValueError", "?", 1, "node"),))
     with pytest.raises(StoreError, match="0000000000000000"):
-        store.record(*run, [(articles, stranger)])
+        store.writer(*run).record([(articles, stranger)])
 
 
 def test_one_bad_row_leaves_nothing_of_its_bundle(store, run, articles, sweep):
@@ -198,7 +202,7 @@ def test_one_bad_row_leaves_nothing_of_its_bundle(store, run, articles, sweep):
     bad = dataclasses.replace(good[2], text=None)
     broken = BundleResult((*good[:2], dataclasses.replace(bad, text="x", words=None)), ())
     with pytest.raises(StoreError, match=r"(?i)not null.*words|words.*not-null"):
-        store.record(*run, [(articles, broken)])
+        store.writer(*run).record([(articles, broken)])
     assert rows(store, "SELECT COUNT(*) FROM articles") == [(0,)]
     assert store.run_info(run[0]).summaries == 0
 
@@ -206,7 +210,7 @@ def test_one_bad_row_leaves_nothing_of_its_bundle(store, run, articles, sweep):
 def test_large_bundles(store, run, summary):
     many = [Article("big", "test", str(i), f"text {i}", ("r",)) for i in range(1500)]
     failed = tuple(Failure(a.id, "ValueError", "x", 1, "node") for a in many[:1400])
-    store.record(*run, [(many, BundleResult(tuple(summary(a) for a in many[1400:]), failed))])
+    store.writer(*run).record([(many, BundleResult(tuple(summary(a) for a in many[1400:]), failed))])
     info = store.run_info(run[0])
     assert (info.summaries, info.failures) == (100, 1400)
 
@@ -218,10 +222,10 @@ def test_an_article_is_done_when_every_stage_has_its_summaries(store, spec, arti
     run_id = store.create_run(dataclasses.replace(spec, systems=3))
     epoch = store.claim_run(run_id, "host", 1)
     first = BundleResult(tuple(summary(a, system, 3) for a in articles for system in EXTRACTIVE.systems), ())
-    store.record(run_id, epoch, [(articles, first)], EXTRACTIVE)
-    store.record(run_id, epoch, [(articles, failure(articles[3]))], BART)
+    store.writer(run_id, epoch).record([(articles, first)], EXTRACTIVE)
+    store.writer(run_id, epoch).record([(articles, failure(articles[3]))], BART)
     second = BundleResult(tuple(summary(a, "bart", n) for a in articles[:2] for n in (0, 3)), ())
-    store.record(run_id, epoch, [(articles[:2], second)], BART)
+    store.writer(run_id, epoch).record([(articles[:2], second)], BART)
     info = store.run_info(run_id)
     assert (info.articles_done, info.summaries, info.failures) == (2, 12, 1)
     assert set(store.finished_article_ids(run_id, EXTRACTIVE)) == {article.id for article in articles}
@@ -232,21 +236,21 @@ def test_an_article_is_done_when_every_stage_has_its_summaries(store, spec, arti
 def test_a_failure_is_its_stages_own(store, run, articles, summary, failure):
     run_id, epoch = run
     for stage in (EXTRACTIVE, BART):
-        store.record(run_id, epoch, [(articles, failure(articles[0], stage.name))], stage)
+        store.writer(run_id, epoch).record([(articles, failure(articles[0], stage.name))], stage)
     assert store.run_info(run_id).failures == 1
     assert [(found.stage, found.message) for found in store.failures(run_id)] == [
         ("bart", "bart"),
         ("extractive", "extractive"),
     ]
-    store.record(run_id, epoch, [(articles, BundleResult((summary(articles[0], "bart", 0),), ()))], BART)
+    store.writer(run_id, epoch).record([(articles, BundleResult((summary(articles[0], "bart", 0),), ()))], BART)
     assert [found.stage for found in store.failures(run_id)] == ["extractive"]
-    store.record(run_id, epoch, [(articles, failure(articles[0], "late"))], BART)
+    store.writer(run_id, epoch).record([(articles, failure(articles[0], "late"))], BART)
     assert [found.stage for found in store.failures(run_id)] == ["extractive"]
 
 
 def test_what_a_system_tells_besides_its_scores_is_kept(store, run, articles, summary):
     told = dataclasses.replace(summary(articles[0]), extra={"dtype": "float16", "truncated_tokens": 12})
-    store.record(*run, [(articles, BundleResult((told,), ()))])
+    store.writer(*run).record([(articles, BundleResult((told,), ()))])
     with store.query("select extra from summaries") as answer:
         ((extra,),) = answer.rows
     assert (json.loads(extra) if isinstance(extra, str) else extra) == {"dtype": "float16", "truncated_tokens": 12}
@@ -259,7 +263,7 @@ def test_scores_of_metrics_from_outside_are_kept_beside_what_a_system_tells(stor
         dataclasses.replace(summary(article, "lead", 9), plugin_scores={"word_recall": value})
         for article, value in zip(articles, values, strict=True)
     ]
-    store.record(*run, [(articles, BundleResult(tuple(scored), ()))])
+    store.writer(*run).record([(articles, BundleResult(tuple(scored), ()))])
     points = store.points(run[0], ["bertscore_f1", "word_recall"])
     by_article = dict(zip([of for _, of in points.articles], points.scores["word_recall"].tolist(), strict=True))
     for one, value in zip(scored, values, strict=True):
@@ -279,4 +283,4 @@ def test_scores_of_metrics_from_outside_are_kept_beside_what_a_system_tells(stor
 def test_a_score_from_outside_that_is_not_finite_is_refused(store, run, articles, summary):
     broken = dataclasses.replace(summary(articles[0]), plugin_scores={"word_recall": float("nan")})
     with pytest.raises(StoreError, match="word_recall = nan"):
-        store.record(*run, [(articles, BundleResult((broken,), ()))])
+        store.writer(*run).record([(articles, BundleResult((broken,), ()))])

@@ -28,8 +28,8 @@ def claimed(store: Store, spec: RunSpec) -> Callable[..., tuple[str, int]]:
     def make(works: dict[str, str] = WORKS, ways: tuple[str, ...] = (WAY,)) -> tuple[str, int]:
         run_id = store.create_run(replace(spec, reuse=True))
         run = run_id, store.claim_run(run_id, "host-a", 11)
-        store.start_run(*run, "cpu", "0.1.0+abc", KINDS, works)
-        store.note_workers(*run, "cpu", ways)
+        store.writer(*run).start("cpu", "0.1.0+abc", KINDS, works)
+        store.writer(*run).note_workers("cpu", ways)
         return run
 
     return make
@@ -61,7 +61,7 @@ def test_what_another_run_has_is_copied_with_all_its_columns(
     store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
 ) -> None:
     first, second = claimed(), claimed()
-    store.record(*first, [(articles, sweep(articles))])
+    store.writer(*first).record([(articles, sweep(articles))])
     found = reusable(store, second[0])
     assert found is not None
     assert found.sources == {first[0]: frozenset(KINDS)}
@@ -69,7 +69,7 @@ def test_what_another_run_has_is_copied_with_all_its_columns(
     hashes = {article.id: article.content_hash for article in articles}
     assert store.known_summaries(found, hashes | {"strange": "no such content"}) == dict.fromkeys(hashes, every)
     for _ in range(2):  # an answer that was lost
-        store.record(*second, [(articles, BundleResult((), ()))], SWEEP, found)
+        store.writer(*second).record([(articles, BundleResult((), ()))], SWEEP, found)
     assert rows(store, second[0]) == rows(store, first[0])
     assert origins(store, second[0]) == {first[0]: 4 * ROWS}
     assert counts(store, second[0]) == (4, 4 * ROWS, 4 * ROWS, 0)
@@ -81,11 +81,13 @@ def test_copies_complete_what_is_computed_and_counts_are_the_same_when_they_are_
 ) -> None:
     first, second = claimed(), claimed()
     whole = sweep(articles).summaries
-    store.record(*first, [(articles, BundleResult(tuple(s for s in whole if s.n == 3 or s.system == "lead"), ()))])
+    store.writer(*first).record(
+        [(articles, BundleResult(tuple(s for s in whole if s.n == 3 or s.system == "lead"), ()))]
+    )
     found = reusable(store, second[0])
     # What is computed although it is known stays a copy.
     rest = BundleResult(tuple(s for s in whole if s.n != 3), ())
-    store.record(*second, [(articles, rest)], SWEEP, found)
+    store.writer(*second).record([(articles, rest)], SWEEP, found)
     assert rows(store, second[0]).keys() == {(s.article_id, s.system, s.n) for s in whole}
     assert origins(store, second[0]) == {first[0]: 4 * 4, None: 4 * 2}
     assert counts(store, second[0]) == (4, 4 * 6, 4 * 4, 0)
@@ -103,7 +105,7 @@ def test_runs_of_other_work_or_arithmetic_have_nothing(
         "two arithmetics": lambda: claimed(ways=(WAY, "NEON")),
         "none": lambda: claimed(works={}),
     }[change]()
-    store.record(*first, [(articles, sweep(articles))])
+    store.writer(*first).record([(articles, sweep(articles))])
     second = claimed()
     assert reusable(store, second[0]) is None
     assert reusable(store, second[0], "SVE") is None
@@ -122,21 +124,21 @@ def test_a_run_that_goes_on_as_another_work_gives_nothing_from_then_on(
     store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
 ) -> None:
     first, second = claimed(), claimed()
-    store.record(*first, [(articles, sweep(articles))])
+    store.writer(*first).record([(articles, sweep(articles))])
     found = reusable(store, second[0])
     assert found is not None
     epoch = store.claim_run(first[0], "host-b", 12, take_over=True)
-    store.start_run(
-        first[0], epoch, "cpu", "0.1.0+def", KINDS, {"lead": "new work of lead", "mini|centroid": "work of mini"}
+    store.writer(first[0], epoch).start(
+        "cpu", "0.1.0+def", KINDS, {"lead": "new work of lead", "mini|centroid": "work of mini"}
     )
     again = reusable(store, second[0])
     assert again is not None
     assert again.sources == {first[0]: frozenset({"mini|centroid"})}
     with pytest.raises(StoreError, match=r"would have 12 summaries and not 24.*nws resume"):
-        store.record(*second, [(articles, BundleResult((), ()))], SWEEP, found)
+        store.writer(*second).record([(articles, BundleResult((), ()))], SWEEP, found)
     assert counts(store, second[0]) == (0, 0, 0, 0)
     assert origins(store, second[0]) == {}
-    store.start_run(first[0], epoch, "cpu", "0.1.0+abc", KINDS, WORKS)  # and never again: it has both
+    store.writer(first[0], epoch).start("cpu", "0.1.0+abc", KINDS, WORKS)  # and never again: it has both
     assert reusable(store, second[0]).sources == again.sources
 
 
@@ -144,9 +146,9 @@ def test_a_copy_is_no_source_and_rows_keep_the_name_of_who_computed_them(
     store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
 ) -> None:
     first, second, third = claimed(), claimed(), claimed()
-    store.record(*first, [(articles, sweep(articles))])
+    store.writer(*first).record([(articles, sweep(articles))])
     for run in (second, third):
-        store.record(*run, [(articles, BundleResult((), ()))], SWEEP, reusable(store, run[0]))
+        store.writer(*run).record([(articles, BundleResult((), ()))], SWEEP, reusable(store, run[0]))
     assert origins(store, third[0]) == {first[0]: 4 * ROWS}
 
 
@@ -154,13 +156,13 @@ def test_an_article_is_known_by_its_content_whatever_file_it_is_in(
     store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
 ) -> None:
     first, second = claimed(), claimed()
-    store.record(*first, [(articles, sweep(articles))])
+    store.writer(*first).record([(articles, sweep(articles))])
     renamed = [dataclasses.replace(article, dataset="other", key=f"b{article.key}") for article in articles]
     edited = dataclasses.replace(articles[0], references=("Another reference.",))
     found = reusable(store, second[0])
     assert found is not None
     assert store.known_summaries(found, {edited.id: edited.content_hash}) == {}
-    store.record(*second, [(renamed, BundleResult((), ()))], SWEEP, found)
+    store.writer(*second).record([(renamed, BundleResult((), ()))], SWEEP, found)
     of_first = {
         (old.id, *key[1:]): row for old in articles for key, row in rows(store, first[0]).items() if key[0] == old.id
     }
@@ -176,11 +178,11 @@ def test_nothing_is_copied_for_an_article_that_fails_and_a_copy_ends_an_older_fa
     failure: Callable[..., BundleResult],
 ) -> None:
     first, second = claimed(), claimed()
-    store.record(*first, [(articles, sweep(articles))])
+    store.writer(*first).record([(articles, sweep(articles))])
     found = reusable(store, second[0])
-    store.record(*second, [(articles[:1], failure(articles[0]))], SWEEP, found)
+    store.writer(*second).record([(articles[:1], failure(articles[0]))], SWEEP, found)
     assert counts(store, second[0]) == (0, 0, 0, 1)
-    store.record(*second, [(articles[:1], BundleResult((), ()))], SWEEP, found)
+    store.writer(*second).record([(articles[:1], BundleResult((), ()))], SWEEP, found)
     assert counts(store, second[0]) == (1, ROWS, ROWS, 0)
 
 
@@ -188,14 +190,14 @@ def test_a_driver_that_was_replaced_copies_nothing(
     store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
 ) -> None:
     first, second = claimed(), claimed()
-    store.record(*first, [(articles, sweep(articles))])
+    store.writer(*first).record([(articles, sweep(articles))])
     found = reusable(store, second[0])
-    store.record(*second, [(articles[:2], BundleResult((), ()))], SWEEP, found)
+    store.writer(*second).record([(articles[:2], BundleResult((), ()))], SWEEP, found)
     epoch = store.claim_run(second[0], "host-b", 12, take_over=True)
     with pytest.raises(FencedError):
-        store.record(*second, [(articles[2:], BundleResult((), ()))], SWEEP, found)
+        store.writer(*second).record([(articles[2:], BundleResult((), ()))], SWEEP, found)
     assert counts(store, second[0]) == (2, 2 * ROWS, 2 * ROWS, 0)
-    store.record(second[0], epoch, [(articles, BundleResult((), ()))], SWEEP, found)
+    store.writer(second[0], epoch).record([(articles, BundleResult((), ()))], SWEEP, found)
     assert counts(store, second[0]) == (4, 4 * ROWS, 4 * ROWS, 0)
 
 
@@ -224,12 +226,12 @@ def test_what_was_written_in_16_bits_is_not_copied(
     first, second = claimed(), claimed()
     dtypes = {"lead": {"dtype": "float32"}, "mini|centroid": {"dtype": "bfloat16"}}
     summaries = (replace(summary, extra=dtypes[summary.system]) for summary in sweep(articles).summaries)
-    store.record(*first, [(articles, BundleResult(tuple(summaries), ()))])
+    store.writer(*first).record([(articles, BundleResult(tuple(summaries), ()))])
     found = reusable(store, second[0])
     known = store.known_summaries(found, {article.id: article.content_hash for article in articles})
     assert {system for rows in known.values() for system, _ in rows} == {"lead"}
     with pytest.raises(StoreError, match="would have 12 summaries and not 24"):
-        store.record(*second, [(articles, BundleResult((), ()))], SWEEP, found)
+        store.writer(*second).record([(articles, BundleResult((), ()))], SWEEP, found)
 
 
 def test_what_another_model_has_answered_is_not_copied(
@@ -238,12 +240,12 @@ def test_what_another_model_has_answered_is_not_copied(
     first, second = claimed(), claimed()
     by = {articles[0].id: {"answered_by": "tiny-1"}, articles[1].id: {"answered_by": "tiny-2"}}
     summaries = (replace(summary, extra=by.get(summary.article_id, {})) for summary in sweep(articles).summaries)
-    store.record(*first, [(articles, BundleResult(tuple(summaries), ()))])
+    store.writer(*first).record([(articles, BundleResult(tuple(summaries), ()))])
     found = replace(reusable(store, second[0]), answered_by="tiny-1")
     assert store.known_summaries(found, {a.id: a.content_hash for a in articles}).keys() == {articles[0].id}
-    store.record(*second, [(articles[:1], BundleResult((), ()))], SWEEP, found)
+    store.writer(*second).record([(articles[:1], BundleResult((), ()))], SWEEP, found)
     with pytest.raises(StoreError, match="would have 0 summaries and not 6"):
-        store.record(*second, [(articles[1:2], BundleResult((), ()))], SWEEP, found)
+        store.writer(*second).record([(articles[1:2], BundleResult((), ()))], SWEEP, found)
 
 
 def test_what_another_fingerprint_has_answered_is_not_copied(
@@ -254,7 +256,7 @@ def test_what_another_fingerprint_has_answered_is_not_copied(
     fingerprints = [{}, {"system_fingerprint": "fp_1"}, {"system_fingerprint": "fp_2"}]
     by = {a.id: {"answered_by": "tiny", **stated} for a, stated in zip(articles, fingerprints, strict=False)}
     summaries = (replace(summary, extra=by.get(summary.article_id, {})) for summary in sweep(articles).summaries)
-    store.record(*first, [(articles, BundleResult(tuple(summaries), ()))])
+    store.writer(*first).record([(articles, BundleResult(tuple(summaries), ()))])
     of_all = {a.id: a.content_hash for a in articles}
     for article, stated in zip(articles, fingerprints, strict=False):
         found = replace(reusable(store, second[0]), answered_by="tiny", **stated)
@@ -265,7 +267,7 @@ def test_a_system_that_looks_at_the_key_is_copied_for_the_very_article(
     store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
 ) -> None:
     first, second = claimed(), claimed()
-    store.record(*first, [(articles, sweep(articles))])
+    store.writer(*first).record([(articles, sweep(articles))])
     renamed = dataclasses.replace(articles[0], key="b0")
     found = reusable(store, second[0])
     found = replace(found, stage=replace(found.stage, by_article=frozenset({"lead"})))
@@ -274,36 +276,36 @@ def test_a_system_that_looks_at_the_key_is_copied_for_the_very_article(
         articles[0].id: set(KINDS),
         renamed.id: {"mini|centroid"},
     }
-    store.record(*second, [(articles[:1], BundleResult((), ()))], SWEEP, found)
+    store.writer(*second).record([(articles[:1], BundleResult((), ()))], SWEEP, found)
     with pytest.raises(StoreError, match="would have 3 summaries and not 6"):
-        store.record(*second, [([renamed], BundleResult((), ()))], SWEEP, found)
+        store.writer(*second).record([([renamed], BundleResult((), ()))], SWEEP, found)
 
 
 def test_a_system_that_was_disowned_gives_nothing_even_to_those_that_found_it(
     store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
 ) -> None:
     first, second = claimed(), claimed()
-    store.record(*first, [(articles, sweep(articles))])
+    store.writer(*first).record([(articles, sweep(articles))])
     found = reusable(store, second[0])
-    store.disown(*first, ["lead"], ["NWS 0123456789ab", "torch 0.1"])
+    store.writer(*first).disown(["lead"], ["NWS 0123456789ab", "torch 0.1"])
     assert store.run_info(first[0]).code_version == "0.1.0+abc, NWS 0123456789ab, torch 0.1"
     assert reusable(store, second[0]).sources == {first[0]: frozenset({"mini|centroid"})}
     with pytest.raises(StoreError, match="would have 12 summaries and not 24"):
-        store.record(*second, [(articles, BundleResult((), ()))], SWEEP, found)
+        store.writer(*second).record([(articles, BundleResult((), ()))], SWEEP, found)
     epoch = store.claim_run(first[0], "host-b", 12, take_over=True)
-    store.start_run(first[0], epoch, "cpu", "0.1.0+abc", KINDS, WORKS)  # and never again
+    store.writer(first[0], epoch).start("cpu", "0.1.0+abc", KINDS, WORKS)  # and never again
     assert reusable(store, second[0]).sources == {first[0]: frozenset({"mini|centroid"})}
     with pytest.raises(FencedError):
-        store.disown(*first, ["lead"], ["torch 0.1"])
+        store.writer(*first).disown(["lead"], ["torch 0.1"])
 
 
 def test_a_source_that_gets_another_kind_of_machine_gives_nothing_from_then_on(
     store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
 ) -> None:
     first, second = claimed(), claimed()
-    store.record(*first, [(articles, sweep(articles))])
+    store.writer(*first).record([(articles, sweep(articles))])
     found = reusable(store, second[0])
-    store.note_workers(*first, "cpu", ["NEON"])
+    store.writer(*first).note_workers("cpu", ["NEON"])
     assert store.known_summaries(found, {article.id: article.content_hash for article in articles}) == {}
     with pytest.raises(StoreError, match=r"would have 0 summaries and not 24.*other code or machines"):
-        store.record(*second, [(articles, BundleResult((), ()))], SWEEP, found)
+        store.writer(*second).record([(articles, BundleResult((), ()))], SWEEP, found)

@@ -5,8 +5,7 @@ import sqlalchemy as sa
 
 from core.errors import StoreError
 from core.types import Article, BundleResult
-from jobs.store import run_means
-from jobs.store.store import Store
+from jobs.store import Store, means
 
 VIEWS = ("sweep_curve", "best_n", "leaderboard")
 
@@ -22,7 +21,7 @@ def going_on(store, run, summary):
         for n in (0, 3, 5)
         if (article, system) != (articles[0], "lead")
     ]
-    store.record(*run, [(articles, BundleResult(tuple(made), ()))])
+    store.writer(*run).record([(articles, BundleResult(tuple(made), ()))])
     return run
 
 
@@ -59,28 +58,28 @@ def test_the_views_of_a_run_that_has_ended_say_what_they_said_while_it_went_on(s
     before = views(store)
     assert kept(store) == (0, 0)
     assert {view: len(rows) for view, rows in before.items()} == {"sweep_curve": 12, "best_n": 11, "leaderboard": 12}
-    store.finish_run(*going_on, state)
+    store.writer(*going_on).finish(state)
     assert kept(store) == (12, 11)
     assert_same(views(store), before)
 
 
 def test_the_views_of_a_run_that_has_ended_read_no_summary(store, going_on):
     before = views(store)
-    store.finish_run(*going_on, "done")
-    with store._write() as connection:
+    store.writer(*going_on).finish("done")
+    with store.writing() as connection:
         connection.exec_driver_sql("DELETE FROM summaries")
     assert_same(views(store), before)
 
 
 def test_a_run_that_goes_on_again_is_live_again(store, going_on, summary):
-    store.finish_run(*going_on, "interrupted")
+    store.writer(*going_on).finish("interrupted")
     epoch = store.claim_run(going_on[0], "host-b", 12)
     assert kept(store) == (0, 0)
     late = Article("c", "test", "0", "late", ("r",))
-    store.record(going_on[0], epoch, [([late], BundleResult((summary(late, "lead", 3),), ()))])
+    store.writer(going_on[0], epoch).record([([late], BundleResult((summary(late, "lead", 3),), ()))])
     assert "c" in {row[1] for row in views(store)["sweep_curve"]}
     live = views(store)
-    store.finish_run(going_on[0], epoch, "done")
+    store.writer(going_on[0], epoch).finish("done")
     assert kept(store) == (13, 12)
     assert_same(views(store), live)
 
@@ -97,18 +96,20 @@ def test_a_driver_that_dies_before_all_is_kept_leaves_the_views_live(store, goin
     """They stay right, and the next end of the run keeps everything."""
     before = views(store)
 
-    def die(*_):
-        raise KeyboardInterrupt
+    def die(connection, run_id, epoch, means_kept, set_kept=means.set_kept):
+        if means_kept:
+            raise KeyboardInterrupt
+        return set_kept(connection, run_id, epoch, means_kept)
 
     with monkeypatch.context() as patched:
-        patched.setattr(run_means, "all_is_kept", die)
+        patched.setattr(means, "set_kept", die)
         with pytest.raises(KeyboardInterrupt):
-            store.finish_run(*going_on, "done")
+            store.writer(*going_on).finish("done")
     assert (store.run_info(going_on[0]).state, kept(store)) == ("done", (12, 11))
-    with store._write() as connection:
+    with store.writing() as connection:
         connection.exec_driver_sql("DELETE FROM run_best_n WHERE system = 'lead'")
     assert_same(views(store), before)
-    store.finish_run(*going_on, "done")  # as after a lost answer
+    store.writer(*going_on).finish("done")  # as after a lost answer
     assert kept(store) == (12, 11)
     assert_same(views(store), before)
 
@@ -116,17 +117,17 @@ def test_a_driver_that_dies_before_all_is_kept_leaves_the_views_live(store, goin
 def test_who_takes_the_run_while_it_is_kept_has_it(store, going_on, monkeypatch):
     run_id, taken = going_on[0], []
 
-    def take_first(connection, run_id, pieces=run_means.live_pieces):
+    def take_first(connection, run_id, pieces=means.live_pieces):
         taken.append(store.claim_run(run_id, "host-b", 12))
         yield from pieces(connection, run_id)
 
     before = views(store)
     with monkeypatch.context() as patched:
-        patched.setattr(run_means, "live_pieces", take_first)
-        store.finish_run(*going_on, "done")
+        patched.setattr(means, "live_pieces", take_first)
+        store.writer(*going_on).finish("done")
     assert (store.run_info(run_id).driver_epoch, kept(store)) == (taken[0], (0, 0))
     assert_same(views(store), before)
-    store.finish_run(run_id, taken[0], "done")
+    store.writer(run_id, taken[0]).finish("done")
     assert kept(store) == (12, 11)
     assert_same(views(store), before)
 
@@ -134,11 +135,11 @@ def test_who_takes_the_run_while_it_is_kept_has_it(store, going_on, monkeypatch)
 def test_no_writer_waits_for_another_to_count(store, spec, going_on):
     """Taking, starting and ending a run read no summary inside the transaction that holds the lock."""
     said = statements(store._writer)
-    store.finish_run(*going_on, "done")
+    store.writer(*going_on).finish("done")
     epoch = store.claim_run(going_on[0], "host-b", 12)
-    store.start_run(going_on[0], epoch, "cpu", "0.1.0", {"lead": "control"})
-    store.note_workers(going_on[0], epoch, "cpu", ["MKL"])
-    store.finish_run(going_on[0], epoch, "failed", "disk full")
+    store.writer(going_on[0], epoch).start("cpu", "0.1.0", {"lead": "control"})
+    store.writer(going_on[0], epoch).note_workers("cpu", ["MKL"])
+    store.writer(going_on[0], epoch).finish("failed", "disk full")
     store.cancel_run(going_on[0], "host-b")
     assert len(said) > 10
     assert [sql for sql in said if "FROM summaries" in sql or "FROM live_" in sql] == []
@@ -155,11 +156,11 @@ def test_ls_status_and_logs_read_no_summary(store, going_on):
 def test_counts_of_a_run_that_goes_on_are_taken_anew(store, going_on, articles, failure):
     """Somebody deleted rows, to have them computed again."""
     run_id, epoch = going_on
-    store.record(run_id, epoch, [(articles, failure(articles[0]))])
+    store.writer(run_id, epoch).record([(articles, failure(articles[0]))])
     counts = lambda: [getattr(store.run_info(run_id), name) for name in ("articles_done", "summaries", "failures")]  # noqa: E731
     assert counts() == [5, 33, 1]
-    store.finish_run(run_id, epoch, "failed")
-    with store._write() as connection:
+    store.writer(run_id, epoch).finish("failed")
+    with store.writing() as connection:
         connection.exec_driver_sql("DELETE FROM summaries WHERE system = 'lead' AND n = 5")
         connection.exec_driver_sql("DELETE FROM failures")
     assert counts() == [5, 33, 1]

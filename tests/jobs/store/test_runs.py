@@ -42,8 +42,8 @@ def test_a_specification_that_cannot_be_stored_is_refused(store, spec, change, m
 def test_claiming_and_finishing(store, spec):
     run_id = store.create_run(spec)
     epoch = store.claim_run(run_id, "host-a", 11)
-    store.start_run(run_id, epoch, "2 x 1 CPU", "0.1.0+abc", {})
-    store.set_total(run_id, epoch, 400)
+    store.writer(run_id, epoch).start("2 x 1 CPU", "0.1.0+abc", {})
+    store.writer(run_id, epoch).set_total(400)
     running = store.run_info(run_id)
     assert (running.state, running.driver_epoch, running.driver_host, running.driver_pid) == (
         "running",
@@ -52,7 +52,7 @@ def test_claiming_and_finishing(store, spec):
         11,
     )
     assert (running.total_articles, running.device) == (400, "2 x 1 CPU")
-    store.finish_run(run_id, epoch, "failed", "disk full")
+    store.writer(run_id, epoch).finish("failed", "disk full")
     failed = store.run_info(run_id)
     assert (failed.state, failed.error) == ("failed", "disk full")
     assert failed.started_at <= failed.finished_at
@@ -76,29 +76,29 @@ def test_claiming_an_unknown_run_lists_the_newest(store, spec):
 
 def test_every_code_version_that_worked_on_a_run_is_named(store, run):
     for version in ("0.1.0+abc", "0.2.0", "0.2.0"):
-        store.start_run(*run, None, version, {})
+        store.writer(*run).start(None, version, {})
     assert store.run_info(run[0]).code_version == "0.1.0+abc, 0.2.0"
 
 
 def test_every_way_in_which_workers_multiplied_is_named_once(store, run):
     assert store.run_info(run[0]).arithmetic == []
     for found in (["MKL"], ["MKL", "oneDNN"], ["MKL"]):
-        store.note_workers(*run, "2 x 1 CPU: some", found)
+        store.writer(*run).note_workers("2 x 1 CPU: some", found)
     assert store.run_info(run[0]).arithmetic == ["MKL", "oneDNN"]
     assert store.run_info(run[0]).device == "2 x 1 CPU: some"
 
 
 def test_a_replaced_driver_can_write_nothing(store, run, articles, sweep, failure):
     run_id, old = run
-    store.record(run_id, old, [(articles[:1], sweep(articles[:1]))])
+    store.writer(run_id, old).record([(articles[:1], sweep(articles[:1]))])
     new = store.claim_run(run_id, "host-b", 22, take_over=True)
     for write in (
-        lambda: store.record(run_id, old, [(articles, sweep(articles))]),
-        lambda: store.record(run_id, old, [(articles[:2], failure(articles[1]))]),
-        lambda: store.start_run(run_id, old, "cpu", "x", {"lead": "control"}),
-        lambda: store.set_total(run_id, old, 9),
-        lambda: store.note_workers(run_id, old, "cpu", ["MKL"]),
-        lambda: store.finish_run(run_id, old, "done"),
+        lambda: store.writer(run_id, old).record([(articles, sweep(articles))]),
+        lambda: store.writer(run_id, old).record([(articles[:2], failure(articles[1]))]),
+        lambda: store.writer(run_id, old).start("cpu", "x", {"lead": "control"}),
+        lambda: store.writer(run_id, old).set_total(9),
+        lambda: store.writer(run_id, old).note_workers("cpu", ["MKL"]),
+        lambda: store.writer(run_id, old).finish("done"),
     ):
         with pytest.raises(FencedError, match=r"taken over by pid 22 on host-b \(driver 2; this is driver 1\)"):
             write()
@@ -106,26 +106,26 @@ def test_a_replaced_driver_can_write_nothing(store, run, articles, sweep, failur
     assert (info.state, info.articles_done, info.failures, info.total_articles) == ("running", 1, 0, None)
     with store.query("SELECT COUNT(*) FROM articles") as answer:
         assert list(answer.rows) == [(1,)]
-    store.record(run_id, new, [(articles, sweep(articles))])
+    store.writer(run_id, new).record([(articles, sweep(articles))])
     assert store.run_info(run_id).articles_done == 4
 
 
 def test_a_stopped_run_takes_no_more_results(store, run, articles, sweep):
     run_id, epoch = run
-    store.finish_run(run_id, epoch, "interrupted")
+    store.writer(run_id, epoch).finish("interrupted")
     with pytest.raises(FencedError, match=f"is 'interrupted'.*nws resume {run_id}"):
-        store.record(run_id, epoch, [(articles, sweep(articles))])
+        store.writer(run_id, epoch).record([(articles, sweep(articles))])
     assert store.run_info(run_id).summaries == 0
 
 
 def test_writing_to_an_unknown_run(store, articles, sweep):
     with pytest.raises(StoreError, match="no run 'phase1-x'"):
-        store.record("phase1-x", 1, [(articles, sweep(articles))])
+        store.writer("phase1-x", 1).record([(articles, sweep(articles))])
 
 
 def test_recording_is_a_heartbeat(store, run, articles, sweep):
     before = store.run_info(run[0]).heartbeat_at
-    store.record(*run, [(articles, sweep(articles))])
+    store.writer(*run).record([(articles, sweep(articles))])
     assert store.run_info(run[0]).heartbeat_at > before
 
 
@@ -135,15 +135,15 @@ def test_the_newest_run_of_a_recipe_is_found(store, spec):
     store.create_run(dataclasses.replace(spec, recipe_hash="beef"))
     assert first != second
     assert store.find_run("cafe") == second
-    store.finish_run(second, store.claim_run(second, "host", 1), "done")
+    store.writer(second, store.claim_run(second, "host", 1)).finish("done")
     assert store.find_run("cafe") == second
 
 
 def test_runs_are_listed_newest_first_with_their_own_counts(store, spec, articles, sweep, failure):
     first, second = store.create_run(spec), store.create_run(spec)
     epoch = store.claim_run(first, "host", 1)
-    store.record(first, epoch, [(articles[:2], sweep(articles[:2]))])
-    store.record(first, epoch, [(articles[3:], failure(articles[3]))])
+    store.writer(first, epoch).record([(articles[:2], sweep(articles[:2]))])
+    store.writer(first, epoch).record([(articles[3:], failure(articles[3]))])
     newest, oldest = store.list_runs()
     assert (newest.id, newest.articles_done, newest.summaries, newest.failures) == (second, 0, 0, 0)
     assert (oldest.id, oldest.articles_done, oldest.summaries, oldest.failures) == (first, 2, 12, 1)
@@ -182,7 +182,7 @@ def test_a_run_whose_driver_lives_is_refused(store, spec):
     assert store.require_free(run_id, "host-b", take_over=True).driver_epoch == epoch
     assert store.claim_run(run_id, "host-b", 22, take_over=True) == epoch + 1
     with pytest.raises(FencedError):
-        store.heartbeat(run_id, epoch)
+        store.writer(run_id, epoch).heartbeat()
 
 
 def test_a_run_whose_driver_is_gone_is_free(store, spec, monkeypatch):
@@ -207,13 +207,14 @@ def test_a_heartbeat_of_a_clock_that_is_off_is_no_sign_of_life(store, spec, hour
 
     run_id = store.create_run(spec)
     with monkeypatch.context() as patch:
-        patch.setattr("jobs.store.runs.datetime", Off)
+        for module in ("runs", "lifecycle", "run_writer"):
+            patch.setattr(f"jobs.store.{module}.datetime", Off)
         epoch = store.claim_run(run_id, "host-a", os.getpid())
         with pytest.raises(StoreError, match="being driven"):
             store.require_free(run_id, "host-b")
     assert store.claim_run(run_id, "host-b", 22) == epoch + 1
     with pytest.raises(FencedError):
-        store.heartbeat(run_id, epoch)
+        store.writer(run_id, epoch).heartbeat()
 
 
 def test_cancelling(store, spec):
@@ -222,10 +223,10 @@ def test_cancelling(store, spec):
     cancelled = store.run_info(run_id)
     assert (cancelled.state, cancelled.error) == ("interrupted", "cancelled")
     epoch = store.claim_run(run_id, "host-a", os.getpid())
-    assert not store.heartbeat(run_id, epoch)  # resuming it is a new beginning
+    assert not store.writer(run_id, epoch).heartbeat()  # resuming it is a new beginning
     assert store.cancel_run(run_id, "host-b")
-    assert store.heartbeat(run_id, epoch)
-    store.finish_run(run_id, epoch, "done")
+    assert store.writer(run_id, epoch).heartbeat()
+    store.writer(run_id, epoch).finish("done")
     assert not store.cancel_run(run_id, "host-a")
     assert store.run_info(run_id).state == "done"
     with pytest.raises(StoreError, match="no run 'x'"):
@@ -250,7 +251,7 @@ def test_a_run_with_a_living_driver_is_submitted_again_only_to_replace_it(store,
         store.submit_again(run_id, "host-b", "http://head:8265", take_over=False)
     assert store.submit_again(run_id, "host-b", "http://head:8265", take_over=True) == epoch + 1
     with pytest.raises(FencedError, match="cancelled or submitted again meanwhile"):
-        store.heartbeat(run_id, epoch)
+        store.writer(run_id, epoch).heartbeat()
     info = store.run_info(run_id)
     assert (info.state, info.driver_host, info.driver_pid) == ("pending", None, None)
 
@@ -259,6 +260,6 @@ def test_who_was_asked_to_stop_before_its_next_claim_is_still_asked(store, spec)
     run_id = store.create_run(spec)
     held = store.claim_run(run_id, "host-a", 1, epoch=0)
     assert store.cancel_run(run_id, "host-b")
-    assert store.heartbeat(run_id, store.claim_run(run_id, "host-a", 1, epoch=held))
-    store.finish_run(run_id, held + 1, "interrupted")
-    assert not store.heartbeat(run_id, store.claim_run(run_id, "host-a", 1))
+    assert store.writer(run_id, store.claim_run(run_id, "host-a", 1, epoch=held)).heartbeat()
+    store.writer(run_id, held + 1).finish("interrupted")
+    assert not store.writer(run_id, store.claim_run(run_id, "host-a", 1)).heartbeat()

@@ -31,7 +31,7 @@ def recorded(store, spec, summary):
                     made = summary(article, system, n, round(f1, 1) if article.dataset == "wide" else f1)
                     summaries.append(made)
                     found.append((run_id, article.dataset, made))
-            store.record(run_id, epoch, [([article], BundleResult(tuple(summaries), ()))])
+            store.writer(run_id, epoch).record([([article], BundleResult(tuple(summaries), ()))])
     return found
 
 
@@ -41,9 +41,9 @@ def test_the_kind_of_a_system_is_what_its_run_says(store, spec, summary):
         run_id = store.create_run(spec)
         epoch = store.claim_run(run_id, "host", 1)
         for _ in range(2):  # a driver that resumes the run says it again
-            store.start_run(run_id, epoch, None, "0.1.0", kinds)
+            store.writer(run_id, epoch).start(None, "0.1.0", kinds)
         made = tuple(summary(article, system, 3) for system in ("lead", "peek", "tail"))
-        store.record(run_id, epoch, [([article], BundleResult(made, ()))])
+        store.writer(run_id, epoch).record([([article], BundleResult(made, ()))])
         expected = {system: kinds.get(system, "system") for system in ("lead", "peek", "tail")}
         points = store.points(run_id)
         assert dict(zip(points.systems, points.kinds, strict=True)) == expected
@@ -87,7 +87,7 @@ def test_equal_values_have_no_deviation(store, run, summary):
     """0.1 three times: the sum of squares comes out below the square of the sum."""
     articles = [Article("same", "test", str(i), f"text {i}", ("r",)) for i in range(3)]
     for system, f1 in (("a", 0.1), ("b", 0.7), ("c", 1 / 3)):
-        store.record(*run, [(articles, BundleResult(tuple(summary(a, system, 3, f1) for a in articles), ()))])
+        store.writer(*run).record([(articles, BundleResult(tuple(summary(a, system, 3, f1) for a in articles), ()))])
     assert [row["bertscore_f1_sd"] for row in table(store, "sweep_curve")] == pytest.approx([0, 0, 0], abs=1e-7)
 
 
@@ -106,7 +106,7 @@ def test_best_n_is_the_shortest_of_the_best(store, recorded):
 
 def test_best_n_of_a_tie(store, run, summary, articles):
     tied = tuple(summary(articles[0], "lead", n, f1) for n, f1 in ((0, 0.9), (3, 0.5), (5, 0.8), (7, 0.8), (9, 0.1)))
-    store.record(*run, [(articles, BundleResult(tied, ()))])
+    store.writer(*run).record([(articles, BundleResult(tied, ()))])
     [row] = table(store, "best_n")
     assert (row["n"], row["bertscore_f1"]) == (5, 0.8)
 
@@ -128,7 +128,7 @@ def test_leaderboard_ranks_systems_of_equal_length(store, recorded):
 
 def test_equal_systems_share_a_rank(store, run, summary, articles):
     level = tuple(summary(articles[0], system, 3, f1) for system, f1 in (("a", 0.5), ("b", 0.5), ("c", 0.25)))
-    store.record(*run, [(articles, BundleResult(level, ()))])
+    store.writer(*run).record([(articles, BundleResult(level, ()))])
     assert {row["system"]: row["rank"] for row in table(store, "leaderboard")} == {"a": 1, "b": 1, "c": 3}
 
 
@@ -137,7 +137,7 @@ def test_a_system_that_lacks_articles_is_marked_and_has_no_rank(store, run, summ
     # The first article is the easy one, and one system has it alone.
     for system, of in (("few", articles[:1]), ("all", articles), ("other", articles)):
         made = tuple(summary(a, system, 3, 0.9 if a is articles[0] else 0.1 + (system == "all") / 10) for a in of)
-        store.record(*run, [(of, BundleResult(made, ()))])
+        store.writer(*run).record([(of, BundleResult(made, ()))])
     found = {row["system"]: (row["rank"], row["articles"], row["of_articles"]) for row in table(store, "leaderboard")}
     assert found == {"few": (None, 1, 3), "all": (1, 3, 3), "other": (2, 3, 3)}
     curve = {row["system"]: (row["articles"], row["of_articles"]) for row in table(store, "sweep_curve")}
@@ -146,7 +146,7 @@ def test_a_system_that_lacks_articles_is_marked_and_has_no_rank(store, run, summ
 
 def test_systems_without_a_common_article_have_no_rank(store, run, summary, articles):
     for system, article in (("a", articles[0]), ("b", articles[1])):
-        store.record(*run, [([article], BundleResult((summary(article, system, 3),), ()))])
+        store.writer(*run).record([([article], BundleResult((summary(article, system, 3),), ()))])
     assert [row["rank"] for row in table(store, "leaderboard")] == [None, None]
 
 
@@ -160,7 +160,7 @@ def test_the_learning_curve_has_pythons_means_and_deviations(store, training, ar
             seeds[result.checkpoint.name] = result.checkpoint.seed
             for gradient in result.gradients:
                 expected[result.checkpoint.name, gradient.n, update] += gradient.samples
-        store.record_round(*training, round_results)
+        store.writer(*training).record_round(round_results)
     curve = store.learning_curve(training[0])
     assert [(row.policy, row.n, row.update_number) for row in curve] == sorted(expected)
     assert {row.episodes for row in curve} == {12, 1}
@@ -182,7 +182,7 @@ def test_equal_rewards_have_no_deviation(store, training, articles, make_round):
     [gradient] = result.gradients
     level = tuple(dataclasses.replace(sample, reward=0.1) for sample in gradient.samples)
     level_result = dataclasses.replace(result, gradients=[dataclasses.replace(gradient, samples=level)])
-    store.record_round(*training, [level_result])
+    store.writer(*training).record_round([level_result])
     [row] = store.learning_curve(training[0])
     assert (row.reward, row.reward_sd) == (pytest.approx(0.1), pytest.approx(0, abs=1e-7))
 

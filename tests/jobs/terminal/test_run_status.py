@@ -26,11 +26,11 @@ def trained(store_url: str, updates: int) -> None:
     with open_store(store_url) as store:
         run_id = store.create_run(spec, "phase2-x")
         epoch = store.claim_run(run_id, "host", 1)
-        store.set_total(run_id, epoch, 8)
+        store.writer(run_id, epoch).set_total(8)
         for name, count in (("a", updates), ("b", TOTAL)):
             checkpoint = PolicyCheckpoint(name, 0, (3,), count, TOTAL, {}, b"")
-            store.record_round(
-                run_id, epoch, [RoundResult(name, UpdateStatistics(count - 1, *NUMBERS), [], (), checkpoint)]
+            store.writer(run_id, epoch).record_round(
+                [RoundResult(name, UpdateStatistics(count - 1, *NUMBERS), [], (), checkpoint)]
             )
         store.create_run(spec, "phase2-waiting")
 
@@ -58,7 +58,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
             def now(cls, tz: object = None) -> datetime:
                 return datetime(2026, 11, 22, 12, tzinfo=UTC) + timedelta(minutes=minutes)
 
-        for module in ("jobs.store.runs", "jobs.terminal.run_status"):
+        for module in ("jobs.store.runs", "jobs.store.lifecycle", "jobs.store.run_writer", "jobs.terminal.run_status"):
             monkeypatch.setattr(f"{module}.datetime", At)
 
     return set_to
@@ -74,17 +74,17 @@ def test_the_time_of_a_run_is_that_of_its_work(nws: Callable[..., object], tmp_p
         clock(0)
         first = store.claim_run(run_id, "host", 1)
         clock(2)
-        store.heartbeat(run_id, first)
+        store.writer(run_id, first).heartbeat()
         assert time() == "0:02:00"
         clock(60)  # it died at some time
         assert time() == "0:02:00"
         second = store.claim_run(run_id, "host", 2)
         clock(61)
         assert time() == "0:03:00"
-        store.finish_run(run_id, second, "interrupted")
+        store.writer(run_id, second).finish("interrupted")
         clock(900)
         assert time() == "0:03:00"
-        store.finish_run(run_id, store.claim_run(run_id, "host", 3), "done")
+        store.writer(run_id, store.claim_run(run_id, "host", 3)).finish("done")
         assert time() == "0:03:00"
     assert "time         0:03:00 of work since 2026-11-22" in nws("status").out
 

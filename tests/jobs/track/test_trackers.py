@@ -15,7 +15,7 @@ from training_run import small_training
 
 from core.errors import RecipeError
 from jobs.drive import driver
-from jobs.store import RoundResult, Store, open_store
+from jobs.store import RoundResult, RunWriter, Store, open_store
 from jobs.track import trackers
 from jobs.track.tensorboard_log import TensorBoardLog
 
@@ -96,16 +96,16 @@ def test_a_training_is_logged_while_it_runs_and_nothing_twice_when_it_goes_on(
 ) -> None:
     pinned = small_training(tiny_models, tmp_path, passes=2)
     quiet = Console(file=io.StringIO())
-    record, rounds = Store.record_round, []
+    record, rounds = RunWriter.record_round, []
 
-    def stop_at_the_third(self: Store, run_id: str, epoch: int, results: list[RoundResult]) -> None:
+    def stop_at_the_third(self: RunWriter, results: list[RoundResult]) -> None:
         if len(rounds) == 2:
             raise KeyboardInterrupt
         rounds.append(len(results))
-        record(self, run_id, epoch, results)
+        record(self, results)
 
     with monkeypatch.context() as stopped:
-        stopped.setattr(Store, "record_round", stop_at_the_third)
+        stopped.setattr(RunWriter, "record_round", stop_at_the_third)
         begun = driver.start(store, pinned, "inline", quiet, log_to=BOTH)
     assert begun.state == "interrupted"
     run_id, so_far = begun.run_id, learning_in(store)

@@ -29,8 +29,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def run(store: Store) -> tuple[str, int]:
     run_id = store.create_run(SPEC)
     epoch = store.claim_run(run_id, "elsewhere", 1)
-    store.start_run(run_id, epoch, "2 x 1 CPU", "v", SYSTEMS)
-    store.set_total(run_id, epoch, 3)
+    store.writer(run_id, epoch).start("2 x 1 CPU", "v", SYSTEMS)
+    store.writer(run_id, epoch).set_total(3)
     return run_id, epoch
 
 
@@ -45,12 +45,12 @@ def summaries(article: Article) -> tuple[Summary, ...]:
 
 
 def store_one(store: Store, run: tuple[str, int], article: Article) -> None:
-    store.record(*run, [([article], BundleResult(summaries(article), ()))])
+    store.writer(*run).record([([article], BundleResult(summaries(article), ()))])
 
 
 def fail_one(store: Store, run: tuple[str, int], article: Article) -> None:
     failed = Failure(article.id, "ValueError", "cannot be swept", 1, "node-1")
-    store.record(*run, [([article], BundleResult((), (failed,)))])
+    store.writer(*run).record([([article], BundleResult((), (failed,)))])
 
 
 def test_a_run_from_its_submission_to_its_end(store: Store) -> None:
@@ -60,13 +60,13 @@ def test_a_run_from_its_submission_to_its_end(store: Store) -> None:
     assert (first.run.state, first.progress, first.has_ended, first.seconds_left) == ("pending", None, False, None)
 
     run = run_id, store.claim_run(run_id, "elsewhere", 1)
-    store.start_run(*run, "2 x 1 CPU", "v", SYSTEMS)
+    store.writer(*run).start("2 x 1 CPU", "v", SYSTEMS)
     store_one(store, run, ARTICLES[0])
     fail_one(store, run, ARTICLES[1])
     now = datetime.now(UTC)
     actor = ActorShare(0, "Xeon", "elsewhere", 0.9)
     at = Progress(now, "sweep", "articles", 2, 1, 3, 4.0, 1, (actor,), ARTICLES[0].id)
-    store.heartbeat(*run, at=at)
+    store.writer(*run).heartbeat(at=at)
     seen = viewer.look()
     assert (seen.progress, seen.run.articles_done, seen.run.failures) == (at, 1, 1)
     assert [reason.key for reason in seen.reasons] == ["a1"]
@@ -77,7 +77,7 @@ def test_a_run_from_its_submission_to_its_end(store: Store) -> None:
     assert told["last_failures"][0]["message"] == "cannot be swept"
 
     store_one(store, run, ARTICLES[2])
-    store.finish_run(*run, "done")
+    store.writer(*run).finish("done")
     last = viewer.look()
     assert (last.has_ended, last.run.state, last.progress, last.seconds_left) == (True, "done", None, None)
     assert [one.text for one in last.written] == ["lead 5", "mini|textrank 5"]  # what was written stays to be seen
@@ -90,7 +90,7 @@ def test_the_span_goes_on_between_two_beats_and_while_the_driver_is_silent(
     monkeypatch.setattr("jobs.drive.heartbeat_monitor.time.monotonic", lambda: clock[0])
     viewer = Viewer(store, run[0])
     noted = datetime.now(UTC) - timedelta(seconds=20)  # it has found nothing to tell since
-    store.heartbeat(*run, at=Progress(noted, "sweep", finished=2, total=4, span_seconds=10.0, span_finished=1))
+    store.writer(*run).heartbeat(at=Progress(noted, "sweep", finished=2, total=4, span_seconds=10.0, span_finished=1))
     assert viewer.look().seconds_left == pytest.approx(60.0, abs=2)  # 30 s for one, and two are left
     clock[0] += 30
     seen = viewer.look()
@@ -101,7 +101,7 @@ def test_the_span_goes_on_between_two_beats_and_while_the_driver_is_silent(
 
 
 def test_before_two_bundles_have_landed_nothing_is_estimated(store: Store, run: tuple[str, int]) -> None:
-    store.heartbeat(*run, at=Progress(datetime.now(UTC), "sweep", total=3))
+    store.writer(*run).heartbeat(at=Progress(datetime.now(UTC), "sweep", total=3))
     seen = Viewer(store, run[0]).look()
     assert (seen.span, seen.seconds_left) == (Span(0.0, 0), None)
 
@@ -112,7 +112,7 @@ def test_the_store_is_asked_only_for_what_has_changed(
     store_one(store, run, ARTICLES[0])
     fail_one(store, run, ARTICLES[1])
     at = Progress(datetime.now(UTC), "sweep", newest=ARTICLES[0].id)
-    store.heartbeat(*run, at=at)
+    store.writer(*run).heartbeat(at=at)
     asked: list[str] = []
     for name in ("summaries_of", "newest_failures"):
         real = getattr(Store, name)
@@ -123,7 +123,7 @@ def test_the_store_is_asked_only_for_what_has_changed(
     assert sorted(asked) == ["newest_failures", "summaries_of"]
     assert (len(seen.reasons), len(seen.written)) == (1, 2)
     store_one(store, run, ARTICLES[2])
-    store.heartbeat(*run, at=replace(at, newest=ARTICLES[2].id))
+    store.writer(*run).heartbeat(at=replace(at, newest=ARTICLES[2].id))
     assert viewer.look().written[0].key == "a2"
     assert len(asked) == 3
 
@@ -134,7 +134,7 @@ def test_each_statement_finds_its_rows_by_an_index(store: Store, run: tuple[str,
 
     store_one(store, run, ARTICLES[0])
     fail_one(store, run, ARTICLES[1])
-    store.heartbeat(*run, at=Progress(datetime.now(UTC), "sweep", newest=ARTICLES[0].id))
+    store.writer(*run).heartbeat(at=Progress(datetime.now(UTC), "sweep", newest=ARTICLES[0].id))
     statements: list[tuple[str, object]] = []
 
     def note(connection, cursor, statement, parameters, context, executemany) -> None:

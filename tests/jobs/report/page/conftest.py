@@ -82,7 +82,7 @@ def run_of_points(store: Store) -> Callable[..., str]:
         spec = RunSpec("phase1", {}, "made", 0, "made", {"segmentation": "made"}, SIGNATURES, len(systems))
         run_id = store.create_run(spec)
         epoch = store.claim_run(run_id, "here", 1)
-        store.start_run(run_id, epoch, "cpu", "made", {system: kind_of(system) for system in systems})
+        store.writer(run_id, epoch).start("cpu", "made", {system: kind_of(system) for system in systems})
         rng = np.random.default_rng(len(lengths))
         for i in range(30):
             article = Article(dataset, "test", f"k{i}", " ".join(f"w{j}" for j in range(words)), ("w1 w2 w3",))
@@ -99,13 +99,13 @@ def run_of_points(store: Store) -> Callable[..., str]:
                 for n in lengths
                 if (system, n) != lacking and i < at_most.get((system, n), 30)
             ]
-            store.record(run_id, epoch, [([article], BundleResult(tuple(made), ()))])
+            store.writer(run_id, epoch).record([([article], BundleResult(tuple(made), ()))])
         if failure is not None:
             lost = Article(dataset, "test", failure, "", ("r",))
             why = Failure(lost.id, "EmptyArticleError", failure, 1, "here")
-            store.record(run_id, epoch, [([lost], BundleResult((), (why,)))])
+            store.writer(run_id, epoch).record([([lost], BundleResult((), (why,)))])
         if ended:
-            store.finish_run(run_id, epoch, "done")
+            store.writer(run_id, epoch).finish("done")
         return run_id
 
     return add

@@ -4,8 +4,8 @@ import pytest
 import tenacity
 
 from core.errors import StoreError, StoreUnavailableError
-from jobs.drive import patience
-from jobs.drive.patience import patiently
+from jobs.store import patience
+from jobs.store.patience import patiently
 
 
 @pytest.fixture(autouse=True)

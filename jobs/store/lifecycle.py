@@ -1,0 +1,289 @@
+"""What happens to a run from outside: it is created, claimed, submitted again, given more systems, stopped, removed."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from core.errors import StoreError
+from jobs.store.database import Database, writes
+from jobs.store.means import forget_means, keep_means
+from jobs.store.results import count
+from jobs.store.run_writer import check_fence
+from jobs.store.runs import (
+    RunSpec,
+    check_spec,
+    is_driven,
+    is_stale,
+    new_run_id,
+    read_free_run,
+    read_run,
+    require_epoch,
+    seconds_of_driver,
+)
+from jobs.store.tables import (
+    ArticleRow,
+    Base,
+    EpisodeRow,
+    FailureRow,
+    LogLineRow,
+    PolicyRow,
+    ProgressRow,
+    RunBestRow,
+    RunMeanRow,
+    RunRow,
+    SummaryRow,
+    SystemRow,
+    UpdateRow,
+)
+
+# What refers to another table comes before it.
+_OF_A_RUN: tuple[type[Base], ...] = (
+    *(LogLineRow, ProgressRow, RunMeanRow, RunBestRow, FailureRow, SummaryRow),
+    *(EpisodeRow, UpdateRow, PolicyRow, SystemRow),
+)
+_WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow)
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What went with a run.
+
+    Attributes:
+        summaries: how many.
+        articles: how many that no run has any more.
+        copies: how many summaries of other runs were copied from it; they stay, and still name it.
+    """
+
+    summaries: int
+    articles: int
+    copies: int
+
+
+class Lifecycle(Database):
+    """The methods of a store that create, claim, stop and remove runs."""
+
+    @writes
+    def create_run(self, connection: Connection, spec: RunSpec, run_id: str | None = None) -> str:
+        """Add a pending run and return its id: `run_id`, or a new one (see `new_run_id`).
+
+        Raises:
+            StoreError: A part of it is not JSON.
+        """
+        check_spec(spec)
+        run_id = run_id or new_run_id(spec.job)
+        zeros = dict.fromkeys(("articles_done", "summaries", "reused", "failures", "driver_epoch", "worked_seconds"), 0)
+        connection.execute(
+            insert(RunRow).values(
+                id=run_id,
+                job=spec.job,
+                state="pending",
+                recipe=dict(spec.recipe),
+                recipe_hash=spec.recipe_hash,
+                seed=spec.seed,
+                code_version=spec.code_version,
+                revisions=dict(spec.revisions),
+                signatures=dict(spec.signatures),
+                systems=spec.systems,
+                arithmetic=[],
+                reuse=spec.reuse,
+                means_kept=False,
+                created_at=datetime.now(UTC),
+                address=spec.address,
+                name=spec.name,
+                note=spec.note,
+                **zeros,
+            )
+        )
+        return run_id
+
+    def claim_run(self, run_id: str, host: str, pid: int, *, take_over: bool = False, epoch: int | None = None) -> int:
+        """Take a run for the driver at `host` and `pid`; it is 'running' from now on, and no longer to be cancelled.
+
+        Args:
+            run_id: which.
+            host: name of the driver's machine.
+            pid: the driver's process there.
+            take_over: take it from a driver that seems to be alive, too.
+            epoch: take it only if it still has this epoch, which is the caller's: a job's from its submission, or that
+                of an earlier claim.
+
+        Returns:
+            The driver's epoch, for its `RunWriter`. Every earlier epoch of the run is fenced off.
+
+        Raises:
+            StoreError: There is no such run (the message lists the newest ones), or another driver works on it.
+            FencedError: The run has another epoch.
+        """
+
+        def attempt() -> int:
+            with self.writing() as connection:
+                claimed = _claim(connection, run_id, host, pid, take_over, epoch)
+            if claimed > 1:
+                # Counted anew: somebody may have deleted rows by hand, to have them computed again. Not in the
+                # transaction above, for which other writers wait.
+                with self.reading() as connection:
+                    counts = count(connection, run_id)
+                with self.writing() as connection:
+                    check_fence(connection, run_id, claimed)
+                    connection.execute(update(RunRow).where(RunRow.id == run_id).values(counts))
+                    forget_means(connection, run_id)
+            return claimed
+
+        return self.retried(attempt)
+
+    @writes
+    def submit_again(self, connection: Connection, run_id: str, host: str, address: str, take_over: bool) -> int:
+        """Give a run to a job that is about to be submitted to the dashboard at `address`.
+
+        Returns:
+            The epoch with which that job claims the run. Jobs and drivers that had it before are fenced off.
+
+        Raises:
+            StoreError: A driver works on it as far as `host` can tell (unless `take_over`), or there is no such run.
+        """
+        _lock(connection, run_id)
+        run = read_run(connection, run_id) if take_over else read_free_run(connection, run_id, host)
+        values = {"driver_epoch": run.driver_epoch + 1, "address": address, "cancel_requested_at": None}
+        if run.state == "running":  # of a driver that is gone, or from now on fenced off
+            values |= {"state": "pending"}
+        nobody = {"driver_host": None, "driver_pid": None}
+        connection.execute(update(RunRow).where(RunRow.id == run_id).values(**values, **nobody))
+        return run.driver_epoch + 1
+
+    @writes
+    def extend_run(self, connection: Connection, run_id: str, host: str, spec: RunSpec) -> None:
+        """Give a run that has ended the recipe, revisions and systems of `spec`, and mark it as interrupted.
+
+        Raises:
+            StoreError: A driver works on it as far as `host` can tell, it has not begun, there is no such run, or a
+                part of `spec` is not JSON.
+        """
+        check_spec(spec)
+        _lock(connection, run_id)
+        run = read_free_run(connection, run_id, host)
+        if run.state == "pending":
+            raise StoreError(
+                f"run {run_id!r} has not begun yet: wait until it has ended, or end it: nws cancel {run_id}"
+            )
+        values = {
+            "recipe": dict(spec.recipe),
+            "recipe_hash": spec.recipe_hash,
+            "revisions": dict(spec.revisions),
+            "systems": spec.systems,
+            "state": "interrupted",
+            "error": "a system was added that has not been computed",
+            "means_kept": False,
+        }
+        connection.execute(update(RunRow).where(RunRow.id == run_id).values(values))
+        counts = count(connection, run_id)  # no article is done while it lacks a system
+        connection.execute(update(RunRow).where(RunRow.id == run_id).values(counts))
+
+    def cancel_run(self, run_id: str, host: str) -> bool:
+        """Ask a run's driver to stop. A run without one is 'interrupted' at once, unless it has ended already.
+
+        Returns:
+            Whether there is a driver, as far as `host` can tell, that will stop in a moment.
+
+        Raises:
+            StoreError: There is no such run; the message lists the newest ones.
+        """
+
+        def attempt() -> bool:
+            with self.writing() as connection:
+                is_awaited = _cancel(connection, run_id, host)
+            keep_means(self, run_id)
+            return is_awaited
+
+        return self.retried(attempt)
+
+    @writes
+    def remove_run(self, connection: Connection, run_id: str, host: str) -> Removed:
+        """Delete a run with all its rows, and the articles that are in no run any more.
+
+        While another run is in work, articles stay: it may be about to use one. The next removal takes them along.
+
+        Raises:
+            StoreError: A driver works on it as far as `host` can tell, or is awaited; or there is no such run.
+        """
+        _lock(connection, run_id)
+        run = read_run(connection, run_id)
+        if run.state == "pending" or (run.state == "running" and not is_stale(run, host, datetime.now(UTC))):
+            raise StoreError(f"run {run_id!r} is {run.state}. Stop it first: nws cancel {run_id}")
+        copied_from_run = SummaryRow.reused_from == run_id
+        copies = connection.execute(select(func.count()).select_from(SummaryRow).where(copied_from_run)).scalar_one()
+        for table in _OF_A_RUN:
+            connection.execute(delete(table).where(table.__table__.columns["run_id"] == run_id))
+        connection.execute(delete(RunRow).where(RunRow.id == run_id))
+        return Removed(run.summaries, _remove_orphans(connection), copies)
+
+
+def _lock(connection: Connection, run_id: str) -> None:
+    """Lock a run before it is read, so that of two who come at once the second sees what the first has done."""
+    connection.execute(update(RunRow).where(RunRow.id == run_id).values(driver_epoch=RunRow.driver_epoch))
+
+
+def _claim(connection: Connection, run_id: str, host: str, pid: int, take_over: bool, epoch: int | None) -> int:
+    now = datetime.now(UTC)
+    _lock(connection, run_id)
+    run = read_run(connection, run_id)
+    # By this very process: it claimed the run, and only the answer was lost.
+    is_ours = (run.driver_host, run.driver_pid) == (host, pid)
+    if epoch is not None:
+        require_epoch(run, epoch + 1 if is_ours and run.driver_epoch == epoch + 1 else epoch)
+    elif not take_over and not is_ours:
+        read_free_run(connection, run_id, host)
+    connection.execute(
+        update(RunRow)
+        .where(RunRow.id == run_id)
+        .values(
+            state="running",
+            driver_epoch=run.driver_epoch + 1,
+            driver_host=host,
+            driver_pid=pid,
+            heartbeat_at=now,
+            started_at=run.started_at or now,
+            claimed_at=now,
+            worked_seconds=run.worked_seconds + seconds_of_driver(run),
+            finished_at=None,
+            error=None,
+            # Who holds the run's epoch may have been asked to stop since.
+            cancel_requested_at=None if epoch is None else run.cancel_requested_at,
+            means_kept=False,
+        )
+    )
+    connection.execute(delete(ProgressRow).where(ProgressRow.run_id == run_id))
+    return run.driver_epoch + 1
+
+
+def _cancel(connection: Connection, run_id: str, host: str) -> bool:
+    """Ask the run's driver to stop, or end a run that has none. Returns whether there is a driver to wait for."""
+    now = datetime.now(UTC)
+    of_run = RunRow.id == run_id
+    connection.execute(update(RunRow).where(of_run).values(cancel_requested_at=now))
+    run = read_run(connection, run_id)
+    if is_driven(run, host, now):
+        return True
+    if run.state in ("pending", "running"):
+        # The next epoch, so that a driver that was only silent cannot write any more.
+        values = {"state": "interrupted", "finished_at": now, "driver_epoch": run.driver_epoch + 1}
+        nobody = {"driver_host": None, "driver_pid": None}
+        connection.execute(update(RunRow).where(of_run).values(**values, **nobody, error="cancelled"))
+    return False
+
+
+def _remove_orphans(connection: Connection) -> int:
+    in_work = select(func.count()).select_from(RunRow).where(RunRow.state.in_(("pending", "running")))
+    if connection.execute(in_work).scalar_one():
+        return 0
+    orphans = select(ArticleRow.id).except_(*(select(table.article_id) for table in _WITH_ARTICLES))
+    if connection.execute(select(orphans.exists())).scalar_one() is False:
+        return 0
+    # The database looks each article up in the tables that refer to it, whose keys begin with the run.
+    names = [table.__tablename__ for table in _WITH_ARTICLES]
+    for name in names:
+        connection.exec_driver_sql(f"CREATE INDEX ix_{name}_for_removal ON {name} (article_id)")
+    removed = connection.execute(delete(ArticleRow).where(ArticleRow.id.in_(orphans))).rowcount
+    for name in names:
+        connection.exec_driver_sql(f"DROP INDEX ix_{name}_for_removal")
+    return removed

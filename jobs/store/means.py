@@ -1,0 +1,161 @@
+"""Means over a run's summaries; and those that the views read of a run that has ended, which are stored.
+
+While a run goes on, the views compute their means from its summaries (`live_means` and `live_best_n`, see
+`jobs.store.views`). When it has ended, they are stored, a piece at a time, so that no other writer waits for a large
+run. The views compute them until all are stored, and again once a driver takes the run.
+"""
+
+from collections.abc import Collection, Generator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from sqlalchemy import Connection, Float, case, cast, column, delete, func, or_, select, table, update
+
+from jobs.store.database import Database, reads
+from jobs.store.engine import insert_new
+from jobs.store.tables import Base, RunBestRow, RunMeanRow, RunRow, SummaryRow
+
+ROWS_AT_ONCE = 10_000
+"""Of a transaction: SQLite inserts them in less than 0.1 s."""
+
+_LIVE: dict[type[Base], str] = {RunMeanRow: "live_means", RunBestRow: "live_best_n"}
+
+Piece: TypeAlias = tuple[type[Base], list[dict[str, Any]]]
+"""Rows of one table."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedWords:
+    """How well a system keeps to n.
+
+    Attributes:
+        system: its name.
+        n: how many words it was asked for.
+        summaries: how often.
+        written: mean number of words that it wrote, before any was cut away.
+        exactly, over: the shares, in [0, 1], of the summaries that had n words, and more.
+    """
+
+    system: str
+    n: int
+    summaries: int
+    written: float
+    exactly: float
+    over: float
+
+
+@dataclass(frozen=True, slots=True)
+class TokensUsed:
+    """What an endpoint has counted for a system: tokens read and written for some articles, at all n."""
+
+    system: str
+    articles: int
+    read: int
+    written: int
+
+
+@dataclass(frozen=True, slots=True)
+class CurveMeans:
+    """Of a system at n (0: uncut): mean scores over its `articles` by metric, such as `bertscore_f1`."""
+
+    dataset: str
+    system: str
+    n: int
+    articles: int
+    means: Mapping[str, float]
+
+
+_ASKED = SummaryRow.extra["words_asked"].as_integer()
+_WRITTEN = SummaryRow.extra["words_written"].as_integer()
+_PROMPT = SummaryRow.extra["prompt_tokens"].as_integer()
+_COMPLETION = SummaryRow.extra["completion_tokens"].as_integer()
+_MEANS = tuple(f"{name}_mean" for name in ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1"))
+_CURVE = table("sweep_curve", *map(column, ("run_id", "dataset", "system", "n", "articles", *_MEANS)))
+
+
+class Means(Database):
+    """The methods of a store that read means over a run's summaries."""
+
+    @reads
+    def curve_means(self, connection: Connection, run_id: str) -> list[CurveMeans]:
+        """The mean scores of a run's systems, by dataset, system and n."""
+        curves = [
+            CurveMeans(
+                *(row["dataset"], row["system"], row["n"], row["articles"]),
+                {name.removesuffix("_mean"): row[name] for name in _MEANS},
+            )
+            for row in connection.execute(select(_CURVE).where(_CURVE.c.run_id == run_id)).mappings()
+        ]
+        return sorted(curves, key=lambda at: (at.dataset, at.system, at.n))
+
+    @reads
+    def asked_words(self, connection: Connection, run_id: str, systems: Collection[str]) -> list[AskedWords]:
+        """How well those of some systems keep to n that were asked for n words, by system and n."""
+        written = cast(_WRITTEN, Float)
+        shares = (cast(case((is_so, 1), else_=0), Float) for is_so in (_WRITTEN == _ASKED, _WRITTEN > _ASKED))
+        query = (
+            select(SummaryRow.system, SummaryRow.n, func.count(), func.avg(written), *map(func.avg, shares))
+            .where(SummaryRow.run_id == run_id, SummaryRow.system.in_(systems), _ASKED.is_not(None))
+            .group_by(SummaryRow.system, SummaryRow.n)
+            .order_by(SummaryRow.system, SummaryRow.n)
+        )
+        return [AskedWords(*row) for row in connection.execute(query)]
+
+    @reads
+    def tokens_used(self, connection: Connection, run_id: str, systems: Collection[str]) -> list[TokensUsed]:
+        """What the endpoints of some systems have counted, by system; of those that count tokens.
+
+        An answer that was cut to every n counts once, with the row that has it uncut.
+        """
+        articles = func.count(SummaryRow.article_id.distinct())
+        query = (
+            select(SummaryRow.system, articles, func.sum(_PROMPT), func.sum(func.coalesce(_COMPLETION, 0)))
+            .where(SummaryRow.run_id == run_id, SummaryRow.system.in_(systems), _PROMPT.is_not(None))
+            .where(or_(_ASKED.is_not(None), SummaryRow.n == 0))
+            .group_by(SummaryRow.system)
+            .order_by(SummaryRow.system)
+        )
+        return [TokensUsed(*row) for row in connection.execute(query)]
+
+
+def keep_means(store: Database, run_id: str) -> None:
+    """Store what the views read of a run that has ended. A driver that takes the run meanwhile ends this."""
+    with store.reading() as reader:
+        ended = RunRow.state.in_(("done", "failed", "interrupted"))
+        query = select(RunRow.driver_epoch).where(RunRow.id == run_id, ended, ~RunRow.means_kept)
+        epoch = reader.execute(query).scalar()
+        if epoch is None:
+            return
+        with closing(live_pieces(reader, run_id)) as pieces:
+            for piece in pieces:
+                with store.writing() as writer:
+                    if not set_kept(writer, run_id, epoch, False):
+                        return
+                    insert_new(writer, *piece)
+    with store.writing() as writer:
+        set_kept(writer, run_id, epoch, True)
+
+
+def live_pieces(connection: Connection, run_id: str) -> Generator[Piece, None, None]:
+    """The rows to store for a run, in pieces."""
+    for stored_table, live in _LIVE.items():
+        names = stored_table.__table__.columns.keys()
+        view = table(live, *map(column, names))
+        query = select(*(view.c[name] for name in names)).where(view.c.run_id == run_id)
+        with connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE}) as result:
+            for rows in result.mappings().partitions():
+                yield stored_table, [dict(row) for row in rows]
+
+
+def forget_means(connection: Connection, run_id: str) -> None:
+    """Remove the rows that were stored when the run ended before."""
+    for stored_table in _LIVE:
+        connection.execute(delete(stored_table).where(stored_table.__table__.columns["run_id"] == run_id))
+
+
+def set_kept(connection: Connection, run_id: str, epoch: int, means_kept: bool) -> bool:
+    """Let the views read the stored rows, or not yet, if the run has still ended in `epoch`; whether it has."""
+    # The row stays locked until the transaction ends, so that no driver takes the run in between.
+    is_this_epoch = (RunRow.id == run_id, RunRow.driver_epoch == epoch, RunRow.state != "running")
+    return connection.execute(update(RunRow).where(*is_this_epoch).values(means_kept=means_kept)).rowcount == 1

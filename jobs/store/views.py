@@ -1,0 +1,164 @@
+"""The views: their SQL is here alone. A migration makes them anew when it has brought the tables to where they are now.
+
+What of them changes needs a revision, which may be empty: it makes the views of stores that exist anew.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import Connection
+
+# In the order of the columns; those with True have a standard deviation, too.
+_METRICS = {
+    "bertscore_f1": True,
+    "bertscore_precision": False,
+    "bertscore_recall": False,
+    "rouge1_f1": True,
+    "rouge2_f1": True,
+    "rougel_f1": True,
+    "efficiency": False,
+    "density": False,
+    "coverage": False,
+}
+_ON_LEADERBOARD = ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density", "coverage")
+_PLACE = ("run_id", "dataset", "system", "n", "articles", "of_articles")
+# The columns of the tables `run_means` and `run_best_n`. An `_ss` is the sum of squared deviations from the mean.
+_MEANS = (
+    *_PLACE,
+    *(f"{m}_{kind}" for m, has_sd in _METRICS.items() for kind in (("mean", "ss") if has_sd else ("mean",))),
+)
+_BEST = ("run_id", "article_id", "system", "dataset", "n", "bertscore_f1")
+
+
+def _aggregates(metric: str, has_sd: bool) -> str:
+    mean = f"AVG(s.{metric}) AS {metric}_mean"
+    squares = f"SUM(s.{metric} * s.{metric}) - SUM(s.{metric}) * SUM(s.{metric}) / COUNT(*) AS {metric}_ss"
+    return f"{mean}, {squares}" if has_sd else mean
+
+
+def _means_and_sd(metric: str, has_sd: bool) -> str:
+    """The sample standard deviation is sqrt(ss / (k - 1)), as SQLite has no stddev_samp.
+
+    Of equal values, rounding can leave the sum below zero, which is zero; of one value there is no deviation: NULL.
+    """
+    ss = f"c.{metric}_ss"
+    sd = f"CASE WHEN c.articles > 1 THEN SQRT(CASE WHEN {ss} > 0 THEN {ss} / (c.articles - 1) ELSE 0 END) END"
+    return f"c.{metric}_mean, {sd} AS {metric}_sd" if has_sd else f"c.{metric}_mean"
+
+
+def _of_all_runs(columns: Sequence[str], kept: str, live: str) -> str:
+    """Kept rows of the runs that have them, live ones of all others."""
+    of_kept = ", ".join(f"k.{name}" for name in columns)
+    return (
+        f"SELECT {of_kept} FROM {kept} AS k JOIN runs AS r ON r.id = k.run_id WHERE r.means_kept "
+        f"UNION ALL SELECT {', '.join(columns)} FROM {live}"
+    )
+
+
+# Of the runs whose means are not kept. CROSS JOIN: SQLite then looks at these runs first, and at no row of another.
+_LIVE_SUMMARIES = """
+    FROM runs AS r
+    CROSS JOIN summaries AS s
+    JOIN articles AS a ON a.id = s.article_id
+    WHERE NOT r.means_kept AND s.run_id = r.id"""
+
+VIEWS: Mapping[str, str] = {
+    # Greedy summaries are of the finished policy: they are no part of the curve.
+    "learning_curve": """
+SELECT
+    c.run_id, c.policy, p.seed, c.n, c.update_number, c.episodes,
+    c.reward,
+    CASE WHEN c.episodes > 1 THEN SQRT(CASE WHEN c.reward_ss > 0 THEN c.reward_ss / (c.episodes - 1) ELSE 0 END)
+    END AS reward_sd,
+    c.advantage_baseline,
+    c.entropy,
+    c.log_probability
+FROM (
+    SELECT
+        run_id, policy, n, update_number,
+        COUNT(*) AS episodes,
+        AVG(reward) AS reward,
+        SUM(reward * reward) - SUM(reward) * SUM(reward) / COUNT(*) AS reward_ss,
+        AVG(advantage_baseline) AS advantage_baseline,
+        AVG(entropy) AS entropy,
+        AVG(log_probability) AS log_probability
+    FROM episodes
+    WHERE decoding = 'sampled'
+    GROUP BY run_id, policy, n, update_number
+) AS c
+JOIN policies AS p ON p.run_id = c.run_id AND p.name = c.policy
+""",
+    # `of_articles` are those that any system of the run has at that n of a dataset.
+    "live_means": f"""
+SELECT {", ".join(f"t.{name}" if name == "of_articles" else f"c.{name}" for name in _MEANS)}
+FROM (
+    SELECT
+        s.run_id, a.dataset, s.system, s.n,
+        COUNT(*) AS articles,
+        {", ".join(_aggregates(*metric) for metric in _METRICS.items())}{_LIVE_SUMMARIES}
+    GROUP BY s.run_id, a.dataset, s.system, s.n
+) AS c
+JOIN (
+    SELECT s.run_id, a.dataset, s.n, COUNT(DISTINCT s.article_id) AS of_articles{_LIVE_SUMMARIES}
+    GROUP BY s.run_id, a.dataset, s.n
+) AS t ON t.run_id = c.run_id AND t.dataset = c.dataset AND t.n = c.n
+""",
+    "live_best_n": f"""
+SELECT {", ".join(f"p.{name}" for name in _BEST)}
+FROM (
+    SELECT
+        s.run_id, s.article_id, a.dataset, s.system, s.n, s.bertscore_f1,
+        ROW_NUMBER() OVER (
+            PARTITION BY s.run_id, s.article_id, s.system ORDER BY s.bertscore_f1 DESC, s.n
+        ) AS place{_LIVE_SUMMARIES} AND s.n > 0
+) AS p
+WHERE p.place = 1
+""",
+    # `kind`: an upper bound saw the reference. It may head a leaderboard, and must not be taken for a system there.
+    "sweep_curve": f"""
+SELECT
+    c.run_id, c.dataset, c.system, COALESCE(y.kind, 'system') AS kind, c.n, c.articles, c.of_articles,
+    {", ".join(_means_and_sd(*metric) for metric in _METRICS.items())}
+FROM ({_of_all_runs(_MEANS, "run_means", "live_means")}) AS c
+LEFT JOIN systems AS y ON y.run_id = c.run_id AND y.system = c.system
+""",
+    "best_n": f"""
+SELECT b.run_id, b.article_id, b.dataset, b.system, COALESCE(y.kind, 'system') AS kind, b.n, b.bertscore_f1
+FROM ({_of_all_runs(_BEST, "run_best_n", "live_best_n")}) AS b
+LEFT JOIN systems AS y ON y.run_id = b.run_id AND y.system = b.system
+""",
+    # Systems are compared at equal n: a longer summary has the higher F1 for its length alone. A mean over some of the
+    # articles has no rank among means over all of them.
+    "leaderboard": f"""
+SELECT
+    m.run_id, m.dataset, m.n,
+    CASE WHEN m.articles = m.of_articles THEN RANK() OVER (
+        PARTITION BY m.run_id, m.dataset, m.n, CASE WHEN m.articles = m.of_articles THEN 1 ELSE 0 END
+        ORDER BY m.bertscore_f1_mean DESC
+    ) END AS rank,
+    m.system, COALESCE(y.kind, 'system') AS kind, m.articles, m.of_articles,
+    {", ".join(f"m.{name}_mean AS {name}" for name in _ON_LEADERBOARD)}
+FROM ({_of_all_runs(_MEANS, "run_means", "live_means")}) AS m
+LEFT JOIN systems AS y ON y.run_id = m.run_id AND y.system = m.system
+""",
+}
+"""The SELECT of each, in an order in which they can be made."""
+
+_ENDED = "(SELECT id FROM runs WHERE NOT means_kept AND state IN ('done', 'failed', 'interrupted'))"
+
+
+def drop_views(connection: Connection) -> None:
+    """Drop those that there are. A view keeps its tables from being altered, on SQLite and on Postgres."""
+    for name in reversed(VIEWS):
+        connection.exec_driver_sql(f"DROP VIEW IF EXISTS {name}")
+
+
+def make_views(connection: Connection) -> None:
+    """Make all views anew, and store what they read of runs that have ended, see `jobs.store.means`."""
+    drop_views(connection)
+    for name, select in VIEWS.items():
+        connection.exec_driver_sql(f"CREATE VIEW {name} AS {select}")
+    for table, live, columns in (("run_means", "live_means", _MEANS), ("run_best_n", "live_best_n", _BEST)):
+        names = ", ".join(columns)
+        rows = f"SELECT {names} FROM {live} WHERE run_id IN {_ENDED}"
+        connection.exec_driver_sql(f"INSERT INTO {table} ({names}) {rows} ON CONFLICT DO NOTHING")
+    connection.exec_driver_sql(f"UPDATE runs SET means_kept = TRUE WHERE id IN {_ENDED}")
