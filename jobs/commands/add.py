@@ -1,21 +1,23 @@
 """`nws add`: summaries that were written elsewhere, beside those of a run that exists."""
 
-import dataclasses
 import socket
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from jobs.commands import options
-from jobs.commands.resume import go_on
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, changing, err, finish, store_flag
-from jobs.commands.target import choose_target
+from jobs.commands.groups import grouped
+from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
+from jobs.commands.resume import resume_run
+from jobs.commands.shared import changing, err, finish, store_flag
+from jobs.commands.target import require_possible, where_it_was
 
 if TYPE_CHECKING:
     from core.summarizers.predictions import PredictionsSpec
     from jobs.store import Store
 
 
+@grouped
 def add(
     run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
     predictions: Annotated[
@@ -25,12 +27,8 @@ def add(
             "called after the file, or as you say: name=file."
         ),
     ],
-    engine: options.Engine = "ray",
-    accelerator: options.Accelerator = None,
-    actors: options.Actors = None,
-    address: options.Address = None,
-    local: options.Local = False,
-    no_wait: options.NoWait = False,
+    target: options.ResumeTargetOptions,
+    actors: options.ActorOptions,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -39,17 +37,16 @@ def add(
     They are scored over the run's articles, at its lengths, with its metrics. A run that was submitted to a Ray cluster
     goes there again, unless --address or --local says otherwise.
     """
-    target = choose_target(engine, None if local else address, no_wait)
+    require_possible(target.engine, None if target.local else target.address)
 
     from core.summarizers.predictions import parse_predictions
 
     files = [parse_predictions(text) for text in predictions]
     with changing(store) as opened:
-        if not local and engine != "inline":
-            target = dataclasses.replace(target, address=target.address or opened.run_info(run).address)
+        again = where_it_was(opened, run, target)
         _extend(opened, run, files)
         err.print(f"Added to {run}. If this is interrupted, go on with: nws resume {run}{store_flag(store)}")
-        outcome = go_on(opened, store, run, target, accelerator, actors, take_over=False)
+        outcome = resume_run(opened, store, run, again, actors)
     finish(outcome, store, as_json)
 
 

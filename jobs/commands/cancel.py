@@ -8,8 +8,8 @@ import typer
 
 from cluster.job_api import Head
 from core.errors import ClusterError
-from jobs.commands.options import HeadAddress
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, changing, err, out, shown
+from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl
+from jobs.commands.shared import changing, err, out, shown
 
 _PATIENCE_SECONDS = 20.0
 _STOP_SECONDS = 40.0  # a little more than what a job that is stopped has to end

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, newest, parse_lengths, reading, store_flag
+from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl, parse_lengths
+from jobs.commands.shared import newest, reading, store_flag
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from jobs.commands.shared import Json
+from jobs.commands.options import Json
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 

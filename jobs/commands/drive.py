@@ -6,17 +6,19 @@ import typer
 
 from core.errors import CorpusError, ModelError
 from jobs.commands import options
-from jobs.commands.shared import DEFAULT_STORE, StoreUrl, err, finish
+from jobs.commands.groups import grouped
+from jobs.commands.options import DEFAULT_STORE, StoreUrl
+from jobs.commands.shared import err, finish
 
 if TYPE_CHECKING:
     from jobs.drive.run import Outcome
     from jobs.store import Store
 
 
+@grouped
 def drive(
     run: Annotated[str, typer.Argument(help="Run id.")],
-    accelerator: options.Accelerator = None,
-    actors: options.Actors = None,
+    actors: options.ActorOptions,
     epoch: Annotated[
         int | None, typer.Option(help="Of the submission: a later one takes the run from this job.")
     ] = None,
@@ -29,15 +31,15 @@ def drive(
 
     store = take_store_url() or store
     with open_store(store) as opened, hold_run(opened, run, epoch, err) as claimed_epoch:
-        outcome = _driven(opened, run, accelerator, actors, claimed_epoch)
+        outcome = _driven(opened, run, actors, claimed_epoch)
     finish(outcome, store, as_json=False)
 
 
-def _driven(opened: "Store", run: str, accelerator: str | None, actors: int | None, epoch: int | None) -> "Outcome":
+def _driven(opened: "Store", run: str, actors: options.ActorOptions, epoch: int | None) -> "Outcome":
     from jobs.drive import driver
 
     try:
-        return driver.resume(opened, run, "cluster", accelerator, actors, err, epoch=epoch)
+        return driver.resume(opened, run, "cluster", actors.accelerator, actors.actors, err, epoch=epoch)
     except (CorpusError, ModelError) as error:
         raise type(error)(
             f"{error} A file or folder that a recipe names must lie at the same path on the head.",

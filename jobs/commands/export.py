@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from core.errors import NwsError, RecipeError
-from jobs.commands.shared import DEFAULT_STORE, Json, PolicyName, StoreUrl, choose_policies, err, out, reading
+from jobs.commands.options import DEFAULT_STORE, Json, PolicyName, StoreUrl
+from jobs.commands.shared import choose_policies, err, out, reading
 from jobs.terminal.busy import busy
 
 

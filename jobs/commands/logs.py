@@ -7,8 +7,8 @@ import typer
 
 from cluster.job_api import Head
 from core.errors import ClusterError, RecipeError
-from jobs.commands.options import HeadAddress
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, newest, out, reading, store_flag
+from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl
+from jobs.commands.shared import err, newest, out, reading, store_flag
 
 if TYPE_CHECKING:
     from jobs.store import LogLine

@@ -2,7 +2,8 @@
 
 import json
 
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, out, reading
+from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
+from jobs.commands.shared import out, reading
 
 
 def list_runs(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:

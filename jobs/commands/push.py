@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from core.errors import ModelError
-from jobs.commands.shared import Json, out
+from jobs.commands.options import Json
+from jobs.commands.shared import out
 from jobs.terminal.busy import busy
 
 _FILES = ("README.md", "recipe.yaml", "decoding.json", "policy.*", "n=*/policy.*", "LICENSE*")

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from core.errors import RecipeError
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, newest, out, reading, shown, store_flag
+from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
+from jobs.commands.shared import err, newest, out, reading, shown, store_flag
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 

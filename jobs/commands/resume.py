@@ -4,33 +4,28 @@ import os
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from core.errors import StoreError, StoreUnavailableError
 from jobs.commands import options
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, changing, err, finish, store_flag
-from jobs.commands.target import Target, choose_target, require_here, resume_there
+from jobs.commands.groups import grouped
+from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
+from jobs.commands.shared import changing, err, finish, store_flag
+from jobs.commands.target import require_here, require_possible, resume_there, where_it_was
 
 if TYPE_CHECKING:
     from jobs.drive.run import Outcome
     from jobs.store import Store
 
 
+@grouped
 def resume(
     run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
-    engine: options.Engine = "ray",
-    accelerator: options.Accelerator = None,
-    actors: options.Actors = None,
-    take_over: Annotated[
-        bool, typer.Option("--take-over", help="Replace a driver that seems to be alive: it stops within seconds.")
-    ] = False,
-    address: options.Address = None,
-    local: options.Local = False,
-    no_wait: options.NoWait = False,
-    log_to: options.LogTo = None,
+    target: options.ResumeTargetOptions,
+    actors: options.ActorOptions,
+    resuming: options.ResumeOptions,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -39,34 +34,33 @@ def resume(
     Only what is missing is computed, and articles that failed are tried again. A run that was submitted to a Ray
     cluster goes there again, unless --address or --local says otherwise.
     """
-    target = choose_target(engine, None if local else address, no_wait)
-
+    require_possible(target.engine, None if target.local else target.address)
     with changing(store) as opened:
-        if not local and engine != "inline":
-            target = replace(target, address=target.address or opened.run_info(run).address)
-        outcome = go_on(opened, store, run, target, accelerator, actors, take_over, log_to or [])
+        again = where_it_was(opened, run, target)
+        outcome = resume_run(opened, store, run, again, actors, resuming.take_over, resuming.log_to or [])
     finish(outcome, store, as_json)
 
 
-def go_on(
+def resume_run(
     opened: "Store",
     store: str,
     run: str,
-    target: Target,
-    accelerator: str | None,
-    actors: int | None,
-    take_over: bool,
+    target: options.TargetOptions,
+    actors: options.ActorOptions,
+    take_over: bool = False,
     log_to: Sequence[str] = (),
 ) -> "Outcome":
     """Resume a run where the target says. Returns its outcome."""
     require_here(log_to, target)
     if target.address:
-        return resume_there(opened, store, run, target, accelerator, actors, take_over)
+        return resume_there(opened, store, run, target, actors, take_over)
 
     from jobs.drive import driver
 
     with telling(opened, run, store):
-        return driver.resume(opened, run, target.engine, accelerator, actors, err, take_over, log_to=log_to)
+        return driver.resume(
+            opened, run, target.engine, actors.accelerator, actors.actors, err, take_over, log_to=log_to
+        )
 
 
 @contextmanager

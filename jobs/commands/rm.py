@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from core.errors import RecipeError
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, changing, err, out, shown
+from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
+from jobs.commands.shared import changing, err, out, shown
 from jobs.terminal.busy import busy
 
 

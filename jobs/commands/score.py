@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from jobs.commands.shared import Json, err, out
+from jobs.commands.options import Json
+from jobs.commands.shared import err, out
 from jobs.terminal.busy import busy
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.errors import RecipeError
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, newest, reading
+from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
+from jobs.commands.shared import newest, reading
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, newest, out, reading, store_flag
+from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
+from jobs.commands.shared import newest, out, reading, store_flag
 
 
 def status(

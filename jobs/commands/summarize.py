@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from core.errors import RecipeError
-from jobs.commands.shared import DEFAULT_STORE, Json, PolicyName, StoreUrl, choose_policies, err, out, parse_lengths
+from jobs.commands.options import DEFAULT_STORE, Json, PolicyName, StoreUrl, parse_lengths
+from jobs.commands.shared import choose_policies, err, out
 from jobs.terminal.busy import busy
 
 
