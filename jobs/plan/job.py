@@ -68,17 +68,12 @@ JOBS = ("phase1", "baselines", "phase2")
 
 def find_job(name: str) -> Job[Any]:
     """One of `JOBS`. The libraries of the others, torch for Phase 2 among them, are not waited for."""
-    if name == "phase1":
-        from jobs.plan import phase1
-        from jobs.recipes.phase1 import Phase1Recipe
+    if name == "phase2":
+        from jobs.plan import phase2
+        from jobs.recipes.phase2 import Phase2Recipe
 
-        return Job(Phase1Recipe, phase1.pin)
-    if name == "baselines":
-        from jobs.plan import baselines
-        from jobs.recipes.baselines import BaselinesRecipe
+        return Job(Phase2Recipe, phase2.pin)
+    from jobs.plan import sweep
+    from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
 
-        return Job(BaselinesRecipe, baselines.pin)
-    from jobs.plan import phase2
-    from jobs.recipes.phase2 import Phase2Recipe
-
-    return Job(Phase2Recipe, phase2.pin)
+    return Job(Phase1Recipe, sweep.pin) if name == "phase1" else Job(BaselinesRecipe, sweep.pin)

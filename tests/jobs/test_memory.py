@@ -15,9 +15,9 @@ from bench import stub_work
 from core.types import Landed
 from jobs.drive import driver
 from jobs.drive.pools import Makers
-from jobs.plan.phase1 import pin
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import Store, open_store
 
 ARTICLES, WARM_UP, STEP = 1500, 500, 100

@@ -18,8 +18,8 @@ from jobs.plan.job import find_job
 from jobs.plan.pinned import Pinned
 from jobs.plan.predictions import coverages, plan_with
 from jobs.plan.work import works
-from jobs.recipes.baselines import BaselinesRecipe
 from jobs.recipes.load import load_recipe
+from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import Store, open_store
 
 QUIET = Console(file=io.StringIO())
