@@ -20,10 +20,13 @@ def correlate(
         ),
     ],
     metrics: Annotated[
-        str, typer.Option("--metrics", "-m", help="Names of the fields to judge, with commas between them.")
+        str,
+        typer.Option(
+            "--metrics", "-m", metavar="NAMES", help="Names of the fields to judge, with commas between them."
+        ),
     ],
-    human: Annotated[str, typer.Option(help="Name of the field of human scores.")],
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the resamples and of the tests.")] = 0,
+    human: Annotated[str, typer.Option(metavar="NAME", help="Name of the field of human scores.")],
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the resamples and of the tests.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Correlate metrics with human scores.

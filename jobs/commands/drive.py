@@ -20,7 +20,7 @@ def drive(
     run: Annotated[str, typer.Argument(help="Run id.")],
     actors: options.ActorOptions,
     epoch: Annotated[
-        int | None, typer.Option(help="Of the submission: a later one takes the run from this job.")
+        int | None, typer.Option(metavar="N", help="Of the submission: a later one takes the run from this job.")
     ] = None,
     store: StoreUrl = DEFAULT_STORE,
 ) -> None:

@@ -17,15 +17,17 @@ def export(
     policy: Annotated[
         Path | None,
         typer.Option(
+            metavar="FOLDER",
             help="Folder to write the policies of a run of `nws submit phase2` to, with a model card. It must be new "
-            "or empty."
+            "or empty.",
         ),
     ] = None,
     rows: Annotated[
         Path | None,
         typer.Option(
+            metavar="FILE",
             help="File to write every summary with its scores to, replacing it: .parquet, .csv or .jsonl; - prints "
-            "JSON lines."
+            "JSON lines.",
         ),
     ] = None,
     with_articles: Annotated[

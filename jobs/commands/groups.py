@@ -15,16 +15,21 @@ def option(panel: str | None, flag: str, told: str, default: Any = None, *, env:
 
     Args:
         panel: the heading under which `--help` lists it, None for that of all others.
-        flag: as people type it, and what stands for its value: `--limit N`. A switch has no value.
+        flag: as people type it, and what stands for its value: `--limit N`, `--metrics -m NAMES`. A switch has none.
         told: its help.
         default: its value where it is not given.
         env: the environment variable that sets it, None for none; `NWS_` and the flag's name unless given.
         more: whatever else `typer.Option` takes, such as `min`.
     """
-    name, _, metavar = flag.partition(" ")
-    variable = f"NWS_{name.removeprefix('--').replace('-', '_').upper()}" if env == "" else env
-    more |= {"metavar": metavar or None, "rich_help_panel": panel}
-    return field(default=default, metadata={"option": typer.Option(default, name, envvar=variable, help=told, **more)})
+    names = [word for word in flag.split() if word.startswith("-")]
+    metavar = " ".join(word for word in flag.split() if not word.startswith("-"))
+    variable = f"NWS_{names[0].removeprefix('--').replace('-', '_').upper()}" if env == "" else env
+    more |= {"metavar": metavar or None, "rich_help_panel": panel, "envvar": variable, "help": told}
+    return field(default=default, metadata={"option": typer.Option(default, *names, **more)})
+
+
+plain = functools.partial(option, None, env=None)
+"""A field that is an option under no heading of its own, which no environment variable sets."""
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

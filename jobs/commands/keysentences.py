@@ -15,15 +15,17 @@ def keysentences(
     file: Annotated[
         Path, typer.Argument(help="UTF-8 text, one document (a sentence, a comment) a line; a tab ends the document.")
     ],
-    top: Annotated[int, typer.Option(help="How many keywords and how many sentences to print.")] = 30,
+    top: Annotated[int, typer.Option(metavar="N", help="How many keywords and how many sentences to print.")] = 30,
     stopwords: Annotated[
         str | None,
         typer.Option(
-            help="Words that are no keywords: a file with one word a line, or words with commas between them."
+            metavar="FILE|WORDS",
+            help="Words that are no keywords: a file with one word a line, or words with commas between them.",
         ),
     ] = None,
     diversity: Annotated[
-        float, typer.Option(help="The least cosine distance between two key sentences, from 0 to 1.")
+        float,
+        typer.Option(metavar="DISTANCE", help="The least cosine distance between two key sentences, from 0 to 1."),
     ] = 0.7,
     as_json: Json = False,
 ) -> None:

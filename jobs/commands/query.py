@@ -29,7 +29,8 @@ def query(
         ),
     ],
     timeout: Annotated[
-        float | None, typer.Option(help="End the query after this many seconds, up to a week; default: never.")
+        float | None,
+        typer.Option(metavar="SECONDS", help="End the query after this many seconds, up to a week; default: never."),
     ] = None,
     kind: Annotated[
         Format | None,

@@ -1,11 +1,14 @@
 """`nws score`: the metrics of a file of predictions."""
 
 import json
+from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from jobs.commands.groups import grouped, option, plain
 from jobs.commands.options import Json
 from jobs.commands.shared import err, out
 from jobs.terminal.busy import busy
@@ -14,6 +17,53 @@ if TYPE_CHECKING:
     from core.metrics.plugins import RowMetric
 
 
+_bertscore = partial(option, "BERTScore", env=None)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreOptions:
+    """With which metrics predictions are scored, and how."""
+
+    metrics: str = plain(
+        "--metrics -m NAMES",
+        "Names with commas between them: rouge1, rouge2, … rougeL, rougeLsum, rougeS, rougeSU, rougeSU4, "
+        "rouge-lcsubstr, bleu, bleu1-4, sacrebleu, chrf, chrf++, meteor, bertscore, efficiency, density, coverage, "
+        "dialogsum.",
+        "rouge1,rouge2,rougeL",
+    )
+    plugin: list[str] | None = plain(
+        "--plugin FILE",
+        "Metrics of your own: a Python file with METRICS, or an installed entry point of nws.metrics. All of them are "
+        "computed. Repeatable.",
+    )
+    stemmer: bool = plain("--stemmer", "ROUGE compares Porter stems (English only).", False)
+    references: Literal["best", "mean"] = plain(
+        "--references", "With several references: take the best score, or the mean.", "best"
+    )
+    lang: str = plain("--lang CODE", "Language of the texts: en or ko.", "en")
+    tokenizer: str | None = plain(
+        "--tokenizer NAME", "rouge_score (default for en), kiwi (default for ko), mecab, okt, or char."
+    )
+    human: bool = plain(
+        "--human", "Score the references, too, where a row has several: each against the others, and all.", False
+    )
+    per_row: Path | None = plain("--per-row FILE", "Write the scores of each row to this JSONL file, replacing it.")
+    seed: int = plain("--seed N", "Seed of the bootstrap intervals.", 0, min=0)
+    bertscore_model: str = _bertscore(
+        "--bertscore-model NAME", "Backbone of BERTScore: a known name, a folder, or a Hub id.", "all-MiniLM-L6-v2"
+    )
+    bertscore_layer: int | None = _bertscore(
+        "--bertscore-layer N", "Layer of that backbone; default: the one tuned for it.", min=1
+    )
+    bertscore_idf: bool = _bertscore(
+        "--bertscore-idf", "BERTScore weighs tokens by how rare they are in the references.", False
+    )
+    bertscore_batched: bool = _bertscore(
+        "--bertscore-batched", "BERTScore in padded batches as the library bert_score, to the last bit.", False
+    )
+
+
+@grouped
 def score(
     file: Annotated[
         Path,
@@ -22,56 +72,7 @@ def score(
             "source and id."
         ),
     ],
-    metrics: Annotated[
-        str,
-        typer.Option(
-            "--metrics",
-            "-m",
-            help="Names with commas between them: rouge1, rouge2, … rougeL, rougeLsum, rougeS, rougeSU, rougeSU4, "
-            "rouge-lcsubstr, bleu, bleu1-4, sacrebleu, chrf, chrf++, meteor, bertscore, efficiency, density, coverage, "
-            "dialogsum.",
-        ),
-    ] = "rouge1,rouge2,rougeL",
-    plugin: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Metrics of your own: a Python file with METRICS, or an installed entry point of nws.metrics. All of "
-            "them are computed. Repeatable."
-        ),
-    ] = None,
-    stemmer: Annotated[bool, typer.Option("--stemmer", help="ROUGE compares Porter stems (English only).")] = False,
-    references: Annotated[
-        Literal["best", "mean"], typer.Option(help="With several references: take the best score, or the mean.")
-    ] = "best",
-    lang: Annotated[str, typer.Option(help="Language of the texts: en or ko.")] = "en",
-    tokenizer: Annotated[
-        str | None, typer.Option(help="rouge_score (default for en), kiwi (default for ko), mecab, okt, or char.")
-    ] = None,
-    bertscore_model: Annotated[
-        str, typer.Option(help="Backbone of BERTScore: a known name, a folder, or a Hub id.")
-    ] = "all-MiniLM-L6-v2",
-    bertscore_layer: Annotated[
-        int | None, typer.Option(min=1, help="Layer of that backbone; default: the one tuned for it.")
-    ] = None,
-    bertscore_idf: Annotated[
-        bool, typer.Option("--bertscore-idf", help="BERTScore weighs tokens by how rare they are in the references.")
-    ] = False,
-    bertscore_batched: Annotated[
-        bool,
-        typer.Option(
-            "--bertscore-batched", help="BERTScore in padded batches as the library bert_score, to the last bit."
-        ),
-    ] = False,
-    human: Annotated[
-        bool,
-        typer.Option(
-            "--human", help="Score the references, too, where a row has several: each against the others, and all."
-        ),
-    ] = False,
-    per_row: Annotated[
-        Path | None, typer.Option("--per-row", help="Write the scores of each row to this JSONL file, replacing it.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap intervals.")] = 0,
+    how: ScoreOptions,
     as_json: Json = False,
 ) -> None:
     """Score predictions against their references.
@@ -84,23 +85,20 @@ def score(
     from jobs.score.show import print_score
     from jobs.terminal.language_warning import warn_of_texts
 
-    chosen = Options(
-        *(stemmer, references, lang, tokenizer),
-        *(bertscore_model, bertscore_layer, bertscore_idf, bertscore_batched),
-    )
-    if per_row is not None:
-        scores.check_output(per_row, file)
-    names = [name.strip() for name in metrics.split(",") if name.strip()]
-    own = _own_metrics(plugin or [])
+    chosen = Options(**{one.name: getattr(how, one.name) for one in fields(Options)})
+    if how.per_row is not None:
+        scores.check_output(how.per_row, file)
+    names = [name.strip() for name in how.metrics.split(",") if name.strip()]
+    own = _own_metrics(how.plugin or [])
     with busy(f"Scoring {file}"):
-        result = scores.score_file(file, names, chosen, seed, own, human)
-    if lang == "ko" or tokenizer in (None, "rouge_score"):  # else the texts may be in any language
+        result = scores.score_file(file, names, chosen, how.seed, own, how.human)
+    if how.lang == "ko" or how.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
         predictions = [prediction.row.prediction for prediction in result.predictions]
-        warn_of_texts(f"predictions of {file}", predictions, "ko" if lang == "ko" else "en", err)
-    if "meteor" in names and lang == "en" and find_wordnet() is None:
+        warn_of_texts(f"predictions of {file}", predictions, "ko" if how.lang == "ko" else "en", err)
+    if "meteor" in names and how.lang == "en" and find_wordnet() is None:
         err.print(f"METEOR ran without synonyms: WordNet was not found. {HOW_TO_INSTALL}.")
-    if per_row is not None:
-        scores.write_rows(per_row, result)
+    if how.per_row is not None:
+        scores.write_rows(how.per_row, result)
     print(json.dumps(result.as_dict())) if as_json else print_score(result, out)
 
 

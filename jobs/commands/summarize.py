@@ -14,12 +14,13 @@ from jobs.terminal.busy import busy
 
 
 def summarize(
-    run: Annotated[str, typer.Option(help="Run of `nws submit phase2`, as `nws ls` lists it.")],
+    run: Annotated[str, typer.Option(metavar="RUN", help="Run of `nws submit phase2`, as `nws ls` lists it.")],
     text: Annotated[
         str | None, typer.Argument(help="A text, or a UTF-8 file that holds one; default, and `-`: stdin.")
     ] = None,
     n: Annotated[
-        str | None, typer.Option("--n", help="Words, e.g. 9 or 7,9; default: those the policies were trained for.")
+        str | None,
+        typer.Option("--n", metavar="N,N", help="Words, e.g. 9 or 7,9; default: those the policies were trained for."),
     ] = None,
     system: PolicyName = None,
     store: StoreUrl = DEFAULT_STORE,
