@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import importlib.metadata
 import itertools
 import os
 import signal
@@ -95,6 +94,8 @@ app.add_typer(db_app, name="db")
 
 def _print_version(asked: bool) -> None:
     if asked:
+        import importlib.metadata
+
         out.print(f"nws {importlib.metadata.version('nws')}")
         raise typer.Exit
 

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from cluster.job_api import Head
 from core.errors import ClusterError
 from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl
 from jobs.commands.shared import changing, err, out, shown
@@ -58,6 +57,7 @@ def cancel(
 
 
 def _stop_jobs(address: str, run: str, must_answer: bool) -> list[str]:
+    from cluster.job_api import Head
     from jobs.remote.ship import stop_jobs
 
     try:

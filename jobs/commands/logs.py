@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.job_api import Head
 from core.errors import ClusterError, RecipeError
 from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl
 from jobs.commands.shared import err, newest, out, reading, store_flag
@@ -52,6 +51,7 @@ def logs(
 
 
 def _job_logs(run: str, address: str | None, follow: bool, where: str) -> None:
+    from cluster.job_api import Head
     from jobs.remote.ship import jobs_of
 
     if not address:

@@ -1,4 +1,4 @@
-"""`nws resume`: go on with a run."""
+"""`nws resume`: resume a run that has stopped."""
 
 import os
 import socket
@@ -74,7 +74,7 @@ def telling(opened: "Store", run: str, store: str) -> Iterator[None]:
 
 
 def _how_it_stands(opened: "Store", run: str, store: str) -> str:
-    """A message on the state of an interrupted run, and how to go on."""
+    """A message on the state of an interrupted run, and how to resume it."""
     go_on_with = f"Go on with: nws resume {run}{store_flag(store)}"
     try:
         info = opened.run_info(run)

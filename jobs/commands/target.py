@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, get_args
 
 import typer
 
-from cluster.job_api import Head, require_address
 from core.errors import ClusterError, RecipeError
 from jobs.commands.options import ActorOptions, EngineName, ResumeTargetOptions, RunOptions, TargetOptions
 from jobs.commands.shared import err, store_flag
@@ -27,6 +26,8 @@ def require_possible(engine: str, address: str | None) -> None:
     if engine not in get_args(EngineName):
         raise RecipeError(f"There is no engine {engine!r}: use ray or inline.")
     if address:
+        from cluster.job_api import require_address
+
         require_address(address)
         if engine == "inline":
             raise RecipeError(
@@ -96,6 +97,7 @@ def _warn_of_a_file(store: str) -> None:
 
 
 def _follow(opened: "Store", store: str, run: str, job: str, since: "Place", target: TargetOptions) -> "Outcome":
+    from cluster.job_api import Head
     from jobs.drive.run import outcome_of
     from jobs.remote.follow import follow_run
 

@@ -25,7 +25,7 @@ def dataset_revisions(corpora: "Sequence[Corpus]") -> dict[str, str]:
 
 
 def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], run_id: str) -> list[str]:
-    """Refuse to go on with a run whose articles, models or segmentation have changed since it began.
+    """Refuse to resume a run whose articles, models or segmentation have changed since it began.
 
     Returns:
         Libraries whose version differs, as "name old -> new": the numbers may differ in the last digits.

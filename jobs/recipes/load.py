@@ -32,7 +32,7 @@ def _keys(part: type) -> tuple[str, ...]:
 
 _DATASET_KEYS = [key for key in _keys(DatasetSpec) if key != "name"]
 # Overrides that are a key of a part of a recipe, or of each of its parts. A layer comes after its model.
-_INSIDE = {
+INSIDE = {
     "bertscore_model": ("bertscore", "model"),
     "bertscore_layer": ("bertscore", "num_layers"),
     **{key: ("datasets", key) for key in _DATASET_KEYS},
@@ -92,8 +92,8 @@ def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> 
     read = _read(kind.job, name)
     if "plugins" in read:
         raise RecipeError(f"{name}: a recipe holds no code. Name the plugin on the command line.", settings=("plugin",))
-    values = {**read, **{key: value for key, value in overrides.items() if key not in _INSIDE}}
-    for key, (field, own) in _INSIDE.items():
+    values = {**read, **{key: value for key, value in overrides.items() if key not in INSIDE}}
+    for key, (field, own) in INSIDE.items():
         if key in overrides:
             # Another backbone leaves the layer behind, which belongs to its model.
             given = {own: overrides[key]} | ({"num_layers": None} if key == "bertscore_model" else {})
@@ -133,7 +133,7 @@ def parse_recipe(kind: type[Recipe], values: Mapping[str, Any], name: str, overr
 def _override(place: Sequence[Any], overrides: Collection[str]) -> str | None:
     """The override that stands at a place in a recipe, None where the recipe's own value does."""
     part = place[0] if place else None
-    inner = sorted(key for key, (field, own) in _INSIDE.items() if field == part and own in place[1:])
+    inner = sorted(key for key, (field, own) in INSIDE.items() if field == part and own in place[1:])
     return next((key for key in (*inner, part) if key in overrides), None)
 
 
