@@ -16,27 +16,18 @@ import typer.core
 
 from core.errors import NwsError, RecipeError
 from jobs.commands import (
-    add,
-    cancel,
     compare,
-    correlate,
     db,
     doctor,
-    drive,
     export,
-    keysentences,
-    logs,
-    ls,
-    push,
+    files,
+    policies,
     query,
     report,
     resume,
-    rm,
-    score,
+    runs,
     show,
-    status,
     submit,
-    summarize,
     watch,
 )
 from jobs.commands.groups import Command
@@ -67,24 +58,24 @@ submit_app.command("phase1", cls=Command)(submit.submit_phase1)
 submit_app.command("baselines", cls=Command)(submit.submit_baselines)
 submit_app.command("phase2", cls=Command)(submit.submit_phase2)
 app.command("resume", cls=Command)(resume.resume)
-app.command("add", cls=Command)(add.add)
-app.command("logs", cls=Command)(logs.logs)
-app.command("cancel", cls=Command)(cancel.cancel)
-app.command("rm", cls=Command)(rm.remove)
-app.command("drive", cls=Command, hidden=True)(drive.drive)
-app.command("ls", cls=Command)(ls.list_runs)
-app.command("status", cls=Command)(status.status)
+app.command("add", cls=Command)(resume.add)
+app.command("logs", cls=Command)(runs.logs)
+app.command("cancel", cls=Command)(runs.cancel)
+app.command("rm", cls=Command)(runs.remove)
+app.command("drive", cls=Command, hidden=True)(resume.drive)
+app.command("ls", cls=Command)(runs.list_runs)
+app.command("status", cls=Command)(runs.status)
 app.command("watch", cls=Command)(watch.watch)
 app.command("report", cls=Command)(report.report)
 app.command("show", cls=Command)(show.show)
 app.command("compare", cls=Command)(compare.compare)
 app.command("query", cls=Command)(query.query)
-app.command("summarize", cls=Command)(summarize.summarize)
+app.command("summarize", cls=Command)(policies.summarize)
 app.command("export", cls=Command)(export.export)
-app.command("push", cls=Command)(push.push)
-app.command("score", cls=Command)(score.score)
-app.command("correlate", cls=Command)(correlate.correlate)
-app.command("keysentences", cls=Command)(keysentences.keysentences)
+app.command("push", cls=Command)(policies.push)
+app.command("score", cls=Command)(files.score)
+app.command("correlate", cls=Command)(files.correlate)
+app.command("keysentences", cls=Command)(files.keysentences)
 app.command("doctor", cls=Command)(doctor.doctor)
 db_app.command("upgrade", cls=Command)(db.upgrade)
 db_app.command("current", cls=Command)(db.current_schema)

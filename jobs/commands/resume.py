@@ -1,4 +1,4 @@
-"""`nws resume`: resume a run that has stopped."""
+"""`nws resume`; `nws add`, which resumes a run with more systems; and `nws drive`, which a submitted Ray job runs."""
 
 import os
 import socket
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from core.errors import StoreError, StoreUnavailableError
+from core.errors import CorpusError, ModelError, StoreError, StoreUnavailableError
 from jobs.commands import options
 from jobs.commands.groups import grouped
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
@@ -16,6 +16,7 @@ from jobs.commands.shared import changing, err, finish, store_flag
 from jobs.commands.target import require_here, require_possible, resume_there, where_it_was
 
 if TYPE_CHECKING:
+    from core.summarizers.predictions import PredictionsSpec
     from jobs.drive.run import Outcome
     from jobs.store import Store
 
@@ -85,3 +86,77 @@ def _how_it_stands(opened: "Store", run: str, store: str) -> str:
     if (info.driver_pid, info.driver_host) != (os.getpid(), socket.gethostname()):
         return f"Interrupted before the run was taken. {go_on_with}"
     return f"Interrupted again while run {run} was ending. Summaries stored: {info.summaries}. {go_on_with}"
+
+
+@grouped
+def drive(
+    run: Annotated[str, typer.Argument(help="Run id.")],
+    actors: options.ActorOptions,
+    epoch: Annotated[
+        int | None, typer.Option(metavar="N", help="Of the submission: a later one takes the run from this job.")
+    ] = None,
+    store: StoreUrl = DEFAULT_STORE,
+) -> None:
+    """Drive a run on the cluster that this machine is the head of: what a submitted job runs."""
+    from jobs.drive.run import hold_run
+    from jobs.remote.ship import take_store_url
+    from jobs.store import open_store
+
+    store = take_store_url() or store
+    with open_store(store) as opened, hold_run(opened, run, epoch, err) as claimed_epoch:
+        outcome = _driven(opened, run, actors, claimed_epoch)
+    finish(outcome, store, as_json=False)
+
+
+def _driven(opened: "Store", run: str, actors: options.ActorOptions, epoch: int | None) -> "Outcome":
+    from jobs.drive import driver
+
+    try:
+        return driver.resume(opened, run, "cluster", actors.accelerator, actors.actors, err, epoch=epoch)
+    except (CorpusError, ModelError) as error:
+        raise type(error)(
+            f"{error} A file or folder that a recipe names must lie at the same path on the head.",
+            settings=error.settings,
+        ) from error
+
+
+@grouped
+def add(
+    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
+    predictions: Annotated[
+        list[str],
+        typer.Argument(
+            help="JSONL, CSV or Parquet files with an article's key as `id`, and a `prediction`. Each is a system, "
+            "called after the file, or as you say: name=file."
+        ),
+    ],
+    target: options.ResumeTargetOptions,
+    actors: options.ActorOptions,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Add predictions to a run that has ended.
+
+    They are scored over the run's articles, at its lengths, with its metrics. A run that was submitted to a Ray cluster
+    goes there again, unless --address or --local says otherwise.
+    """
+    require_possible(target.engine, None if target.local else target.address)
+
+    from core.summarizers.predictions import parse_predictions
+
+    files = [parse_predictions(text) for text in predictions]
+    with changing(store) as opened:
+        again = where_it_was(opened, run, target)
+        _extend(opened, run, files)
+        err.print(f"Added to {run}. If this is interrupted, go on with: nws resume {run}{store_flag(store)}")
+        outcome = resume_run(opened, store, run, again, actors)
+    finish(outcome, store, as_json)
+
+
+def _extend(opened: "Store", run_id: str, files: "list[PredictionsSpec]") -> None:
+    from jobs.plan.job import plan_with
+    from jobs.terminal.coverage_warning import warn_of_coverages
+
+    pinned = plan_with(opened.require_free(run_id, socket.gethostname()), files)
+    warn_of_coverages(pinned, err)
+    opened.extend_run(run_id, socket.gethostname(), pinned.run_spec())

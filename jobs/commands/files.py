@@ -1,4 +1,4 @@
-"""`nws score`: the metrics of a file of predictions."""
+"""`nws score`, `correlate` and `keysentences`: what files of texts and scores hold, without a store."""
 
 import json
 from dataclasses import dataclass, fields
@@ -12,6 +12,7 @@ from jobs.commands.groups import grouped, option, plain
 from jobs.commands.options import Json
 from jobs.commands.shared import err, out
 from jobs.terminal.busy import busy
+from jobs.terminal.console import PrintableConsole
 
 if TYPE_CHECKING:
     from core.metrics.plugins import RowMetric
@@ -119,3 +120,72 @@ def _own_metrics(plugins: list[str]) -> "list[RowMetric]":
             raise PluginError(f'The plugin {name} has no metrics: end it with METRICS = {{"name": function}}.')
         row_metrics += map(row_metric, metrics)
     return row_metrics
+
+
+def correlate(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="JSONL, CSV or Parquet, one summary a row, with the fields system, document, one for each metric, "
+            "and one of human scores."
+        ),
+    ],
+    metrics: Annotated[
+        str,
+        typer.Option(
+            "--metrics", "-m", metavar="NAMES", help="Names of the fields to judge, with commas between them."
+        ),
+    ],
+    human: Annotated[str, typer.Option(metavar="NAME", help="Name of the field of human scores.")],
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the resamples and of the tests.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Correlate metrics with human scores.
+
+    By system and by summary, with 95 % intervals and tests between metrics. Pearson, Spearman and Kendall (tau-b).
+    """
+    from jobs.correlate.compute import correlate_file
+    from jobs.correlate.show import print_correlation
+
+    names = [name.strip() for name in metrics.split(",") if name.strip()]
+    with busy("Correlating, and drawing resamples"):
+        result = correlate_file(file, names, human, seed)
+    if as_json:
+        print(json.dumps(result.as_dict(), allow_nan=False))
+    else:
+        print_correlation(result, PrintableConsole())
+
+
+def keysentences(
+    file: Annotated[
+        Path, typer.Argument(help="UTF-8 text, one document (a sentence, a comment) a line; a tab ends the document.")
+    ],
+    top: Annotated[int, typer.Option(metavar="N", help="How many keywords and how many sentences to print.")] = 30,
+    stopwords: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|WORDS",
+            help="Words that are no keywords: a file with one word a line, or words with commas between them.",
+        ),
+    ] = None,
+    diversity: Annotated[
+        float,
+        typer.Option(metavar="DISTANCE", help="The least cosine distance between two key sentences, from 0 to 1."),
+    ] = 0.7,
+    as_json: Json = False,
+) -> None:
+    """Find keywords and key sentences of Korean texts.
+
+    Those of KR-WordRank beside those of TextRank, with their recall.
+    """
+    from core.summarizers.korean_key_sentences import check_selection
+    from jobs.keysentences import compute
+    from jobs.keysentences.show import print_key_sentences
+
+    check_selection(top, diversity)
+    without = compute.read_stopwords(stopwords) if stopwords is not None else frozenset()
+    documents = compute.read_documents(file)
+    err.print(f"{file}: {len(documents)} documents", markup=False)
+    with busy("Finding keywords and sentences"):
+        result = compute.find_key_sentences(documents, top, without, diversity)
+    print(json.dumps(result.as_dict())) if as_json else print_key_sentences(result, out)
