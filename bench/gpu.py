@@ -37,11 +37,11 @@ from core.sweep import Sweeper
 from core.sweep_plan import SweepPlan
 from core.types import SegmentedArticle, Summary
 from core.workers import make_segmenter, make_sweeper
-from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import code_version
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 
 __all__ = ["main", "measure", "packed_layers", "peak_tflops", "prepare", "utilisation"]
 

@@ -32,10 +32,10 @@ from core.types import Landed
 from jobs.drive import driver
 from jobs.drive.pools import Makers
 from jobs.drive.run import Outcome
-from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import RunWriter, Store, open_store, upgrade_schema
 
 RESULTS = Path(__file__).parent / "results"

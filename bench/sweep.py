@@ -37,10 +37,10 @@ from core.sweep_plan import SweepPlan
 from core.transformer import load_transformer
 from core.types import Score
 from core.workers import make_segmenter
-from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import upgrade_schema
 
 RESULTS = Path(__file__).parent / "results"

@@ -25,10 +25,10 @@ from bench.sweep import LONG, RESULTS
 from core.models import model_folder
 from core.sweep import Sweeper, take_share
 from core.sweep_plan import SweepPlan
-from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import upgrade_schema
 
 WIDTH = 384

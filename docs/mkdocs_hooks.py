@@ -27,9 +27,8 @@ from core.summarizers.predictions import PredictionsSpec
 from core.text.corpus import DatasetSpec
 from jobs.cli import app
 from jobs.recipes.base import BertScoreRecipe, RougeRecipe, RunRecipe
-from jobs.recipes.baselines import BaselinesRecipe, EndpointRecipe
-from jobs.recipes.phase1 import Phase1Recipe
 from jobs.recipes.phase2 import MethodRecipe, Phase2Recipe, RewardRecipe
+from jobs.recipes.sweep import BaselinesRecipe, EndpointRecipe, Phase1Recipe
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import importlib.metadata
 import itertools
 import os
 import signal
@@ -17,29 +16,21 @@ import typer.core
 
 from core.errors import NwsError, RecipeError
 from jobs.commands import (
-    add,
-    cancel,
     compare,
-    correlate,
     db,
     doctor,
-    drive,
     export,
-    keysentences,
-    logs,
-    ls,
-    push,
+    files,
+    policies,
     query,
     report,
     resume,
-    rm,
-    score,
+    runs,
     show,
-    status,
     submit,
-    summarize,
     watch,
 )
+from jobs.commands.groups import Command
 from jobs.commands.shared import err, out, store_flag, with_store
 
 _NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
@@ -63,37 +54,39 @@ app = typer.Typer(
 submit_app = typer.Typer(no_args_is_help=True, help="Start a run.")
 db_app = typer.Typer(no_args_is_help=True, help="The store's schema.")
 
-submit_app.command("phase1")(submit.submit_phase1)
-submit_app.command("baselines")(submit.submit_baselines)
-submit_app.command("phase2")(submit.submit_phase2)
-app.command("resume")(resume.resume)
-app.command("add")(add.add)
-app.command("logs")(logs.logs)
-app.command("cancel")(cancel.cancel)
-app.command("rm")(rm.remove)
-app.command("drive", hidden=True)(drive.drive)
-app.command("ls")(ls.list_runs)
-app.command("status")(status.status)
-app.command("watch")(watch.watch)
-app.command("report")(report.report)
-app.command("show")(show.show)
-app.command("compare")(compare.compare)
-app.command("query")(query.query)
-app.command("summarize")(summarize.summarize)
-app.command("export")(export.export)
-app.command("push")(push.push)
-app.command("score")(score.score)
-app.command("correlate")(correlate.correlate)
-app.command("keysentences")(keysentences.keysentences)
-app.command("doctor")(doctor.doctor)
-db_app.command("upgrade")(db.upgrade)
-db_app.command("current")(db.current_schema)
+submit_app.command("phase1", cls=Command)(submit.submit_phase1)
+submit_app.command("baselines", cls=Command)(submit.submit_baselines)
+submit_app.command("phase2", cls=Command)(submit.submit_phase2)
+app.command("resume", cls=Command)(resume.resume)
+app.command("add", cls=Command)(resume.add)
+app.command("logs", cls=Command)(runs.logs)
+app.command("cancel", cls=Command)(runs.cancel)
+app.command("rm", cls=Command)(runs.remove)
+app.command("drive", cls=Command, hidden=True)(resume.drive)
+app.command("ls", cls=Command)(runs.list_runs)
+app.command("status", cls=Command)(runs.status)
+app.command("watch", cls=Command)(watch.watch)
+app.command("report", cls=Command)(report.report)
+app.command("show", cls=Command)(show.show)
+app.command("compare", cls=Command)(compare.compare)
+app.command("query", cls=Command)(query.query)
+app.command("summarize", cls=Command)(policies.summarize)
+app.command("export", cls=Command)(export.export)
+app.command("push", cls=Command)(policies.push)
+app.command("score", cls=Command)(files.score)
+app.command("correlate", cls=Command)(files.correlate)
+app.command("keysentences", cls=Command)(files.keysentences)
+app.command("doctor", cls=Command)(doctor.doctor)
+db_app.command("upgrade", cls=Command)(db.upgrade)
+db_app.command("current", cls=Command)(db.current_schema)
 app.add_typer(submit_app, name="submit")
 app.add_typer(db_app, name="db")
 
 
 def _print_version(asked: bool) -> None:
     if asked:
+        import importlib.metadata
+
         out.print(f"nws {importlib.metadata.version('nws')}")
         raise typer.Exit
 

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, newest, parse_lengths, reading, store_flag
+from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl, parse_lengths
+from jobs.commands.shared import newest, reading, store_flag
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 
@@ -19,19 +20,21 @@ def compare(
         list[str] | None,
         typer.Option(
             "--system",
+            metavar="NAME",
             help="Name of a system in `nws report`, or a part of it. Given twice: A and B, the output is A minus B. "
             "Given once: that system with every other, or with itself in RUN2. Default: every system with lead, or "
             "with itself in RUN2.",
         ),
     ] = None,
     n: Annotated[
-        str | None, typer.Option("--n", help="Summary lengths in words: 7,9. Default: all they share.")
+        str | None, typer.Option("--n", metavar="N,N", help="Summary lengths in words: 7,9. Default: all they share.")
     ] = None,
     metric: Annotated[
         str,
         typer.Option(
+            metavar="NAME",
             help="bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, the same with _precision or _recall in place of _f1, "
-            "efficiency, density, coverage, or a plugin's."
+            "efficiency, density, coverage, or a plugin's.",
         ),
     ] = "bertscore_f1",
     store: StoreUrl = DEFAULT_STORE,

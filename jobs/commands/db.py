@@ -2,7 +2,8 @@
 
 import typer
 
-from jobs.commands.shared import DEFAULT_STORE, StoreUrl, out, shown, store_flag
+from jobs.commands.options import DEFAULT_STORE, StoreUrl
+from jobs.commands.shared import out, shown, store_flag
 from jobs.terminal.busy import busy
 
 

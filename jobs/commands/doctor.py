@@ -4,7 +4,8 @@ import json
 
 import typer
 
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, out
+from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
+from jobs.commands.shared import out
 
 
 def doctor(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:

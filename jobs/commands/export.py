@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from core.errors import NwsError, RecipeError
-from jobs.commands.shared import DEFAULT_STORE, Json, PolicyName, StoreUrl, choose_policies, err, out, reading
+from jobs.commands.options import DEFAULT_STORE, Json, PolicyName, StoreUrl
+from jobs.commands.shared import choose_policies, err, out, reading
 from jobs.terminal.busy import busy
 
 
@@ -16,15 +17,17 @@ def export(
     policy: Annotated[
         Path | None,
         typer.Option(
+            metavar="FOLDER",
             help="Folder to write the policies of a run of `nws submit phase2` to, with a model card. It must be new "
-            "or empty."
+            "or empty.",
         ),
     ] = None,
     rows: Annotated[
         Path | None,
         typer.Option(
+            metavar="FILE",
             help="File to write every summary with its scores to, replacing it: .parquet, .csv or .jsonl; - prints "
-            "JSON lines."
+            "JSON lines.",
         ),
     ] = None,
     with_articles: Annotated[

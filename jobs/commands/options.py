@@ -1,253 +1,301 @@
-"""The options of `nws submit` and `nws resume`, each named once. All have an environment variable, NWS_<OPTION>."""
+"""The options that several commands take, and in groups those of `nws submit`.
 
-from typing import Annotated, Literal, TypeAlias
+A field of a recipe's option is called as the recipe's key; `settings` hands what was given to `load_recipe`.
+"""
+
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-Recipe = Annotated[str, typer.Option("--recipe", "-r", envvar="NWS_RECIPE", help="sample, paper, or a YAML file.")]
-Phase2Recipe = Annotated[
-    str,
-    typer.Option(
-        "--recipe",
-        "-r",
-        envvar="NWS_RECIPE",
-        help="sample, paper, as-written (the study's own REINFORCE), or a YAML file.",
-    ),
-]
-Dataset = Annotated[
-    list[str] | None,
-    typer.Option(
-        envvar="NWS_DATASET",
-        help="sample, sample-ko, cnn_dailymail, xsum, a JSONL, JSON, CSV, TSV (also .gz) or Parquet file, or a Hub id "
-        "(organisation/name[:configuration][@revision]). Repeatable; replaces the recipe's datasets.",
-    ),
-]
-TrainDataset = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--dataset",
-        envvar="NWS_DATASET",
-        help="What to train on: as for the other jobs. Repeatable; replaces the recipe's training datasets. Of a Hub "
-        "dataset, the test articles are its test split unless --test-dataset is given.",
-    ),
-]
-TestDataset = Annotated[
-    list[str] | None,
-    typer.Option(
-        envvar="NWS_TEST_DATASET",
-        help="What policies are evaluated on. Repeatable; replaces the recipe's test datasets.",
-    ),
-]
-TrainSplit = Annotated[
-    str | None, typer.Option("--split", envvar="NWS_SPLIT", help="Split of Hub datasets to train on; default: train.")
-]
-TestSplit = Annotated[
-    str | None, typer.Option(envvar="NWS_TEST_SPLIT", help="Split of Hub datasets to evaluate on; default: test.")
-]
-TrainLimit = Annotated[
-    int | None,
-    typer.Option("--limit", envvar="NWS_LIMIT", min=1, help="Learn from at most this many articles of each dataset."),
-]
-TestLimit = Annotated[
-    int | None,
-    typer.Option(envvar="NWS_TEST_LIMIT", min=1, help="Judge on at most this many articles of each dataset."),
-]
-Split = Annotated[str | None, typer.Option(envvar="NWS_SPLIT", help="Split of Hub datasets.")]
-Streaming = Annotated[
-    bool | None, typer.Option("--streaming", envvar="NWS_STREAMING", help="Stream Hub datasets row by row.")
-]
-Limit = Annotated[
-    int | None, typer.Option(envvar="NWS_LIMIT", min=1, help="Read at most this many articles of each dataset.")
-]
-TextField = Annotated[str | None, typer.Option(envvar="NWS_TEXT_FIELD", help="Field with the article.")]
-ReferenceField = Annotated[
-    str | None,
-    typer.Option(envvar="NWS_REFERENCE_FIELD", help="Field with the reference or references; default: a usual name."),
-]
-KeyField = Annotated[
-    str | None,
-    typer.Option(envvar="NWS_KEY_FIELD", help="Field that names the article; default: id, key, fname, or the row."),
-]
-Pipeline = Annotated[
-    str | None,
-    typer.Option(
-        envvar="NWS_PIPELINE",
-        help="What cuts English articles into sentences and chunks: an installed spaCy pipeline such as "
-        "en_core_web_sm; blank, which needs none; or auto. Korean articles are always cut by Kiwi.",
-    ),
-]
-Encoders = Annotated[
-    list[str] | None,
-    typer.Option(
-        envvar="NWS_ENCODER",
-        help="bert-base-uncased, xlnet-base-cased, electra-base-discriminator, all-MiniLM-L6-v2, a folder, or a "
-        "Hub id (organisation/name[@revision]). Repeatable; replaces the recipe's encoders.",
-    ),
-]
-Encoder = Annotated[
-    str | None,
-    typer.Option(envvar="NWS_ENCODER", help="What embeds sentences and chunks: a known name, a folder, or a Hub id."),
-]
-BertScoreModel = Annotated[
-    str | None,
-    typer.Option(
-        "--bertscore-model",
-        envvar="NWS_BERTSCORE_MODEL",
-        help="Backbone of BERTScore: a known name, a folder, or a Hub id.",
-    ),
-]
-BertScoreLayer = Annotated[
-    int | None,
-    typer.Option(
-        "--bertscore-layer",
-        envvar="NWS_BERTSCORE_LAYER",
-        min=1,
-        help="Layer of that backbone; default: the recipe's, or with --bertscore-model the one tuned for it.",
-    ),
-]
-Systems = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--system",
-        envvar="NWS_SYSTEM",
-        help="lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words, lexrank, position, "
-        "window-oracle, oracle, lead, random, random-words; a generator: bart-large-cnn, bart-large-xsum, "
-        "pegasus-cnn_dailymail, t5-large, gpt2-xl, a folder, a Hub id, or openai:MODEL. Repeatable; replaces "
-        "the recipe's systems.",
-    ),
-]
-Prompt = Annotated[
-    str | None,
-    typer.Option(
-        envvar="NWS_PROMPT",
-        help="Prompt for generators that NWS does not know by name; the article replaces {article}. With {n} in it, "
-        "a summary of each n is asked for; without, one uncut summary. Default: the recipe's, see docs/generators.md.",
-    ),
-]
-Predictions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--predictions",
-        envvar="NWS_PREDICTIONS",
-        help="Summaries that were written elsewhere: a JSONL, CSV or Parquet file with an article's key as `id`, and a "
-        "`prediction`. The system is called after the file, or as you say: name=file. Repeatable.",
-    ),
-]
-Plugins = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--plugin",
-        envvar="NWS_PLUGIN",
-        help="Systems and metrics of your own: a Python file with SYSTEMS or METRICS, or an installed entry point of "
-        "nws.systems or nws.metrics. A system is a function of an article's text and n, a metric one of a summary and "
-        "the list of its references. All of them take part; the code is shipped to a cluster. Repeatable.",
-    ),
-]
-Rivals = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--system",
-        envvar="NWS_SYSTEM",
-        help="What policies are compared with: lead3, lead2+chunks, lead3-search, textrank, centroid, "
-        "textrank-words, lexrank, position, window-oracle, oracle, lead, random, random-words. Repeatable; replaces "
-        "the recipe's systems. (The oracle takes most of the time.)",
-    ),
-]
-Decodings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--decoding",
-        envvar="NWS_DECODING",
-        help="How trained policies write: greedy, or rerank, the best of many draws. Repeatable; replaces the recipe's "
-        "decodings.",
-    ),
-]
-Lengths = Annotated[str | None, typer.Option("--n", envvar="NWS_N", help="Summary lengths in words: 7,9,11,13.")]
-Seed = Annotated[
-    int | None, typer.Option(envvar="NWS_SEED", min=0, help="Seed of the random control, of sampling and of tests.")
-]
-Passes = Annotated[
-    int | None,
-    typer.Option(
-        envvar="NWS_PASSES", min=1, help="How many times each training article is used at each n, by every method."
-    ),
-]
-Seeds = Annotated[
-    list[int] | None,
-    typer.Option(
-        "--seed",
-        envvar="NWS_SEED",
-        min=0,
-        help="Seed of the training. Repeatable: policies are trained with each. The first also seeds the tests.",
-    ),
-]
+from core.errors import RecipeError
+from jobs.commands.groups import option
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 EngineName: TypeAlias = Literal["ray", "inline"]
-Engine = Annotated[
+# That of `jobs.store`, written again because importing it takes SQLAlchemy along.
+DEFAULT_STORE = "sqlite:///nws.db"
+
+StoreUrl = Annotated[
     str,
     typer.Option(
-        envvar="NWS_ENGINE",
-        help="ray: on all cores, with Ray. inline: in one process, for small runs.",
+        envvar="NWS_STORE", metavar="URL", help="Where results are: sqlite:///FILE or postgresql://USER@HOST/DATABASE."
     ),
 ]
-Accelerator = Annotated[
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
+PolicyName = Annotated[
     str | None,
     typer.Option(
-        envvar="NWS_ACCELERATOR",
-        help="What each actor computes on: auto (a GPU where there is one, else a CPU), cpu, or a Ray accelerator "
-        "type such as T4.",
+        metavar="NAME",
+        help="Which of the run's policies, e.g. `reinforce|seed=1`; default: the first method, seed and decoding.",
     ),
-]
-Actors = Annotated[
-    int | None,
-    typer.Option(envvar="NWS_ACTORS", min=1, help="Number of worker processes (actors); default: as many as fit."),
-]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Resume the newest run of exactly this recipe, if there is one.")
-]
-Name = Annotated[str | None, typer.Option("--name", help="Name of a new run, as `nws ls` lists it.")]
-Note = Annotated[str | None, typer.Option("--note", help="Note on a new run, as `nws ls` lists it.")]
-LogTo = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--log-to",
-        envvar="NWS_LOG_TO",
-        help="Log the run there, too: tensorboard, mlflow or wandb, each of which must be installed (nws[mlflow]). "
-        "Repeatable.",
-    ),
-]
-NoReuse = Annotated[
-    bool,
-    typer.Option(
-        "--no-reuse",
-        envvar="NWS_NO_REUSE",
-        help="Compute every summary anew. Default: copy those that other runs of the store have.",
-    ),
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Print what would run and how long it would take, and run nothing.")
-]
-WaitForMachines = Annotated[
-    float | None,
-    typer.Option(
-        envvar="NWS_WAIT_FOR_MACHINES",
-        min=0,
-        help="Seconds to wait for an autoscaled cluster to have what the actors need; say how many with --actors.",
-    ),
-]
-Address = Annotated[
-    str | None,
-    typer.Option(
-        envvar="RAY_ADDRESS",
-        help="Dashboard of a Ray cluster, http://HEAD:8265, to run there. Default: on this machine.",
-    ),
-]
-NoWait = Annotated[
-    bool, typer.Option("--no-wait", help="With --address: return once the run is submitted, and do not follow it.")
-]
-Local = Annotated[
-    bool, typer.Option("--local", help="Drive the run on this machine, even if it was submitted to a cluster.")
 ]
 HeadAddress = Annotated[
     str | None,
-    typer.Option("--address", help="Dashboard of the Ray cluster; default: the one the run was submitted to."),
+    typer.Option(
+        "--address", metavar="URL", help="Dashboard of the Ray cluster; default: the one the run was submitted to."
+    ),
 ]
+_RECIPE = partial(typer.Option, "--recipe", "-r", metavar="NAME", envvar="NWS_RECIPE")
+Recipe = Annotated[str, _RECIPE(help="sample, paper, or a YAML file.")]
+Phase2Recipe = Annotated[str, _RECIPE(help="sample, paper, as-written (the study's own REINFORCE), or a YAML file.")]
+
+_articles = partial(option, "Articles")
+_systems = partial(option, "Systems")
+_metrics = partial(option, "Metrics")
+_machines = partial(option, "Machines")
+_run = partial(option, "Run")
+
+_ENCODER = "What embeds sentences and chunks: a known name, a folder, or a Hub id."
+_SEED = "Seed of the random control, of sampling and of tests."
+_LOG_TO = (
+    "--log-to NAME",
+    "Log the run there, too: tensorboard, mlflow or wandb, each of which must be installed (nws[mlflow]). Repeatable.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DataOptions:
+    """The articles of a sweep."""
+
+    datasets: list[str] | None = _articles(
+        "--dataset NAME",
+        "sample, sample-ko, cnn_dailymail, xsum, a JSONL, JSON, CSV, TSV (also .gz) or Parquet file, or a Hub id "
+        "(organisation/name[:configuration][@revision]). Repeatable; replaces the recipe's datasets.",
+    )
+    split: str | None = _articles("--split NAME", "Split of Hub datasets.")
+    limit: int | None = _articles("--limit N", "Read at most this many articles of each dataset.", min=1)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingDataOptions:
+    """The articles of `nws submit phase2`: those to learn from, and those on which policies are evaluated."""
+
+    train_datasets: list[str] | None = _articles(
+        "--dataset NAME",
+        "What to train on: as for the other jobs. Repeatable; replaces the recipe's training datasets. Of a Hub "
+        "dataset, the test articles are its test split unless --test-dataset is given.",
+    )
+    datasets: list[str] | None = _articles(
+        "--test-dataset NAME", "What policies are evaluated on. Repeatable; replaces the recipe's test datasets."
+    )
+    train_split: str | None = _articles("--split NAME", "Split of Hub datasets to train on; default: train.")
+    split: str | None = _articles("--test-split NAME", "Split of Hub datasets to evaluate on; default: test.")
+    train_limit: int | None = _articles("--limit N", "Learn from at most this many articles of each dataset.", min=1)
+    limit: int | None = _articles("--test-limit N", "Judge on at most this many articles of each dataset.", min=1)
+
+
+@dataclass(frozen=True, slots=True)
+class SweepOptions:
+    """What every job's recipe has: how articles are read, lengths, plugins and metrics."""
+
+    streaming: bool | None = _articles("--streaming", "Stream Hub datasets row by row.")
+    text_field: str | None = _articles("--text-field NAME", "Field with the article.")
+    reference_field: str | None = _articles(
+        "--reference-field NAME", "Field with the reference or references; default: a usual name."
+    )
+    key_field: str | None = _articles(
+        "--key-field NAME", "Field that names the article; default: id, key, fname, or the row."
+    )
+    pipeline: str | None = _articles(
+        "--pipeline NAME",
+        "What cuts English articles into sentences and chunks: an installed spaCy pipeline such as en_core_web_sm; "
+        "blank, which needs none; or auto. Korean articles are always cut by Kiwi.",
+    )
+    plugins: list[str] | None = _systems(
+        "--plugin FILE",
+        "Systems and metrics of your own: a Python file with SYSTEMS or METRICS, or an installed entry point of "
+        "nws.systems or nws.metrics. A system is a function of an article's text and n, a metric one of a summary and "
+        "the list of its references. All of them take part; the code is shipped to a cluster. Repeatable.",
+    )
+    n: str | None = _systems("--n N,N", "Summary lengths in words: 7,9,11,13.")
+    bertscore_model: str | None = _metrics(
+        "--bertscore-model NAME", "Backbone of BERTScore: a known name, a folder, or a Hub id."
+    )
+    bertscore_layer: int | None = _metrics(
+        "--bertscore-layer N",
+        "Layer of that backbone; default: the recipe's, or with --bertscore-model the one tuned for it.",
+        min=1,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Phase1Options:
+    """What `nws submit phase1` writes summaries with."""
+
+    encoders: list[str] | None = _systems(
+        "--encoder NAME",
+        "bert-base-uncased, xlnet-base-cased, electra-base-discriminator, all-MiniLM-L6-v2, a folder, or a Hub id "
+        "(organisation/name[@revision]). Repeatable; replaces the recipe's encoders.",
+    )
+    seed: int | None = _systems("--seed N", _SEED, min=0)
+
+
+@dataclass(frozen=True, slots=True)
+class BaselinesOptions:
+    """What `nws submit baselines` writes summaries with."""
+
+    systems: list[str] | None = _systems(
+        "--system NAME",
+        "lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words, lexrank, position, window-oracle, "
+        "oracle, lead, random, random-words; a generator: bart-large-cnn, bart-large-xsum, pegasus-cnn_dailymail, "
+        "t5-large, gpt2-xl, a folder, a Hub id, or openai:MODEL. Repeatable; replaces the recipe's systems.",
+    )
+    prompt: str | None = _systems(
+        "--prompt TEXT",
+        "Prompt for generators that NWS does not know by name; the article replaces {article}. With {n} in it, a "
+        "summary of each n is asked for; without, one uncut summary. Default: the recipe's, see docs/generators.md.",
+    )
+    predictions: list[str] | None = _systems(
+        "--predictions FILE",
+        "Summaries that were written elsewhere: a JSONL, CSV or Parquet file with an article's key as `id`, and a "
+        "`prediction`. The system is called after the file, or as you say: name=file. Repeatable.",
+    )
+    encoder: str | None = _systems("--encoder NAME", _ENCODER)
+    seed: int | None = _systems("--seed N", _SEED, min=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Phase2Options:
+    """What `nws submit phase2` trains, and what it compares that with."""
+
+    systems: list[str] | None = _systems(
+        "--system NAME",
+        "What policies are compared with: lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words, "
+        "lexrank, position, window-oracle, oracle, lead, random, random-words. Repeatable; replaces the recipe's "
+        "systems. (The oracle takes most of the time.)",
+    )
+    decodings: list[str] | None = _systems(
+        "--decoding NAME",
+        "How trained policies write: greedy, or rerank, the best of many draws. Repeatable; replaces the recipe's "
+        "decodings.",
+    )
+    encoder: str | None = _systems("--encoder NAME", _ENCODER)
+    passes: int | None = _systems(
+        "--passes N", "How many times each training article is used at each n, by every method.", min=1
+    )
+    seeds: list[int] | None = _systems(
+        "--seed N",
+        "Seed of the training. Repeatable: policies are trained with each. The first also seeds the tests.",
+        min=0,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ActorOptions:
+    """What the actors of a run are, the same in a run that is resumed."""
+
+    accelerator: str | None = _machines(
+        "--accelerator NAME",
+        "What each actor computes on: auto (a GPU where there is one, else a CPU), cpu, or a Ray accelerator type such "
+        "as T4.",
+    )
+    actors: int | None = _machines("--actors N", "Number of worker processes (actors); default: as many as fit.", min=1)
+
+
+@dataclass(frozen=True, slots=True)
+class MachineOptions(ActorOptions):
+    """The same of a new run, which may wait for a cluster to grow."""
+
+    wait_for_machines: float | None = _machines(
+        "--wait-for-machines SECONDS",
+        "Seconds to wait for an autoscaled cluster to have what the actors need; say how many with --actors.",
+        min=0,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TargetOptions:
+    """Where a run is driven: at the Ray dashboard `address`, or here by `engine`."""
+
+    # Any text for typer: `require_possible` says in NWS's words which engines there are.
+    engine: EngineName = _machines(
+        "--engine NAME", "ray: on all cores, with Ray. inline: in one process, for small runs.", "ray", parser=str
+    )
+    address: str | None = _machines(
+        "--address URL",
+        "Dashboard of a Ray cluster, http://HEAD:8265, to run there. Default: on this machine.",
+        env="RAY_ADDRESS",
+    )
+    no_wait: bool = _machines(
+        "--no-wait", "With --address: return once the run is submitted, and do not follow it.", False, env=None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeTargetOptions(TargetOptions):
+    """The same of a run that exists: it is driven where it was submitted to, unless told otherwise."""
+
+    local: bool = _machines(
+        "--local", "Drive the run on this machine, even if it was submitted to a cluster.", False, env=None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeOptions:
+    """What is done with a run that is resumed."""
+
+    take_over: bool = _run(
+        "--take-over", "Replace a driver that seems to be alive: it stops within seconds.", False, env=None
+    )
+    log_to: list[str] | None = _run(*_LOG_TO)
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """A new run, and what is done with it."""
+
+    name: str | None = _run("--name NAME", "Name of a new run, as `nws ls` lists it.", env=None)
+    note: str | None = _run("--note TEXT", "Note on a new run, as `nws ls` lists it.", env=None)
+    log_to: list[str] | None = _run(*_LOG_TO)
+    resume: bool = _run(
+        "--resume", "Go on with the newest run of exactly this recipe, if there is one.", False, env=None
+    )
+    no_reuse: bool = _run(
+        "--no-reuse", "Compute every summary anew. Default: copy those that other runs of the store have.", False
+    )
+    dry_run: bool = _run(
+        "--dry-run", "Print what would run and how long it would take, and run nothing.", False, env=None
+    )
+
+
+def settings(*groups: "DataclassInstance") -> dict[str, Any]:
+    """What groups of options set in a recipe, by its keys (see `load_recipe`): only what was given.
+
+    Raises:
+        RecipeError: `--n` is no list of whole numbers, or predictions cannot be called so.
+    """
+    given = {one.name: getattr(group, one.name) for group in groups for one in fields(group)}
+    return {key: _plain_value(key, value) for key, value in given.items() if value is not None and value != []}
+
+
+def _plain_value(key: str, value: Any) -> Any:
+    """The value of an option as a recipe has it."""
+    if key in ("datasets", "train_datasets"):
+        return [{"name": name} for name in value]
+    if key == "plugins":
+        return [{"plugin": name} for name in value]
+    if key == "predictions":
+        from core.summarizers.predictions import parse_predictions
+
+        return [parse_predictions(text) for text in value]
+    return parse_lengths(value) if key == "n" else value
+
+
+def parse_lengths(text: str | None) -> list[int] | None:
+    """The value of `--n`, e.g. `7,9,11,13`.
+
+    Raises:
+        RecipeError: it is no list of whole numbers.
+    """
+    if text is None:
+        return None
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise RecipeError(
+            f"--n takes whole numbers with commas between them, such as 7,9,11,13, not {text!r}."
+        ) from error

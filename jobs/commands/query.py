@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 import typer
 
 from core.errors import RecipeError
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, out, reading
+from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
+from jobs.commands.shared import out, reading
 from jobs.terminal.console import PrintableConsole, written_out
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def query(
         ),
     ],
     timeout: Annotated[
-        float | None, typer.Option(help="End the query after this many seconds, up to a week; default: never.")
+        float | None,
+        typer.Option(metavar="SECONDS", help="End the query after this many seconds, up to a week; default: never."),
     ] = None,
     kind: Annotated[
         Format | None,

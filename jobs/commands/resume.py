@@ -1,36 +1,32 @@
-"""`nws resume`: compute what a run lacks."""
+"""`nws resume`; `nws add`, which resumes a run with more systems; and `nws drive`, which a submitted Ray job runs."""
 
 import os
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from core.errors import StoreError, StoreUnavailableError
+from core.errors import CorpusError, ModelError, StoreError, StoreUnavailableError
 from jobs.commands import options
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, changing, err, finish, store_flag
-from jobs.commands.target import Target, choose_target, require_here, resume_there
+from jobs.commands.groups import grouped
+from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
+from jobs.commands.shared import changing, err, finish, store_flag
+from jobs.commands.target import require_here, require_possible, resume_there, where_it_was
 
 if TYPE_CHECKING:
+    from core.summarizers.predictions import PredictionsSpec
     from jobs.drive.run import Outcome
     from jobs.store import Store
 
 
+@grouped
 def resume(
     run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
-    engine: options.Engine = "ray",
-    accelerator: options.Accelerator = None,
-    actors: options.Actors = None,
-    take_over: Annotated[
-        bool, typer.Option("--take-over", help="Replace a driver that seems to be alive: it stops within seconds.")
-    ] = False,
-    address: options.Address = None,
-    local: options.Local = False,
-    no_wait: options.NoWait = False,
-    log_to: options.LogTo = None,
+    target: options.ResumeTargetOptions,
+    actors: options.ActorOptions,
+    resuming: options.ResumeOptions,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -39,34 +35,33 @@ def resume(
     Only what is missing is computed, and articles that failed are tried again. A run that was submitted to a Ray
     cluster goes there again, unless --address or --local says otherwise.
     """
-    target = choose_target(engine, None if local else address, no_wait)
-
+    require_possible(target.engine, None if target.local else target.address)
     with changing(store) as opened:
-        if not local and engine != "inline":
-            target = replace(target, address=target.address or opened.run_info(run).address)
-        outcome = go_on(opened, store, run, target, accelerator, actors, take_over, log_to or [])
+        again = where_it_was(opened, run, target)
+        outcome = resume_run(opened, store, run, again, actors, resuming.take_over, resuming.log_to or [])
     finish(outcome, store, as_json)
 
 
-def go_on(
+def resume_run(
     opened: "Store",
     store: str,
     run: str,
-    target: Target,
-    accelerator: str | None,
-    actors: int | None,
-    take_over: bool,
+    target: options.TargetOptions,
+    actors: options.ActorOptions,
+    take_over: bool = False,
     log_to: Sequence[str] = (),
 ) -> "Outcome":
     """Resume a run where the target says. Returns its outcome."""
     require_here(log_to, target)
     if target.address:
-        return resume_there(opened, store, run, target, accelerator, actors, take_over)
+        return resume_there(opened, store, run, target, actors, take_over)
 
     from jobs.drive import driver
 
     with telling(opened, run, store):
-        return driver.resume(opened, run, target.engine, accelerator, actors, err, take_over, log_to=log_to)
+        return driver.resume(
+            opened, run, target.engine, actors.accelerator, actors.actors, err, take_over, log_to=log_to
+        )
 
 
 @contextmanager
@@ -81,7 +76,7 @@ def telling(opened: "Store", run: str, store: str) -> Iterator[None]:
 
 def _how_it_stands(opened: "Store", run: str, store: str) -> str:
     """A message on the state of an interrupted run, and how to resume it."""
-    resume_with = f"Resume it with: nws resume {run}{store_flag(store)}"
+    go_on_with = f"Resume it with: nws resume {run}{store_flag(store)}"
     try:
         info = opened.run_info(run)
     except StoreUnavailableError as error:
@@ -89,5 +84,79 @@ def _how_it_stands(opened: "Store", run: str, store: str) -> str:
     except StoreError:
         return "Interrupted before there was a run: nothing is stored."
     if (info.driver_pid, info.driver_host) != (os.getpid(), socket.gethostname()):
-        return f"Interrupted before the run was taken. {resume_with}"
-    return f"Interrupted again while run {run} was ending. Summaries stored: {info.summaries}. {resume_with}"
+        return f"Interrupted before the run was taken. {go_on_with}"
+    return f"Interrupted again while run {run} was ending. Summaries stored: {info.summaries}. {go_on_with}"
+
+
+@grouped
+def drive(
+    run: Annotated[str, typer.Argument(help="Run id.")],
+    actors: options.ActorOptions,
+    epoch: Annotated[
+        int | None, typer.Option(metavar="N", help="Of the submission: a later one takes the run from this job.")
+    ] = None,
+    store: StoreUrl = DEFAULT_STORE,
+) -> None:
+    """Drive a run on the cluster that this machine is the head of: what a submitted job runs."""
+    from jobs.drive.run import hold_run
+    from jobs.remote.ship import take_store_url
+    from jobs.store import open_store
+
+    store = take_store_url() or store
+    with open_store(store) as opened, hold_run(opened, run, epoch, err) as claimed_epoch:
+        outcome = _driven(opened, run, actors, claimed_epoch)
+    finish(outcome, store, as_json=False)
+
+
+def _driven(opened: "Store", run: str, actors: options.ActorOptions, epoch: int | None) -> "Outcome":
+    from jobs.drive import driver
+
+    try:
+        return driver.resume(opened, run, "cluster", actors.accelerator, actors.actors, err, epoch=epoch)
+    except (CorpusError, ModelError) as error:
+        raise type(error)(
+            f"{error} A file or folder that a recipe names must lie at the same path on the head.",
+            settings=error.settings,
+        ) from error
+
+
+@grouped
+def add(
+    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
+    predictions: Annotated[
+        list[str],
+        typer.Argument(
+            help="JSONL, CSV or Parquet files with an article's key as `id`, and a `prediction`. Each is a system, "
+            "called after the file, or as you say: name=file."
+        ),
+    ],
+    target: options.ResumeTargetOptions,
+    actors: options.ActorOptions,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Add predictions to a run that has ended.
+
+    They are scored over the run's articles, at its lengths, with its metrics. A run that was submitted to a Ray cluster
+    goes there again, unless --address or --local says otherwise.
+    """
+    require_possible(target.engine, None if target.local else target.address)
+
+    from core.summarizers.predictions import parse_predictions
+
+    files = [parse_predictions(text) for text in predictions]
+    with changing(store) as opened:
+        again = where_it_was(opened, run, target)
+        _extend(opened, run, files)
+        err.print(f"Added to {run}. If this is interrupted, Resume it with: nws resume {run}{store_flag(store)}")
+        outcome = resume_run(opened, store, run, again, actors)
+    finish(outcome, store, as_json)
+
+
+def _extend(opened: "Store", run_id: str, files: "list[PredictionsSpec]") -> None:
+    from jobs.plan.job import plan_with
+    from jobs.terminal.coverage_warning import warn_of_coverages
+
+    pinned = plan_with(opened.require_free(run_id, socket.gethostname()), files)
+    warn_of_coverages(pinned, err)
+    opened.extend_run(run_id, socket.gethostname(), pinned.run_spec())

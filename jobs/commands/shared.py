@@ -1,4 +1,4 @@
-"""Options that several commands take, and how they all print and find a store."""
+"""How all commands print, find a store, and end."""
 
 import json
 import os
@@ -6,30 +6,17 @@ import re
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from core.errors import RecipeError
+from jobs.commands.options import DEFAULT_STORE
 from jobs.terminal.console import ERR, PrintableConsole
 
 if TYPE_CHECKING:  # `nws --help` must not wait for SQLAlchemy and torch
     from core.learning.policy_system import PolicySystem
     from jobs.drive.run import Outcome
     from jobs.store import Store
-
-# That of `jobs.store`, written again because importing it takes SQLAlchemy along.
-DEFAULT_STORE = "sqlite:///nws.db"
-StoreUrl = Annotated[
-    str, typer.Option(envvar="NWS_STORE", help="Where results are: sqlite:///FILE or postgresql://USER@HOST/DATABASE.")
-]
-PolicyName = Annotated[
-    str | None,
-    typer.Option(
-        help="Which of the run's policies, e.g. `reinforce|seed=1`; default: the first method, seed and decoding."
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
 
 _COMMAND = re.compile(
     r"\bnws (?:submit|status|logs|cancel|resume|report|show|compare|rm) [\w-]+(?: --[a-z-]+(?: \d+)?)*(?=[`.,;)\n]|$)"
@@ -86,22 +73,6 @@ def newest(opened: "Store", with_summaries: bool = False) -> str:
         needed = "run with summaries" if with_summaries else "run"
         raise StoreError(f"the store {opened.shown_url} holds no {needed} yet. Start one with: nws submit phase1")
     return runs[0].id
-
-
-def parse_lengths(text: str | None) -> list[int] | None:
-    """The value of `--n`, e.g. `7,9,11,13`.
-
-    Raises:
-        RecipeError: it is no list of whole numbers.
-    """
-    if text is None:
-        return None
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise RecipeError(
-            f"--n takes whole numbers with commas between them, such as 7,9,11,13, not {text!r}."
-        ) from error
 
 
 def finish(outcome: "Outcome", store: str, as_json: bool) -> None:

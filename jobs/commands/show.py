@@ -1,12 +1,15 @@
 """`nws show`: an article, its references, and what every system wrote of it."""
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from core.errors import RecipeError
-from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, newest, reading
+from jobs.commands.groups import grouped, plain
+from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
+from jobs.commands.shared import newest, reading
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 
@@ -14,7 +17,31 @@ if TYPE_CHECKING:
     from jobs.show.compute import Wanted
 
 
+@dataclass(frozen=True, slots=True)
+class ShowOptions:
+    """Which articles are shown where none is named, and which summary is marked in them."""
+
+    system: str | None = plain(
+        "--system NAME",
+        "The system whose words are marked in the article, and whose F1 --worst and --best compare: its name in `nws "
+        "report`, or a part of it. Default: the first one that is neither a control nor an upper bound.",
+    )
+    n: int | None = plain(
+        "--n N", "Length in words, 0: uncut. Default: the best candidate; the output says why.", min=0
+    )
+    worst: int | None = plain(
+        "--worst N", "Instead of ARTICLE: this many articles with the lowest BERTScore F1.", min=1
+    )
+    best: int | None = plain("--best N", "Instead of ARTICLE: this many articles with the highest BERTScore F1.", min=1)
+    differ: tuple[str, str] | None = plain(
+        "--differ A B", "Instead of ARTICLE: articles where the F1 of two systems differs most."
+    )
+    limit: int = plain("--limit N", "How many articles --differ shows.", 5, min=1)
+
+
+@grouped
 def show(
+    how: ShowOptions,
     article: Annotated[
         str | None,
         typer.Argument(help="An article's key, its id or the beginning of that, or a part of its text."),
@@ -25,28 +52,6 @@ def show(
             help="Run id; default: the newest run with summaries. With --worst, --best or --differ, leave ARTICLE out."
         ),
     ] = None,
-    system: Annotated[
-        str | None,
-        typer.Option(
-            help="The system whose words are marked in the article, and whose F1 --worst and --best compare: its name "
-            "in `nws report`, or a part of it. Default: the first one that is neither a control nor an upper bound."
-        ),
-    ] = None,
-    n: Annotated[
-        int | None,
-        typer.Option(min=0, help="Length in words, 0: uncut. Default: the best candidate; the output says why."),
-    ] = None,
-    worst: Annotated[
-        int | None, typer.Option(min=1, help="Instead of ARTICLE: this many articles with the lowest BERTScore F1.")
-    ] = None,
-    best: Annotated[
-        int | None, typer.Option(min=1, help="Instead of ARTICLE: this many articles with the highest BERTScore F1.")
-    ] = None,
-    differ: Annotated[
-        tuple[str, str] | None,
-        typer.Option(metavar="A B", help="Instead of ARTICLE: articles where the F1 of two systems differs most."),
-    ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many articles --differ shows.")] = 5,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -58,25 +63,18 @@ def show(
     from jobs.show.compute import show as find_and_align
     from jobs.show.printed_article import print_shown
 
-    wanted, run = _wanted(article, run, worst, best, differ, limit)
+    wanted, run = _wanted(article, run, how)
     with reading(store) as opened:
         info = opened.run_info(run or newest(opened, with_summaries=True))
         with busy("Looking for articles"):
-            shown = find_and_align(opened, info, wanted, system, n)
+            shown = find_and_align(opened, info, wanted, how.system, how.n)
     if as_json:
         print(json.dumps(shown.as_dict(), allow_nan=False))
     else:
         print_shown(shown, PrintableConsole())
 
 
-def _wanted(
-    article: str | None,
-    run: str | None,
-    worst: int | None,
-    best: int | None,
-    differ: tuple[str, str] | None,
-    limit: int,
-) -> "tuple[Wanted, str | None]":
+def _wanted(article: str | None, run: str | None, how: ShowOptions) -> "tuple[Wanted, str | None]":
     """What the options select, and in which run.
 
     Raises:
@@ -84,7 +82,7 @@ def _wanted(
     """
     from jobs.show.compute import Different, Extreme
 
-    ways = [(worst, "--worst"), (best, "--best"), (differ, "--differ")]
+    ways = [(how.worst, "--worst"), (how.best, "--best"), (how.differ, "--differ")]
     given = [name for value, name in ways if value is not None]
     if not given:
         if article is None or not article.strip():
@@ -93,6 +91,6 @@ def _wanted(
     if len(given) > 1 or run is not None:
         both = given if len(given) > 1 else [given[0], "ARTICLE"]
         raise RecipeError(f"{' and '.join(both)} choose articles in different ways: give one of them.")
-    if differ is not None:
-        return Different(*differ, limit), article
-    return Extreme(worst or best or 0, highest=best is not None), article
+    if how.differ is not None:
+        return Different(*how.differ, how.limit), article
+    return Extreme(how.worst or how.best or 0, highest=how.best is not None), article

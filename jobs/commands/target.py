@@ -2,13 +2,12 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING, get_args
 
 import typer
 
-from cluster.job_api import Head, require_address
 from core.errors import ClusterError, RecipeError
-from jobs.commands.options import EngineName
+from jobs.commands.options import ActorOptions, EngineName, ResumeTargetOptions, RunOptions, TargetOptions
 from jobs.commands.shared import err, store_flag
 
 if TYPE_CHECKING:
@@ -18,17 +17,8 @@ if TYPE_CHECKING:
     from jobs.store import Store
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Target:
-    """Where a run is to be driven: at the dashboard `address`, or here by `engine`."""
-
-    engine: EngineName
-    address: str | None
-    no_wait: bool
-
-
-def choose_target(engine: str, address: str | None, no_wait: bool) -> Target:
-    """The target that the options of a command select.
+def require_possible(engine: str, address: str | None) -> None:
+    """Refuse a target that there cannot be.
 
     Raises:
         RecipeError: the engine or the address is not valid, or they contradict each other.
@@ -36,15 +26,25 @@ def choose_target(engine: str, address: str | None, no_wait: bool) -> Target:
     if engine not in get_args(EngineName):
         raise RecipeError(f"There is no engine {engine!r}: use ray or inline.")
     if address:
+        from cluster.job_api import require_address
+
         require_address(address)
         if engine == "inline":
             raise RecipeError(
                 f"--engine inline runs in this process, not at {address}: leave one out, or unset RAY_ADDRESS."
             )
-    return Target(cast(EngineName, engine), address, no_wait)
 
 
-def require_here(log_to: Sequence[str], target: Target) -> None:
+def where_it_was(opened: "Store", run: str, target: ResumeTargetOptions) -> TargetOptions:
+    """Where a run is resumed: where it was submitted to, unless the options say otherwise."""
+    if target.local:
+        return dataclasses.replace(target, address=None)
+    if target.engine == "inline":
+        return target
+    return dataclasses.replace(target, address=target.address or opened.run_info(run).address)
+
+
+def require_here(log_to: Sequence[str], target: TargetOptions) -> None:
     """Refuse trackers that cannot be used, and all trackers for a run that is driven elsewhere.
 
     Raises:
@@ -62,32 +62,18 @@ def require_here(log_to: Sequence[str], target: Target) -> None:
         )
 
 
-def start_there(
-    opened: "Store",
-    store: str,
-    pinned: "Pinned",
-    target: Target,
-    reuse: bool,
-    name: str | None,
-    note: str | None,
-) -> "Outcome":
+def start_there(opened: "Store", store: str, pinned: "Pinned", target: TargetOptions, run: RunOptions) -> "Outcome":
     """Submit a new run to a cluster and follow it. Returns its outcome."""
     from jobs.remote.follow import Place
     from jobs.remote.ship import ship_run
 
     _warn_of_a_file(store)
-    run_id = ship_run(opened, store, pinned, str(target.address), reuse, name, note)
+    run_id = ship_run(opened, store, pinned, str(target.address), not run.no_reuse, run.name, run.note)
     return _follow(opened, store, run_id, run_id, Place(epoch=0, line=0), target)
 
 
 def resume_there(
-    opened: "Store",
-    store: str,
-    run: str,
-    target: Target,
-    accelerator: str | None,
-    actors: int | None,
-    take_over: bool,
+    opened: "Store", store: str, run: str, target: TargetOptions, actors: ActorOptions, take_over: bool
 ) -> "Outcome":
     """Submit a run again and follow it. Returns its outcome."""
     from jobs.remote.follow import Place, last_line
@@ -95,7 +81,7 @@ def resume_there(
 
     _warn_of_a_file(store)
     line = last_line(opened, run)
-    name, epoch = ship_again(opened, store, run, str(target.address), accelerator, actors, take_over)
+    name, epoch = ship_again(opened, store, run, str(target.address), actors.accelerator, actors.actors, take_over)
     return _follow(opened, store, run, name, Place(epoch, line), target)
 
 
@@ -110,7 +96,8 @@ def _warn_of_a_file(store: str) -> None:
         )
 
 
-def _follow(opened: "Store", store: str, run: str, job: str, since: "Place", target: Target) -> "Outcome":
+def _follow(opened: "Store", store: str, run: str, job: str, since: "Place", target: TargetOptions) -> "Outcome":
+    from cluster.job_api import Head
     from jobs.drive.run import outcome_of
     from jobs.remote.follow import follow_run
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jobs.commands.shared import DEFAULT_STORE, StoreUrl, err, newest, out, reading, store_flag
+from jobs.commands.options import DEFAULT_STORE, StoreUrl
+from jobs.commands.shared import err, newest, out, reading, store_flag
 from jobs.terminal.console import PrintableConsole
 
 if TYPE_CHECKING:

@@ -1,15 +1,26 @@
 """The jobs that can be submitted, each defined in one place: its recipe, and what it then runs."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from core.errors import RecipeError
+from core.models import ModelRef
+from core.summarizers.predictions import PredictionsSpec
+from core.tokenization import MOST_UNREAD, unread_share
 from jobs.plan.pinned import Pinned
-from jobs.plan.readable import require_readable
+from jobs.plan.revisions import require_same_revisions
 from jobs.recipes.base import RunRecipe
 from jobs.recipes.load import load_recipe, parse_recipe
+from jobs.store import RunInfo
 
 Recipe = TypeVar("Recipe", bound=RunRecipe)
+# By what a model does in a run, how to name one that reads Korean.
+_CURES = {
+    "encoder": "--encoder sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2",
+    "BERTScore backbone": "--bertscore-model google-bert/bert-base-multilingual-cased",
+    "generator": "--system with a checkpoint that was trained on Korean",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +64,11 @@ def with_own(pinned: Pinned) -> Pinned:
         NwsError: one cannot be read, or is not usable.
     """
     if pinned.recipe.plugins:
-        from jobs.plan.plugins import with_plugins
+        from jobs.plan.own import with_plugins
 
         pinned = with_plugins(pinned)
     if pinned.recipe.predictions:
-        from jobs.plan.predictions import with_predictions
+        from jobs.plan.own import with_predictions
 
         pinned = with_predictions(pinned)
     return pinned
@@ -68,17 +79,61 @@ JOBS = ("phase1", "baselines", "phase2")
 
 def find_job(name: str) -> Job[Any]:
     """One of `JOBS`. The libraries of the others, torch for Phase 2 among them, are not waited for."""
-    if name == "phase1":
-        from jobs.plan import phase1
-        from jobs.recipes.phase1 import Phase1Recipe
+    if name == "phase2":
+        from jobs.plan import phase2
+        from jobs.recipes.phase2 import Phase2Recipe
 
-        return Job(Phase1Recipe, phase1.pin)
-    if name == "baselines":
-        from jobs.plan import baselines
-        from jobs.recipes.baselines import BaselinesRecipe
+        return Job(Phase2Recipe, phase2.pin)
+    from jobs.plan import sweep
+    from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
 
-        return Job(BaselinesRecipe, baselines.pin)
-    from jobs.plan import phase2
-    from jobs.recipes.phase2 import Phase2Recipe
+    return Job(Phase1Recipe, sweep.pin) if name == "phase1" else Job(BaselinesRecipe, sweep.pin)
 
-    return Job(Phase2Recipe, phase2.pin)
+
+def plan_with(run: RunInfo, files: Sequence[PredictionsSpec]) -> Pinned:
+    """A run that exists, with more files of predictions.
+
+    Raises:
+        NwsError: as for `with_predictions`, or what else made the run's numbers has changed since it began.
+    """
+    added = [*run.recipe.get("predictions", ()), *map(asdict, files)]
+    pinned = find_job(run.job).plan_again({**run.recipe, "predictions": added}, run.id)
+    # What the run has was made with the libraries that it began with.
+    revisions = {**run.revisions, "predictions": pinned.revisions["predictions"]}
+    require_same_revisions(revisions, pinned.revisions, run.id)
+    return replace(pinned, revisions=revisions)
+
+
+def require_readable(pinned: Pinned) -> None:
+    """Refuse models whose vocabulary does not cover Korean articles; loads their tokenizers.
+
+    The first article of each dataset is tried. English articles are not: every model that NWS knows reads English.
+
+    Raises:
+        RecipeError: names every such model, and the options that name others.
+        NwsError: a tokenizer cannot be found or loaded.
+    """
+    if pinned.language == "en":
+        return
+    firsts = [next(iter(corpus)) for corpus in pinned.corpora]
+    texts = [text for article in firsts for text in (article.text, *article.references)]
+    shares = {model: unread_share(model, texts) for _, model in _models(pinned)}
+    unread = [(role, model) for role, model in _models(pinned) if shares[model] > MOST_UNREAD]
+    if not unread:
+        return
+    named = ", ".join(f"{role} {model.name} ({shares[model]:.0%})" for role, model in unread)
+    cures = " ".join(dict.fromkeys(_CURES[role] for role, _ in unread))
+    raise RecipeError(
+        f"The articles of {', '.join(corpus.name for corpus in pinned.corpora)} are Korean, and these models cannot "
+        f"read them: {named}. The number is the share of words that a model's tokenizer turns into unknown tokens or "
+        f"into pieces smaller than a syllable; it may be {MOST_UNREAD:.0%}. Name models with a Korean vocabulary, for "
+        f"example: {cures}"
+    )
+
+
+def _models(pinned: Pinned) -> Iterator[tuple[str, ModelRef]]:
+    """Every model of a run once, with what it does there."""
+    plans = [planned.plan for planned in pinned.stages]
+    roles = [("encoder", model) for plan in plans for model in plan.encoders]
+    roles += [("generator", model) for plan in plans if plan.generator is not None for model in plan.generator.models]
+    yield from dict.fromkeys([*roles, ("BERTScore backbone", pinned.metrics.bertscore.model)])

@@ -6,20 +6,18 @@ from dataclasses import replace
 from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem
 from core.learning.reward import RewardConfig, reward_signature
-from core.models import parse_model, resolve_model
 from core.summarizers.extractive_baselines import make_baseline
-from core.sweep_plan import SweepPlan
 from core.text.corpus import Corpus
 from core.text.near_copies import MOST_SHARED, WORDS, near_copies
 from core.types import Article
 from core.workers import EpisodePlan
 from jobs.plan.pinned import (
     Pinned,
-    PinnedSetting,
     PlannedStage,
     PlannedTraining,
     common_language,
     open_corpora,
+    pin_model,
     pin_setting,
     pinned_datasets,
     pinned_text,
@@ -38,7 +36,7 @@ def pin(recipe: Phase2Recipe) -> Pinned:
         NwsError: a model, dataset, pipeline or revision cannot be found, or a test article is a near copy
             of a training article.
     """
-    encoder = resolve_model(parse_model(recipe.encoder))
+    encoder = pin_model(recipe.encoder)
     setting = pin_setting(recipe)
     corpora = open_corpora(recipe.train_datasets)
     language = common_language(corpora)
@@ -65,7 +63,9 @@ def pin(recipe: Phase2Recipe) -> Pinned:
         ),
         reward=reward_signature(reward),
     )
-    plan = _evaluation(recipe, setting, training)
+    policies = [PolicySystem(name, decoding=decoding) for name in training.systems for decoding in recipe.decodings]
+    rivals = [make_baseline(name, encoder.name, recipe.seed) for name in recipe.systems]
+    plan = setting.sweep_plan(recipe, (encoder,), (*policies, *rivals))
     pinned = {"encoder": pinned_text(encoder), "train_datasets": pinned_datasets(recipe.train_datasets, corpora)}
     return Pinned(
         recipe=recipe.model_copy(update=setting.in_recipe(recipe) | pinned),
@@ -78,25 +78,6 @@ def pin(recipe: Phase2Recipe) -> Pinned:
             **setting.revisions,
         },
         training=training,
-    )
-
-
-def _evaluation(recipe: Phase2Recipe, setting: PinnedSetting, training: PlannedTraining) -> SweepPlan:
-    """The policies, by name, and what they are compared with, on the test articles."""
-    encoder = training.plan.encoder
-    return SweepPlan(
-        language=setting.language,
-        pipeline=setting.pipeline,
-        encoders=(encoder,),
-        systems=(
-            *(PolicySystem(name, decoding=decoding) for name in training.systems for decoding in recipe.decodings),
-            *(make_baseline(name, encoder.name, recipe.seed) for name in recipe.systems),
-        ),
-        lengths=recipe.n,
-        metrics=setting.metrics,
-        seed=recipe.seed,
-        precision=recipe.precision,
-        language_data=setting.language_data,
     )
 
 

@@ -10,6 +10,7 @@ from core.metrics.config import BertScoreConfig, RougeConfig, tuned_layer
 from core.models import ModelRef, is_folder, parse_model, resolve_model
 from core.software import library_versions
 from core.summarizers.random_controls import DRAWS
+from core.summarizers.systems import System
 from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text.corpus import Corpus, DatasetSpec, open_corpus
 from core.text.language import Language, article_language
@@ -164,6 +165,20 @@ class PinnedSetting:
             "libraries": library_versions(),
         }
 
+    def sweep_plan(self, recipe: RunRecipe, encoders: tuple[ModelRef, ...], systems: tuple[System, ...]) -> SweepPlan:
+        """What systems do with the articles."""
+        return SweepPlan(
+            language=self.language,
+            pipeline=self.pipeline,
+            encoders=encoders,
+            systems=systems,
+            lengths=recipe.n,
+            metrics=self.metrics,
+            seed=recipe.seed,
+            precision=recipe.precision,
+            language_data=self.language_data,
+        )
+
     def in_recipe(self, recipe: RunRecipe) -> dict[str, Any]:
         """The fields of `recipe` that were pinned, as they are now."""
         rouge, bertscore = self.metrics.rouge, self.metrics.bertscore
@@ -174,6 +189,15 @@ class PinnedSetting:
             "bertscore": recipe.bertscore.model_copy(update=backbone),
             "rouge": recipe.rouge.model_copy(update={"tokenizer": rouge.tokenizer}),
         }
+
+
+def pin_model(text: str) -> ModelRef:
+    """A model that a recipe names, at an exact revision.
+
+    Raises:
+        NwsError: it cannot be found.
+    """
+    return resolve_model(parse_model(text))
 
 
 def pin_setting(recipe: RunRecipe, corpora: tuple[Corpus, ...] | None = None) -> PinnedSetting:
@@ -206,7 +230,7 @@ def pin_bertscore(recipe: RunRecipe) -> BertScoreConfig:
     Raises:
         NwsError: the backbone cannot be found.
     """
-    backbone = resolve_model(parse_model(recipe.bertscore.model))
+    backbone = pin_model(recipe.bertscore.model)
     layer = recipe.bertscore.num_layers or tuned_layer(backbone)
     return BertScoreConfig(backbone, layer, recipe.bertscore.rescale, recipe.precision)
 

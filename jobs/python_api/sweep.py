@@ -127,11 +127,10 @@ def _several(names: str | Sequence[str]) -> Sequence[str]:
 
 def _plan(articles: object, spec: DatasetSpec, given: dict[str, Any]) -> "Pinned":
     """The work of `nws submit baselines`, with articles from Python objects."""
-    from jobs.plan.baselines import pin
-    from jobs.plan.job import with_own
-    from jobs.plan.readable import require_readable
-    from jobs.recipes.baselines import BaselinesRecipe
+    from jobs.plan.job import require_readable, with_own
+    from jobs.plan.sweep import pin
     from jobs.recipes.load import load_recipe
+    from jobs.recipes.sweep import BaselinesRecipe
 
     try:
         recipe = load_recipe(BaselinesRecipe, "sample", given | {"datasets": [{"name": NAME, "split": "all"}]})

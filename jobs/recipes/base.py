@@ -4,7 +4,7 @@ import hashlib
 import json
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from core.errors import ModelError
 from core.models import parse_model
@@ -15,6 +15,23 @@ from core.text.corpus import DatasetSpec
 
 # Up to what a column of whole numbers holds in every database.
 PositiveInt = Annotated[int, Field(ge=1, lt=2**31)]
+
+
+def model_name(model: str) -> str:
+    """The name of the model that a recipe names, for a validator: what is none is a ValueError."""
+    try:
+        return parse_model(model).name
+    except ModelError as error:
+        raise ValueError(str(error)) from error
+
+
+def _that_names_a_model(text: str) -> str:
+    model_name(text)
+    return text
+
+
+ModelText = Annotated[str, AfterValidator(_that_names_a_model)]
+"""A known name of a model, a folder, or a Hub id."""
 
 
 class Strict(BaseModel):
@@ -32,15 +49,9 @@ class BertScoreRecipe(Strict):
         rescale: rescale with bert-score's own baseline.
     """
 
-    model: str = "bert-base-uncased"
+    model: ModelText = "bert-base-uncased"
     num_layers: PositiveInt | None = None
     rescale: bool = False
-
-    @field_validator("model")
-    @classmethod
-    def _is_a_model(cls, model: str) -> str:
-        model_name(model)
-        return model
 
 
 class RougeRecipe(Strict):
@@ -128,14 +139,6 @@ class RunRecipe(Strict):
         """SHA-256 of everything that decides the numbers, which is all except where it runs."""
         decisive = self.model_dump(mode="json", exclude=WHERE)
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
-
-
-def model_name(model: str) -> str:
-    """The name of the model that a recipe names, for a validator: what is none is a ValueError."""
-    try:
-        return parse_model(model).name
-    except ModelError as error:
-        raise ValueError(str(error)) from error
 
 
 def require_different(names: list[str], kind: str) -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import reprlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -15,7 +16,6 @@ from core.registry import did_you_mean
 from core.text.corpus import DatasetSpec
 from core.text.files import is_file
 from jobs.recipes.base import RunRecipe
-from jobs.recipes.problems import plain_problem
 
 Recipe = TypeVar("Recipe", bound=RunRecipe)
 _MOST_BYTES = 2**20
@@ -30,12 +30,29 @@ def _keys(part: type) -> tuple[str, ...]:
     )
 
 
-_KEYS = frozenset(_keys(DatasetSpec)) - {"name"}
-_OF_BERTSCORE = {"bertscore_model": "model", "bertscore_layer": "num_layers"}
-_OF_EACH = {
-    "datasets": {key: key for key in _KEYS},
-    "train_datasets": {f"train_{key}": key for key in _KEYS},
-    "methods": {"passes": "passes"},
+_DATASET_KEYS = [key for key in _keys(DatasetSpec) if key != "name"]
+# Overrides that are a key of a part of a recipe, or of each of its parts. A layer comes after its model.
+INSIDE = {
+    "bertscore_model": ("bertscore", "model"),
+    "bertscore_layer": ("bertscore", "num_layers"),
+    **{key: ("datasets", key) for key in _DATASET_KEYS},
+    **{f"train_{key}": ("train_datasets", key) for key in _DATASET_KEYS},
+    "passes": ("methods", "passes"),
+}
+# By pydantic's name for the kind of error. Places are filled from the error's own values.
+_SAID = {
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be {ge} or more",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be {le} or less",
+    "literal_error": "must be {expected}",
+    **dict.fromkeys(("int_type", "int_parsing", "int_parsing_size", "int_from_float"), "must be a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing"), "must be a number"),
+    "finite_number": "must be a finite number",
+    **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
+    "string_type": "must be text",
+    **dict.fromkeys(("list_type", "tuple_type"), "must be a list"),
+    **dict.fromkeys(("dict_type", "model_type", "dataclass_type"), "must be a mapping (`key: value`)"),
 }
 
 
@@ -75,20 +92,23 @@ def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> 
     read = _read(kind.job, name)
     if "plugins" in read:
         raise RecipeError(f"{name}: a recipe holds no code. Name the plugin on the command line.", settings=("plugin",))
-    part_keys = {key for keys in _OF_EACH.values() for key in keys} | _OF_BERTSCORE.keys()
-    values = {**read, **{key: value for key, value in overrides.items() if key not in part_keys}}
-    for field, keys in _OF_EACH.items():
-        given = {own: overrides[key] for key, own in keys.items() if key in overrides}
-        if given and field not in values and field == "methods":
-            values[field] = [method.model_dump() for method in kind.model_fields[field].default]
-        if given and isinstance(values.get(field), list):
-            values[field] = [{**part, **given} if isinstance(part, Mapping) else part for part in values[field]]
-    if backbone := {own: overrides[key] for key, own in _OF_BERTSCORE.items() if key in overrides}:
-        bertscore = values.get("bertscore") or {}
-        if isinstance(bertscore, Mapping):
-            tuned = {"num_layers": None} if "model" in backbone else {}  # a layer belongs to its model
-            values["bertscore"] = {**bertscore, **tuned, **backbone}
+    values = {**read, **{key: value for key, value in overrides.items() if key not in INSIDE}}
+    for key, (field, own) in INSIDE.items():
+        if key in overrides:
+            # Another backbone leaves the layer behind, which belongs to its model.
+            given = {own: overrides[key]} | ({"num_layers": None} if key == "bertscore_model" else {})
+            if field == "methods" and field not in values:
+                values[field] = [method.model_dump() for method in kind.model_fields[field].default]
+            if field == "bertscore":
+                values[field] = _with(values.get(field) or {}, given)
+            elif isinstance(values.get(field), list):
+                values[field] = [_with(part, given) for part in values[field]]
     return parse_recipe(kind, values, name, overrides)
+
+
+def _with(part: Any, given: Mapping[str, Any]) -> Any:
+    """A part of a recipe with these keys; what is none is left for `parse_recipe` to refuse."""
+    return {**part, **given} if isinstance(part, Mapping) else part
 
 
 def parse_recipe(kind: type[Recipe], values: Mapping[str, Any], name: str, overrides: Collection[str] = ()) -> Recipe:
@@ -113,10 +133,8 @@ def parse_recipe(kind: type[Recipe], values: Mapping[str, Any], name: str, overr
 def _override(place: Sequence[Any], overrides: Collection[str]) -> str | None:
     """The override that stands at a place in a recipe, None where the recipe's own value does."""
     part = place[0] if place else None
-    in_parts = {"bertscore": {own: key for key, own in _OF_BERTSCORE.items()}}
-    in_parts |= {field: {own: key for key, own in keys.items()} for field, keys in _OF_EACH.items()}
-    inner = {in_parts[part][key] for key in place[1:] if key in in_parts[part]} if part in in_parts else set[str]()
-    return next((key for key in (*sorted(inner), part) if key in overrides), None)
+    inner = sorted(key for key, (field, own) in INSIDE.items() if field == part and own in place[1:])
+    return next((key for key in (*inner, part) if key in overrides), None)
 
 
 def _root_causes(error: ValidationError) -> list[Any]:
@@ -131,7 +149,24 @@ def _problem(kind: type[RunRecipe], error: Any) -> str:
         part = _part_at(kind, error["loc"][:-1])
         where = "a recipe" if part is kind else "this part of a recipe"
         return f"unknown key; {where} has: {', '.join(_keys(part))}"
-    return plain_problem(error)
+    return _plain_problem(error)
+
+
+def _plain_problem(error: Any) -> str:
+    """What pydantic finds wrong, said plainly, with the value that was given; its own words for other kinds."""
+    kind, values = error["type"], {key: _number(value) for key, value in error.get("ctx", {}).items()}
+    if kind == "missing":
+        return "is missing"
+    if kind == "too_short" and not len(error["input"]):
+        return "must not be empty"
+    if kind in _SAID:
+        return f"{_SAID[kind].format(**values)}, not {reprlib.repr(error['input'])}"
+    return str(error["msg"]).removeprefix("Value error, ")
+
+
+def _number(value: object) -> object:
+    """A limit as a person writes it: 0 for 0.0."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _part_at(kind: type, place: Sequence[Any]) -> type:

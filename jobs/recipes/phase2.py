@@ -14,7 +14,7 @@ from core.precision import Precision
 from core.registry import did_you_mean
 from core.summarizers.extractive_baselines import BASELINES
 from core.text.corpus import DatasetSpec
-from jobs.recipes.base import PositiveInt, RunRecipe, Strict, model_name, require_different
+from jobs.recipes.base import ModelText, PositiveInt, RunRecipe, Strict, require_different
 
 _NAME = re.compile(r"[\w.-]+")
 RIVALS = ("lead2+chunks", "lead3-search", "textrank", "lead", "oracle")
@@ -117,7 +117,7 @@ class Phase2Recipe(RunRecipe):
 
     train_datasets: Annotated[tuple[DatasetSpec, ...], Field(min_length=1)]
     n: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (7, 9, 11, 13)
-    encoder: str = "all-MiniLM-L6-v2"
+    encoder: ModelText = "all-MiniLM-L6-v2"
     methods: Annotated[tuple[MethodRecipe, ...], Field(min_length=1)] = (MethodRecipe(name="reinforce"),)
     seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**63)], ...], Field(min_length=1)] = (0, 1)
     decodings: Annotated[tuple[Decoding, ...], Field(min_length=1)] = tuple(DECODINGS.values())
@@ -144,12 +144,6 @@ class Phase2Recipe(RunRecipe):
                     f"The baselines are {', '.join(BASELINES)}."
                 )
         return tuple(dict.fromkeys(systems))
-
-    @field_validator("encoder")
-    @classmethod
-    def _is_a_model(cls, encoder: str) -> str:
-        model_name(encoder)
-        return encoder
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

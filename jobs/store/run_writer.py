@@ -247,5 +247,5 @@ def check_fence(connection: Connection, run_id: str, epoch: int) -> None:
         )
     raise FencedError(
         f"run {run_id!r} is {run.state!r}, no longer 'running': this driver must stop. "
-        f"To go on with it: nws resume {run_id}"
+        f"Resume it with: nws resume {run_id}"
     )

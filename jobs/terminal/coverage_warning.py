@@ -2,8 +2,8 @@
 
 from rich.console import Console
 
+from jobs.plan.own import coverages
 from jobs.plan.pinned import Pinned
-from jobs.plan.predictions import coverages
 
 
 def warn_of_coverages(pinned: Pinned, console: Console) -> None:

@@ -18,9 +18,8 @@ from core.learning.training_config import OptimizerConfig
 from core.summarizers.predictions import PredictionsSpec
 from core.text.corpus import DatasetSpec
 from jobs.recipes.base import BertScoreRecipe, RougeRecipe
-from jobs.recipes.baselines import BaselinesRecipe, EndpointRecipe
-from jobs.recipes.phase1 import Phase1Recipe
 from jobs.recipes.phase2 import MethodRecipe, Phase2Recipe, RewardRecipe
+from jobs.recipes.sweep import BaselinesRecipe, EndpointRecipe, Phase1Recipe
 from jobs.store.tables import Base
 
 FOLDERS = ("core", "cluster", "jobs", "tests", "bench", "docs", "examples", "alembic", ".ci")

@@ -14,9 +14,9 @@ from rich.console import Console
 from core.summarizers.extractive_baselines import BASELINES
 from core.text.corpus import BUNDLED
 from jobs.drive import driver
-from jobs.plan.baselines import pin
-from jobs.recipes.baselines import BaselinesRecipe
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
+from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import open_store
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(600)]

@@ -12,9 +12,9 @@ from stored_rows import difference, everything
 from undisturbed import STUB_WORK, undisturbed
 
 from core.errors import StoreError
-from jobs.plan.phase1 import pin
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import Store, open_store
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]

@@ -10,9 +10,9 @@ from small_disk import fill, small_disk
 from stored_rows import difference, everything
 from undisturbed import STUB_WORK, undisturbed
 
-from jobs.plan.phase1 import pin
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import open_store, upgrade_schema
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]

@@ -15,9 +15,9 @@ from rich.console import Console
 
 from core.text.corpus import BUNDLED
 from jobs.drive import driver
-from jobs.plan.phase1 import pin
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import open_store
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]

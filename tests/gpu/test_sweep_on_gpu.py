@@ -9,10 +9,9 @@ import torch
 from bench.arms import plan_of
 from core.sweep_plan import SweepPlan
 from core.types import SegmentedArticle, Summary
-from core.workers import make_segmenter, make_sweeper
-from jobs.plan.phase1 import pin
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 
 pytestmark = pytest.mark.gpu
 

@@ -15,10 +15,10 @@ from bench import stub_work
 from core.types import Landed
 from jobs.drive import driver
 from jobs.drive.pools import Makers
-from jobs.plan.phase1 import pin
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
-from jobs.store import RunWriter, open_store
+from jobs.recipes.sweep import Phase1Recipe
+from jobs.store import open_store
 
 ARTICLES, WARM_UP, STEP = 1500, 500, 100
 # Sets of the ids of what has been read would take 200 bytes more, a summary's text or scores thousands.

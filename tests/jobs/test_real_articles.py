@@ -7,9 +7,9 @@ from rich.console import Console
 
 from jobs.compare.compute import compare_runs
 from jobs.drive import driver
-from jobs.plan.baselines import pin
-from jobs.recipes.baselines import BaselinesRecipe
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
+from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import open_store
 
 QUIET = Console(file=io.StringIO())

@@ -16,9 +16,9 @@ from undisturbed import STUB_WORK
 from bench import stub_work
 from jobs.commands import watch
 from jobs.drive import driver, heartbeat
-from jobs.plan.phase1 import pin
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import Store, open_store
 
 RUN = "phase1-20261122-aaaaaa"

@@ -14,10 +14,10 @@ from core.summarizers.lead import Lead
 from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text.language_data import language_data, require_same_data
 from core.workers import make_segmenter, make_sweeper
-from jobs.plan import phase1
+from jobs.plan import sweep
 from jobs.plan.work import works
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 
 NAME = "tiny_pipeline"
 
@@ -50,7 +50,7 @@ def plan(data: dict[str, str]) -> SweepPlan:
 
 def test_a_pipeline_that_is_changed_under_its_version_is_another_work(pipeline: Path) -> None:
     def of() -> dict[str, str]:
-        pinned = phase1.pin(load_recipe(Phase1Recipe, "sample", {"limit": 1, "n": [3], "pipeline": NAME}))
+        pinned = sweep.pin(load_recipe(Phase1Recipe, "sample", {"limit": 1, "n": [3], "pipeline": NAME}))
         return works(pinned, "0123456789ab")
 
     old = of()

@@ -16,11 +16,11 @@ from core.text.corpus import DatasetSpec, corpus_of_rows
 from core.types import Article, Landed
 from jobs.drive import driver
 from jobs.drive.pools import Makers
-from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned, PlannedStage
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
-from jobs.store import RunWriter, Stage, Store, open_store
+from jobs.recipes.sweep import Phase1Recipe
+from jobs.store import Stage, Store, open_store
 
 QUIET = Console(file=io.StringIO())
 STUB = Makers(stub_work.work)

@@ -16,11 +16,11 @@ from core.types import SegmentedArticle, Summary
 from jobs.drive import driver
 from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.pools import Makers
-from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
-from jobs.store import RunWriter, Store, open_store
+from jobs.recipes.sweep import Phase1Recipe
+from jobs.store import Store, open_store
 
 QUIET = Console(file=io.StringIO())
 SMALL = {"limit": 5, "n": [1, 7], "bundle_size": 2}

@@ -15,10 +15,10 @@ from tenacity import wait_none
 from core.errors import EndpointError, RecipeError, RepeatedFailureError
 from core.summarizers import endpoint_requests
 from jobs.drive import driver
-from jobs.plan.baselines import pin
 from jobs.plan.pinned import Pinned
-from jobs.recipes.baselines import BaselinesRecipe
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe, parse_recipe
+from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import Store, open_store
 
 QUIET = Console(file=io.StringIO())

@@ -19,10 +19,10 @@ from core.types import Article, BundleResult, Failure, SegmentedArticle, Summary
 from jobs.drive import driver
 from jobs.drive.equal_failures import EqualFailures
 from jobs.drive.pools import Makers
-from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import open_store
 
 QUIET = Console(file=io.StringIO())

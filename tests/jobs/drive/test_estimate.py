@@ -12,11 +12,11 @@ from jobs.drive.estimate import Estimate, estimate, print_estimate, stage_second
 from jobs.drive.trial import StageTime, Trial
 from jobs.plan import phase2
 from jobs.plan.dry_run import Here
-from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
 from jobs.recipes.phase2 import Phase2Recipe
+from jobs.recipes.sweep import Phase1Recipe
 from tests.support.run_infos import run_info
 
 FAILED = Failure("0" * 16, "EmptyArticleError", "Article 'x' is empty.", attempts=1, node="here")

@@ -22,12 +22,11 @@ from core.types import SegmentedArticle, Summary
 from jobs.drive import driver, reuse
 from jobs.drive.pools import Makers
 from jobs.drive.run import Outcome
-from jobs.plan import baselines, phase1
+from jobs.plan import sweep
 from jobs.plan.pinned import Pinned
-from jobs.recipes.baselines import BaselinesRecipe
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
-from jobs.store import RunWriter, Store, open_store
+from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
+from jobs.store import Store, open_store
 
 QUIET = Console(file=io.StringIO())
 SYSTEMS = 5
@@ -67,7 +66,7 @@ def file(tmp_path: Path) -> Path:
 
 def pinned_to(file: Path, **changes: object) -> Pinned:
     asked = {"datasets": [{"name": str(file), "limit": changes.pop("limit", None)}], "n": [1, 7], "bundle_size": 4}
-    return phase1.pin(load_recipe(Phase1Recipe, "sample", asked | changes))
+    return sweep.pin(load_recipe(Phase1Recipe, "sample", asked | changes))
 
 
 def drive(
@@ -233,7 +232,7 @@ def test_any_history_gives_the_rows_that_are_computed(store: Store, file: Path) 
 
 def test_many_different_needs_are_computed_in_few_parts() -> None:
     needs = {(("lead", (n,)),): 10 - n for n in range(1, 9)}
-    plan = phase1.pin(load_recipe(Phase1Recipe, "sample", {"limit": 1})).stages[0].plan
+    plan = sweep.pin(load_recipe(Phase1Recipe, "sample", {"limit": 1})).stages[0].plan
     parts = reuse._parts(plan, {(): 3, **needs})
     assert parts.keys() == needs.keys()
     assert [parts[need] for need in itertools.islice(needs, 3)] == list(itertools.islice(needs, 3))
@@ -320,12 +319,12 @@ def test_real_summaries_have_equal_texts_and_scores_that_agree(
         return {**tiny, "datasets": [{"name": str(short), "limit": limit}], "n": n, **more}
 
     def pinned(limit: int, n: list[int]) -> Pinned:
-        return baselines.pin(load_recipe(BaselinesRecipe, "sample", asked(limit, n, encoder=bert, systems=systems)))
+        return sweep.pin(load_recipe(BaselinesRecipe, "sample", asked(limit, n, encoder=bert, systems=systems)))
 
     def run(to: Store, what: Pinned, again: bool = True) -> Outcome:
         return driver.start(to, what, "inline", QUIET, reuse=again)
 
-    run(store, phase1.pin(load_recipe(Phase1Recipe, "sample", asked(1, [5], encoders=[bert]))))
+    run(store, sweep.pin(load_recipe(Phase1Recipe, "sample", asked(1, [5], encoders=[bert]))))
     run(store, pinned(2, [1, 5]))
     whole = pinned(3, [1, 5, 9])
     outcome = run(store, whole)

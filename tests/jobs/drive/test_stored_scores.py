@@ -13,9 +13,9 @@ from rich.console import Console
 from rouge_score.rouge_scorer import RougeScorer
 
 from jobs.drive import driver
-from jobs.plan.baselines import pin
-from jobs.recipes.baselines import BaselinesRecipe
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
+from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import Store, open_store
 from jobs.terminal.plain_table import as_objects
 

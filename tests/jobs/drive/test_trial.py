@@ -9,11 +9,10 @@ import pytest
 from core.errors import NwsError
 from jobs.drive import trial
 from jobs.drive.trial import try_run
-from jobs.plan import baselines, phase1, phase2
-from jobs.recipes.baselines import BaselinesRecipe
+from jobs.plan import phase2, sweep
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
 from jobs.recipes.phase2 import Phase2Recipe
+from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
 
 
 @pytest.fixture
@@ -27,7 +26,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_sweep(tiny: dict[str, object], tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    pinned = phase1.pin(load_recipe(Phase1Recipe, "sample", {**tiny, "encoders": [str(tiny_models["bert"])], "n": [3]}))
+    pinned = sweep.pin(load_recipe(Phase1Recipe, "sample", {**tiny, "encoders": [str(tiny_models["bert"])], "n": [3]}))
     short = try_run(pinned, 100, "cpu")
     assert (short.articles, short.failures, short.left_out, short.gpu_memory) == (1, (), (), None)
     assert list(short.stages) == ["sweep"]
@@ -46,7 +45,7 @@ def test_stages_that_cost_money_are_left_out(
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")  # nothing listens there
     systems = ["lead", "openai:some-model"]
     changes = {**tiny, "systems": systems, "encoder": str(tiny_models["bert"]), "n": [3], "limit": 2}
-    found = try_run(baselines.pin(load_recipe(BaselinesRecipe, "sample", changes)), 2, "cpu")
+    found = try_run(sweep.pin(load_recipe(BaselinesRecipe, "sample", changes)), 2, "cpu")
     (left_out,) = found.left_out
     assert "openai:some-model" in left_out
     assert len(found.stages) == 1
@@ -68,7 +67,7 @@ def test_articles_that_fail_are_told(tiny: dict[str, object], tiny_models: dict[
     ]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     files = {"datasets": [{"name": str(tmp_path / "a.jsonl")}], "encoders": [str(tiny_models["bert"])], "n": [3]}
-    found = try_run(phase1.pin(load_recipe(Phase1Recipe, "sample", {**tiny, **files})), 2, "cpu")
+    found = try_run(sweep.pin(load_recipe(Phase1Recipe, "sample", {**tiny, **files})), 2, "cpu")
     assert [failure.error_class for failure in found.failures] == ["EmptyArticleError"]
     training = {"train_datasets": [{"name": str(tmp_path / "b.jsonl")}], "datasets": files["datasets"]}
     (tmp_path / "b.jsonl").write_text(json.dumps({"text": "No reference here.", "summary": "", "id": "c"}))
@@ -82,7 +81,7 @@ def test_articles_are_spread_over_the_datasets(tmp_path: Path) -> None:
         rows = [{"text": f"Text {name}{i}.", "summary": "A text.", "id": f"{name}{i}"} for i in range(count)]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
     datasets = [{"name": str(tmp_path / f"{name}.jsonl")} for name in "ab"]
-    corpora = phase1.pin(load_recipe(Phase1Recipe, "sample", {"datasets": datasets})).corpora
+    corpora = sweep.pin(load_recipe(Phase1Recipe, "sample", {"datasets": datasets})).corpora
     assert [article.key for article in trial._spread(corpora, 4)] == ["a0", "a13", "a26", "b9"]
     assert len(trial._spread(corpora, 100)) == 40
     streamed = [dataclasses.replace(corpus, known=None) for corpus in corpora]

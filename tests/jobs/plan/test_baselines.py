@@ -12,9 +12,9 @@ from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS
 from core.sweep import Sweeper
 from jobs.drive import driver
-from jobs.plan.baselines import pin
-from jobs.recipes.baselines import BaselinesRecipe
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe, parse_recipe
+from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import Store, open_store
 
 QUIET = Console(file=io.StringIO())

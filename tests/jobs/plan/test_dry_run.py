@@ -13,11 +13,11 @@ from core.models import parameters, parse_model, resolve_model
 from core.summarizers.generators import parse_generator
 from jobs.plan import dry_run, phase2
 from jobs.plan.dry_run import describe, print_description
-from jobs.plan.phase1 import pin
 from jobs.plan.sharing import actor_bytes
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
 from jobs.recipes.phase2 import Phase2Recipe
+from jobs.recipes.sweep import Phase1Recipe
 
 H100 = Card("NVIDIA H100 80GB HBM3", 84_900_000_000, (9, 0))
 T4 = Card("Tesla T4", 15_600_000_000, (7, 5))

@@ -8,10 +8,10 @@ from rich.console import Console
 
 from core.summarizers.chunk_systems import IMPORTANCE
 from jobs.drive import driver
-from jobs.plan.phase1 import pin
 from jobs.plan.pinned import Pinned
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import open_store
 
 

@@ -12,10 +12,9 @@ from rich.console import Console
 from core.errors import PluginError, RecipeError
 from core.summarizers.predictions import PredictionsSpec
 from jobs.drive import driver
-from jobs.plan.job import find_job
+from jobs.plan.job import find_job, plan_with
 from jobs.plan.own_files import files_to_ship
 from jobs.plan.pinned import Pinned
-from jobs.plan.predictions import plan_with
 from jobs.plan.revisions import require_same_revisions
 from jobs.plan.work import works
 from jobs.store import Store, open_store

@@ -14,12 +14,12 @@ from core.summarizers.predictions import parse_predictions
 from core.text.words import first_words
 from jobs.drive import driver
 from jobs.plan import own_files
-from jobs.plan.job import find_job
+from jobs.plan.job import find_job, plan_with
+from jobs.plan.own import coverages
 from jobs.plan.pinned import Pinned
-from jobs.plan.predictions import coverages, plan_with
 from jobs.plan.work import works
-from jobs.recipes.baselines import BaselinesRecipe
 from jobs.recipes.load import load_recipe
+from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import Store, open_store
 
 QUIET = Console(file=io.StringIO())

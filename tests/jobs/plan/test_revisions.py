@@ -11,10 +11,10 @@ from core.models import MINILM, MINILM_COMMIT
 from core.software import code_as_imported
 from jobs.installation import ROOT
 from jobs.plan import revisions
-from jobs.plan.phase1 import pin
 from jobs.plan.revisions import VERSION_FILE, code_version, described_commit, require_same_revisions
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe, parse_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 from jobs.remote.ship import _known_to_git
 
 

@@ -14,13 +14,12 @@ from core.plugins.load import PluginSpec
 from core.software import UNKNOWN
 from core.summarizers.chunk_systems import ChunkSystem
 from core.sweep_plan import SweepPlan
-from jobs.plan import baselines, phase1
+from jobs.plan import sweep
 from jobs.plan.job import find_job
 from jobs.plan.pinned import Pinned, PlannedStage
 from jobs.plan.work import works
-from jobs.recipes.baselines import BaselinesRecipe
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
 
 CODE = "0123456789ab"
 CHUNKS = "all-MiniLM-L6-v2|position|chunks"
@@ -28,7 +27,7 @@ CHUNKS = "all-MiniLM-L6-v2|position|chunks"
 
 @pytest.fixture(scope="module")
 def pinned() -> Pinned:
-    return phase1.pin(load_recipe(Phase1Recipe, "sample", {"limit": 2, "n": [1, 7]}))
+    return sweep.pin(load_recipe(Phase1Recipe, "sample", {"limit": 2, "n": [1, 7]}))
 
 
 def with_plan(pinned: Pinned, change: Callable[[SweepPlan], SweepPlan]) -> Pinned:
@@ -106,7 +105,7 @@ def test_of_the_recipe_only_what_a_system_is_made_of_counts(
     pinned: Pinned, change: dict[str, object], others: set[str]
 ) -> None:
     asked = {"limit": 2, "n": [1, 7], **change}
-    old, new = works(pinned, CODE), works(phase1.pin(load_recipe(Phase1Recipe, "sample", asked)), CODE)
+    old, new = works(pinned, CODE), works(sweep.pin(load_recipe(Phase1Recipe, "sample", asked)), CODE)
     assert {name for name in new if new[name] != old[name]} == others
 
 
@@ -133,7 +132,7 @@ def test_the_weights_of_an_encoder_count_whatever_its_folder_is_called(
     def of() -> dict[str, str]:
         asked = {"limit": 2, "n": [1], "systems": ["lead", "textrank", "lead2+chunks", "oracle", "random"]}
         asked |= {"encoder": str(tmp_path / name)}
-        return works(baselines.pin(load_recipe(BaselinesRecipe, "sample", asked)), CODE)
+        return works(sweep.pin(load_recipe(BaselinesRecipe, "sample", asked)), CODE)
 
     old = of()
     weights = tmp_path / name / "model.safetensors"
@@ -145,7 +144,7 @@ def test_the_weights_of_an_encoder_count_whatever_its_folder_is_called(
 def test_the_oracle_is_made_of_the_seed_and_the_encoder_of_those_it_is_held_against() -> None:
     def of(**change: object) -> dict[str, str]:
         asked = {"limit": 2, "n": [1], "systems": ["oracle", "lead", "textrank"], **change}
-        return works(baselines.pin(load_recipe(BaselinesRecipe, "sample", asked)), CODE)
+        return works(sweep.pin(load_recipe(BaselinesRecipe, "sample", asked)), CODE)
 
     old, new = of(), of(seed=1)
     assert {name for name in old if old[name] != new[name]} == {"oracle"}
@@ -161,7 +160,7 @@ def test_policies_have_no_work() -> None:
 def test_a_generator_is_its_files_its_settings_and_the_seed(tiny_models: dict[str, Path]) -> None:
     def of(model: str, **change: object) -> tuple[str, ...]:
         asked = {"limit": 2, "n": [1], "systems": [str(tiny_models[model])], **change}
-        return tuple(works(baselines.pin(load_recipe(BaselinesRecipe, "sample", asked)), CODE).values())
+        return tuple(works(sweep.pin(load_recipe(BaselinesRecipe, "sample", asked)), CODE).values())
 
     assert of("bart") == of("bart", n=[3])
     assert len({of("bart"), of("t5"), of("bart", seed=1)}) == 3

@@ -7,10 +7,9 @@ from core.errors import RecipeError
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS
 from jobs.recipes.base import RunRecipe
-from jobs.recipes.baselines import ON_REQUEST, BaselinesRecipe
 from jobs.recipes.load import BUNDLED, load_recipe, parse_recipe
-from jobs.recipes.phase1 import Phase1Recipe
 from jobs.recipes.phase2 import Phase2Recipe
+from jobs.recipes.sweep import ON_REQUEST, BaselinesRecipe, Phase1Recipe
 
 
 @pytest.mark.parametrize("kind", [Phase1Recipe, BaselinesRecipe, Phase2Recipe])

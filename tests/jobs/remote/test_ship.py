@@ -18,12 +18,12 @@ from jobs import cli
 from jobs.drive import driver, pools
 from jobs.drive.pools import Makers
 from jobs.installation import ROOT
-from jobs.plan import phase1
+from jobs.plan import sweep
 from jobs.plan.job import find_job
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import VERSION_FILE, code_version
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 from jobs.remote import ship
 from jobs.remote.follow import START, Place, follow_run
 from jobs.store import LogLine, Store, open_store
@@ -78,7 +78,7 @@ def store(tmp_path: Path):
 
 @pytest.fixture
 def pinned() -> Pinned:
-    return phase1.pin(load_recipe(Phase1Recipe, "sample", {}))
+    return sweep.pin(load_recipe(Phase1Recipe, "sample", {}))
 
 
 def files(folder: Path) -> list[Path]:
@@ -385,7 +385,7 @@ def test_a_head_that_is_not_there_leaves_no_run(nws, store: Store) -> None:
 def test_a_driver_that_cannot_begin_ends_the_run_and_says_why(nws, store: Store, tmp_path: Path) -> None:
     (tmp_path / "news.jsonl").write_text('{"article": "The town opened a bridge.", "summary": "Bridge."}')
     dataset = [{"name": str(tmp_path / "news.jsonl")}]
-    pinned = phase1.pin(load_recipe(Phase1Recipe, "sample", {"datasets": dataset}))
+    pinned = sweep.pin(load_recipe(Phase1Recipe, "sample", {"datasets": dataset}))
     run_id = store.create_run(pinned.run_spec("http://head:8265"))
     (tmp_path / "news.jsonl").unlink()
     code, _, err = nws("drive", run_id)
@@ -428,7 +428,7 @@ def test_a_run_that_no_driver_has_is_cancelled_at_once(nws, store: Store, pinned
 def test_a_local_driver_that_does_not_react_is_named(
     nws, store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobs.commands.cancel._PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("jobs.commands.runs._PATIENCE_SECONDS", 0.0)
     run_id = store.create_run(pinned.run_spec())
     store.claim_run(run_id, socket.gethostname(), os.getpid())
     code, out, err = nws("cancel", run_id)
@@ -459,7 +459,7 @@ def begin(nws, head: FakeHead, monkeypatch: pytest.MonkeyPatch) -> Callable[[int
 
 
 def pinned_to(news: Path) -> Pinned:
-    return phase1.pin(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": str(news)}], "n": [1, 3]}))
+    return sweep.pin(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": str(news)}], "n": [1, 3]}))
 
 
 def test_of_two_jobs_of_a_pending_run_the_later_one_drives_it(

@@ -13,10 +13,10 @@ from core.metrics.config import Options
 from core.text.rows import storable
 from core.types import Scores
 from jobs.drive import driver
-from jobs.plan.baselines import pin
 from jobs.plan.pinned import Pinned
-from jobs.recipes.baselines import BaselinesRecipe
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
+from jobs.recipes.sweep import BaselinesRecipe
 from jobs.score.compute import score_file
 from jobs.store import Store, open_store
 from jobs.terminal.plain_table import as_objects

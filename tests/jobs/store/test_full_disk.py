@@ -13,9 +13,9 @@ from core.errors import StoreUnavailableError
 from core.types import Article, BundleResult
 from jobs.drive import driver
 from jobs.drive.pools import Makers
-from jobs.plan.phase1 import pin
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import Store
 
 # As Postgres itself says it (src/backend/storage/smgr/md.c), with the SQLSTATE that it then has.

@@ -17,9 +17,9 @@ from training_run import small_training
 
 from core.text.corpus import BUNDLED
 from jobs.drive import driver
-from jobs.plan.phase1 import pin
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import Store, open_store
 from jobs.store.tables import Base
 

@@ -11,11 +11,10 @@ from training_run import small_training
 from undisturbed import STUB_WORK, undisturbed
 
 from bench import stub_work
-from jobs.plan import baselines, phase1
+from jobs.plan import sweep
 from jobs.plan.pinned import Pinned
-from jobs.recipes.baselines import BaselinesRecipe
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
 from jobs.store import Store
 
 ARTICLES = {"phase1": 240, "baselines": 100}
@@ -48,11 +47,11 @@ def prepare(job: Job, folder: Path) -> Prepared:
     stub_work.write_articles(folder / "news.jsonl", ARTICLES[job])
     common = _COMMON | {"datasets": [{"name": str(folder / "news.jsonl")}]}
     if job == "phase1":
-        pinned = phase1.pin(load_recipe(Phase1Recipe, "sample", common))
+        pinned = sweep.pin(load_recipe(Phase1Recipe, "sample", common))
     else:
         generators = [str(make_bart(folder / "tiny-bart")), str(make_gpt2_lm(folder / "tiny-gpt2"))]
         chosen = common | {"systems": ["lead", "textrank", "random", *generators]}
-        pinned = baselines.pin(load_recipe(BaselinesRecipe, "sample", chosen))
+        pinned = sweep.pin(load_recipe(BaselinesRecipe, "sample", chosen))
     return Prepared(pinned, STUB, _STUB_SECONDS, undisturbed(pinned, folder, STUB_WORK))
 
 

@@ -13,9 +13,9 @@ from training_run import small_training
 
 from core.types import Article, BundleResult, Failure, Score, Scores, Summary
 from jobs.drive import driver
-from jobs.plan import phase1
+from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import RunSpec, Store, open_store
 
 QUIET = Console(file=io.StringIO())
@@ -32,7 +32,7 @@ def write_articles(path: Path, rows: list[dict[str, str]]) -> Path:
 def sweep(store: Store, articles: Path, **asked: object) -> str:
     """The id of a finished sweep over a file."""
     recipe = {"datasets": [{"name": str(articles)}], "n": list(LENGTHS), "accelerator": "cpu", **asked}
-    return driver.start(store, phase1.pin(load_recipe(Phase1Recipe, "sample", recipe)), "inline", QUIET).run_id
+    return driver.start(store, pin(load_recipe(Phase1Recipe, "sample", recipe)), "inline", QUIET).run_id
 
 
 @pytest.fixture(scope="session")

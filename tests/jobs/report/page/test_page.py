@@ -10,7 +10,7 @@ from small_disk import full_disk
 
 from core.errors import NwsError, StoreError
 from jobs.recipes.load import parse_recipe
-from jobs.recipes.phase1 import Phase1Recipe
+from jobs.recipes.sweep import Phase1Recipe
 from jobs.report.page.page import write_page
 from jobs.report.sweep import answer
 from jobs.report.sweep.numbers import analyse

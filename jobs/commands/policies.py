@@ -1,4 +1,4 @@
-"""`nws summarize`: one text in n words, by the policies that a run has trained."""
+"""`nws summarize` and `push`: what the policies that a run has trained are for."""
 
 import json
 import sys
@@ -7,18 +7,20 @@ from typing import Annotated
 
 import typer
 
-from core.errors import RecipeError
-from jobs.commands.shared import DEFAULT_STORE, Json, PolicyName, StoreUrl, choose_policies, err, out, parse_lengths
+from core.errors import ModelError, RecipeError
+from jobs.commands.options import DEFAULT_STORE, Json, PolicyName, StoreUrl, parse_lengths
+from jobs.commands.shared import choose_policies, err, out
 from jobs.terminal.busy import busy
 
 
 def summarize(
-    run: Annotated[str, typer.Option(help="Run of `nws submit phase2`, as `nws ls` lists it.")],
+    run: Annotated[str, typer.Option(metavar="RUN", help="Run of `nws submit phase2`, as `nws ls` lists it.")],
     text: Annotated[
         str | None, typer.Argument(help="A text, or a UTF-8 file that holds one; default, and `-`: stdin.")
     ] = None,
     n: Annotated[
-        str | None, typer.Option("--n", help="Words, e.g. 9 or 7,9; default: those the policies were trained for.")
+        str | None,
+        typer.Option("--n", metavar="N,N", help="Words, e.g. 9 or 7,9; default: those the policies were trained for."),
     ] = None,
     system: PolicyName = None,
     store: StoreUrl = DEFAULT_STORE,
@@ -85,3 +87,33 @@ def _is_file(text: str) -> bool:
         return Path(text).is_file()
     except (OSError, ValueError):  # too long for the name of a file, or with a NUL in it
         return False
+
+
+_FILES = ("README.md", "recipe.yaml", "decoding.json", "policy.*", "n=*/policy.*", "LICENSE*")
+"""What `nws export --policy` writes, and a licence that was put beside it. Nothing else leaves this machine."""
+
+
+def push(
+    folder: Annotated[Path, typer.Argument(help="Folder that `nws export RUN --policy FOLDER` wrote.")],
+    repository: Annotated[
+        str, typer.Argument(help="Repository on the Hub, organisation/name. It is created if it does not exist.")
+    ],
+    private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Upload exported policies to the Hugging Face Hub.
+
+    Their model card goes with them. Needs a token (`hf auth login`).
+    """
+    from core.hub import upload_model
+    from core.learning.policy_system import load_policies
+
+    system = load_policies(folder)
+    if not (folder / "README.md").is_file():
+        raise ModelError(f"{folder} has no model card (README.md): export the policies again, into a new folder.")
+    with busy(f"Uploading {system.signature}", at_once=True):
+        url = upload_model(folder, _FILES, repository, private)
+    if as_json:
+        print(json.dumps({"system": system.signature, "url": url}))
+    else:
+        out.print(url, markup=False)

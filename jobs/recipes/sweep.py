@@ -1,21 +1,58 @@
-"""The recipe of a run of baselines: which systems, extractive ones and generators."""
+"""The recipes of a sweep over n. Its two names differ in how they choose systems.
+
+`phase1` takes every encoder with every importance, and `baselines` systems by their names.
+"""
 
 import os
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, TypeAlias
 
 from pydantic import Field, field_validator
 
 from core.errors import ModelError
 from core.registry import did_you_mean
+from core.summarizers.chunk_systems import IMPORTANCE
 from core.summarizers.endpoint import PREFIX
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
 from core.summarizers.prompt_template import PromptTemplate
-from jobs.recipes.base import PositiveInt, RunRecipe, Strict, model_name, require_different
+from jobs.recipes.base import ModelText, PositiveInt, RunRecipe, Strict, model_name, require_different
 
 ON_REQUEST = frozenset({"window-oracle", "random-words"})
 """They run only where they are asked for: the first takes several times as long as all other baselines together, and
 what `random` shows of length needs no second control."""
+
+
+class Phase1Recipe(RunRecipe):
+    """A Phase 1 sweep: every encoder with every importance, and the controls.
+
+    Attributes:
+        encoders: known names, folders, or Hub ids (`organisation/name[@revision]`).
+        importance: how sentences are weighed (`IMPORTANCE` in `core/summarizers/chunk_systems.py`).
+    """
+
+    job: ClassVar[str] = "phase1"
+
+    encoders: Annotated[tuple[str, ...], Field(min_length=1)] = ("all-MiniLM-L6-v2",)
+    importance: Annotated[tuple[str, ...], Field(min_length=1)] = ("textrank", "lexrank", "position")
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """What embeds sentences and chunks."""
+        return self.encoders
+
+    @field_validator("importance")
+    @classmethod
+    def _known(cls, importance: tuple[str, ...]) -> tuple[str, ...]:
+        for name in importance:
+            if name not in IMPORTANCE:
+                raise ValueError(f"{name!r} is not one of {', '.join(IMPORTANCE)}.{did_you_mean(name, IMPORTANCE)}")
+        return tuple(dict.fromkeys(importance))
+
+    @field_validator("encoders")
+    @classmethod
+    def _have_different_names(cls, encoders: tuple[str, ...]) -> tuple[str, ...]:
+        require_different([model_name(encoder) for encoder in encoders], "encoders")
+        return encoders
 
 
 class EndpointRecipe(Strict):
@@ -49,20 +86,18 @@ class BaselinesRecipe(RunRecipe):
 
     job: ClassVar[str] = "baselines"
 
-    encoder: str = "all-MiniLM-L6-v2"
+    encoder: ModelText = "all-MiniLM-L6-v2"
     systems: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(
         name for name in BASELINES if name not in ON_REQUEST
     )
     # Left out where there is none, so that such recipes keep the hash that they had before there were these fields.
     prompt: Annotated[str | None, Field(exclude_if=lambda prompt: prompt is None)] = None
-
     endpoint: Annotated[EndpointRecipe | None, Field(exclude_if=lambda endpoint: endpoint is None)] = None
 
-    @field_validator("encoder")
-    @classmethod
-    def _is_a_model(cls, encoder: str) -> str:
-        model_name(encoder)
-        return encoder
+    @property
+    def models(self) -> tuple[str, ...]:
+        """What embeds sentences and chunks."""
+        return (self.encoder,)
 
     @field_validator("prompt")
     @classmethod
@@ -76,6 +111,9 @@ class BaselinesRecipe(RunRecipe):
     def _are_known_and_differ(cls, systems: tuple[str, ...]) -> tuple[str, ...]:
         require_different([_signature(system) for system in systems], "systems")
         return systems
+
+
+SweepRecipe: TypeAlias = Phase1Recipe | BaselinesRecipe
 
 
 def _signature(system: str) -> str:

@@ -1,0 +1,191 @@
+"""`nws score`, `correlate` and `keysentences`: what files of texts and scores hold, without a store."""
+
+import json
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from jobs.commands.groups import grouped, option, plain
+from jobs.commands.options import Json
+from jobs.commands.shared import err, out
+from jobs.terminal.busy import busy
+from jobs.terminal.console import PrintableConsole
+
+if TYPE_CHECKING:
+    from core.plugins.plugin_metric import RowMetric
+
+
+_bertscore = partial(option, "BERTScore", env=None)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreOptions:
+    """With which metrics predictions are scored, and how."""
+
+    metrics: str = plain(
+        "--metrics -m NAMES",
+        "Names with commas between them: rouge1, rouge2, … rougeL, rougeLsum, rougeS, rougeSU, rougeSU4, "
+        "rouge-lcsubstr, bleu, bleu1-4, sacrebleu, chrf, chrf++, meteor, bertscore, efficiency, density, coverage, "
+        "dialogsum.",
+        "rouge1,rouge2,rougeL",
+    )
+    plugin: list[str] | None = plain(
+        "--plugin FILE",
+        "Metrics of your own: a Python file with METRICS, or an installed entry point of nws.metrics. All of them are "
+        "computed. Repeatable.",
+    )
+    stemmer: bool = plain("--stemmer", "ROUGE compares Porter stems (English only).", False)
+    references: Literal["best", "mean"] = plain(
+        "--references", "With several references: take the best score, or the mean.", "best"
+    )
+    lang: str = plain("--lang CODE", "Language of the texts: en or ko.", "en")
+    tokenizer: str | None = plain(
+        "--tokenizer NAME", "rouge_score (default for en), kiwi (default for ko), mecab, okt, or char."
+    )
+    human: bool = plain(
+        "--human", "Score the references, too, where a row has several: each against the others, and all.", False
+    )
+    per_row: Path | None = plain("--per-row FILE", "Write the scores of each row to this JSONL file, replacing it.")
+    seed: int = plain("--seed N", "Seed of the bootstrap intervals.", 0, min=0)
+    bertscore_model: str = _bertscore(
+        "--bertscore-model NAME", "Backbone of BERTScore: a known name, a folder, or a Hub id.", "all-MiniLM-L6-v2"
+    )
+    bertscore_layer: int | None = _bertscore(
+        "--bertscore-layer N", "Layer of that backbone; default: the one tuned for it.", min=1
+    )
+    bertscore_idf: bool = _bertscore(
+        "--bertscore-idf", "BERTScore weighs tokens by how rare they are in the references.", False
+    )
+    bertscore_batched: bool = _bertscore(
+        "--bertscore-batched", "BERTScore in padded batches as the library bert_score, to the last bit.", False
+    )
+
+
+@grouped
+def score(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="JSONL, CSV or Parquet with the fields prediction, reference (or references, a list), and if wanted "
+            "source and id."
+        ),
+    ],
+    how: ScoreOptions,
+    as_json: Json = False,
+) -> None:
+    """Score predictions against their references.
+
+    ROUGE, BLEU, METEOR, BERTScore and more, with 95 % intervals.
+    """
+    from core.metrics.registry import Options
+    from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
+    from jobs.score import compute as scores
+    from jobs.score.show import print_score
+    from jobs.terminal.language_warning import warn_of_texts
+
+    chosen = Options(**{one.name: getattr(how, one.name) for one in fields(Options)})
+    if how.per_row is not None:
+        scores.check_output(how.per_row, file)
+    names = [name.strip() for name in how.metrics.split(",") if name.strip()]
+    own = _own_metrics(how.plugin or [])
+    with busy(f"Scoring {file}"):
+        result = scores.score_file(file, names, chosen, how.seed, own, how.human)
+    if how.lang == "ko" or how.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
+        predictions = [prediction.row.prediction for prediction in result.predictions]
+        warn_of_texts(f"predictions of {file}", predictions, "ko" if how.lang == "ko" else "en", err)
+    if "meteor" in names and how.lang == "en" and find_wordnet() is None:
+        err.print(f"METEOR ran without synonyms: WordNet was not found. {HOW_TO_INSTALL}.")
+    if how.per_row is not None:
+        scores.write_rows(how.per_row, result)
+    print(json.dumps(result.as_dict())) if as_json else print_score(result, out)
+
+
+def _own_metrics(plugins: list[str]) -> "list[RowMetric]":
+    """Every metric of these plugins.
+
+    Raises:
+        PluginError: a plugin cannot be found or imported, or has no metrics.
+    """
+    from core.errors import PluginError
+    from core.plugins.load import PluginSpec, read_plugin
+    from core.plugins.plugin_metric import plugin_metrics, row_metric
+
+    row_metrics: list[RowMetric] = []
+    for name in plugins:
+        metrics = plugin_metrics(read_plugin(PluginSpec(name), Path(name)))
+        if not metrics:
+            raise PluginError(f'The plugin {name} has no metrics: end it with METRICS = {{"name": function}}.')
+        row_metrics += map(row_metric, metrics)
+    return row_metrics
+
+
+def correlate(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="JSONL, CSV or Parquet, one summary a row, with the fields system, document, one for each metric, "
+            "and one of human scores."
+        ),
+    ],
+    metrics: Annotated[
+        str,
+        typer.Option(
+            "--metrics", "-m", metavar="NAMES", help="Names of the fields to judge, with commas between them."
+        ),
+    ],
+    human: Annotated[str, typer.Option(metavar="NAME", help="Name of the field of human scores.")],
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the resamples and of the tests.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Correlate metrics with human scores.
+
+    By system and by summary, with 95 % intervals and tests between metrics. Pearson, Spearman and Kendall (tau-b).
+    """
+    from jobs.correlate.compute import correlate_file
+    from jobs.correlate.show import print_correlation
+
+    names = [name.strip() for name in metrics.split(",") if name.strip()]
+    with busy("Correlating, and drawing resamples"):
+        result = correlate_file(file, names, human, seed)
+    if as_json:
+        print(json.dumps(result.as_dict(), allow_nan=False))
+    else:
+        print_correlation(result, PrintableConsole())
+
+
+def keysentences(
+    file: Annotated[
+        Path, typer.Argument(help="UTF-8 text, one document (a sentence, a comment) a line; a tab ends the document.")
+    ],
+    top: Annotated[int, typer.Option(metavar="N", help="How many keywords and how many sentences to print.")] = 30,
+    stopwords: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|WORDS",
+            help="Words that are no keywords: a file with one word a line, or words with commas between them.",
+        ),
+    ] = None,
+    diversity: Annotated[
+        float,
+        typer.Option(metavar="DISTANCE", help="The least cosine distance between two key sentences, from 0 to 1."),
+    ] = 0.7,
+    as_json: Json = False,
+) -> None:
+    """Find keywords and key sentences of Korean texts.
+
+    Those of KR-WordRank beside those of TextRank, with their recall.
+    """
+    from core.summarizers.korean_key_sentences import check_selection
+    from jobs.keysentences import compute
+    from jobs.keysentences.show import print_key_sentences
+
+    check_selection(top, diversity)
+    without = compute.read_stopwords(stopwords) if stopwords is not None else frozenset()
+    documents = compute.read_documents(file)
+    err.print(f"{file}: {len(documents)} documents", markup=False)
+    with busy("Finding keywords and sentences"):
+        result = compute.find_key_sentences(documents, top, without, diversity)
+    print(json.dumps(result.as_dict())) if as_json else print_key_sentences(result, out)

@@ -1,0 +1,197 @@
+"""`nws ls`, `status`, `logs`, `cancel` and `rm`: the runs of a store."""
+
+import json
+import socket
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.errors import ClusterError, RecipeError
+from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl
+from jobs.commands.shared import changing, err, newest, out, reading, shown, store_flag
+from jobs.terminal.busy import busy
+
+if TYPE_CHECKING:
+    from jobs.store import LogLine
+
+
+def list_runs(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
+    """List the runs of a store, newest first."""
+    from jobs.terminal.plain_table import print_rows
+    from jobs.terminal.run_status import COLUMNS, as_dict, rows, updates_as_dict
+
+    with reading(store) as opened:
+        runs = opened.list_runs()
+        updates = opened.updates()
+    if as_json:
+        print(json.dumps([as_dict(run) | updates_as_dict(updates.get(run.id)) for run in runs]))
+    else:
+        print_rows(COLUMNS, rows(runs, updates), out)
+
+
+def status(
+    run: Annotated[str | None, typer.Argument(help="Run id; default: the newest run.")] = None,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Show how a run stands.
+
+    Prints its progress, what made its numbers, and the articles that failed.
+    """
+    from jobs.terminal.run_status import as_dict, print_status
+
+    with reading(store) as opened:
+        info = opened.run_info(run or newest(opened))
+        failures = opened.failures(info.id)
+        policies = opened.policy_infos(info.id)
+    if as_json:
+        print(json.dumps(as_dict(info, failures, policies)))
+    else:
+        print_status(info, failures, policies, out, store_flag(store))
+
+
+def logs(
+    run: Annotated[str | None, typer.Argument(help="Run id; default: the newest run.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run ends.")] = False,
+    job: Annotated[
+        bool, typer.Option("--job", help="Of a run on a cluster: what its Ray jobs have printed, read from there.")
+    ] = False,
+    address: HeadAddress = None,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Print the log of a run, with times in UTC.
+
+    With --json, one list at the end.
+    """
+    with reading(store) as opened:
+        info = opened.run_info(run or newest(opened))
+        if job:
+            _job_logs(info.id, address or info.address, follow, store_flag(store))
+            return
+        lines: list[dict[str, str]] = []
+
+        def say(line: "LogLine") -> None:
+            lines.append({"said_at": line.said_at.isoformat(), "text": line.text})
+            if not as_json:
+                out.print(f"{line.said_at:%Y-%m-%d %H:%M:%S} {line.text}", markup=False)
+
+        if follow:
+            from jobs.remote.follow import START, follow_run
+
+            follow_run(opened, info.id, START, say)
+        else:
+            for _, line in opened.log(info.id):
+                say(line)
+    if as_json:
+        print(json.dumps(lines))
+
+
+def _job_logs(run: str, address: str | None, follow: bool, where: str) -> None:
+    from cluster.job_api import Head
+    from jobs.remote.ship import jobs_of
+
+    if not address:
+        raise RecipeError(f"Run {run} was not submitted to a cluster, so it has no Ray job: nws logs {run}{where}")
+    head = Head(address)
+    names = jobs_of(head, run)
+    if not names:
+        raise ClusterError(f"The Ray cluster at {address} knows no job of run {run}: its head was started again since.")
+    for name in names:
+        err.print(f"Ray job {name}")
+        pieces = head.follow_log(name) if follow and name == names[-1] else [head.log(name)]
+        for piece in pieces:
+            out.print(piece, end="", markup=False)
+
+
+_PATIENCE_SECONDS = 20.0
+_STOP_SECONDS = 40.0  # a little more than what a job that is stopped has to end
+
+
+def cancel(
+    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
+    address: HeadAddress = None,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Stop a run.
+
+    Its driver, the process that drives it, is asked to stop. On a cluster, the run's Ray job is stopped if the driver
+    does not react or has not begun. What was finished is stored, and `nws resume` goes on with it. Exit 1 if the run
+    could not be stopped.
+    """
+    from jobs.remote.follow import wait_for_end
+    from jobs.remote.ship import end_stopped
+
+    stopped: list[str] = []
+    with changing(store) as opened:
+        before = opened.run_info(run)
+        reacting = opened.cancel_run(run, socket.gethostname())
+        if reacting:
+            err.print(f"Asked the driver (pid {before.driver_pid} on {before.driver_host}) to stop …")
+            reacting = wait_for_end(opened, run, _PATIENCE_SECONDS).state != "running"
+        where = address or before.address
+        if where and not reacting:
+            stopped = _stop_jobs(where, run, before.state in ("pending", "running"))
+            if stopped:
+                wait_for_end(opened, run, _STOP_SECONDS)
+                end_stopped(opened, run)
+        info = opened.run_info(run)
+    if as_json:
+        print(json.dumps({"run_id": run, "state": info.state, "stopped_jobs": stopped}))
+    else:
+        jobs = f" Stopped the Ray job {', '.join(stopped)}." if stopped else ""
+        out.print(f"Run {run} is {info.state}.{jobs}")
+    if info.state == "running":
+        err.print(
+            f"Its driver, pid {info.driver_pid} on {info.driver_host}, has not reacted yet. It stops when it next "
+            f"reaches the store {shown(store)}; or end the process."
+        )
+        raise typer.Exit(1)
+
+
+def _stop_jobs(address: str, run: str, must_answer: bool) -> list[str]:
+    from cluster.job_api import Head
+    from jobs.remote.ship import stop_jobs
+
+    try:
+        return stop_jobs(Head(address), run)
+    except ClusterError as error:
+        if must_answer:
+            raise
+        err.print(f"Whether the run waits there to be resumed is not known: {error}", markup=False)
+        return []
+
+
+def remove(
+    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Remove a run for good.
+
+    All its rows go, and the articles that are in no other run. A run that is waiting or in work is refused. Summaries
+    that other runs have copied from it stay there.
+    """
+    from jobs.terminal.numerals import counted
+
+    if as_json and not yes:
+        raise RecipeError("--json cannot ask for confirmation: give --yes, too.")
+    with changing(store) as opened:
+        info = opened.run_info(run)
+        if not yes:
+            articles, summaries = counted(info.articles_done, "article"), counted(info.summaries, "summary")
+            err.print(f"{run} in {shown(store)}: {info.state}, {articles}, {summaries}")
+            typer.confirm("Remove it for good?", abort=True, err=True)
+        with busy(f"Removing {run}"):
+            removed = opened.remove_run(run, socket.gethostname())
+    if as_json:
+        counts = {"summaries": removed.summaries, "articles": removed.articles, "copies": removed.copies}
+        print(json.dumps({"removed": run, **counts}))
+        return
+    summaries, articles = counted(removed.summaries, "summary"), counted(removed.articles, "article")
+    out.print(f"Removed {run}: {summaries}, and {articles} that no run has any more.")
+    if removed.copies:
+        copies = counted(removed.copies, "summary")
+        out.print(f"Other runs have {copies} copied from it. The copies stay, and name it in reused_from.")

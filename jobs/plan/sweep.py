@@ -1,0 +1,97 @@
+"""A sweep over n: the systems that a recipe chooses, and the stages in which they run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from core.models import ModelRef, resolve_model, tokenizer_folder
+from core.summarizers.chunk_systems import ChunkSystem
+from core.summarizers.endpoint import PREFIX, Endpoint, default_url
+from core.summarizers.extractive_baselines import BASELINES, make_baseline
+from core.summarizers.generators import Generator, complete, parse_generator
+from core.summarizers.lead import Lead
+from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate
+from core.summarizers.random_controls import Random
+from core.summarizers.systems import System
+from core.text.corpus import Corpus
+from jobs.plan.pinned import Pinned, PlannedStage, pin_model, pin_setting, pinned_text
+from jobs.recipes.sweep import BaselinesRecipe, EndpointRecipe, Phase1Recipe, SweepRecipe
+from jobs.store import SWEEP, Stage
+
+
+def pin(recipe: SweepRecipe, corpora: tuple[Corpus, ...] | None = None) -> Pinned:
+    """Look up every revision a recipe leaves open, and open its datasets. Loads no model.
+
+    All extractive systems are one stage; each generator is a stage of its own, so that a GPU holds one at a time.
+
+    Args:
+        recipe: what is pinned.
+        corpora: its datasets, where they are at hand; they are opened unless given.
+
+    Raises:
+        NwsError: a model, dataset, pipeline or revision cannot be found.
+    """
+    encoders = tuple(map(pin_model, recipe.models))
+    generators = {} if isinstance(recipe, Phase1Recipe) else _generators(recipe)
+    setting = pin_setting(recipe, corpora)
+    plan = setting.sweep_plan(recipe, encoders, _extractive(recipe, encoders))
+    revisions: dict[str, Any] = {"encoders": {ref.name: str(ref) for ref in encoders} if plan.systems else {}}
+    if isinstance(recipe, Phase1Recipe):
+        stage, pinned = SWEEP, {"encoders": tuple(map(pinned_text, encoders))}
+    else:
+        stage, pinned = Stage("extractive", plan.signatures), _in_recipe(recipe, encoders[0], generators)
+        revisions["generators"] = {generator.signature: generator.revision for generator in generators.values()}
+    generative = [
+        PlannedStage(
+            Stage(generator.signature, (generator.signature,)),
+            replace(plan, encoders=(), systems=(), generator=generator),
+        )
+        for generator in generators.values()
+    ]
+    return Pinned(
+        recipe=recipe.model_copy(update=setting.in_recipe(recipe) | pinned),
+        stages=(*([PlannedStage(stage, plan)] if plan.systems else []), *generative),
+        metrics=setting.metrics,
+        corpora=setting.corpora,
+        revisions=revisions | setting.revisions,
+    )
+
+
+def _extractive(recipe: SweepRecipe, encoders: Sequence[ModelRef]) -> tuple[System, ...]:
+    """What cuts summaries out of articles. Of Phase 1: each encoder with each importance, and two controls."""
+    if isinstance(recipe, Phase1Recipe):
+        chunk_systems = (ChunkSystem(encoder.name, name) for encoder in encoders for name in recipe.importance)
+        return (*chunk_systems, Lead(), Random(recipe.seed))
+    return tuple(make_baseline(name, encoders[0].name, recipe.seed) for name in recipe.systems if name in BASELINES)
+
+
+def _generators(recipe: BaselinesRecipe) -> dict[str, Generator | Endpoint]:
+    """By their names in the recipe."""
+    return {name: _generator(name, recipe) for name in recipe.systems if name not in BASELINES}
+
+
+def _generator(name: str, recipe: BaselinesRecipe) -> Generator | Endpoint:
+    """What a recipe means, with the revision of its model and what its files say of how it writes.
+
+    Downloads no weights, and asks no endpoint.
+    """
+    prompt = PromptTemplate(recipe.prompt) if recipe.prompt is not None else None
+    if name.startswith(PREFIX):
+        settings = recipe.endpoint or EndpointRecipe()
+        url = settings.base_url or default_url()
+        return Endpoint(name.removeprefix(PREFIX), url, prompt or DEFAULT_PROMPT, settings.concurrency)
+    generator = parse_generator(name, prompt)
+    generator = replace(generator, model=resolve_model(generator.model))
+    return generator if generator.architecture else complete(generator, tokenizer_folder(generator.model))
+
+
+def _in_recipe(
+    recipe: BaselinesRecipe, encoder: ModelRef, generators: Mapping[str, Generator | Endpoint]
+) -> dict[str, Any]:
+    """The fields of a recipe of baselines that were pinned, as they are now."""
+    models = {name: one.model for name, one in generators.items() if isinstance(one, Generator)}
+    endpoint = recipe.endpoint
+    if url := next((one.url for one in generators.values() if isinstance(one, Endpoint)), None):
+        endpoint = (endpoint or EndpointRecipe()).model_copy(update={"base_url": url})
+    systems = tuple(pinned_text(models[name]) if name in models else name for name in recipe.systems)
+    return {"encoder": pinned_text(encoder), "systems": systems, "endpoint": endpoint}

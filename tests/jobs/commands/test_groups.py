@@ -1,0 +1,80 @@
+"""Options in groups: what typer makes of a command that takes dataclasses, and how its help lists them."""
+
+import inspect
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Annotated
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from jobs.commands import options
+from jobs.commands.groups import Command, grouped, option, plain
+from jobs.plan.job import find_job
+from jobs.recipes.load import INSIDE
+
+_places = partial(option, "Places")
+
+
+@dataclass(frozen=True, slots=True)
+class Trip:
+    to: list[str] | None = _places("--to -t TOWN", "Where to go.")
+    by_night: bool = plain("--by-night", "Sleep on the way.", False)
+    days: int = _places("--days N", "How long to stay.", 2, env="TRIP_DAYS", min=1)
+
+
+@grouped
+def travel(trip: Trip, who: Annotated[str, typer.Argument(help="Who travels.")], quiet: bool = False) -> None:
+    """Go somewhere."""
+    print(trip, who, quiet)
+
+
+@pytest.fixture
+def run():
+    app = typer.Typer(rich_markup_mode=None, add_completion=False)
+    app.command(cls=Command)(travel)
+    return partial(CliRunner().invoke, app)
+
+
+def test_the_command_gets_its_groups(run) -> None:
+    assert run(["ann"]).stdout == "Trip(to=None, by_night=False, days=2) ann False\n"
+    given = ["ann", "--to", "Hull", "-t", "Dover", "--by-night", "--quiet"]
+    assert run(given, env={"TRIP_DAYS": "3"}).stdout == "Trip(to=['Hull', 'Dover'], by_night=True, days=3) ann True\n"
+    assert run(["ann"], env={"NWS_TO": "Hull"}).stdout.startswith("Trip(to=['Hull']")
+
+
+def test_what_cannot_be_used_is_refused_by_its_flag(run) -> None:
+    refused = run(["ann", "--days", "0"])
+    assert refused.exit_code == 2
+    assert "--days" in refused.stderr
+
+
+def test_help_has_a_section_for_each_heading_and_says_what_stands_for_a_value(run) -> None:
+    told = run(["--help"]).stdout
+    own, places = told.split("Options:\n")[1].split("\n\nPlaces:\n")
+    assert "Arguments:\n" in told
+    assert [line.split()[0] for line in own.splitlines()] == ["--by-night", "--quiet", "--help"]
+    assert "-t, --to TOWN" in places
+    assert "--days N" in places
+    assert "TRIP_DAYS" in places
+
+
+@pytest.mark.parametrize(
+    ("job", "groups"),
+    [
+        ("phase1", (options.DataOptions, options.Phase1Options)),
+        ("baselines", (options.DataOptions, options.BaselinesOptions)),
+        ("phase2", (options.TrainingDataOptions, options.Phase2Options)),
+    ],
+)
+def test_what_sets_a_recipe_is_called_as_in_the_recipe(job: str, groups: tuple[type, ...]) -> None:
+    recipe = find_job(job).recipe
+    for group in (*groups, options.SweepOptions, options.MachineOptions):
+        for field in fields(group):
+            field_of_recipe, own = INSIDE.get(field.name, (field.name, ""))
+            assert field_of_recipe in recipe.model_fields, (job, field.name, own)
+
+
+def test_a_command_has_the_options_of_its_groups_in_their_order() -> None:
+    assert list(inspect.signature(travel).parameters) == ["to", "by_night", "days", "who", "quiet"]
