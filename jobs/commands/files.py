@@ -15,7 +15,7 @@ from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 
 if TYPE_CHECKING:
-    from core.plugins.plugin_metric import RowMetric
+    from core.plugins.plugin_metric import PluginMetric
 
 
 _bertscore = partial(option, "BERTScore", env=None)
@@ -80,7 +80,7 @@ def score(
 
     ROUGE, BLEU, METEOR, BERTScore and more, with 95 % intervals.
     """
-    from core.metrics.registry import Options
+    from core.metrics.config import Options
     from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
     from jobs.score import compute as scores
     from jobs.score.show import print_score
@@ -103,7 +103,7 @@ def score(
     print(json.dumps(result.as_dict())) if as_json else print_score(result, out)
 
 
-def _own_metrics(plugins: list[str]) -> "list[RowMetric]":
+def _own_metrics(plugins: list[str]) -> "list[PluginMetric]":
     """Every metric of these plugins.
 
     Raises:
@@ -111,15 +111,15 @@ def _own_metrics(plugins: list[str]) -> "list[RowMetric]":
     """
     from core.errors import PluginError
     from core.plugins.load import PluginSpec, read_plugin
-    from core.plugins.plugin_metric import plugin_metrics, row_metric
+    from core.plugins.plugin_metric import plugin_metrics
 
-    row_metrics: list[RowMetric] = []
+    own: list[PluginMetric] = []
     for name in plugins:
         metrics = plugin_metrics(read_plugin(PluginSpec(name), Path(name)))
         if not metrics:
             raise PluginError(f'The plugin {name} has no metrics: end it with METRICS = {{"name": function}}.')
-        row_metrics += map(row_metric, metrics)
-    return row_metrics
+        own += metrics
+    return own
 
 
 def correlate(

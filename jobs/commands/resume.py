@@ -76,7 +76,7 @@ def telling(opened: "Store", run: str, store: str) -> Iterator[None]:
 
 def _how_it_stands(opened: "Store", run: str, store: str) -> str:
     """A message on the state of an interrupted run, and how to resume it."""
-    go_on_with = f"Resume it with: nws resume {run}{store_flag(store)}"
+    resume_with = f"Resume it with: nws resume {run}{store_flag(store)}"
     try:
         info = opened.run_info(run)
     except StoreUnavailableError as error:
@@ -84,8 +84,8 @@ def _how_it_stands(opened: "Store", run: str, store: str) -> str:
     except StoreError:
         return "Interrupted before there was a run: nothing is stored."
     if (info.driver_pid, info.driver_host) != (os.getpid(), socket.gethostname()):
-        return f"Interrupted before the run was taken. {go_on_with}"
-    return f"Interrupted again while run {run} was ending. Summaries stored: {info.summaries}. {go_on_with}"
+        return f"Interrupted before the run was taken. {resume_with}"
+    return f"Interrupted again while run {run} was ending. Summaries stored: {info.summaries}. {resume_with}"
 
 
 @grouped

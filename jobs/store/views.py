@@ -148,7 +148,7 @@ _ENDED = "(SELECT id FROM runs WHERE NOT means_kept AND state IN ('done', 'faile
 
 def drop_views(connection: Connection) -> None:
     """Drop those that there are. A view keeps its tables from being altered, on SQLite and on Postgres."""
-    for name in reversed(VIEWS):
+    for name in reversed(list(VIEWS)):
         connection.exec_driver_sql(f"DROP VIEW IF EXISTS {name}")
 
 

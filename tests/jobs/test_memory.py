@@ -18,7 +18,7 @@ from jobs.drive.pools import Makers
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
-from jobs.store import open_store
+from jobs.store import RunWriter, open_store
 
 ARTICLES, WARM_UP, STEP = 1500, 500, 100
 # Sets of the ids of what has been read would take 200 bytes more, a summary's text or scores thousands.

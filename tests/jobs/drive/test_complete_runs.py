@@ -20,7 +20,7 @@ from jobs.plan.pinned import Pinned, PlannedStage
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
-from jobs.store import Stage, Store, open_store
+from jobs.store import RunWriter, Stage, Store, open_store
 
 QUIET = Console(file=io.StringIO())
 STUB = Makers(stub_work.work)

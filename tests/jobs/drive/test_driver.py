@@ -20,7 +20,7 @@ from jobs.plan.pinned import Pinned
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
-from jobs.store import Store, open_store
+from jobs.store import RunWriter, Store, open_store
 
 QUIET = Console(file=io.StringIO())
 SMALL = {"limit": 5, "n": [1, 7], "bundle_size": 2}

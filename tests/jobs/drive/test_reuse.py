@@ -26,7 +26,7 @@ from jobs.plan import sweep
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
-from jobs.store import Store, open_store
+from jobs.store import RunWriter, Store, open_store
 
 QUIET = Console(file=io.StringIO())
 SYSTEMS = 5
