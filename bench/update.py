@@ -28,7 +28,7 @@ import core.episodes
 from bench.machine import cpu_model, linear_gflops
 from cluster.episode_pool import EpisodePool
 from core.gpu_arithmetic import find_device
-from core.learning import rounds
+from core.learning import learner
 from core.learning.exchange import ArticleGradient, Request
 from core.learning.learner import Learner
 from core.learning.reward import BertScoreReward
@@ -92,7 +92,7 @@ class Watch:
             ("reward: matching", BertScorer, "match_all"),
             ("gradient", core.episodes, "_gradient"),
             ("exchange", core.episodes, "restore_policies"),
-            ("exchange", rounds, "update_request"),
+            ("exchange", learner, "update_request"),
             ("step", Learner, "step"),
             ("storing", training, "_result"),
             ("storing", Run, "record_round"),
