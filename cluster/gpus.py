@@ -39,7 +39,7 @@ class GpuNode:
     cards: tuple[Card, ...]
 
 
-def cards_here(patience_seconds: float = 5.0) -> tuple[Card, ...]:
+def cards_here(seconds: float = 5.0) -> tuple[Card, ...]:
     """The cards of this machine that CUDA_VISIBLE_DEVICES leaves visible; none where nvidia-smi does not tell.
 
     It answers within tenths of a second.
@@ -51,7 +51,7 @@ def cards_here(patience_seconds: float = 5.0) -> tuple[Card, ...]:
             (*_QUERY, *only),
             capture_output=True,
             text=True,
-            timeout=patience_seconds,
+            timeout=seconds,
             check=True,
             stdin=subprocess.DEVNULL,
         )
@@ -78,7 +78,7 @@ def parse_cards(answer: str) -> tuple[Card, ...]:
     return tuple(cards)
 
 
-def gpu_nodes(accelerator: str | None, patience_seconds: float = 10.0) -> list[GpuNode]:
+def gpu_nodes(accelerator: str | None, seconds: float = 10.0) -> list[GpuNode]:
     """The machines of the cluster that have GPUs, those of type `accelerator` if one is named.
 
     Each is asked by a task that takes no GPU, and starts a process for it within 2 s; one that does not answer in time
@@ -87,7 +87,7 @@ def gpu_nodes(accelerator: str | None, patience_seconds: float = 10.0) -> list[G
     ray: Any = importlib.import_module("ray")
     nodes = [node for node in ray.nodes() if node["Alive"] and _has_gpu(node["Resources"], accelerator)]
     here = ray.get_runtime_context().get_node_id()
-    cards = _ask(ray, [node["NodeID"] for node in nodes if node["NodeID"] != here], patience_seconds)
+    cards = _ask(ray, [node["NodeID"] for node in nodes if node["NodeID"] != here], seconds)
     if any(node["NodeID"] == here for node in nodes):
         cards[here] = cards_here()
     return [
@@ -100,7 +100,7 @@ def _has_gpu(resources: dict[str, float], accelerator: str | None) -> bool:
     return resources.get("GPU", 0) >= 1 and (accelerator is None or TYPE_PREFIX + accelerator in resources)
 
 
-def _ask(ray: Any, ids: Sequence[str], patience_seconds: float) -> dict[str, tuple[Card, ...]]:
+def _ask(ray: Any, ids: Sequence[str], seconds: float) -> dict[str, tuple[Card, ...]]:
     strategies: Any = importlib.import_module("ray.util.scheduling_strategies")
     task = ray.remote(cards_here)
     refs = {
@@ -114,7 +114,7 @@ def _ask(ray: Any, ids: Sequence[str], patience_seconds: float) -> dict[str, tup
     }
     if not refs:
         return {}
-    answered, late = ray.wait(list(refs), num_returns=len(refs), timeout=patience_seconds)
+    answered, late = ray.wait(list(refs), num_returns=len(refs), timeout=seconds)
     for ref in late:
         ray.cancel(ref, force=True)
     found = {}

@@ -117,7 +117,7 @@ def test_an_nvidia_smi_that_fails_or_hangs_tells_nothing(
 ) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     smi(tmp_path, script)
-    assert cards_here(patience_seconds=0.5) == ()
+    assert cards_here(seconds=0.5) == ()
 
 
 @pytest.mark.ray
