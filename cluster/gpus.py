@@ -10,9 +10,6 @@ from typing import Any
 
 # Ray counts the nodes that have an accelerator of type X as a resource of this name with X behind it.
 TYPE_PREFIX = "accelerator_type:"
-# nvidia-smi answers within tenths of a second, and a machine of a cluster, which starts a process for it, within 2 s.
-_SMI_SECONDS = 5.0
-_NODE_SECONDS = 10.0
 _QUERY = ("nvidia-smi", "--query-gpu=name,memory.free,compute_cap,mig.mode.current", "--format=csv,noheader,nounits")
 _MIB = 2**20
 # Ray divides only the count of GPUs, and other parts would strand what is left of each.
@@ -42,13 +39,21 @@ class GpuNode:
     cards: tuple[Card, ...]
 
 
-def cards_here() -> tuple[Card, ...]:
-    """The cards of this machine that CUDA_VISIBLE_DEVICES leaves visible; none where nvidia-smi does not tell."""
+def cards_here(seconds: float = 5.0) -> tuple[Card, ...]:
+    """The cards of this machine that CUDA_VISIBLE_DEVICES leaves visible; none where nvidia-smi does not tell.
+
+    It answers within tenths of a second.
+    """
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     only = ("-i", visible) if visible else ()
     try:
         done = subprocess.run(
-            (*_QUERY, *only), capture_output=True, text=True, timeout=_SMI_SECONDS, check=True, stdin=subprocess.DEVNULL
+            (*_QUERY, *only),
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=True,
+            stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.SubprocessError):
         return ()
@@ -73,15 +78,16 @@ def parse_cards(answer: str) -> tuple[Card, ...]:
     return tuple(cards)
 
 
-def gpu_nodes(accelerator: str | None) -> list[GpuNode]:
+def gpu_nodes(accelerator: str | None, seconds: float = 10.0) -> list[GpuNode]:
     """The machines of the cluster that have GPUs, those of type `accelerator` if one is named.
 
-    Each is asked by a task that takes no GPU; one that does not answer in time has no known cards.
+    Each is asked by a task that takes no GPU, and starts a process for it within 2 s; one that does not answer in time
+    has no known cards.
     """
     ray: Any = importlib.import_module("ray")
     nodes = [node for node in ray.nodes() if node["Alive"] and _has_gpu(node["Resources"], accelerator)]
     here = ray.get_runtime_context().get_node_id()
-    cards = _ask(ray, [node["NodeID"] for node in nodes if node["NodeID"] != here])
+    cards = _ask(ray, [node["NodeID"] for node in nodes if node["NodeID"] != here], seconds)
     if any(node["NodeID"] == here for node in nodes):
         cards[here] = cards_here()
     return [
@@ -94,7 +100,7 @@ def _has_gpu(resources: dict[str, float], accelerator: str | None) -> bool:
     return resources.get("GPU", 0) >= 1 and (accelerator is None or TYPE_PREFIX + accelerator in resources)
 
 
-def _ask(ray: Any, ids: Sequence[str]) -> dict[str, tuple[Card, ...]]:
+def _ask(ray: Any, ids: Sequence[str], seconds: float) -> dict[str, tuple[Card, ...]]:
     strategies: Any = importlib.import_module("ray.util.scheduling_strategies")
     task = ray.remote(cards_here)
     refs = {
@@ -108,7 +114,7 @@ def _ask(ray: Any, ids: Sequence[str]) -> dict[str, tuple[Card, ...]]:
     }
     if not refs:
         return {}
-    answered, late = ray.wait(list(refs), num_returns=len(refs), timeout=_NODE_SECONDS)
+    answered, late = ray.wait(list(refs), num_returns=len(refs), timeout=seconds)
     for ref in late:
         ray.cancel(ref, force=True)
     found = {}

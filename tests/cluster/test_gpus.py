@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from cluster import cards
 from cluster.gpus import Card, GpuNode, cards_here, choose_sharing, gpu_nodes, parse_cards
 from cluster.session import Session
 
@@ -117,9 +116,8 @@ def test_an_nvidia_smi_that_fails_or_hangs_tells_nothing(
     script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(cards, "_SMI_SECONDS", 0.5)
     smi(tmp_path, script)
-    assert cards_here() == ()
+    assert cards_here(seconds=0.5) == ()
 
 
 @pytest.mark.ray
@@ -127,6 +125,6 @@ def test_the_machines_of_a_cluster_are_asked(session: Session, tmp_path: Path, m
     """The session has two CPUs and four simulated T4s."""
     smi(tmp_path, f'printf "{ANSWER[:-1]}\\n"')
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(cards, "_NODE_SECONDS", 120.0)  # Ray starts a process for the question
-    assert gpu_nodes(None) == gpu_nodes("T4") == [GpuNode(2, 4, parse_cards(ANSWER))]
+    patience = 120.0  # Ray starts a process for the question
+    assert gpu_nodes(None, patience) == gpu_nodes("T4", patience) == [GpuNode(2, 4, parse_cards(ANSWER))]
     assert gpu_nodes("H100") == []

@@ -51,3 +51,17 @@ def test_the_time_in_which_an_inline_pool_works(monkeypatch: pytest.MonkeyPatch)
     for count, _ in enumerate(pool.map(fakes.bundles(3, 1)), start=1):
         now[0] += 10  # of the caller
         assert [(busy.number, busy.seconds) for busy in pool.actors.busy] == [(0, 3 * count)]
+
+
+def test_an_error_of_the_source_comes_after_what_had_landed() -> None:
+    bundles = fakes.bundles(2, 2)
+
+    def source() -> Iterator[list[Article]]:
+        yield from bundles
+        raise ModelError("the source broke")
+
+    landed: list[list[Article]] = []
+    with pytest.raises(ModelError, match="the source broke"):
+        for group in inline_sweeps(fakes.WORK).map(source()):
+            landed += [list(bundle) for bundle, _ in group]
+    assert landed == bundles
