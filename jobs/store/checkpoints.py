@@ -1,6 +1,5 @@
 """What learning produces: checkpoints, updates and episodes."""
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -11,7 +10,7 @@ from sqlalchemy import Connection, Select, and_, column, func, select, table
 
 from core.errors import StoreError
 from jobs.store.database import Database, reads
-from jobs.store.engine import is_storable, upsert
+from jobs.store.engine import is_storable, require_64_bits, require_json, upsert
 from jobs.store.tables import EpisodeRow, PolicyRow, UpdateRow
 
 if TYPE_CHECKING:  # they import torch, which a store does not need
@@ -178,8 +177,10 @@ def check_round(results: Sequence[RoundResult]) -> None:
             configuration is not JSON, or a seed does not fit 64 bits.
     """
     for result in results:
-        if result.checkpoint is not None:
-            _check_checkpoint(result.checkpoint)
+        if (checkpoint := result.checkpoint) is not None:
+            where = f"the checkpoint of policy {checkpoint.name!r} at update {checkpoint.updates} has"
+            require_json(dict(checkpoint.config), f"{where} a configuration that")
+            require_64_bits(checkpoint.seed, f"{where} the seed {checkpoint.seed}, which")
         for row in (update_row(result), *episode_rows(result)):
             _check_row(row)
 
@@ -188,7 +189,12 @@ def save_checkpoints(connection: Connection, run_id: str, checkpoints: Sequence[
     """Insert checkpoints, or replace those of fewer updates."""
     if not checkpoints:
         return
-    rows = [{"run_id": run_id} | _policy_row(checkpoint) for checkpoint in checkpoints]
+    now = datetime.now(UTC)
+    rows = [
+        {field.name: getattr(checkpoint, field.name) for field in fields(checkpoint)}
+        | {"config": dict(checkpoint.config), "run_id": run_id, "saved_at": now}
+        for checkpoint in checkpoints
+    ]
     statement = upsert(connection, PolicyRow)
     new = statement.excluded
     connection.execute(
@@ -199,19 +205,6 @@ def save_checkpoints(connection: Connection, run_id: str, checkpoints: Sequence[
         ),
         rows,
     )
-
-
-def _policy_row(checkpoint: PolicyCheckpoint) -> dict[str, Any]:
-    return {
-        "name": checkpoint.name,
-        "seed": checkpoint.seed,
-        "lengths": list(checkpoint.lengths),
-        "updates": checkpoint.updates,
-        "total_updates": checkpoint.total_updates,
-        "config": dict(checkpoint.config),
-        "state": checkpoint.state,
-        "saved_at": datetime.now(UTC),
-    }
 
 
 def update_row(result: RoundResult) -> dict[str, Any]:
@@ -229,16 +222,6 @@ def episode_rows(result: RoundResult) -> Iterator[dict[str, Any]]:
     for decoded in result.decoded:
         place = policy | {"update_number": result.statistics.update + 1, "sample": 0, "decoding": "greedy"}
         yield place | asdict(decoded) | nothing
-
-
-def _check_checkpoint(checkpoint: PolicyCheckpoint) -> None:
-    where = f"the checkpoint of policy {checkpoint.name!r} at update {checkpoint.updates}"
-    try:
-        json.dumps(dict(checkpoint.config), ensure_ascii=False, allow_nan=False).encode()
-    except (TypeError, ValueError) as error:
-        raise StoreError(f"{where} has a configuration that cannot be stored as JSON: {error}") from error
-    if not -(2**63) <= checkpoint.seed < 2**63:
-        raise StoreError(f"{where} has the seed {checkpoint.seed}, which cannot be stored: it needs more than 64 bits")
 
 
 def _check_row(row: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""An open database: how the methods of a store become transactions, which may wait for one that is away."""
+"""An open database: how methods of a store become transactions, and how these wait for a database that is away."""
 
 import copy
 import functools
@@ -9,9 +9,13 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from sqlalchemy import Connection, Engine
 
-from core.errors import StoreError
+from core.errors import StoreError, StoreUnavailableError
 from jobs.store.address import Address
 from jobs.store.engine import file_identity, transaction
+
+PATIENCE_SECONDS = 3600.0
+"""A database that restarts must not cost a night's work."""
+_LONGEST_PAUSE_SECONDS = 15.0
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -71,7 +75,6 @@ class Database:
         """The result of `attempt`, which a store that is `waiting` repeats while its database is away."""
         if self._tell is None:
             return attempt()
-        from jobs.store.patience import patiently  # with Tenacity, which `nws ls` need not wait for
 
         def next_attempt() -> Result:
             self._before_attempt()
@@ -135,3 +138,37 @@ def writes(
         return self.retried(attempt)
 
     return method
+
+
+def patiently(call: Callable[[], Result], tell: Callable[[str], None]) -> Result:
+    """The result of `call`, which is retried with growing pauses for an hour while the store cannot be reached.
+
+    Args:
+        call: a transaction: all of it or nothing, and harmless if it had been done already.
+        tell: called with a line when the waiting begins, and when it is over.
+
+    Raises:
+        StoreUnavailableError: the store did not come back.
+        StoreError: it refused.
+    """
+    import tenacity  # which `nws ls` need not wait for
+
+    is_announced = False
+
+    def before_sleep(state: tenacity.RetryCallState) -> None:
+        nonlocal is_announced
+        if not is_announced and state.outcome is not None:
+            is_announced = True
+            tell(f"Waiting for the store, for up to {PATIENCE_SECONDS / 60:.0f} minutes: {state.outcome.exception()}")
+
+    retrying = tenacity.Retrying(
+        retry=tenacity.retry_if_exception_type(StoreUnavailableError),
+        wait=tenacity.wait_random_exponential(multiplier=0.5, max=_LONGEST_PAUSE_SECONDS),
+        stop=tenacity.stop_after_delay(PATIENCE_SECONDS),
+        before_sleep=before_sleep,
+        reraise=True,
+    )
+    result = retrying(call)
+    if is_announced:
+        tell("The store is back.")
+    return result

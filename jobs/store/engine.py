@@ -171,6 +171,28 @@ def escaped(text: str) -> str:
     return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
 
 
+def require_json(value: object, what: str) -> None:
+    """Refuse `what` where it is no JSON, as NaN and what is no text in UTF-8.
+
+    Raises:
+        StoreError: it is not.
+    """
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"{what} cannot be stored as JSON: {error}") from error
+
+
+def require_64_bits(number: int, what: str) -> None:
+    """Refuse a number that both databases have no column for.
+
+    Raises:
+        StoreError: it needs more than 64 bits.
+    """
+    if not -(2**63) <= number < 2**63:
+        raise StoreError(f"{what} cannot be stored: it needs more than 64 bits")
+
+
 def not_text(error: UnicodeEncodeError) -> StoreError:
     """What to say where half of a surrogate pair was to go to the database: it stands for a byte that is no UTF-8."""
     return StoreError(f"{escaped(str(error.object))!r} is no text that a database can read ({error.reason}): use UTF-8")

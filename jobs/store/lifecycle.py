@@ -12,7 +12,7 @@ from jobs.store.results import count
 from jobs.store.run_writer import check_fence
 from jobs.store.runs import (
     RunSpec,
-    check_spec,
+    columns_of,
     is_driven,
     is_stale,
     new_run_id,
@@ -70,31 +70,11 @@ class Lifecycle(Database):
         Raises:
             StoreError: A part of it is not JSON.
         """
-        check_spec(spec)
+        columns = columns_of(spec)
         run_id = run_id or new_run_id(spec.job)
         zeros = dict.fromkeys(("articles_done", "summaries", "reused", "failures", "driver_epoch", "worked_seconds"), 0)
-        connection.execute(
-            insert(RunRow).values(
-                id=run_id,
-                job=spec.job,
-                state="pending",
-                recipe=dict(spec.recipe),
-                recipe_hash=spec.recipe_hash,
-                seed=spec.seed,
-                code_version=spec.code_version,
-                revisions=dict(spec.revisions),
-                signatures=dict(spec.signatures),
-                systems=spec.systems,
-                arithmetic=[],
-                reuse=spec.reuse,
-                means_kept=False,
-                created_at=datetime.now(UTC),
-                address=spec.address,
-                name=spec.name,
-                note=spec.note,
-                **zeros,
-            )
-        )
+        values = {"state": "pending", "arithmetic": [], "means_kept": False, "created_at": datetime.now(UTC)}
+        connection.execute(insert(RunRow).values(id=run_id, **columns, **values, **zeros))
         return run_id
 
     def claim_run(self, run_id: str, host: str, pid: int, *, take_over: bool = False, epoch: int | None = None) -> int:
@@ -159,23 +139,16 @@ class Lifecycle(Database):
             StoreError: A driver works on it as far as `host` can tell, it has not begun, there is no such run, or a
                 part of `spec` is not JSON.
         """
-        check_spec(spec)
+        columns = columns_of(spec)
         _lock(connection, run_id)
         run = read_free_run(connection, run_id, host)
         if run.state == "pending":
             raise StoreError(
                 f"run {run_id!r} has not begun yet: wait until it has ended, or end it: nws cancel {run_id}"
             )
-        values = {
-            "recipe": dict(spec.recipe),
-            "recipe_hash": spec.recipe_hash,
-            "revisions": dict(spec.revisions),
-            "systems": spec.systems,
-            "state": "interrupted",
-            "error": "a system was added that has not been computed",
-            "means_kept": False,
-        }
-        connection.execute(update(RunRow).where(RunRow.id == run_id).values(values))
+        changed = {name: columns[name] for name in ("recipe", "recipe_hash", "revisions", "systems")}
+        values = {"state": "interrupted", "error": "a system was added that has not been computed", "means_kept": False}
+        connection.execute(update(RunRow).where(RunRow.id == run_id).values({**changed, **values}))
         counts = count(connection, run_id)  # no article is done while it lacks a system
         connection.execute(update(RunRow).where(RunRow.id == run_id).values(counts))
 

@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -198,7 +198,12 @@ def record_failures(connection: Connection, run_id: str, failed: Sequence[Failur
     ids = [failure.article_id for failure in failed]
     query = select(SummaryRow.article_id).where(stage.holds(run_id), SummaryRow.article_id.in_(ids))
     done = set(connection.execute(query).scalars()) if ids else set()
-    rows = [_failure_row(run_id, stage, failure) for failure in failed if failure.article_id not in done]
+    of_all = {"run_id": run_id, "stage": stage.name, "failed_at": datetime.now(UTC)}
+    rows = [
+        {**asdict(failure), **of_all, "message": escaped(failure.message)}
+        for failure in failed
+        if failure.article_id not in done
+    ]
     if not rows:
         return
     statement = upsert(connection, FailureRow)
@@ -214,15 +219,9 @@ def record_failures(connection: Connection, run_id: str, failed: Sequence[Failur
 
 
 def article_row(article: Article) -> dict[str, Any]:
-    return {
-        "id": article.id,
-        "dataset": article.dataset,
-        "split": article.split,
-        "key": article.key,
-        "text": article.text,
-        "reference_summaries": list(article.references),
-        "content_hash": article.content_hash,
-    }
+    row = asdict(article)
+    row["reference_summaries"] = row.pop("references")
+    return row
 
 
 def summary_row(run_id: str, summary: Summary) -> dict[str, Any]:
@@ -243,16 +242,3 @@ def stored_extra(summary: Summary) -> dict[str, Any]:
     """The column `extra` of a summary: its own, and its `plugin_scores` under `PLUGIN_SCORES` where it has any."""
     scores = {PLUGIN_SCORES: dict(summary.plugin_scores)} if summary.plugin_scores else {}
     return {**summary.extra, **scores}
-
-
-def _failure_row(run_id: str, stage: Stage, failure: Failure) -> dict[str, Any]:
-    return {
-        "run_id": run_id,
-        "article_id": failure.article_id,
-        "stage": stage.name,
-        "error_class": failure.error_class,
-        "message": escaped(failure.message),
-        "attempts": failure.attempts,
-        "node": failure.node,
-        "failed_at": datetime.now(UTC),
-    }

@@ -1,6 +1,5 @@
 """Runs as they stand: what is known of each, whether a driver works on it, and what its drivers said."""
 
-import json
 import os
 import secrets
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from sqlalchemy import Connection, select
 
 from core.errors import FencedError, StoreError
 from jobs.store.database import Database, reads
-from jobs.store.engine import is_storable
+from jobs.store.engine import is_storable, require_64_bits, require_json
 from jobs.store.tables import LogLineRow, RunRow
 
 SILENT_SECONDS = 60.0
@@ -168,8 +167,8 @@ def read_free_run(connection: Connection, run_id: str, host: str) -> RunInfo:
     return run
 
 
-def check_spec(spec: RunSpec) -> None:
-    """Refuse what a store cannot hold.
+def columns_of(spec: RunSpec) -> dict[str, Any]:
+    """What a run is made of, as columns of its row.
 
     Raises:
         StoreError: A part of the specification is not JSON, the seed does not fit 64 bits, or a database cannot keep
@@ -178,13 +177,12 @@ def check_spec(spec: RunSpec) -> None:
     for text in filter(None, (spec.name, spec.note)):
         if not is_storable(text):
             raise StoreError(f"{text!r} holds a NUL or half a surrogate pair, which a database cannot keep: use UTF-8")
+    columns = {field.name: getattr(spec, field.name) for field in fields(spec)}
     for name in ("recipe", "revisions", "signatures"):
-        try:
-            json.dumps(dict(getattr(spec, name)), ensure_ascii=False, allow_nan=False).encode()
-        except (TypeError, ValueError) as error:
-            raise StoreError(f"the {name} of a {spec.job} run cannot be stored as JSON: {error}") from error
-    if not -(2**63) <= spec.seed < 2**63:
-        raise StoreError(f"the seed {spec.seed} cannot be stored: it needs more than 64 bits")
+        columns[name] = dict(columns[name])
+        require_json(columns[name], f"the {name} of a {spec.job} run")
+    require_64_bits(spec.seed, f"the seed {spec.seed}")
+    return columns
 
 
 def new_run_id(job: str) -> str:

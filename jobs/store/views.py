@@ -3,7 +3,7 @@
 What of them changes needs a revision, which may be empty: it makes the views of stores that exist anew.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
@@ -61,7 +61,7 @@ _LIVE_SUMMARIES = """
     JOIN articles AS a ON a.id = s.article_id
     WHERE NOT r.means_kept AND s.run_id = r.id"""
 
-VIEWS: Mapping[str, str] = {
+VIEWS = {
     # Greedy summaries are of the finished policy: they are no part of the curve.
     "learning_curve": """
 SELECT
