@@ -41,7 +41,7 @@ class Job(Generic[Recipe]):
         Raises:
             NwsError: the recipe is not usable, what it names cannot be found, or a model cannot read the articles.
         """
-        pinned = self._pin(load_recipe(self.recipe, name, overrides))
+        pinned = with_own(self.pin(load_recipe(self.recipe, name, overrides)))
         require_readable(pinned)
         return pinned
 
@@ -51,10 +51,7 @@ class Job(Generic[Recipe]):
         Raises:
             NwsError: as for `plan`.
         """
-        return self._pin(parse_recipe(self.recipe, recipe, run_id))
-
-    def _pin(self, recipe: Recipe) -> Pinned:
-        return with_own(self.pin(recipe))
+        return with_own(self.pin(parse_recipe(self.recipe, recipe, run_id)))
 
 
 def with_own(pinned: Pinned) -> Pinned:

@@ -12,3 +12,12 @@ def test_every_command_is_told_in_one_whole_sentence_and_submit_comes_first() ->
     assert told[0].split()[0] == "submit"
     assert len(told) > 20
     assert [line for line in told if not line.endswith(".") or line.endswith("...")] == []
+
+
+def test_the_options_of_a_job_stand_in_groups() -> None:
+    submit = typer.main.get_command(app).commands["submit"]
+    for job, command in submit.commands.items():
+        told = command.get_help(command.make_context(f"nws submit {job}", [], resilient_parsing=True))
+        headings = [line for line in told.splitlines() if line.endswith(":") and not line.startswith(" ")]
+        assert headings == ["Options:", "Articles:", "Systems:", "Metrics:", "Machines:", "Run:"], job
+        assert "<" not in told, "each value has a word of its own"

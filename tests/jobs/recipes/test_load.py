@@ -153,6 +153,20 @@ def test_unknown_recipes_and_models() -> None:
         load_recipe(Phase1Recipe, "sample", {"encoders": ["nonsense"]})
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "begins"),
+    [
+        (Phase1Recipe, "sample", "1879561633027703"),
+        (Phase1Recipe, "paper", "40c4d9d061336ce3"),
+        (BaselinesRecipe, "sample", "8b98aa478c49b072"),
+        (BaselinesRecipe, "paper", "7a28848be0847b9e"),
+    ],
+)
+def test_a_run_of_an_earlier_version_is_found_by_its_recipe(kind: type[RunRecipe], name: str, begins: str) -> None:
+    """Stores hold these hashes: `--resume` looks for them."""
+    assert load_recipe(kind, name, {}).hash.startswith(begins)
+
+
 def test_the_hash_is_of_what_decides_the_numbers() -> None:
     base = load_recipe(Phase1Recipe, "sample", {})
     assert base.hash == load_recipe(Phase1Recipe, "sample", {"actors": 3, "accelerator": "cpu", "stuck_after": 60}).hash

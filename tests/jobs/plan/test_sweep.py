@@ -1,4 +1,4 @@
-"""The baselines through the driver, on the in-process pool with tiny generators."""
+"""Phase 1 and the baselines through the driver, on the in-process pool with tiny models."""
 
 import io
 from collections.abc import Iterator
@@ -8,13 +8,15 @@ import pytest
 from rich.console import Console
 
 from core.errors import RecipeError
+from core.summarizers.chunk_systems import IMPORTANCE
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS
 from core.sweep import Sweeper
 from jobs.drive import driver
+from jobs.plan.pinned import Pinned
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe, parse_recipe
-from jobs.recipes.sweep import BaselinesRecipe
+from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
 from jobs.store import Store, open_store
 
 QUIET = Console(file=io.StringIO())
@@ -171,3 +173,27 @@ def test_a_checkpoint_of_the_hub_is_known_from_its_configuration(
     generator = pinned.stages[0].plan.generator
     assert generator is not None
     assert (generator.architecture, generator.chat, generator.has_uncut, asked) == ("llama", True, False, [False])
+
+
+@pytest.fixture
+def every_importance(tiny_models: dict[str, Path]) -> Pinned:
+    tiny = str(tiny_models["bert"])
+    asked = {"encoders": [tiny], "bertscore": {"model": tiny, "num_layers": 2}, "importance": list(IMPORTANCE)}
+    return pin(load_recipe(Phase1Recipe, "sample", {**asked, "n": [9], "limit": 4}))
+
+
+def test_every_importance_is_a_system(every_importance: Pinned, store: Store) -> None:
+    assert list(every_importance.systems) == [*(f"tiny-bert|{name}|chunks" for name in IMPORTANCE), "lead", "random"]
+    outcome = driver.start(store, every_importance, "inline", QUIET)
+    assert (outcome.articles, outcome.summaries, outcome.failures) == (4, 4 * 7, 0)
+    with store.query("SELECT system, text FROM summaries ORDER BY article_id, n") as answer:
+        found = list(answer.rows)
+    texts = {name: [text for system, text in found if f"|{name}|" in system] for name in IMPORTANCE}
+    for one, other in (("textrank", "textrank-words"), ("textrank", "lexrank"), ("lexrank", "position")):
+        assert texts[one] != texts[other]
+
+
+def test_the_default_leaves_out_what_writes_the_same() -> None:
+    assert load_recipe(Phase1Recipe, "sample", {}).importance == ("textrank", "lexrank", "position")
+    assert load_recipe(Phase1Recipe, "paper", {}).importance == ("textrank", "centroid")
+    assert Phase1Recipe.model_fields["importance"].default == ("textrank", "lexrank", "position")
