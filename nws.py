@@ -22,3 +22,8 @@ from jobs.python_api.sweep import sweep
 from jobs.python_api.sweep_result import SweepResult
 
 __all__ = ["RunStore", "ScoreResult", "StoredRun", "SweepResult", "open_store", "score", "summarize", "sweep"]
+
+if __name__ == "__main__":  # python -m nws
+    from nws_start import main
+
+    main()

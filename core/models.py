@@ -135,7 +135,7 @@ def load_unchanged(ref: ModelRef, load: Callable[[Path], Loaded]) -> Loaded:
 
 def _states(folder: Path) -> dict[Path, State]:
     """Of all that is read of a model, and of its folders: one that was moved away and back has another one, too."""
-    files = [path for path in files_below(folder, _NOT_READ_FOLDERS) if path.suffix not in NOT_READ]
+    files = _read_files(folder)
     return {path: file_state(path) for path in {*files, *(path.parent for path in files)}}
 
 
@@ -165,11 +165,17 @@ def _require_same(actual: str, expected: str, folder: Path) -> None:
 
 def _folder_sha256(folder: Path) -> str:
     """SHA-256 of the names and contents of a model's files: tokenizer and configuration decide the numbers too."""
-    files = [path for path in files_below(folder, _NOT_READ_FOLDERS) if path.suffix not in NOT_READ]
+    files = _read_files(folder)
     if not any(path.suffix in _WEIGHTS for path in files):
         raise ModelError(f"The folder {folder} holds no model: neither *.safetensors nor *.bin.")
     _require_nothing_from_elsewhere(folder)
-    return files_sha256(folder, [path for path in files if not path.name.startswith(".")])
+    return files_sha256(folder, files)
+
+
+def _read_files(folder: Path) -> list[Path]:
+    """What may be loaded of a model: nothing for people, of other frameworks, or hidden, as notebooks' checkpoints."""
+    files = (path for path in files_below(folder, _NOT_READ_FOLDERS) if path.suffix not in NOT_READ)
+    return [path for path in files if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
 
 
 def _require_nothing_from_elsewhere(folder: Path) -> None:

@@ -34,6 +34,9 @@ LIBRARIES = (
 )
 """What numbers and texts of a row come from, as pip calls it."""
 _PACKAGES = ("core", "cluster", "jobs")
+_UNCHECKED = (1).to_bytes(4, "little")  # the flags of bytecode that is taken whatever its source says (PEP 552)
+_COPIED_SECONDS = 10
+"""Bytecode whose own clock is so much later than its time was not compiled here."""
 # Where a wheel is installed, these lie below `jobs`; in a checkout they do not.
 _LEFT_OUT = frozenset({"__pycache__", "migrations"})
 
@@ -58,7 +61,8 @@ def read_sources(root: Path) -> Sources:
 
 
 def _source_files(root: Path) -> list[str]:
-    found, folders = [], [os.path.join(root, package) for package in _PACKAGES]
+    there = (os.path.join(root, package) for package in _PACKAGES)
+    found, folders = [], [folder for folder in there if os.path.isdir(folder)]  # who takes `core` alone has no others
     while folders:
         with os.scandir(folders.pop()) as entries:
             for entry in entries:
@@ -106,17 +110,20 @@ def _is_of_these_sources(file: str, cached: str | None) -> bool:
 def _is_stale(file: str, cached: str | None) -> bool:
     """Whether Python took the bytecode of an older source: it compares sizes, and times in whole seconds (PEP 552).
 
-    A file's own clock (`st_ctime`) cannot be set back. Where the source changed later than its bytecode, as in a copied
-    installation, only its meaning tells.
+    A file's own clock (`st_ctime`) cannot be set back. Where the source changed later than its bytecode, where the
+    bytecode was copied, and where Python was told not to look at the source, only the bytecode's meaning tells.
     """
     if cached is None or not os.path.exists(cached):
         return False
     source, bytecode = os.stat(file), os.stat(cached)
-    if bytecode.st_mtime_ns >= source.st_mtime_ns and bytecode.st_ctime_ns >= source.st_ctime_ns:
+    was_copied = bytecode.st_ctime_ns - bytecode.st_mtime_ns > _COPIED_SECONDS * 10**9
+    is_newer = bytecode.st_mtime_ns >= source.st_mtime_ns and bytecode.st_ctime_ns >= source.st_ctime_ns
+    if is_newer and not was_copied:
         return False
     content = Path(cached).read_bytes()
+    is_unchecked = content[4:8] == _UNCHECKED
     of = (int(source.st_mtime) & 0xFFFFFFFF).to_bytes(4, "little") + (source.st_size & 0xFFFFFFFF).to_bytes(4, "little")
-    if content[8:16] != of:
+    if not is_unchecked and content[8:16] != of:
         return False
     return bool(marshal.loads(content[16:]) != compile(Path(file).read_bytes(), file, "exec", dont_inherit=True))
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 import transformers
@@ -15,6 +15,7 @@ from transformers import AutoModel, AutoTokenizer, PreTrainedModel
 from core.errors import ModelError
 from core.precision import Precision
 
+Model = TypeVar("Model", bound=nn.Module)
 DTYPES: dict[Precision, torch.dtype] = {
     "float32": torch.float32,
     "tf32": torch.float32,
@@ -63,7 +64,18 @@ def load_transformer(folder: Path) -> tuple[Any, Any]:
         model = AutoModel.from_pretrained(folder, trust_remote_code=False, dtype=torch.float32)
     except (OSError, ValueError, KeyError) as error:
         raise ModelError(f"The model in {folder} cannot be loaded: {error}") from error
-    return tokenizer, model.eval()
+    return tokenizer, in_own_memory(model.eval())
+
+
+def in_own_memory(model: Model) -> Model:
+    """Copy the weights of a model on a CPU out of the file that they are mapped from, in place.
+
+    safetensors maps it. Who writes to the file then writes to the model, and who cuts it off ends the process.
+    """
+    with torch.no_grad():
+        for weights in (*model.parameters(), *model.buffers()):
+            weights.data = weights.data.clone()
+    return model
 
 
 def prepare_masks(model: nn.Module) -> None:

@@ -26,7 +26,7 @@ from core.metrics.pairs import References, over_references
 from core.metrics.surface import Efficiency
 from core.models import load_unchanged, parse_model, resolve_model
 from core.text.tokenizers import EnglishTokenizer
-from core.transformer import hide_progress_bars
+from core.transformer import hide_progress_bars, in_own_memory
 from core.types import Score
 
 # Rows whose token vectors are held at a time.
@@ -213,6 +213,7 @@ class BatchedBertScore(_RowScores):
         from bert_score.utils import get_model, get_tokenizer
 
         try:
-            return get_tokenizer(str(folder)), get_model(str(folder), self._config.num_layers).to(self._device)
+            model = in_own_memory(get_model(str(folder), self._config.num_layers))
+            return get_tokenizer(str(folder)), model.to(self._device)
         except (OSError, ValueError, KeyError, AssertionError) as error:
             raise ModelError(f"bert-score cannot use {self._config.model.name}: {error}") from error

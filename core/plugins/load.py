@@ -8,10 +8,12 @@ import functools
 import hashlib
 import importlib.metadata
 import importlib.util
+import os
 import sys
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -254,19 +256,30 @@ _owners = functools.cache(importlib.metadata.packages_distributions)  # with man
 
 
 def _library_version(module: str) -> str | None:
-    try:
-        return importlib.metadata.version(module)
-    except (importlib.metadata.PackageNotFoundError, ValueError):
-        owners = _owners().get(module)
-    if owners:
-        return ", ".join(f"{owner} {importlib.metadata.version(owner)}" for owner in sorted(set(owners)))
+    """The version of the package that brought a module, or the hash of what no package did, or may have been edited."""
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, ValueError):
         return None
-    if spec is None or not (spec.submodule_search_locations or spec.has_location):
+    if spec is None:
         return None
+    owners = sorted({owner for owner in _owners().get(module, ()) if _brought(owner, module, spec)})
+    if owners:
+        return ", ".join(f"{owner} {importlib.metadata.version(owner)}" for owner in owners)
     if spec.submodule_search_locations:
         folder = Path(next(iter(spec.submodule_search_locations)))
         return f"sha256:{files_sha256(folder, files_below(folder, _CACHES))[:12]}"
-    return f"sha256:{file_sha256(Path(str(spec.origin)))[:12]}"
+    return f"sha256:{file_sha256(Path(str(spec.origin)))[:12]}" if spec.has_location else None
+
+
+def _brought(owner: str, module: str, spec: ModuleSpec) -> bool:
+    """Whether an installed package, and not a file before it on Python's path, is what is imported.
+
+    One that is installed editable is what its owner works on: its version says nothing.
+    """
+    package = importlib.metadata.distribution(owner)
+    if '"editable": true' in (package.read_text("direct_url.json") or ""):
+        return False
+    places = [*(spec.submodule_search_locations or ()), *([spec.origin] if spec.has_location and spec.origin else ())]
+    root = os.path.realpath(str(package.locate_file("")))
+    return any(os.path.realpath(place).startswith(f"{root}{os.sep}") for place in places)

@@ -16,6 +16,9 @@ from core.text.rows import cleaned, storable
 from core.text.words import count_words
 from core.types import PLUGIN_SCORES, SystemKind
 
+_TAKEN = frozenset({PLUGIN_SCORES, "draws", "dtype"})
+"""Keys of `Draft.extra` that a store reads: scores, all draws of a text, and what it was written in."""
+
 
 @dataclass(frozen=True, slots=True)
 class PluginSystem:
@@ -100,8 +103,8 @@ def require_drafts(drafts: Any, lengths: Sequence[int], has_uncut: bool) -> None
                 raise PluginError(f"wrote {count_words(text)} words at n = {draft.n}")
             if storable(text) != text:
                 raise PluginError(f"wrote a NUL or half a surrogate pair at n = {draft.n}, which no database can keep")
-        if PLUGIN_SCORES in draft.extra:
-            raise PluginError(f"gave {PLUGIN_SCORES!r} in extra, where scores are stored: rename it")
+        if taken := sorted(_TAKEN & draft.extra.keys()):
+            raise PluginError(f"gave {taken[0]!r} in extra, which NWS itself writes there: rename it")
         for name, value in draft.extra.items():
             if not isinstance(value, str | float | int) or (isinstance(value, float) and not math.isfinite(value)):
                 raise PluginError(

@@ -20,7 +20,7 @@ from core.models import ModelRef, load_unchanged
 from core.precision import Precision
 from core.token_budget import TokenBudget, encoder_budget
 from core.tokenization import tokenized
-from core.transformer import hide_progress_bars, load_transformer, prepare_masks
+from core.transformer import hide_progress_bars, in_own_memory, load_transformer, prepare_masks
 
 FloatArray = npt.NDArray[np.float32]
 # From model inputs, each (batch, tokens), to vectors (batch, dimensions).
@@ -107,7 +107,7 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device, precisi
         model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).eval()
     except (OSError, ValueError, LookupError, TypeError, AttributeError, ImportError) as error:
         raise ModelError(f"The encoder in {folder} cannot be loaded as its modules.json says: {error}") from error
-    put_on(model, device, precision)
+    put_on(in_own_memory(model), device, precision)
     speed_up_linear_layers(model)
     if device.type == "cuda":
         prepare_masks(model)

@@ -20,7 +20,7 @@ from core.summarizers.model_input import Prompt, make_reader
 from core.summarizers.systems import UNCUT
 from core.token_budget import TokenBudget, available_bytes, tokens_for
 from core.tokenization import IntArray
-from core.transformer import hide_progress_bars, only_errors
+from core.transformer import hide_progress_bars, in_own_memory, only_errors
 
 CPU_TOKEN_BUDGET = 8_192
 # Tokens of articles and summaries in one batch, times beams. 32 articles of BART-large with 4 beams have 150,000: with
@@ -215,7 +215,7 @@ def _load(folder: Path, architecture: str, dtype: torch.dtype) -> tuple[Any, Any
             f"The checkpoint in {folder} cannot write: it lacks {len(missing)} of the weights of a {architecture} "
             f"generator, such as {missing[0]}. Give one that was saved with its decoder and language-model head."
         )
-    return tokenizer, model.eval()
+    return tokenizer, in_own_memory(model.eval())
 
 
 def _kind(folder: Path, architecture: str) -> Any:

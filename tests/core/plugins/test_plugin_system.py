@@ -285,7 +285,7 @@ def test_a_name_that_no_system_can_have_is_refused(tmp_path: Path, name: str) ->
 def test_what_cannot_be_stored_is_refused() -> None:
     with pytest.raises(PluginError, match="gave x = nan at n = 2: extra holds texts and finite numbers"):
         require_drafts([Draft(2, "a", extra={"x": float("nan")})], [2], False)
-    with pytest.raises(PluginError, match="gave 'scores' in extra, where scores are stored"):
+    with pytest.raises(PluginError, match="gave 'scores' in extra, which NWS itself writes there"):
         require_drafts([Draft(2, "a", extra={"scores": 1.0})], [2], False)
     with pytest.raises(PluginError, match="wrote a NUL or half a surrogate pair at n = 2"):
         require_drafts([Draft(2, "a\0")], [2], False)
