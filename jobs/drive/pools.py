@@ -83,7 +83,7 @@ def open_pools(
             f"inline, {name}",
             lambda plan: nullcontext(inline_sweeps(makers.work(plan, device, share))),
             lambda plan: nullcontext(inline_episodes(functools.partial(makers.runner, plan, device, share))),
-            _arithmetic_here if device == "cpu" else _gpu_arithmetic_here,
+            functools.partial(_arithmetic_here, device),
         )
         return
     with _session(engine, run_id, console) as session:
@@ -99,7 +99,7 @@ def open_pools(
             lambda plan: episodes_on_ray(
                 functools.partial(makers.runner, plan, device, fraction), resources, actors, recipe.stuck_after
             ),
-            _arithmetic_here if engine == "ray" and device == "cpu" else lambda: None,
+            lambda: _arithmetic_here(device) if engine == "ray" and device == "cpu" else None,
         )
 
 
@@ -118,16 +118,15 @@ def _actor_plan(session: Session, recipe: RunRecipe, plans: Sequence[Plan], tell
     return await_actors(session, accelerator, recipe.actors, share, wait, tell)
 
 
-def _arithmetic_here() -> str:
+def _arithmetic_here(device: str) -> str:
+    """How this process multiplies there. The imports bring torch along."""
+    if device == "cuda":
+        from core.gpu_arithmetic import describe_gpu_arithmetic
+
+        return describe_gpu_arithmetic()
     from core.arithmetic import describe_arithmetic
 
     return describe_arithmetic()
-
-
-def _gpu_arithmetic_here() -> str:
-    from core.gpu_arithmetic import describe_gpu_arithmetic
-
-    return describe_gpu_arithmetic()
 
 
 @contextmanager

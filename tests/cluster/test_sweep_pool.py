@@ -60,8 +60,8 @@ def test_an_error_of_the_source_comes_after_what_had_landed() -> None:
         yield from bundles
         raise ModelError("the source broke")
 
-    landed: list[list[Article]] = []
     groups = inline_sweeps(fakes.WORK).map(source())
-    with pytest.raises(ModelError, match="the source broke"):
-        landed.extend(list(bundle) for group in groups for bundle, _ in group)
+    landed = [list(bundle) for _ in bundles for bundle, _ in next(groups)]
     assert landed == bundles
+    with pytest.raises(ModelError, match="the source broke"):
+        next(groups)
