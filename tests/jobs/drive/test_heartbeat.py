@@ -123,7 +123,7 @@ def test_a_replaced_driver_stops(store: Store) -> None:
 
 def test_a_store_that_is_away_stops_nothing_and_loses_no_line(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     run_id, heart = heart_of(store)
-    beat, away = store.heartbeat, []
+    beat, away = RunWriter.heartbeat, []
 
     def sometimes(*arguments: object) -> bool:
         if len(away) < 3:
@@ -131,7 +131,7 @@ def test_a_store_that_is_away_stops_nothing_and_loses_no_line(store: Store, monk
             raise StoreUnavailableError("gone")
         return beat(*arguments)
 
-    monkeypatch.setattr(store, "heartbeat", sometimes)
+    monkeypatch.setattr(RunWriter, "heartbeat", sometimes)
     with heart:
         for text in ("a", "b", "c"):
             heart.note(text)
@@ -162,13 +162,13 @@ def test_a_driver_whose_store_is_replaced_stops_with_the_next_beat(store: Store,
 
 def test_a_driver_that_hangs_is_not_heard_of_until_it_moves(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     beats = []
-    beat = store.heartbeat
+    beat = RunWriter.heartbeat
 
     def counted(*arguments: object) -> bool:
         beats.append(arguments)
         return beat(*arguments)
 
-    monkeypatch.setattr(store, "heartbeat", counted)
+    monkeypatch.setattr(RunWriter, "heartbeat", counted)
     run_id, heart = heart_of(store, stuck_after=0.3)
     with heart:
         wait_until(lambda: len(store.log(run_id)) == 1)  # this thread hangs

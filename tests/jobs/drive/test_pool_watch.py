@@ -119,8 +119,7 @@ def test_a_run_that_is_resumed_with_other_code_says_so_and_gives_nothing(
 ) -> None:
     outcome, said = run(store), io.StringIO()
     with monkeypatch.context() as patch:
-        for module in ("jobs.drive.driver", "jobs.drive.run"):
-            patch.setattr(f"{module}.code_version", lambda: "0123456789ab-dirty+ba9876543210")
+        patch.setattr("jobs.drive.driver.code_version", lambda: "0123456789ab-dirty+ba9876543210")
         patch.setattr("jobs.drive.driver.code_as_imported", lambda: "ba9876543210")
         console = Console(file=said, width=2000)
         driver.resume(store, outcome.run_id, "inline", None, None, console, makers=Makers(stub_work.work))
