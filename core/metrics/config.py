@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from core.errors import RecipeError
 from core.metrics.plugins import PluginMetric
-from core.metrics.surface import COVERAGE_SIGNATURE, DENSITY_SIGNATURE, EFFICIENCY_SIGNATURE
+from core.metrics.surface import EFFICIENCY_SIGNATURE, SOURCE_METRICS
 from core.models import ModelRef
 from core.precision import Precision
 from core.text.tokenizers import named_tokenizer
@@ -108,7 +108,6 @@ class MetricsConfig:
             "bertscore": self.bertscore.signature,
             "rouge": self.rouge.signature,
             "efficiency": EFFICIENCY_SIGNATURE,
-            "density": DENSITY_SIGNATURE,
-            "coverage": COVERAGE_SIGNATURE,
+            **{metric.name: metric.signature for metric in SOURCE_METRICS},
             **{metric.name: metric.signature for metric in self.plugins},
         }

@@ -18,6 +18,7 @@ import numpy as np
 
 from core.errors import PluginError
 from core.metrics.metric import FloatArray, Row, mean_score
+from core.metrics.specs import BY_COLUMN, SPECS
 from core.plugins import (
     METRIC_OF_PLUGIN,
     Judge,
@@ -29,7 +30,7 @@ from core.plugins import (
     owner,
     require_signature,
 )
-from core.types import Article, Scores, Summary
+from core.types import Article, Summary
 
 # A column of tables and files, and a name in SQL.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
@@ -178,7 +179,5 @@ def _require_name(name: str, owner: str) -> None:
 
 
 def _columns() -> set[str]:
-    """Those of a stored summary, by `core.types`."""
-    values = {"scores", *(field.name for field in fields(Summary)), *(field.name for field in fields(Scores))}
-    parts = {f"{field.name}_{part}" for field in fields(Scores) for part in ("precision", "recall", "f1")}
-    return values | parts
+    """Those of a stored summary."""
+    return {*(field.name for field in fields(Summary)), *BY_COLUMN, *(spec.name for spec in SPECS)}

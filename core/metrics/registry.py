@@ -20,7 +20,7 @@ from core.metrics.pairs import References
 from core.metrics.rouge import rouge
 from core.metrics.sacrebleu_score import SacreBleu, korean_tokenizer
 from core.metrics.skip_bigram import DEFAULT_GAP, skip_bigram
-from core.metrics.surface import COVERAGE, DENSITY, Efficiency
+from core.metrics.surface import SOURCE_METRICS, Efficiency
 from core.text.tokenizers import CharTokenizer, EnglishTokenizer, Tokenizer, choose_tokenizer
 from core.text.wordnet import find_wordnet
 
@@ -138,6 +138,10 @@ def _dialogsum(options: Options) -> Metric:
     return DialogSum((rouge("rouge1", tokenizer), rouge("rouge2", tokenizer), rouge("rougeL", tokenizer)))
 
 
+def _source_metric(metric: Metric) -> Factory:
+    return lambda options: metric
+
+
 METRICS: Mapping[str, Factory] = {
     "rouge1": _rouge("rouge1"),
     "rouge2": _rouge("rouge2"),
@@ -159,11 +163,10 @@ METRICS: Mapping[str, Factory] = {
     "meteor": _meteor,
     "bertscore": _bertscore,
     "efficiency": lambda options: Efficiency(_bertscore(options)),
-    "density": lambda options: DENSITY,
-    "coverage": lambda options: COVERAGE,
+    **{metric.name: _source_metric(metric) for metric in SOURCE_METRICS},
     "dialogsum": _dialogsum,
 }
-NEED_SOURCE = ("density", "coverage")
+NEED_SOURCE = tuple(metric.name for metric in SOURCE_METRICS)
 NEED_BACKBONE = ("bertscore", "efficiency")
 
 

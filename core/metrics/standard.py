@@ -9,9 +9,10 @@ from core.metrics.anchor import AnchorScorer
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import MetricsConfig
 from core.metrics.rouge import Rouge
-from core.metrics.surface import coverage, density, efficiency
+from core.metrics.specs import as_columns
+from core.metrics.surface import SOURCE_METRICS, efficiency
 from core.text.words import count_words
-from core.types import Article, Score, Scores
+from core.types import Article, Score
 
 
 class StandardMetrics:
@@ -34,8 +35,8 @@ class StandardMetrics:
         self,
         summaries: Sequence[tuple[Article, str]],
         known: Mapping[tuple[Article, str], Score] = MappingProxyType({}),
-    ) -> list[Scores]:
-        """Scores of each (article, summary text), all embedded together; equal pairs are scored once.
+    ) -> list[Mapping[str, float]]:
+        """Scores by column of each (article, summary text), all embedded together; equal pairs are scored once.
 
         Args:
             summaries: what to score.
@@ -48,18 +49,20 @@ class StandardMetrics:
         rouge = {(article, text): self._rouge.score(text, article.references) for article, text in unique}
         words = {text: count_words(text) for _, text in unique}
         from_article = {
-            (article, text): (density(text, article.text), coverage(text, article.text)) for article, text in unique
+            (article, text): {metric.name: metric.measure(text, article.text) for metric in SOURCE_METRICS}
+            for article, text in unique
         }
         by_bertscore = {**dict(zip(new, bertscores(), strict=True)), **known}
         scores = {
-            pair: Scores(
-                bertscore=by_bertscore[pair],
-                rouge1=rouge[pair]["rouge1"],
-                rouge2=rouge[pair]["rouge2"],
-                rougel=rouge[pair]["rougeL"],
-                efficiency=efficiency(by_bertscore[pair].f1, words[pair[1]]),
-                density=from_article[pair][0],
-                coverage=from_article[pair][1],
+            pair: as_columns(
+                {
+                    "bertscore": by_bertscore[pair],
+                    "rouge1": rouge[pair]["rouge1"],
+                    "rouge2": rouge[pair]["rouge2"],
+                    "rougel": rouge[pair]["rougeL"],
+                    "efficiency": efficiency(by_bertscore[pair].f1, words[pair[1]]),
+                    **from_article[pair],
+                }
             )
             for pair in unique
         }

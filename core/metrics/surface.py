@@ -132,3 +132,5 @@ class SourceMetric:
 
 DENSITY = SourceMetric("density", DENSITY_SIGNATURE, density)
 COVERAGE = SourceMetric("coverage", COVERAGE_SIGNATURE, coverage)
+SOURCE_METRICS = (DENSITY, COVERAGE)
+"""Those that every stored summary has."""

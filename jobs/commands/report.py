@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from core.errors import RecipeError
+from core.metrics.specs import CHOICES
 from jobs.commands.shared import DEFAULT_STORE, Json, StoreUrl, err, newest, out, reading, shown, store_flag
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
@@ -30,9 +31,8 @@ def report(
     metric: Annotated[
         str,
         typer.Option(
-            help="What the report is about: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, the same with _precision or "
-            "_recall in place of _f1, efficiency, density, coverage, or a plugin's. Files of another metric than the "
-            "default go to reports/RUN/METRIC."
+            help=f"What the report is about: {CHOICES}. Files of another metric than the default go to "
+            "reports/RUN/METRIC."
         ),
     ] = "bertscore_f1",
     store: StoreUrl = DEFAULT_STORE,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from core.metrics.specs import SPECS
 from jobs.commands.shared import Json, err, out
 from jobs.terminal.busy import busy
 
@@ -27,8 +28,8 @@ def score(
             "--metrics",
             "-m",
             help="Names with commas between them: rouge1, rouge2, … rougeL, rougeLsum, rougeS, rougeSU, rougeSU4, "
-            "rouge-lcsubstr, bleu, bleu1-4, sacrebleu, chrf, chrf++, meteor, bertscore, efficiency, density, coverage, "
-            "dialogsum.",
+            "rouge-lcsubstr, bleu, bleu1-4, sacrebleu, chrf, chrf++, meteor, bertscore, "
+            f"{', '.join(spec.name for spec in SPECS if not spec.has_parts)}, dialogsum.",
         ),
     ] = "rouge1,rouge2,rougeL",
     plugin: Annotated[

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from core.analysis import METRICS, PARTS, Point, Points
+from core.analysis import Point, Points
 from core.errors import CorpusError
 from core.types import Article, Landed, Summary
 from jobs.plan.pinned import Pinned
@@ -66,17 +66,15 @@ def _failures(stages: Mapping[str, Sequence[Landed]], articles: Mapping[str, Art
 
 
 def _point(article: Article, summary: Summary, pinned: Pinned) -> Point:
-    scores: dict[str, Any] = summary.scores.columns()
     return Point(
         dataset=article.dataset,
         article_id=article.id,
         system=summary.system,
         n=summary.n,
         words=summary.words,
-        **{metric: scores[metric] for metric in METRICS},
+        scores={**summary.scores, **summary.plugin_scores},
         kind=pinned.systems[summary.system],
         text=summary.text,
-        plugin_scores={part: scores[part] for part in PARTS} | dict(summary.plugin_scores),
     )
 
 
@@ -91,7 +89,7 @@ def _row(article: Article, summary: Summary) -> dict[str, Any]:
         "text": summary.text,
         "words": summary.words,
         "seconds": summary.seconds,
-        **summary.scores.columns(),
+        **summary.scores,
         **summary.plugin_scores,
         "extra": dict(summary.extra),
         "reused_from": None,

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, column, select, table
 
+from core.metrics.specs import F1S
 from jobs.store.tables import UpdateRow
 
 _KEY = ("run_id", "policy", "update_number")
-_MEANS = tuple(f"{name}_mean" for name in ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1"))
+_MEANS = tuple(f"{metric}_mean" for metric in F1S)
 _CURVE = table("sweep_curve", *map(column, ("run_id", "dataset", "system", "n", "articles", *_MEANS)))
 
 
