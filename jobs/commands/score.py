@@ -82,7 +82,7 @@ def score(
     from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
     from jobs.score import compute as scores
     from jobs.score.show import print_score
-    from jobs.terminal.language_warning import warn_of_texts
+    from jobs.terminal.warnings import warn_of_texts
 
     chosen = Options(
         *(stemmer, references, lang, tokenizer),

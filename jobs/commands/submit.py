@@ -282,8 +282,7 @@ def _submit(
         from jobs.drive import driver
         from jobs.plan.job import find_job
         from jobs.store import new_run_id, open_store
-        from jobs.terminal.language_warning import warn_of_corpora
-        from jobs.terminal.repeats_warning import warn_of_repeats
+        from jobs.terminal.warnings import warn_of_corpora, warn_of_repeats
 
     with busy("Looking up models, and reading articles", at_once=True):
         pinned = find_job(job).plan(recipe, {key: value for key, value in given.items() if value is not None})
@@ -291,11 +290,11 @@ def _submit(
     warn_of_corpora((*trained_on, *pinned.corpora), pinned.language, err)
     warn_of_repeats((*trained_on, *pinned.corpora), err)
     if job == "baselines":
-        from jobs.terminal.controls_warning import warn_of_controls
+        from jobs.terminal.warnings import warn_of_controls
 
         warn_of_controls(pinned.systems, err)
     if pinned.recipe.predictions:
-        from jobs.terminal.coverage_warning import warn_of_coverages
+        from jobs.terminal.warnings import warn_of_coverages
 
         warn_of_coverages(pinned, err)
     if dry_run:

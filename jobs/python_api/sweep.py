@@ -155,8 +155,7 @@ def _run(pinned: "Pinned") -> Result:
     """Drive the run in a store of its own, which is removed with the result."""
     from jobs.drive.driver import drive_alone
     from jobs.drive.pools import open_pools
-    from jobs.terminal.language_warning import warn_of_corpora
-    from jobs.terminal.repeats_warning import warn_of_repeats
+    from jobs.terminal.warnings import warn_of_corpora, warn_of_repeats
 
     console = PrintableConsole(stderr=True, soft_wrap=True, force_jupyter=False)
     warn_of_corpora(pinned.corpora, pinned.language, console)

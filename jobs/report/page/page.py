@@ -26,8 +26,8 @@ from jobs.report.policies.read import policy_results
 from jobs.report.sweep import answer
 from jobs.report.sweep.numbers import Numbers, analyse, require_summaries
 from jobs.store import FailureInfo, RunInfo, Store
+from jobs.terminal.caution import length_notes
 from jobs.terminal.console import written_out
-from jobs.terminal.length_note import length_notes
 from jobs.terminal.metrics import (
     NOT_RECORDED,
     find_metric,
