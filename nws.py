@@ -15,13 +15,26 @@ with warnings.catch_warnings():  # transformers and others import it: in a noteb
     warnings.filterwarnings("ignore", message="IProgress not found")
     importlib.import_module("tqdm.auto")
 
+from jobs.python_api.result import Result
 from jobs.python_api.score import ScoreResult, score
-from jobs.python_api.stored_runs import RunStore, StoredRun, open_store
+from jobs.python_api.stored_runs import RunStore, open_store
 from jobs.python_api.summarize import summarize
 from jobs.python_api.sweep import sweep
-from jobs.python_api.sweep_result import SweepResult
 
-__all__ = ["RunStore", "ScoreResult", "StoredRun", "SweepResult", "open_store", "score", "summarize", "sweep"]
+StoredRun = SweepResult = Result
+"""Earlier names of `Result`."""
+
+__all__ = [
+    "Result",
+    "RunStore",
+    "ScoreResult",
+    "StoredRun",
+    "SweepResult",
+    "open_store",
+    "score",
+    "summarize",
+    "sweep",
+]
 
 if __name__ == "__main__":  # python -m nws
     from nws_start import main

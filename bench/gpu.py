@@ -35,7 +35,7 @@ from core.gpu_arithmetic import find_device
 from core.precision import Precision
 from core.sweep import Sweeper
 from core.sweep_plan import SweepPlan
-from core.types import SegmentedArticle, Summary
+from core.types import Score, SegmentedArticle, Summary
 from core.workers import make_segmenter, make_sweeper
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import code_version
@@ -258,8 +258,11 @@ def _sweep(
 
 def _row(summary: Summary) -> Row:
     scores = summary.scores
-    rouge = (scores.rouge1, scores.rouge2, scores.rougel)
-    return Row(summary.article_id, summary.system, summary.n, summary.text, scores.bertscore, rouge)
+    bertscore, *rouge = (
+        Score(*(scores[f"{name}_{part}"] for part in ("precision", "recall", "f1")))
+        for name in ("bertscore", "rouge1", "rouge2", "rougel")
+    )
+    return Row(summary.article_id, summary.system, summary.n, summary.text, bertscore, tuple(rouge))
 
 
 def _key(row: Row) -> tuple[str, str, int]:

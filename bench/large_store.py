@@ -21,7 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from core.types import Article, BundleResult, Score, Scores, Summary, SystemKind
+from core.metrics.specs import as_columns
+from core.types import Article, BundleResult, Score, Summary, SystemKind
 from jobs.store import RunSpec, Store, open_store, upgrade_schema
 
 RESULTS = Path(__file__).parent / "results"
@@ -91,9 +92,8 @@ def _summaries(article: Article, rng: np.random.Generator) -> Iterator[Summary]:
         for k, n in enumerate(LENGTHS):
             f1 = [float(0.3 + hard + above * np.exp(-((n - 9) ** 2) / 60) + 0.006 * n + e) for e in noise[k]]
             text = texts[n] if copies[k] else " ".join(rng.choice(WORDS, min(n, words)))
-            scores = Scores(
-                *(Score(f, f, f) for f in f1), efficiency=f1[0] / n, density=float(rng.random()), coverage=1.0
-            )
+            of = dict(zip(("bertscore", "rouge1", "rouge2", "rougel"), (Score(f, f, f) for f in f1), strict=True))
+            scores = as_columns({**of, "efficiency": f1[0] / n, "density": float(rng.random()), "coverage": 1.0})
             extra = {"draws": (text,) * 5} if system == "random" else {}
             yield Summary(article.id, system, n, text, min(n, words), 0.01, scores, extra)
 

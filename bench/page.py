@@ -23,9 +23,10 @@ from playwright.sync_api import Page, sync_playwright
 
 from bench.large_store import LENGTHS, SYSTEMS
 from bench.machine import cpu_model
+from core.metrics.specs import F1S, as_columns
 from core.text.corpus import BUNDLED
 from core.text.words import word_spans
-from core.types import Article, BundleResult, Score, Scores, Summary
+from core.types import Article, BundleResult, Score, Summary
 from jobs.report.page.page import write_page
 from jobs.store import RunSpec, Store, open_store
 
@@ -104,8 +105,10 @@ def _summaries(article: Article, rng: np.random.Generator) -> Iterator[Summary]:
             taken = sorted(word for chunk in order[: n // 3 + 1].tolist() for word in range(3 * chunk, 3 * chunk + 3))
             text = " ".join(words[word] for word in taken[:n])
             raw = rng.beta(4 + place % 3, 8, size=(4, 2)).tolist()
-            bertscore, rouge1, rouge2, rougel = (Score(p, r, 2 * p * r / (p + r)) for p, r in raw)
-            scores = Scores(bertscore, rouge1, rouge2, rougel, bertscore.f1 / n, 1.0)
+            of = zip(F1S, (Score(p, r, 2 * p * r / (p + r)) for p, r in raw), strict=True)
+            parts = {metric.removesuffix("_f1"): score for metric, score in of}
+            single = {"efficiency": parts["bertscore"].f1 / n, "density": 1.0, "coverage": 1.0}
+            scores = as_columns({**parts, **single})
             extra = {"draws": (text,) * 5} if kind == "control" and system == "random" else {}
             yield Summary(article.id, system, n, text, n, 0.01, scores, extra)
 

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cluster.article_work import Work
+from core.metrics.specs import BY_COLUMN
 from core.text.words import first_words
-from core.types import Article, Score, Scores, Segment, SegmentedArticle, Summary
+from core.types import Article, Segment, SegmentedArticle, Summary
 
 if TYPE_CHECKING:  # workers import this file, and the real sweep would take torch along
     from core.sweep_plan import SweepPlan
@@ -93,7 +94,5 @@ def summary(article: Article, system: str, n: int) -> Summary:
     text = first_words(article.text, n)
     digest = hashlib.sha256(f"{article.id} {system} {n}".encode()).digest()
     parts = [byte / 255 for byte in digest]
-    scores = Scores(
-        *(Score(*parts[i : i + 3]) for i in range(0, 12, 3)), efficiency=parts[12], density=1.0, coverage=1.0
-    )
+    scores = dict(zip(BY_COLUMN, parts, strict=False))
     return Summary(article.id, system, n, text, len(text.split()), 0.0, scores)

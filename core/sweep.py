@@ -29,7 +29,7 @@ from core.summarizers.systems import (
 )
 from core.sweep_plan import SweepPlan
 from core.text.words import count_words
-from core.types import Article, Score, Scores, SegmentedArticle, Summary
+from core.types import Article, Score, SegmentedArticle, Summary
 
 if TYPE_CHECKING:
     from core.summarizers.endpoint_replies import EndpointAnswer
@@ -216,10 +216,8 @@ def _plugin_scores(written: Sequence[Written], metrics: Sequence[PluginMetric]) 
     ]
 
 
-def _mean(scores: Sequence[Scores]) -> Scores:
-    """Every metric's mean; of one score itself."""
+def _mean(scores: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
+    """Every metric's mean; of one text its scores."""
     if len(scores) == 1:
         return scores[0]
-    columns = [score.columns() for score in scores]
-    mean = {name: math.fsum(column[name] for column in columns) / len(columns) for name in columns[0]}
-    return Scores.from_columns(mean)
+    return {name: math.fsum(of_text[name] for of_text in scores) / len(scores) for name in scores[0]}

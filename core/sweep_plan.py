@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.metrics.config import BertScoreConfig, RougeConfig
-from core.metrics.surface import COVERAGE_SIGNATURE, DENSITY_SIGNATURE, EFFICIENCY_SIGNATURE
+from core.metrics.surface import EFFICIENCY_SIGNATURE, SOURCE_METRICS
 from core.models import ModelRef
 from core.plugins.plugin_metric import PluginMetric
 from core.precision import Precision
@@ -33,8 +33,7 @@ class MetricsConfig:
             "bertscore": self.bertscore.signature,
             "rouge": self.rouge.signature,
             "efficiency": EFFICIENCY_SIGNATURE,
-            "density": DENSITY_SIGNATURE,
-            "coverage": COVERAGE_SIGNATURE,
+            **{metric.name: metric.signature for metric in SOURCE_METRICS},
             **{metric.name: metric.signature for metric in self.plugins},
         }
 

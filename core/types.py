@@ -1,9 +1,9 @@
-"""What flows through NWS, one way: Article, SegmentedArticle, Summary with Scores, or Failure."""
+"""What flows through NWS, one way: Article, SegmentedArticle, Summary with its scores, or Failure."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from core.software import Software
 
@@ -80,50 +80,6 @@ class Score:
     f1: float
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """Every standard metric of one summary.
-
-    `efficiency` is BERTScore F1 per word; `density` the distinct summary tokens that occur in the article, over all
-    summary tokens; `coverage` the share of summary tokens that occur in it.
-    """
-
-    bertscore: Score
-    rouge1: Score
-    rouge2: Score
-    rougel: Score
-    efficiency: float
-    density: float
-    coverage: float
-
-    def columns(self) -> dict[str, float]:
-        """The scores under their column names in the store, e.g. `bertscore_f1`."""
-        flat: dict[str, float] = {}
-        for metric, names in _COLUMNS.items():
-            value = getattr(self, metric)
-            if isinstance(value, Score):
-                flat |= zip(names, (value.precision, value.recall, value.f1), strict=True)
-            else:
-                flat[metric] = value
-        return flat
-
-    @classmethod
-    def from_columns(cls, columns: Mapping[str, float]) -> "Scores":
-        """The scores whose `columns()` these are."""
-        metrics: dict[str, Any] = {
-            metric: Score(*(columns[name] for name in names)) if names else columns[metric]
-            for metric, names in _COLUMNS.items()
-        }
-        return cls(**metrics)
-
-
-# Of each field of `Scores`, the columns of its parts; looked up once, since every summary is taken apart.
-_COLUMNS = {
-    metric.name: tuple(f"{metric.name}_{part.name}" for part in fields(Score)) if metric.type is Score else ()
-    for metric in fields(Scores)
-}
-
-
 PLUGIN_SCORES = "scores"
 """The key under which a store keeps `Summary.plugin_scores` in its column `extra`."""
 
@@ -133,10 +89,11 @@ class Summary:
     """What one system wrote for one article at one length.
 
     `n` is the number of words asked for (0: uncut), `words` the number it has. `seconds` is its share of the
-    wall time its bundle took: a cost, not a result, and the only field that differs between two equal runs. `extra` is
-    what else the system has to tell, such as the precision a generator ran in. Where it has `draws`, the scores are the
-    means over these texts, of which `text` is the first; otherwise they are those of `text`. So are
-    `plugin_scores`, the values of metrics from outside, by their names.
+    wall time its bundle took: a cost, not a result, and the only field that differs between two equal runs. `scores`
+    are those of every stored metric, by the columns of `core.metrics.specs`. `extra` is what else the system has to
+    tell, such as the precision a generator ran in. Where it has `draws`, the scores are the means over these texts, of
+    which `text` is the first; otherwise they are those of `text`. So are `plugin_scores`, the values of metrics from
+    outside, by their names.
     """
 
     article_id: str
@@ -145,7 +102,7 @@ class Summary:
     text: str
     words: int
     seconds: float
-    scores: Scores
+    scores: Mapping[str, float]
     extra: Mapping[str, float | str | tuple[str, ...]] = field(default_factory=dict)
     plugin_scores: Mapping[str, float] = field(default_factory=dict)
 

@@ -6,8 +6,6 @@ from core.analysis.magic_number import Gain, MagicNumber, lengths_text, magic_nu
 from core.analysis.paired import Comparison, PairedLength, compare_by_metric, compare_systems
 from core.analysis.points import (
     LEAD,
-    METRICS,
-    PARTS,
     POLICY,
     RANDOM,
     Metric,
@@ -20,6 +18,7 @@ from core.analysis.points import (
 from core.analysis.policy_scores import mean_over_seeds, policy_scores, split_seed
 from core.analysis.same_text import SameText, same_texts
 from core.analysis.system_score import COMPARED, TEXTRANK, SystemScore
+from core.metrics.specs import METRICS, PARTS
 
 __all__ = [
     "COMPARED",

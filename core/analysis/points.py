@@ -1,26 +1,18 @@
 """What the analysis reads: the scores of a run's summaries, one `Point` each or all of them as columns (`Points`)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.metrics.specs import METRICS
 from core.text.words import repeated_word_share
 from core.types import SystemKind
 
-# The name of a score: one of `METRICS` or `PARTS`, or of a metric from outside.
+# The name of a score: a column of `core.metrics.specs`, or a metric from outside.
 Metric: TypeAlias = str
-METRICS: tuple[Metric, ...] = (
-    *("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency"),
-    *("density", "coverage"),
-)
-"""Those that every summary has. The higher any metric is, the better."""
-PARTS: tuple[Metric, ...] = tuple(
-    f"{name}_{part}" for name in ("bertscore", "rouge1", "rouge2", "rougel") for part in ("precision", "recall")
-)
-"""Of what the F1 are made. Every summary has them, too; they are read where somebody asks for one."""
 
 RANDOM = "random"
 LEAD = "lead"
@@ -47,8 +39,8 @@ class Point:
     """One scored summary: what `system` wrote for an article when asked for `n` words (0: uncut).
 
     `words` is the length of the summary; it is less than `n` when the article has fewer words. `kind` says whether the
-    system is a system, a control or an upper bound. `text` is the summary, or None for a mean over several.
-    `plugin_scores` are the scores by metrics of plugins, and by `PARTS`; all points have the same ones.
+    system is a system, a control or an upper bound. `text` is the summary, or None for a mean over several. All points
+    have `scores` by the same metrics.
     """
 
     dataset: str
@@ -56,21 +48,9 @@ class Point:
     system: str
     n: int
     words: int
-    bertscore_f1: float
-    rouge1_f1: float
-    rouge2_f1: float
-    rougel_f1: float
-    efficiency: float
-    density: float
-    coverage: float
+    scores: Mapping[Metric, float]
     kind: SystemKind = "system"
     text: str | None = None
-    plugin_scores: Mapping[Metric, float] = field(default_factory=dict)
-
-    def score(self, metric: Metric) -> float:
-        """The score by one of `METRICS` or of `PARTS`, or by a metric of a plugin."""
-        value: float = getattr(self, metric) if metric in METRICS else self.plugin_scores[metric]
-        return value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +91,7 @@ class Points:
             return points
         points = list(points)
         kinds = {point.system: point.kind for point in points}
-        metrics = (*METRICS, *(points[0].plugin_scores if points else ()))
+        metrics = points[0].scores if points else METRICS
         articles = list(dict.fromkeys((point.dataset, point.article_id) for point in points))
         row = {system: i for i, system in enumerate(kinds)}
         depth = {article: i for i, article in enumerate(articles)}
@@ -124,7 +104,7 @@ class Points:
             n=np.array([point.n for point in points], dtype=np.int32),
             words=np.array([point.words for point in points], dtype=np.int32),
             text=text_keys([point.text for point in points]),
-            scores={name: np.array([p.score(name) for p in points], dtype=np.float64) for name in metrics},
+            scores={name: np.array([point.scores[name] for point in points], dtype=np.float64) for name in metrics},
             repeated_words=np.array([repeated_word_share(point.text or "") for point in points], dtype=np.float64),
         )
 

@@ -20,6 +20,7 @@ from core.analysis.intervals import mean_interval
 from core.analysis.paired import PairedLength, compare_systems
 from core.analysis.points import NO_TEXT, POLICY, Metric, Point, Points, without_short
 from core.analysis.system_score import COMPARED, ORACLE, TEXTRANK, SystemScore
+from core.metrics.specs import METRICS
 from core.types import SystemKind
 
 _SEED = re.compile(r"(policy\|.+)\|seed=(-?\d+)(?:\|n=\d+)?")
@@ -138,21 +139,22 @@ _Key: TypeAlias = tuple[str, str, int]
 class _Cell:
     """A system at one n: `numbers` are float64 of shape (seeds, articles, metrics, words and repeated words).
 
-    `column` is that of the metric the scores are about. `seeds` is empty for a system without seeds; its numbers then
-    have a first axis of length 1.
+    `metrics` names the metrics, `metric` is what the scores are about. `seeds` is empty for a system without seeds; its
+    numbers then have a first axis of length 1.
     """
 
     articles: tuple[str, ...]
     seeds: tuple[int, ...]
     kind: SystemKind
     numbers: NDArray[np.float64]
-    column: int
+    metrics: tuple[Metric, ...]
+    metric: Metric
     comparable: bool = False
 
     @property
     def scores(self) -> NDArray[np.float64]:
         """Of shape (seeds, articles)."""
-        return np.asarray(self.numbers[:, :, self.column])
+        return np.asarray(self.numbers[:, :, self.metrics.index(self.metric)])
 
 
 def _order(key: _Key, kind: SystemKind) -> tuple[str, int, str, int]:
@@ -165,10 +167,7 @@ def _score(
     key: _Key, cell: _Cell, versus: Mapping[str, PairedLength], gap_closed: float | None, training_f1: float | None
 ) -> SystemScore:
     dataset, system, n = key
-    # The order: the metrics that every summary has, others, the words, and the repeated words last.
-    f1, rouge1, rouge2, rougel, efficiency, density, coverage, *_, words, repeated_words = cell.numbers.mean(
-        axis=(0, 1)
-    ).tolist()
+    *means, words, repeated_words = cell.numbers.mean(axis=(0, 1)).tolist()
     return SystemScore(
         dataset=dataset,
         system=system,
@@ -177,13 +176,7 @@ def _score(
         articles=len(cell.articles),
         score=mean_interval(cell.scores.mean(axis=0)),
         seeds=dict(zip(cell.seeds, cell.scores.mean(axis=1).tolist(), strict=True)) if cell.seeds else {},
-        bertscore_f1=f1,
-        rouge1_f1=rouge1,
-        rouge2_f1=rouge2,
-        rougel_f1=rougel,
-        efficiency=efficiency,
-        density=density,
-        coverage=coverage,
+        means={name: mean for name, mean in zip(cell.metrics, means, strict=True) if name in METRICS},
         words=words,
         repeated_words=repeated_words,
         comparable=cell.comparable,
@@ -195,7 +188,7 @@ def _score(
 
 def _cells(points: Points, metric: Metric) -> dict[_Key, _Cell]:
     cells = {}
-    column = list(points.scores).index(metric)
+    metrics = tuple(points.scores)
     for axes in build_axes(points):
         present, values = _present(axes), _values(axes)
         methods: dict[str, list[int]] = {}
@@ -210,7 +203,9 @@ def _cells(points: Points, metric: Metric) -> dict[_Key, _Cell]:
                     articles = tuple(axes.articles[i] for i in common.tolist())
                     seeds = tuple(sorted(seed for seed, _ in with_summaries if seed is not None))
                     numbers = np.ascontiguousarray(values[rows, k][:, common])
-                    cells[axes.dataset, system, n] = _Cell(articles, seeds, axes.kinds[rows[0]], numbers, column)
+                    cells[axes.dataset, system, n] = _Cell(
+                        articles, seeds, axes.kinds[rows[0]], numbers, metrics, metric
+                    )
     return cells
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.analysis.intervals import Interval
 from core.analysis.paired import PairedLength
-from core.analysis.points import LEAD
+from core.analysis.points import LEAD, Metric
 from core.types import SystemKind
 
 TEXTRANK = "textrank"
@@ -23,6 +23,7 @@ class SystemScore:
         score: the mean of the metric that `policy_scores` was asked for, with its 95 % interval over articles.
         seeds: for a policy, the mean of each of its seeds. Empty for any other system. Here and in every other number,
             only articles count for which all seeds have a summary.
+        means: over its seeds and articles, by each of `METRICS`.
         words: mean number of words of the summaries. Most systems write n.
         repeated_words: share of words that occurred earlier in the summary (`repeated_word_share`).
         comparable: whether it may be compared with the others at this n. All comparable systems are judged on the same
@@ -42,13 +43,7 @@ class SystemScore:
     articles: int
     score: Interval
     seeds: Mapping[int, float]
-    bertscore_f1: float
-    rouge1_f1: float
-    rouge2_f1: float
-    rougel_f1: float
-    efficiency: float
-    density: float
-    coverage: float
+    means: Mapping[Metric, float]
     words: float
     repeated_words: float
     comparable: bool
@@ -67,4 +62,4 @@ class SystemScore:
 
     @property
     def test_vs_training(self) -> float | None:
-        return None if self.training_f1 is None else self.bertscore_f1 - self.training_f1
+        return None if self.training_f1 is None else self.means["bertscore_f1"] - self.training_f1

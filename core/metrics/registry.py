@@ -7,6 +7,9 @@ from core.metrics.config import Options
 from core.metrics.metric import Metric
 from core.registry import Registry
 
+NEED_SOURCE = ("density", "coverage")
+"""Those that compare a summary with its article."""
+
 # Each is given the name that was asked for, and the options.
 METRICS: Registry[Callable[[str, Options], Metric]] = Registry(
     "metric",
@@ -23,14 +26,13 @@ METRICS: Registry[Callable[[str, Options], Metric]] = Registry(
         "meteor": "core.metrics.meteor:make_meteor",
         "bertscore": "core.metrics.bertscore_metric:make_bertscore",
         "efficiency": "core.metrics.bertscore_metric:make_efficiency",
-        **dict.fromkeys(("density", "coverage"), "core.metrics.surface:make_source_metric"),
+        **dict.fromkeys(NEED_SOURCE, "core.metrics.surface:make_source_metric"),
         "dialogsum": "core.metrics.rouge_variants:make_dialogsum",
     },
     besides=", besides rougeN for any N, and rougeSN and rougeSUN for any gap N",
 )
 # Names that stand in no list, and one that does and is made likewise.
 _PATTERNS = {r"rouge[1-9][0-9]*": "rouge1", r"rougeSU?[0-9]+": "rougeS"}
-NEED_SOURCE = ("density", "coverage")
 NEED_BACKBONE = ("bertscore", "efficiency")
 
 

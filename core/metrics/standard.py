@@ -7,10 +7,11 @@ import torch
 
 from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.metrics.rouge import Rouge
-from core.metrics.surface import coverage, density, efficiency
+from core.metrics.specs import as_columns
+from core.metrics.surface import SOURCE_METRICS, efficiency
 from core.sweep_plan import MetricsConfig
 from core.text.words import count_words
-from core.types import Article, Score, Scores
+from core.types import Article, Score
 
 
 class StandardMetrics:
@@ -33,8 +34,8 @@ class StandardMetrics:
         self,
         summaries: Sequence[tuple[Article, str]],
         known: Mapping[tuple[Article, str], Score] = MappingProxyType({}),
-    ) -> list[Scores]:
-        """Scores of each (article, summary text), all embedded together; equal pairs are scored once.
+    ) -> list[Mapping[str, float]]:
+        """Scores by column of each (article, summary text), all embedded together; equal pairs are scored once.
 
         Args:
             summaries: what to score.
@@ -47,18 +48,20 @@ class StandardMetrics:
         rouge = {(article, text): self._rouge.score(text, article.references) for article, text in unique}
         words = {text: count_words(text) for _, text in unique}
         from_article = {
-            (article, text): (density(text, article.text), coverage(text, article.text)) for article, text in unique
+            (article, text): {metric.name: metric.measure(text, article.text) for metric in SOURCE_METRICS}
+            for article, text in unique
         }
         by_bertscore = {**dict(zip(new, bertscores(), strict=True)), **known}
         scores = {
-            pair: Scores(
-                bertscore=by_bertscore[pair],
-                rouge1=rouge[pair]["rouge1"],
-                rouge2=rouge[pair]["rouge2"],
-                rougel=rouge[pair]["rougeL"],
-                efficiency=efficiency(by_bertscore[pair].f1, words[pair[1]]),
-                density=from_article[pair][0],
-                coverage=from_article[pair][1],
+            pair: as_columns(
+                {
+                    "bertscore": by_bertscore[pair],
+                    "rouge1": rouge[pair]["rouge1"],
+                    "rouge2": rouge[pair]["rouge2"],
+                    "rougel": rouge[pair]["rougeL"],
+                    "efficiency": efficiency(by_bertscore[pair].f1, words[pair[1]]),
+                    **from_article[pair],
+                }
             )
             for pair in unique
         }

@@ -106,8 +106,12 @@ class SourceMetric(MeanOverRows):
         return self.measure(row.prediction, row.source)
 
 
+DENSITY = SourceMetric("density", DENSITY_SIGNATURE, density)
+COVERAGE = SourceMetric("coverage", COVERAGE_SIGNATURE, coverage)
+SOURCE_METRICS = (DENSITY, COVERAGE)
+"""Those that every stored summary has."""
+
+
 def make_source_metric(name: str, options: Options) -> SourceMetric:
-    """See `core.metrics.registry`: `density` or `coverage`."""
-    if name == "density":
-        return SourceMetric(name, DENSITY_SIGNATURE, density)
-    return SourceMetric(name, COVERAGE_SIGNATURE, coverage)
+    """See `core.metrics.registry`: one of `SOURCE_METRICS`."""
+    return next(metric for metric in SOURCE_METRICS if metric.name == name)

@@ -19,9 +19,10 @@ import numpy as np
 from core.errors import PluginError
 from core.metrics.metric import FloatArray, MeanOverRows, Row
 from core.metrics.registry import is_metric
+from core.metrics.specs import BY_COLUMN, SPECS
 from core.plugins.call import blaming, definition, file_of, in_brackets, require_signature
 from core.plugins.load import Judge, Plugin
-from core.types import Scores, Summary
+from core.types import Summary
 
 METRIC_OF_PLUGIN = "plugin:"
 """What follows the name in the signature of a plugin's metric, and of no other."""
@@ -160,7 +161,5 @@ def _require_name(name: str, owner: str) -> None:
 
 
 def _columns() -> set[str]:
-    """Those of a stored summary, by `core.types`."""
-    values = {"scores", *(field.name for field in fields(Summary)), *(field.name for field in fields(Scores))}
-    parts = {f"{field.name}_{part}" for field in fields(Scores) for part in ("precision", "recall", "f1")}
-    return values | parts
+    """Those of a stored summary."""
+    return {*(field.name for field in fields(Summary)), *BY_COLUMN, *(spec.name for spec in SPECS)}

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from core.metrics.specs import CHOICES
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl, parse_lengths
 from jobs.commands.shared import newest, reading, store_flag
 from jobs.terminal.busy import busy
@@ -31,11 +32,7 @@ def compare(
     ] = None,
     metric: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, the same with _precision or _recall in place of _f1, "
-            "efficiency, density, coverage, or a plugin's.",
-        ),
+        typer.Option(metavar="NAME", help=f"{CHOICES}."),
     ] = "bertscore_f1",
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,

@@ -84,7 +84,7 @@ def score(
     from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
     from jobs.score import compute as scores
     from jobs.score.show import print_score
-    from jobs.terminal.language_warning import warn_of_texts
+    from jobs.terminal.warnings import warn_of_texts
 
     chosen = Options(**{one.name: getattr(how, one.name) for one in fields(Options)})
     if how.per_row is not None:

@@ -37,7 +37,7 @@ def summarize(
 
     from core.learning.writer import PolicyWriter
     from core.text.words import count_words
-    from jobs.terminal.language_warning import warn_of_texts
+    from jobs.terminal.warnings import warn_of_texts
 
     chosen = choose_policies(store, run, system)
     lengths = lengths or sorted(chosen.checkpoints)

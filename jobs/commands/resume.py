@@ -155,7 +155,7 @@ def add(
 
 def _extend(opened: "Store", run_id: str, files: "list[PredictionsSpec]") -> None:
     from jobs.plan.job import plan_with
-    from jobs.terminal.coverage_warning import warn_of_coverages
+    from jobs.terminal.warnings import warn_of_coverages
 
     pinned = plan_with(opened.require_free(run_id, socket.gethostname()), files)
     warn_of_coverages(pinned, err)

@@ -107,7 +107,7 @@ def _main_reason(outcome: "Outcome", store: str) -> str:
     """What most of the failed articles failed with, to append to their number."""
     from core.errors import StoreError
     from jobs.terminal.console import printable
-    from jobs.terminal.failure_reasons import failure_reasons
+    from jobs.terminal.run_status import failure_reasons
 
     try:
         with reading(store) as opened:

@@ -150,10 +150,7 @@ def _submit(
 
 def _warn(pinned: "Pinned") -> None:
     """Say what of a run may not be as it was meant."""
-    from jobs.terminal.controls_warning import warn_of_controls
-    from jobs.terminal.coverage_warning import warn_of_coverages
-    from jobs.terminal.language_warning import warn_of_corpora
-    from jobs.terminal.repeats_warning import warn_of_repeats
+    from jobs.terminal.warnings import warn_of_controls, warn_of_corpora, warn_of_coverages, warn_of_repeats
 
     corpora = (*(pinned.training.corpora if pinned.training else ()), *pinned.corpora)
     warn_of_corpora(corpora, pinned.language, err)

@@ -10,8 +10,7 @@ from core.analysis.paired import ALPHA
 from core.types import SystemKind
 from jobs.compare.compute import RunComparison
 from jobs.store import RunInfo
-from jobs.terminal.caution import SKEWED, few
-from jobs.terminal.length_note import length_notes
+from jobs.terminal.caution import SKEWED, few, length_notes
 from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
 from jobs.terminal.parted_table import Column, print_table
 from jobs.terminal.table_style import print_line, print_metric, print_title, role

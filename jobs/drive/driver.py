@@ -23,6 +23,7 @@ from core.sweep_plan import SweepPlan
 from core.workers import EpisodePlan
 from jobs.drive.bundles import require_known_articles, unfinished_bundles
 from jobs.drive.equal_failures import EqualFailures
+from jobs.drive.heartbeat import Heart
 from jobs.drive.pools import REAL, Engine, Makers, Pools, open_pools
 from jobs.drive.run import FREE, Claim, Outcome, Run, take_run
 from jobs.drive.stages import require_complete, run_stage
@@ -119,6 +120,22 @@ def resume(
     fetch_models(to_do)
     with open_pools(pinned.recipe, engine, run_id, console, makers, to_do) as pools:
         return _drive(store, run_id, pinned, pools, console, claim, log_to)
+
+
+def drive_alone(store: Store, run_id: str, pinned: Pinned, pools: Pools, console: Console) -> None:
+    """Create a run in a store that nobody else uses, and do all its work; only its progress is shown.
+
+    No heart beats and nobody watches: an error, or Ctrl-C, is the caller's.
+
+    Raises:
+        NwsError: whatever the work raises.
+    """
+    store.create_run(pinned.run_spec(), run_id)
+    epoch = store.claim_run(run_id, socket.gethostname(), os.getpid())
+    heart = Heart(store, run_id, epoch, Console(quiet=True))
+    run = Run(store, run_id, epoch, heart)
+    _run_all(run, pinned, pools, console, NO_TRACKERS)
+    run.finish("done")
 
 
 def fetch_models(plans: Iterable[SweepPlan | EpisodePlan]) -> None:

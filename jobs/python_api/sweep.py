@@ -1,28 +1,24 @@
-"""A sweep over n in this process: the work of `nws submit baselines`, without Ray and without a store."""
+"""A sweep over n in this process: the work of `nws submit baselines`, without Ray and without a store to keep."""
 
 import contextlib
-from array import array
+import tempfile
+import weakref
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from core.article_ids import ArticleIds
-from core.errors import NwsError, RecipeError
+from core.errors import CorpusError, NwsError, RecipeError
 from core.text.corpus import DatasetSpec
-from core.types import Landed
 from jobs.python_api.articles import NAME, corpus_of
-from jobs.python_api.collect_sweep import collect_sweep
-from jobs.python_api.sweep_result import SweepResult
+from jobs.python_api.result import SWEEP, Result
+from jobs.store import open_store
 from jobs.terminal.console import PrintableConsole
 
 if TYPE_CHECKING:
-    from jobs.drive.pools import Pools
-    from jobs.plan.pinned import Pinned, PlannedStage
+    from jobs.plan.pinned import Pinned
 
 SYSTEMS = ("textrank", "lexrank", "position")
 CONTROLS = ("lead", "random")
 """What every sweep has: without them nobody can tell what length alone gains."""
-_NOTHING = ArticleIds.of(())
 
 
 def sweep(
@@ -39,11 +35,12 @@ def sweep(
     text_field: str | None = None,
     reference_field: str | None = None,
     key_field: str | None = None,
-) -> SweepResult:
+) -> Result:
     """Let every system summarise every article at every n, and score each summary against the article's references.
 
     The numbers are those of `nws submit baselines` with the same articles and options: texts byte for byte, scores to
-    1e-6. It runs in this process, on a GPU where there is one, else on one CPU thread.
+    1e-6. It runs in this process, on a GPU where there is one, else on one CPU thread. Its summaries are in a temporary
+    file, which is removed with the result: what is to stay is written by `to_pandas` and `report`.
 
     Args:
         articles: a list of dicts, a frame of pandas, polars or Arrow, or a `datasets.Dataset`. A row is an article. Its
@@ -88,8 +85,15 @@ def sweep(
     >>> print(sweep.recommended().answer[0])
     no n can be recommended yet: 6 articles cannot tell 3 n apart; largest gain over random +.030 at n = 7, 95 %
     interval -.102 to .163.
+    >>> sweep.compare("textrank", "lead")[["n", "wins", "losses"]]
+        n  wins  losses
+    0   7     3       3
+    1   9     3       3
+    2  11     2       4
     >>> len(sweep.failures())
     0
+    >>> len(sweep.points) == len(sweep.rows) == 54 and not sweep.failed
+    True
     >>> sweep.plot().save("curve.png")
     """
     from core.plugins.load import PluginSpec
@@ -139,44 +143,35 @@ def _plan(articles: object, spec: DatasetSpec, given: dict[str, Any]) -> "Pinned
             raise
         _, _, problems = str(error).partition("\n")  # the first line is about a file that nobody has named
         raise RecipeError(f"The sweep cannot be made as it was asked for:\n{problems}") from None
+    # Whoever swept a frame wants what can be had of it, whatever its first rows are.
+    recipe = recipe.model_copy(update={"stop_after_equal_failures": None})
     pinned = with_own(pin(recipe, (corpus_of(articles, spec),)))
     require_readable(pinned)
     return pinned
 
 
-def _run(pinned: "Pinned") -> SweepResult:
-    """Go through the stages like the driver of a run, without a store."""
+def _run(pinned: "Pinned") -> Result:
+    """Drive the run in a store of its own, which is removed with the result."""
+    from jobs.drive.driver import drive_alone
     from jobs.drive.pools import open_pools
-    from jobs.terminal.language_warning import warn_of_corpora
-    from jobs.terminal.repeats_warning import warn_of_repeats
+    from jobs.terminal.warnings import warn_of_corpora, warn_of_repeats
 
     console = PrintableConsole(stderr=True, soft_wrap=True, force_jupyter=False)
     warn_of_corpora(pinned.corpora, pinned.language, console)
     warn_of_repeats(pinned.corpora, console)
-    started = datetime.now(UTC)
-    with _threads_kept(), open_pools(pinned.recipe, "inline", NAME, console) as pools:
-        stages = {planned.stage.name: _run_stage(pinned, planned, pools, console) for planned in pinned.stages}
-        return collect_sweep(pinned, stages, pools.device, pools.arithmetic(), started)
-
-
-def _run_stage(pinned: "Pinned", planned: "PlannedStage", pools: "Pools", console: PrintableConsole) -> list[Landed]:
-    from jobs.drive.bundles import unfinished_bundles
-    from jobs.drive.progress import run_progress
-
-    landed: list[Landed] = []
-    with (
-        pools.open_sweep(planned.plan) as pool,
-        run_progress(console, pinned.articles, 0, _ignore, _ignore) as advance,
-    ):
-        for group in pool.map(unfinished_bundles(pinned, _NOTHING, array("Q"))):
-            failed = sum(len(result.failures) for _, result in group)
-            advance(sum(len(bundle) for bundle, _ in group) - failed, failed)
-            landed += group
-    return landed
-
-
-def _ignore(*args: object, **fields: object) -> None:
-    """Ignore the progress, which a driver would store."""
+    with contextlib.ExitStack() as on_error:
+        folder = on_error.enter_context(tempfile.TemporaryDirectory(prefix="nws-sweep-"))
+        store = on_error.enter_context(open_store(f"sqlite:///{folder}/nws.db"))
+        with _threads_kept(), open_pools(pinned.recipe, "inline", SWEEP, console) as pools:
+            drive_alone(store, SWEEP, pinned, pools, console)
+        result = Result(store, store.run_info(SWEEP))
+        if not result.info.summaries:
+            articles, first = result.info.total_articles, result.failed[0]
+            raise CorpusError(
+                f"No article could be summarised. The first of {articles}, {first.key!r}: {first.message}"
+            )
+        weakref.finalize(result, on_error.pop_all().close)
+    return result
 
 
 @contextlib.contextmanager

@@ -8,8 +8,8 @@ from core.analysis.intervals import Interval
 from core.types import SystemKind
 from jobs.report.latex_table import cell, tabular
 from jobs.store import RunInfo
+from jobs.terminal.caution import NOT_EQUAL
 from jobs.terminal.console import printable
-from jobs.terminal.length_note import NOT_EQUAL
 from jobs.terminal.metrics import metric_name, metric_signature
 from jobs.terminal.numerals import decimals
 from jobs.terminal.table_style import role

@@ -198,7 +198,7 @@ def _written_json(written: Written) -> dict[str, Any]:
             "words": summary.words,
             "text": summary.text,
         },
-        "scores": {**summary.scores.columns(), **summary.plugin_scores},
+        "scores": {**summary.scores, **summary.plugin_scores},
         "extra": dict(summary.extra),
         "positions": list(written.positions),
     }

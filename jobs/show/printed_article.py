@@ -6,6 +6,7 @@ from itertools import groupby
 from rich.console import Console
 from rich.text import Text
 
+from core.metrics.specs import SPECS
 from core.text.alignment import bare_spans
 from core.text.words import count_words
 from core.types import Article
@@ -16,7 +17,6 @@ from jobs.terminal.table_style import print_line, print_title, role
 
 _INDENT = 2
 _MARK = "bold reverse"
-_METRICS = {"BERTScore": "bertscore", "ROUGE-1": "rouge1", "ROUGE-2": "rouge2", "ROUGE-L": "rougel"}
 
 
 def print_shown(shown: Shown, console: Console) -> None:
@@ -137,7 +137,7 @@ def _print_written(written: Written, console: Console) -> None:
     if summary.words != summary.n:
         name.append(f"  {summary.words} words", style="not bold dim")
     console.print(name)
-    scores = "  ".join(f"{name} {decimals(getattr(summary.scores, metric).f1)}" for name, metric in _METRICS.items())
+    scores = "  ".join(f"{spec.label} {decimals(summary.scores[spec.column])}" for spec in SPECS if spec.has_parts)
     scores += "".join(f"  {name} {decimals(value)}" for name, value in summary.plugin_scores.items())
     _print_indented(Text(scores), console)
     draws = summary.extra.get("draws")

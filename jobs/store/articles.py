@@ -11,7 +11,8 @@ from typing import Any
 from sqlalchemy import JSON, Connection, Row, RowMapping, Select, exists, func, or_, select, union
 from sqlalchemy.orm import aliased
 
-from core.types import PLUGIN_SCORES, Article, Scores, Summary, SystemKind
+from core.metrics.specs import BY_COLUMN
+from core.types import PLUGIN_SCORES, Article, Summary, SystemKind
 from jobs.store.database import Database, reads
 from jobs.store.tables import ArticleRow, FailureRow, SummaryRow, SystemRow
 
@@ -202,7 +203,7 @@ def _summary(row: Row[Any]) -> Summary:
     others = {name: value for name, value in row.extra.items() if name != PLUGIN_SCORES}
     extra = {name: tuple(value) if isinstance(value, list) else value for name, value in others.items()}
     plugin_scores = row.extra.get(PLUGIN_SCORES, {})
-    scores = Scores.from_columns(row._mapping)  # type: ignore[arg-type]
+    scores = {column: row._mapping[column] for column in BY_COLUMN}
     return Summary(row.article_id, row.system, row.n, row.text, row.words, row.seconds, scores, extra, plugin_scores)
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Float, case, cast, column, delete, func, or_, select, table, update
 
+from core.metrics.specs import F1S
 from jobs.store.database import Database, reads
 from jobs.store.engine import insert_new
 from jobs.store.tables import Base, RunBestRow, RunMeanRow, RunRow, SummaryRow
@@ -70,7 +71,7 @@ _ASKED = SummaryRow.extra["words_asked"].as_integer()
 _WRITTEN = SummaryRow.extra["words_written"].as_integer()
 _PROMPT = SummaryRow.extra["prompt_tokens"].as_integer()
 _COMPLETION = SummaryRow.extra["completion_tokens"].as_integer()
-_MEANS = tuple(f"{name}_mean" for name in ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1"))
+_MEANS = tuple(f"{metric}_mean" for metric in F1S)
 _CURVE = table("sweep_curve", *map(column, ("run_id", "dataset", "system", "n", "articles", *_MEANS)))
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, Row, select
 
-from core.analysis import METRICS, PARTS, Metric, Points
+from core.analysis import METRICS, Metric, Points
 from core.analysis.points import text_keys
+from core.metrics.specs import BY_COLUMN
 from core.text.words import repeated_word_share
 from core.types import PLUGIN_SCORES
 from jobs.store.tables import ArticleRow, SummaryRow, SystemRow
@@ -64,7 +65,7 @@ def read_points(
 
 def _score(metric: Metric) -> ColumnElement[float]:
     """The column of a metric, or its place in `extra` for one of a plugin; null if a summary has no such score."""
-    if metric in METRICS or metric in PARTS:
+    if metric in BY_COLUMN:
         return SummaryRow.__table__.columns[metric]
     value: ColumnElement[float] = SummaryRow.extra[PLUGIN_SCORES][metric].as_float()
     return value

@@ -133,7 +133,7 @@ def check_landed(articles: Sequence[Article], result: BundleResult) -> None:
                 )
     for summary in result.summaries:
         where = f"the summary of article {summary.article_id} by {summary.system!r} at n={summary.n}"
-        scores = {**summary.scores.columns(), **summary.plugin_scores}
+        scores = {**summary.scores, **summary.plugin_scores}
         stored = {"seconds": summary.seconds} | scores | dict(summary.extra)
         texts = [summary.text, summary.system]
         for name, value in stored.items():
@@ -234,7 +234,7 @@ def summary_row(run_id: str, summary: Summary) -> dict[str, Any]:
         "words": summary.words,
         "seconds": summary.seconds,
         "extra": stored_extra(summary),
-        **summary.scores.columns(),
+        **summary.scores,
     }
 
 

@@ -1,7 +1,7 @@
 """The tables. Their views are literal SQL in the migrations."""
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     JSON,
@@ -19,6 +19,8 @@ from sqlalchemy import (
     TypeDecorator,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from core.metrics.specs import BY_COLUMN, SPECS
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -137,8 +139,18 @@ class ArticleRow(Base):
     content_hash: Mapped[str] = mapped_column(String(64))
 
 
-class SummaryRow(Base):
-    """What one system wrote for one article at one length. The metric columns are `core.types.Scores.columns()`.
+class _ScoreColumns:
+    """The columns of every stored metric."""
+
+    if TYPE_CHECKING:
+        bertscore_f1: Mapped[float]  # which queries name
+
+    for _column in BY_COLUMN:
+        vars()[_column] = mapped_column(Double, nullable=False)
+
+
+class SummaryRow(_ScoreColumns, Base):
+    """What one system wrote for one article at one length.
 
     `extra` is what the system has to tell; under `PLUGIN_SCORES` it has the values of metrics from outside, by name.
     `reused_from` is the run that computed it, where this one copied it from there, with what it cost there (`seconds`).
@@ -154,23 +166,8 @@ class SummaryRow(Base):
     text: Mapped[str]
     words: Mapped[int]
     seconds: Mapped[float]
-    bertscore_precision: Mapped[float]
-    bertscore_recall: Mapped[float]
-    bertscore_f1: Mapped[float]
-    rouge1_precision: Mapped[float]
-    rouge1_recall: Mapped[float]
-    rouge1_f1: Mapped[float]
-    rouge2_precision: Mapped[float]
-    rouge2_recall: Mapped[float]
-    rouge2_f1: Mapped[float]
-    rougel_precision: Mapped[float]
-    rougel_recall: Mapped[float]
-    rougel_f1: Mapped[float]
-    efficiency: Mapped[float]
-    density: Mapped[float]
-    coverage: Mapped[float]
-    extra: Mapped[dict[str, Any]]
-    reused_from: Mapped[str | None]
+    extra: Mapped[dict[str, Any]] = mapped_column(sort_order=1)  # behind the scores
+    reused_from: Mapped[str | None] = mapped_column(sort_order=1)
 
 
 class FailureRow(Base):
@@ -188,7 +185,15 @@ class FailureRow(Base):
     failed_at: Mapped[datetime]
 
 
-class RunMeanRow(Base):
+class _MeanColumns:
+    """The averages of every stored metric."""
+
+    for _spec in SPECS:
+        for _average in _spec.averages:
+            vars()[_average] = mapped_column(Double, nullable=False)
+
+
+class RunMeanRow(_MeanColumns, Base):
     """Of a run that has ended: means over the `articles` that a system has at n, for the views.
 
     `of_articles` are those that any system has there. An `_ss` is the sum of squared deviations from the mean.
@@ -202,19 +207,6 @@ class RunMeanRow(Base):
     n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     articles: Mapped[int]
     of_articles: Mapped[int]
-    bertscore_f1_mean: Mapped[float]
-    bertscore_f1_ss: Mapped[float]
-    bertscore_precision_mean: Mapped[float]
-    bertscore_recall_mean: Mapped[float]
-    rouge1_f1_mean: Mapped[float]
-    rouge1_f1_ss: Mapped[float]
-    rouge2_f1_mean: Mapped[float]
-    rouge2_f1_ss: Mapped[float]
-    rougel_f1_mean: Mapped[float]
-    rougel_f1_ss: Mapped[float]
-    efficiency_mean: Mapped[float]
-    density_mean: Mapped[float]
-    coverage_mean: Mapped[float]
 
 
 class RunBestRow(Base):

@@ -7,19 +7,15 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
+from core.metrics.specs import METRICS, SPECS
+
 # In the order of the columns; those with True have a standard deviation, too.
 _METRICS = {
-    "bertscore_f1": True,
-    "bertscore_precision": False,
-    "bertscore_recall": False,
-    "rouge1_f1": True,
-    "rouge2_f1": True,
-    "rougel_f1": True,
-    "efficiency": False,
-    "density": False,
-    "coverage": False,
+    column: f"{column}_ss" in spec.averages
+    for spec in SPECS
+    for column in (spec.column, *spec.parts)
+    if f"{column}_mean" in spec.averages
 }
-_ON_LEADERBOARD = ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density", "coverage")
 _PLACE = ("run_id", "dataset", "system", "n", "articles", "of_articles")
 # The columns of the tables `run_means` and `run_best_n`. An `_ss` is the sum of squared deviations from the mean.
 _MEANS = (
@@ -136,7 +132,7 @@ SELECT
         ORDER BY m.bertscore_f1_mean DESC
     ) END AS rank,
     m.system, COALESCE(y.kind, 'system') AS kind, m.articles, m.of_articles,
-    {", ".join(f"m.{name}_mean AS {name}" for name in _ON_LEADERBOARD)}
+    {", ".join(f"m.{name}_mean AS {name}" for name in METRICS)}
 FROM ({_of_all_runs(_MEANS, "run_means", "live_means")}) AS m
 LEFT JOIN systems AS y ON y.run_id = m.run_id AND y.system = m.system
 """,

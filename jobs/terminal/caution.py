@@ -1,6 +1,6 @@
-"""The caution that every table adds when its numbers are over few articles."""
+"""What tables and answers say where numbers are over few articles, or systems do not all write n words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from core.analysis import Metric
 from core.analysis.intervals import FEW_ARTICLES
@@ -9,6 +9,10 @@ from jobs.terminal.numerals import counted
 
 SKEWED = "The differences are so skewed for their number that such verdicts may be wrong in more than 7 % of cases"
 """Of verdicts on differences that are `PairedLength.too_skewed`; which verdicts they are is said next."""
+NOT_EQUAL = (
+    "Where systems do not write n words, they are not compared at equal length: a longer summary has a higher F1 "
+    "because of its length alone."
+)
 
 
 def few(count: int, noun: str = "articles") -> str | None:
@@ -33,3 +37,31 @@ def basis(points: Sequence[tuple[int, int]], noun: str, metric: Metric) -> Itera
     yield f"It rests on {size} at {span}, in {metric_name(metric)}."
     if caution := few(fewest):
         yield caution
+
+
+def length_notes(words: Mapping[str, Mapping[int, float]]) -> tuple[str, ...]:
+    """Which systems do not write n words, and what that means for comparisons; nothing if all do.
+
+    Args:
+        words: by system and n the mean number of words.
+    """
+    told = tuple(filter(None, (_writes_other_lengths(system, by_n) for system, by_n in words.items())))
+    return (*told, NOT_EQUAL) if told else ()
+
+
+def _writes_other_lengths(system: str, words: Mapping[int, float]) -> str | None:
+    """A sentence that says how many words a system writes, at the n from which that is farthest.
+
+    Args:
+        system: its name.
+        words: mean number of words by n.
+
+    Returns:
+        None if it always writes n words.
+    """
+    other = {n: mean for n, mean in words.items() if mean != n}
+    if not other:
+        return None
+    n = max(other, key=lambda n: (abs(1 - other[n] / n), n))
+    at = "" if len(words) == 1 else f"; at {len(other)} of {len(words)} n it is not n"
+    return f"{system} wrote {other[n]:.1f} words on average at n = {n}{at}."

@@ -1,44 +1,18 @@
 """The stored metrics as people name and read them, and what of a run's signatures tells how each was computed."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from core.analysis import METRICS, PARTS, Metric
 from core.errors import RecipeError
+from core.metrics.specs import BY_COLUMN
 from core.plugins.plugin_metric import METRIC_OF_PLUGIN
 from core.registry import did_you_mean
 from jobs.store import RunInfo
 
-_NAMES: Mapping[Metric, str] = {
-    "bertscore_f1": "BERTScore F1",
-    "rouge1_f1": "ROUGE-1 F1",
-    "rouge2_f1": "ROUGE-2 F1",
-    "rougel_f1": "ROUGE-L F1",
-    "efficiency": "BERTScore F1 per word",
-    "density": "density",
-    "coverage": "coverage",
-    "bertscore_precision": "BERTScore precision",
-    "bertscore_recall": "BERTScore recall",
-    "rouge1_precision": "ROUGE-1 precision",
-    "rouge1_recall": "ROUGE-1 recall",
-    "rouge2_precision": "ROUGE-2 precision",
-    "rouge2_recall": "ROUGE-2 recall",
-    "rougel_precision": "ROUGE-L precision",
-    "rougel_recall": "ROUGE-L recall",
-}
 NOT_RECORDED = "not recorded"
+_DECIMALS = 3
 
-_SIGNATURES: Mapping[Metric, tuple[str, ...]] = {
-    "bertscore_f1": ("bertscore",),
-    "rouge1_f1": ("rouge",),
-    "rouge2_f1": ("rouge",),
-    "rougel_f1": ("rouge",),
-    "efficiency": ("efficiency", "bertscore"),
-    "density": ("density",),
-    "coverage": ("coverage",),
-    **{part: ("bertscore" if part.startswith("bertscore") else "rouge",) for part in PARTS},
-}
-_SMALL: Metric = "efficiency"
 _REVISION = re.compile(r"@([0-9a-f]{7})[0-9a-f]{33,}")
 _OFF = re.compile(r".*:no")
 _VERSION = re.compile(r"(like|transformers|version):.*")
@@ -73,12 +47,13 @@ def find_metric(name: str, to: str, *runs: RunInfo) -> Metric:
 
 def metric_name(metric: Metric) -> str:
     """As tables, plots and sentences call it; a plugin's metric goes by its own name."""
-    return _NAMES.get(metric, metric)
+    return BY_COLUMN[metric].columns[metric] if metric in BY_COLUMN else metric
 
 
 def metric_signature(run: RunInfo, metric: Metric) -> str:
     """Every option that made the numbers of `metric` in a run; `NOT_RECORDED` where a part of them is missing."""
-    parts = [run.signatures.get(name) for name in _SIGNATURES.get(metric, (metric,))]
+    names = BY_COLUMN[metric].signatures if metric in BY_COLUMN else (metric,)
+    parts = [run.signatures.get(name) for name in names]
     return "|".join(filter(None, parts)) if all(parts) else NOT_RECORDED
 
 
@@ -100,5 +75,5 @@ def metric_label(metric: Metric, signature: str) -> str:
 
 
 def metric_places(metric: Metric) -> int:
-    """Decimals to print: F1 per word is a tenth of F1, or less."""
-    return 4 if metric == _SMALL else 3
+    """Decimals to print."""
+    return BY_COLUMN[metric].decimals if metric in BY_COLUMN else _DECIMALS

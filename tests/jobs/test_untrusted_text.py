@@ -3,9 +3,10 @@
 import re
 
 import pytest
+from made_scores import make_scores
 from system_kinds import kind_of
 
-from core.types import Article, BundleResult, Failure, Score, Scores, Summary
+from core.types import Article, BundleResult, Failure, Score, Summary
 from jobs.store import LogLine, RunSpec, Store, open_store
 
 # Clears the screen; a link (OSC 8); a title (with C1); overwrites the line; overrides and isolates.
@@ -31,7 +32,7 @@ def fill(store: Store) -> str:
     of = [Article(EVIL, "test", f"{EVIL}{i}", f"News {EVIL} of {i}.", (f"News {EVIL} {i}.",)) for i in range(9)]
     score = Score(0.5, 0.5, 0.5)
     written = [
-        Summary(article.id, system, 3, f"News {EVIL} of", 3, 0.1, Scores(score, score, score, score, 0.1, 1.0, 1.0))
+        Summary(article.id, system, 3, f"News {EVIL} of", 3, 0.1, make_scores(score, efficiency=0.1))
         for article in of[1:]
         for system in SYSTEMS
     ]

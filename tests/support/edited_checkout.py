@@ -17,7 +17,8 @@ from types import SimpleNamespace
 from rich.console import Console
 from cluster.article_work import Work
 from core.summarizers.lead import Lead
-from core.types import Score, Scores, SegmentedArticle, Summary
+from core.metrics.specs import BY_COLUMN
+from core.types import SegmentedArticle, Summary
 from jobs.drive import driver
 from jobs.drive.pools import REAL, Makers
 from jobs.plan.job import find_job
@@ -32,7 +33,7 @@ def slowly(plans):
 
 def lead(bundle):
     # The system without scores, which would take seconds to load.
-    scores = Scores(*[Score(1.0, 1.0, 1.0)] * 4, efficiency=1.0, density=1.0, coverage=1.0)
+    scores = dict.fromkeys(BY_COLUMN, 1.0)
     for segmented in bundle:
         (draft,) = Lead().summarize(SimpleNamespace(segmented=segmented), [3])
         yield Summary(segmented.article.id, "lead", 3, draft.text, 3, 0.0, scores)

@@ -14,9 +14,11 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
+from made_scores import make_scores
+
 from cluster.article_work import Segmenter, Sweeper, Work
 from core.errors import ModelError
-from core.types import Article, Landed, Score, Scores, Segment, SegmentedArticle, Summary
+from core.types import Article, Landed, Score, Segment, SegmentedArticle, Summary
 
 _STEP_BYTES = 64 * 2**20
 _HOG_BYTES = 6 * 2**30
@@ -39,7 +41,7 @@ def together(groups: Iterable[list[Landed]]) -> list[Landed]:
 
 def summary(article_id: str, n: int, text: str) -> Summary:
     score = Score(1 / n, 1.0, n / 10)
-    scores = Scores(score, score, score, score, efficiency=0.1, density=1.0, coverage=1.0)
+    scores = make_scores(score, efficiency=0.1)
     return Summary(article_id, "fake", n, text, len(text.split()), 0.0, scores)
 
 

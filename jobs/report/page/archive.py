@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from core.metrics.specs import BY_COLUMN, SPECS
 from core.text.words import count_words
 from core.types import SystemKind
 from jobs.report.page.charts import looks, short_names
@@ -24,13 +25,7 @@ MOST_BYTES = 22_000_000
 _ARTICLES_OF_A_PART = 16
 _TITLE = 90  # characters of an article in the list
 _NO_SCORE = -32768
-COLUMNS = (
-    *("bertscore_f1", "bertscore_precision", "bertscore_recall"),
-    *("rouge1_f1", "rouge1_precision", "rouge1_recall"),
-    *("rouge2_f1", "rouge2_precision", "rouge2_recall"),
-    *("rougel_f1", "rougel_precision", "rougel_recall"),
-    *("efficiency", "density", "coverage"),
-)
+COLUMNS = tuple(column for spec in SPECS for column in (spec.column, *spec.parts))
 """Scores, in the order in which a part has them."""
 
 
@@ -166,7 +161,7 @@ def _article(article: ArticleTexts, place: Mapping[str, int], row: Mapping[int, 
 
 def scale(column: str) -> int:
     """The factor that makes a score a whole number to embed. More digits would make up most of the page."""
-    return 10_000 if column == "efficiency" else 1000
+    return int(10 ** BY_COLUMN[column].decimals)
 
 
 def _entry(article: ArticleTexts, part: int, at: int) -> dict[str, Any]:

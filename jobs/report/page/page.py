@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from markupsafe import Markup
 from core.analysis import LEAD, METRICS, RANDOM, Comparison, CurvePoint, Metric, Points, kinds_of, lengths_text
 from core.analysis.system_score import TEXTRANK
 from core.errors import NwsError, StoreError
+from core.metrics.specs import SPECS
 from core.whole_files import replacing
 from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
 from jobs.report.page.combine_runs import combine
@@ -24,8 +26,8 @@ from jobs.report.policies.read import policy_results
 from jobs.report.sweep import answer
 from jobs.report.sweep.numbers import Numbers, analyse, require_summaries
 from jobs.store import FailureInfo, RunInfo, Store
+from jobs.terminal.caution import length_notes
 from jobs.terminal.console import written_out
-from jobs.terminal.length_note import length_notes
 from jobs.terminal.metrics import (
     NOT_RECORDED,
     find_metric,
@@ -176,13 +178,14 @@ def render(page: Page) -> str:
         "parts": _parts,
         "recipe_yaml": _recipe_yaml,
         "metric_name": metric_name,
+        "qualities": [spec for spec in SPECS if spec.is_quality],
         "LEAD": LEAD,
         "RANDOM": RANDOM,
         "TEXTRANK": TEXTRANK,
         "most_failures": _MOST_FAILURES,
         "verdict": _verdict,
     }
-    script = (_TEMPLATES / "viewer.js").read_text(encoding="utf-8")
+    script = _viewer()
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     html = environment.get_template("page.html.j2").render(
         page=page,
@@ -192,6 +195,18 @@ def render(page: Page) -> str:
         script_hash=digest,
     )
     return written_out(html)  # control characters, which a name may hold, mean nothing in HTML
+
+
+def _viewer() -> str:
+    """The script, with the stored metrics in place of their names."""
+    metrics = {
+        "METRICS": [(spec.label, spec.name) for spec in SPECS if spec.has_parts],
+        "SINGLE": [(spec.short or spec.label, spec.name, spec.decimals) for spec in SPECS if not spec.has_parts],
+    }
+    script = (_TEMPLATES / "viewer.js").read_text(encoding="utf-8")
+    for name, values in metrics.items():
+        script = script.replace(f'"{name}"', json.dumps(values))
+    return script
 
 
 def _by_n(points: Sequence[CurvePoint]) -> dict[int, CurvePoint]:

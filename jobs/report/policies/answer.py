@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from core.analysis import COMPARED, SystemScore, lengths_text
 from jobs.report.policies.numbers import PolicyNumbers
-from jobs.terminal.caution import basis
-from jobs.terminal.length_note import length_notes
+from jobs.terminal.caution import basis, length_notes
 from jobs.terminal.numerals import listed, percent
 
 

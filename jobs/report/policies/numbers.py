@@ -136,7 +136,9 @@ def policies_json(numbers: PolicyNumbers) -> dict[str, Any]:
 
 
 def _score_json(score: SystemScore) -> dict[str, Any]:
-    values = asdict(score)
+    values: dict[str, Any] = {}
+    for name, value in asdict(score).items():
+        values |= value if name == "means" else {name: value}
     kind = values.pop("kind")
     return {
         **values,

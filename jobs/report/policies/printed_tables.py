@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from core.analysis import COMPARED, PairedLength, SystemScore
+from core.metrics.specs import SPECS
 from core.types import SystemKind
 from jobs.report.policies.answer import sentences, what_is_known
 from jobs.report.policies.learning_curves import LearningLine
@@ -31,14 +32,7 @@ _ROW_NAME_WIDTH = 20
 _QUALITY_WIDTH = 8
 _APART = "°"
 _PAD = "\N{NO-BREAK SPACE}"  # where other cells have a star; rich would strip a blank
-_QUALITIES: Mapping[str, Callable[[SystemScore], str]] = {
-    "ROUGE-1": lambda score: decimals(score.rouge1_f1),
-    "ROUGE-2": lambda score: decimals(score.rouge2_f1),
-    "ROUGE-L": lambda score: decimals(score.rougel_f1),
-    "F1/word": lambda score: decimals(score.efficiency, 4),
-    "density": lambda score: decimals(score.density),
-    "repeated\nwords": lambda score: f"{score.repeated_words:.1%}",
-}
+_QUALITIES = tuple(spec for spec in SPECS if spec.is_quality)
 
 
 def print_policies(numbers: PolicyNumbers, console: Console, where: str = "") -> None:
@@ -164,13 +158,20 @@ def _print_qualities(dataset: str, scores: _Scores, console: Console) -> None:
     print_title(console, f"{dataset}: other qualities")
     for n in sorted({score.n for score in _all(scores)}):
         at_n = {system: at[n] for system, at in scores.items() if n in at}
-        columns = [
-            Column(heading, [Text(shown(score)) for score in at_n.values()], _QUALITY_WIDTH)
-            for heading, shown in _QUALITIES.items()
-        ]
+        shown = {
+            # As narrow as the column.
+            (spec.short or spec.label).replace(" per ", "/"): [
+                decimals(score.means[spec.column], spec.decimals) for score in at_n.values()
+            ]
+            for spec in _QUALITIES
+        }
+        shown["repeated\nwords"] = [f"{score.repeated_words:.1%}" for score in at_n.values()]
+        columns = [Column(heading, [*map(Text, cells)], _QUALITY_WIDTH) for heading, cells in shown.items()]
         names = [system_name(system, score.kind) for system, score in at_n.items()]
         print_table(Column(f"n = {n}", names, NAME_WIDTH, "left"), columns, console)
-    print_line(console, "density: distinct words found in the article, over all words", style="dim")
+    for spec in _QUALITIES:
+        if spec.explained:
+            print_line(console, f"{spec.label}: {spec.explained}", style="dim")
 
 
 def _print_by_n(rows: Sequence[tuple[Text, _Cells]], console: Console, name_width: int) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from core.analysis import COMPARED, Metric, SystemScore
+from core.analysis import COMPARED, METRICS, Metric, SystemScore
 from core.errors import NwsError
 from core.whole_files import replacing
 from jobs.report.csv_file import Value, write_csv
@@ -25,7 +25,7 @@ from jobs.terminal.table_style import print_line
 _COLUMNS = (
     *("run", "metric", "signature", "dataset", "system", "is_control", "is_upper_bound", "n", "articles", "comparable"),
     *("mean", "low", "high", "seeds", "seed_low", "seed_high", "seed_sd"),
-    *("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "efficiency", "density", "coverage"),
+    *METRICS,
     "repeated_words",
     *(f"vs_{rival}_{part}" for rival in COMPARED for part in ("articles", "mean", "low", "high")),
     *("gap_closed", "training_f1", "test_vs_training"),
@@ -98,8 +98,8 @@ def _row(score: SystemScore) -> list[Value]:
         *(score.n, score.articles, int(score.comparable)),
         *(mean.mean, mean.low, mean.high, " ".join(map(str, score.seeds))),
         *(min(seeds, default=None), max(seeds, default=None), score.seed_sd),
-        *(score.bertscore_f1, score.rouge1_f1, score.rouge2_f1, score.rougel_f1),
-        *(score.efficiency, score.density, score.coverage, score.repeated_words),
+        *(score.means[metric] for metric in METRICS),
+        score.repeated_words,
         *_differences(score),
         *(score.gap_closed, score.training_f1, score.test_vs_training),
     ]

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from core.analysis import LEAD, RANDOM, Gain, MagicNumber, Metric, lengths_text
 from jobs.report.sweep.numbers import Numbers
-from jobs.terminal.caution import SKEWED, basis
-from jobs.terminal.length_note import length_notes
+from jobs.terminal.caution import SKEWED, basis, length_notes
 from jobs.terminal.metrics import metric_name, metric_places
 from jobs.terminal.numerals import counted, interval_text, listed, signed
 

@@ -25,11 +25,12 @@ from core.analysis import (
 from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA
 from core.errors import StoreError
+from core.metrics.specs import F1S
 from jobs.report.run_facts import Short, kind_flags, run_json, short_by_length, short_json
 from jobs.store import RunInfo
 from jobs.terminal.metrics import metric_signature
 
-VS_LEAD: tuple[Metric, ...] = ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1")
+VS_LEAD: tuple[Metric, ...] = F1S
 """The metrics in which systems are compared with `lead`."""
 
 

@@ -9,7 +9,7 @@ from core.analysis import LEAD, Comparison, CurvePoint, MagicNumber, Uncut, leng
 from jobs.report.run_facts import short_note
 from jobs.report.sweep.answer import headline, sentences, what_is_known
 from jobs.report.sweep.numbers import Numbers, highest_means
-from jobs.terminal.length_note import NOT_EQUAL
+from jobs.terminal.caution import NOT_EQUAL
 from jobs.terminal.metrics import metric_name, metric_places, metric_signature
 from jobs.terminal.numerals import counted, decimals, interval_text, signed
 from jobs.terminal.parted_table import Column, print_table

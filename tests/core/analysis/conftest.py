@@ -1,6 +1,7 @@
 from collections.abc import Callable
 
 import pytest
+from made_scores import point_scores
 from system_kinds import kind_of
 
 from core.analysis import Point
@@ -26,13 +27,9 @@ def make_points():
                 system=system,
                 n=n,
                 words=words(system, n, article),
-                bertscore_f1=f1(system, n, article),
-                rouge1_f1=f1(system, n, article) / 2,
-                rouge2_f1=0.0,
-                rougel_f1=0.0,
-                efficiency=0.0,
-                density=1.0,
-                coverage=1.0,
+                scores=point_scores(
+                    bertscore_f1=f1(system, n, article), rouge1_f1=f1(system, n, article) / 2, density=1.0, coverage=1.0
+                ),
                 kind=kind_of(system),
                 text=text(system, n, article),
             )

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from made_scores import point_scores
 from system_kinds import kind_of
 
 from core.analysis import compare_systems, lengths_text, magic_numbers, mean_interval, sweep_curves
@@ -223,7 +224,7 @@ def test_a_whole_study_takes_seconds():
     noise = np.random.default_rng(0).normal(0.4, 0.05, (12, 11, 2000)).tolist()
     systems = [*(f"s{i}" for i in range(10)), "lead", "random"]
     points = [
-        Point("cnn", str(article), system, n, n, noise[i][k][article], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, kind_of(system))
+        Point("cnn", str(article), system, n, n, point_scores(bertscore_f1=noise[i][k][article]), kind_of(system))
         for i, system in enumerate(systems)
         for k, n in enumerate(LENGTHS)
         for article in range(2000)

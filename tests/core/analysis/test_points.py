@@ -2,6 +2,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from made_scores import rescored
 
 from core.analysis.grids import build_grids
 from core.analysis.points import short_articles, without_short
@@ -66,6 +67,6 @@ def test_two_summaries_for_one_place_are_refused(make_points):
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_a_score_that_is_no_number_is_refused(make_points, value):
     points = make_points(lambda *_: 0.5, articles=2)
-    points[3] = dataclasses.replace(points[3], bertscore_f1=value)
+    points[3] = rescored(points[3], bertscore_f1=value)
     with pytest.raises(StoreError, match=r"bertscore_f1 of 'a\|textrank\|chunks' at n=3 for article 0001"):
         build_grids(points, "bertscore_f1")

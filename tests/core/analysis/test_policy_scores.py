@@ -1,10 +1,10 @@
-import dataclasses
 import random
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from made_scores import rescored
 
 from core.analysis import mean_interval, policy_scores, split_seed
 from core.errors import StoreError
@@ -52,18 +52,18 @@ def test_seeds_are_averaged_article_by_article(make_points):
     assert list(found.seeds) == [0, 1]
     assert list(found.seeds.values()) == pytest.approx(by_seed.mean(axis=1))
     assert found.seed_sd == pytest.approx(by_seed.mean(axis=1).std(ddof=1))
-    assert found.bertscore_f1 == pytest.approx(by_seed.mean())
-    assert found.rouge1_f1 == pytest.approx(by_seed.mean() / 2)
-    assert found.density == 1
+    assert found.means["bertscore_f1"] == pytest.approx(by_seed.mean())
+    assert found.means["rouge1_f1"] == pytest.approx(by_seed.mean() / 2)
+    assert found.means["density"] == 1
 
 
 def test_they_may_be_about_a_metric_from_outside(make_points):
     points = make_points(f1, SYSTEMS, (7, 9))
-    with_more = [dataclasses.replace(point, plugin_scores={"word_recall": -point.bertscore_f1}) for point in points]
+    with_more = [rescored(point, word_recall=-point.scores["bertscore_f1"]) for point in points]
     found = policy_scores(with_more, {}, "word_recall")
     for ours, usual in zip(found, all_scores(points), strict=True):
-        assert (ours.system, ours.n, ours.bertscore_f1) == (usual.system, usual.n, usual.bertscore_f1)
-        assert (ours.density, ours.repeated_words) == (usual.density, usual.repeated_words)
+        assert (ours.system, ours.n, ours.means["bertscore_f1"]) == (usual.system, usual.n, usual.means["bertscore_f1"])
+        assert (ours.means["density"], ours.repeated_words) == (usual.means["density"], usual.repeated_words)
         assert ours.score.mean == pytest.approx(-usual.score.mean)
 
 
@@ -176,7 +176,7 @@ def test_training_articles(make_points):
     scores = all_scores(points, training={("policy|reinforce", 7): 0.6})
     found = score_of(scores, "policy|reinforce")
     assert found.training_f1 == 0.6
-    assert found.test_vs_training == pytest.approx(found.bertscore_f1 - 0.6)
+    assert found.test_vs_training == pytest.approx(found.means["bertscore_f1"] - 0.6)
     others = [score for score in scores if score is not found]
     assert {(score.training_f1, score.test_vs_training) for score in others} == {(None, None)}
 
@@ -196,8 +196,8 @@ def test_datasets_and_methods_are_apart_and_uncut_summaries_left_out(make_points
         for system in ("policy|as-written", "policy|reinforce", "bart")
         for n in lengths
     ]
-    assert scores[0].bertscore_f1 == pytest.approx(0.2)
-    assert scores[1].bertscore_f1 == pytest.approx(0.6)
+    assert scores[0].means["bertscore_f1"] == pytest.approx(0.2)
+    assert scores[1].means["bertscore_f1"] == pytest.approx(0.6)
     assert scores[0].seeds == {0: pytest.approx(0.2)}
 
 
@@ -218,19 +218,21 @@ def test_two_runs_are_refused_and_nothing_gives_nothing(make_points):
 
 
 def test_another_metric(make_points):
-    points = [dataclasses.replace(p, rouge1_f1=p.bertscore_f1**2) for p in make_points(f1, SYSTEMS, (7, 9))]
+    points = [rescored(p, rouge1_f1=p.scores["bertscore_f1"] ** 2) for p in make_points(f1, SYSTEMS, (7, 9))]
     of_f1, of_rouge = (policy_scores(points, {}, metric) for metric in ("bertscore_f1", "rouge1_f1"))
     for one, other in zip(of_f1, of_rouge, strict=True):
-        assert (one.score.mean, other.score.mean) == pytest.approx((one.bertscore_f1, one.rouge1_f1))
-        assert (one.rouge1_f1, one.articles) == (other.rouge1_f1, other.articles)
+        assert (one.score.mean, other.score.mean) == pytest.approx((one.means["bertscore_f1"], one.means["rouge1_f1"]))
+        assert (one.means["rouge1_f1"], one.articles) == (other.means["rouge1_f1"], other.articles)
     policy = score_of(of_rouge, "policy|reinforce")
-    assert sum(policy.seeds.values()) / len(policy.seeds) == pytest.approx(policy.rouge1_f1)
+    assert sum(policy.seeds.values()) / len(policy.seeds) == pytest.approx(policy.means["rouge1_f1"])
     textrank = score_of(of_rouge, "textrank")
-    assert policy.versus["textrank"].difference.mean == pytest.approx(policy.rouge1_f1 - textrank.rouge1_f1)
+    assert policy.versus["textrank"].difference.mean == pytest.approx(
+        policy.means["rouge1_f1"] - textrank.means["rouge1_f1"]
+    )
 
 
 def test_the_interval_is_over_articles(make_points):
     points = make_points(f1, SYSTEMS, (7,))
     textrank = score_of(all_scores(points), "textrank")
-    values = [p.bertscore_f1 for p in points if (p.system, p.n) == ("textrank", 7)]
+    values = [p.scores["bertscore_f1"] for p in points if (p.system, p.n) == ("textrank", 7)]
     assert textrank.score == mean_interval(values)

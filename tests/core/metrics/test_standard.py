@@ -1,6 +1,7 @@
 import torch
 
 from core.metrics.config import BertScoreConfig, RougeConfig
+from core.metrics.specs import BY_COLUMN, SPECS
 from core.metrics.standard import StandardMetrics
 from core.models import parse_model, resolve_model
 from core.sweep_plan import MetricsConfig
@@ -18,10 +19,15 @@ def test_every_column_of_every_summary_whatever_is_scored_beside_it() -> None:
     assert together[0] == together[2]
     for summary, scores in zip(summaries, together, strict=True):
         (alone,) = metrics.score([summary])
-        for name, value in scores.columns().items():
-            assert abs(value - alone.columns()[name]) < 1e-6, name
-    assert together[0].rouge2.recall == 0.5
-    assert together[0].density == together[0].coverage == 1.0
-    assert together[0].efficiency == together[0].bertscore.f1 / 2
-    assert set(together[3].columns().values()) == {0.0}
-    assert set(config.signatures) == {"bertscore", "rouge", "efficiency", "density", "coverage"}
+        for name, value in scores.items():
+            assert abs(value - alone[name]) < 1e-6, name
+    assert together[0]["rouge2_recall"] == 0.5
+    assert together[0]["density"] == together[0]["coverage"] == 1.0
+    assert together[0]["efficiency"] == together[0]["bertscore_f1"] / 2
+    assert set(together[3].values()) == {0.0}
+    assert set(config.signatures) == {name for spec in SPECS for name in spec.signatures}
+    for scores in together:
+        assert list(scores) == list(BY_COLUMN)
+        assert all(
+            BY_COLUMN[column].bounds[0] <= value <= BY_COLUMN[column].bounds[1] for column, value in scores.items()
+        )

@@ -1,7 +1,6 @@
 """Metrics from outside: what they may be called and return, and what becomes of the rest."""
 
 import pickle
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +9,10 @@ import pytest
 from core.errors import PluginError
 from core.metrics.metric import Row
 from core.metrics.registry import METRICS
+from core.metrics.specs import BY_COLUMN
 from core.plugins.load import PluginSpec, read_plugin
 from core.plugins.plugin_metric import PluginMetric, function_metric, plugin_metrics
-from core.types import Article, Scores
+from core.types import Article
 
 WORD_RECALL = """
 def word_recall(summary, references):
@@ -85,8 +85,21 @@ def test_what_is_no_value_names_metric_article_and_line(tmp_path: Path, body: st
 
 @pytest.mark.parametrize(
     "name",
-    [*METRICS, "rouge7", "rougeSU9", "rouge", "reward", "words", "n", "text", "extra", "scores", "kind", "key"]
-    + [f"{field.name}_f1" for field in fields(Scores)],
+    [
+        *METRICS,
+        "rouge7",
+        "rougeSU9",
+        "rouge",
+        "reward",
+        "words",
+        "n",
+        "text",
+        "extra",
+        "scores",
+        "kind",
+        "key",
+        *BY_COLUMN,
+    ],
 )
 def test_a_name_that_has_another_meaning_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(PluginError, match=r"of mine\.py (has the name of another|cannot have this name)"):

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_scores import make_scores
 from rich.console import Console
 from system_kinds import kind_of
 
 from core.analysis import compare_systems
 from core.errors import RecipeError, StoreError
-from core.types import Article, BundleResult, Score, Scores, Summary
+from core.types import Article, BundleResult, Score, Summary
 from jobs import cli
 from jobs.compare.compute import compare_runs
 from jobs.compare.show import print_comparison
@@ -32,7 +33,7 @@ def article(i: int, dataset: str = "news") -> Article:
 def summary(of: Article, system: str, n: int, f1: float, words: int | None = None) -> Summary:
     """Its recalls are half of its F1, its precisions twice that."""
     parts = (Score(2 * f1 / k, f1 / 2 / k, f1 / k) for k in (1, 2, 3, 4))
-    scores = Scores(*parts, efficiency=f1 / (n or 25), density=1.0, coverage=1.0)
+    scores = make_scores(*parts, efficiency=f1 / (n or 25))
     return Summary(of.id, system, n, f"{system} {n}", n if words is None else words, 0.1, scores)
 
 

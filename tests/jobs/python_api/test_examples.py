@@ -20,7 +20,7 @@ def test_the_example_of(name: str, workplace: Path, monkeypatch: pytest.MonkeyPa
     assert found.attempted >= 4
 
 
-@pytest.mark.parametrize("name", ["RunStore", "ScoreResult", "StoredRun", "SweepResult"])
+@pytest.mark.parametrize("name", ["Result", "RunStore", "ScoreResult"])
 def test_every_method_of(name: str) -> None:
     """Each is in an example, and so is run above."""
     parser = doctest.DocTestParser()

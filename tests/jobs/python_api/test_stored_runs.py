@@ -79,6 +79,17 @@ def test_a_report_is_the_page_of_nws_report(run: nws.StoredRun, url: str, nws_co
     assert written.read_bytes() == (tmp_path / "theirs.html").read_bytes()
 
 
+def test_a_stored_run_tells_what_a_sweep_tells(run: nws.StoredRun) -> None:
+    assert repr(run) == (
+        f"Run {run.info.id}, done, of 6 articles: {TEXTRANK}, lead, random at n = 7, 9, 11. No article failed."
+    )
+    assert run.recommended().system.tolist() == [TEXTRANK]
+    assert run.failures().empty
+    assert len(run.points) == len(run.rows) == len(run.to_pandas())
+    assert run.plot().figure.axes
+    assert "<caption>mean BERTScore F1 by n</caption>" in run._repr_html_()
+
+
 def test_what_is_not_there_is_named(store: nws.RunStore, run: nws.StoredRun, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=f"'mine'.*{run.info.id}"):
         store.run("mine")
@@ -100,6 +111,8 @@ def test_a_run_without_summaries_has_an_empty_frame(tmp_path: Path) -> None:
     with nws.open_store(url) as opened:
         run = opened.run(run_id)
         assert run.summaries().empty
+        assert repr(run) == f"Run {run_id}, pending, of 0 articles. No article failed."
+        assert run._repr_html_() is None
         assert "bertscore_f1" in run.summaries().columns
         with pytest.raises(StoreError, match="no summaries"):
             run.curves()

@@ -1,6 +1,8 @@
 """A sweep from Python gives what the command line gives, from whatever holds the articles."""
 
+import gc
 import json
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,6 +100,33 @@ def test_a_notebook_shows_the_answer_and_the_plot(found: nws.SweepResult, tmp_pa
     assert plot._repr_png_().startswith(b"\x89PNG")
     plot.save(tmp_path / "curves.svg")
     assert "textrank" in (tmp_path / "curves.svg").read_text(encoding="utf-8")
+
+
+def test_a_sweep_is_compared_and_written_like_a_stored_run(found: nws.SweepResult, tmp_path: Path) -> None:
+    compared = found.compare("textrank", "lead")
+    assert compared.n.tolist() == [3, 7]
+    assert (compared.run == "nws.sweep").all()
+    assert found.summaries().equals(found.to_pandas())
+    assert found.curves("density").equals(found.curve("density"))
+    page = found.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "textrank" in page
+    assert "nws.sweep" in page
+
+
+def test_nothing_is_left_of_a_sweep_that_is_dropped_or_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    found = nws.sweep([GOOD], n=3, systems=[])
+    assert len(list(tmp_path.iterdir())) == 1
+    del found
+    gc.collect()
+    with pytest.raises(CorpusError, match="No article could be summarised"):
+        nws.sweep([GOOD | {"article": "..."}], n=3, systems=[])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_any_number_of_equal_failures_leaves_the_rest() -> None:
+    found = nws.sweep([*({**GOOD, "article": "." * i} for i in range(1, 61)), GOOD], n=3, systems=[])
+    assert (len(found.failures()), found.info.articles_done) == (60, 1)
 
 
 def test_the_threads_of_the_process_stay_as_they_are(rows: list[dict[str, str]]) -> None:

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from made_scores import point_scores
 from run_infos import run_info
 from system_kinds import kind_of
 
@@ -39,7 +40,8 @@ def make_points():
             f1 = float(0.3 + 0.008 * n + gain + noise[i, n, article])
             words = n - (article in short) if n else 25
             return Point(
-                *(dataset, f"{article:04d}", systems[i], n, words, f1, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0),
+                *(dataset, f"{article:04d}", systems[i], n, words),
+                point_scores(bertscore_f1=f1, density=1.0, coverage=1.0),
                 kind_of(systems[i]),
                 f"{systems[i]} {n}",
             )

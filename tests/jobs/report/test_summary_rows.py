@@ -16,7 +16,8 @@ from datasets import Dataset
 from small_disk import full_disk
 
 from core.errors import RecipeError
-from core.types import Article, BundleResult, Score, Scores, Summary
+from core.metrics.specs import BY_COLUMN
+from core.types import Article, BundleResult, Summary
 from jobs.report import summary_rows
 from jobs.report.summary_rows import STDOUT, row_columns, write_summary_rows
 from jobs.store import RunSpec, open_store
@@ -32,7 +33,7 @@ def store(tmp_path):
 
 
 def summary(article: Article, system: str, n: int, rng: np.random.Generator) -> Summary:
-    scores = Scores(*(Score(*map(float, rng.uniform(-1, 1, 3))) for _ in range(4)), *map(float, rng.uniform(size=3)))
+    scores = {column: float(rng.uniform(-1, 1)) for column in BY_COLUMN}
     extra = {"draws": ("하나", "둘")} if system == "random" else {}
     return Summary(article.id, system, n, TEXTS[n % len(TEXTS)], n, 0.25, scores, extra)
 

@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from core.metrics.config import Options
+from core.metrics.specs import BY_COLUMN
 from core.text.rows import storable
-from core.types import Scores
 from jobs.drive import driver
 from jobs.plan.pinned import Pinned
 from jobs.plan.sweep import pin
@@ -45,20 +45,10 @@ def pinned(folder: Path, form: Form) -> Pinned:
 
 
 def summaries(store: Store) -> list[dict[str, object]]:
-    columns = ", ".join(Scores.from_columns(dict.fromkeys(_COLUMNS, 0.0)).columns())
+    columns = ", ".join(BY_COLUMN)
     sql = f"SELECT key, system, n, s.text, {columns} FROM summaries s JOIN articles a ON a.id = s.article_id"
     with store.query(f"{sql} ORDER BY 1, 2, 3") as answer:
         return list(as_objects(answer.columns, answer.rows))
-
-
-_COLUMNS = (
-    *(
-        f"{name}_{part}"
-        for name in ("bertscore", "rouge1", "rouge2", "rougel")
-        for part in ("precision", "recall", "f1")
-    ),
-    *("efficiency", "density", "coverage"),
-)
 
 
 def test_a_run_and_nws_score_give_the_same_numbers_for_decomposed_text(tmp_path: Path) -> None:

@@ -3,10 +3,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_scores import make_scores
 from system_kinds import kind_of
 
 from core.text.words import first_words
-from core.types import Article, BundleResult, Failure, Score, Scores, Summary
+from core.types import Article, BundleResult, Failure, Score, Summary
 from jobs.store import RunInfo, RunSpec, Store, open_store
 
 TEXT = 'The mayor said: "Harbour trams [12 of them] will run all night."\nNurses cheered, number {}.'
@@ -20,7 +21,7 @@ def summary(of: Article, system: str, n: int, f1: float) -> Summary:
     text = "mayor Harbour trams run Nurses" if system == "m|chunks" else of.text
     text = f"Flying {of.text}" if system == "writer" else text
     text = first_words(text, n) if n else "The mayor likes trams"
-    scores = Scores(*(Score(f1, f1, f1 / k) for k in (1, 2, 4, 3)), efficiency=f1 / (n or 4), density=1.0, coverage=1.0)
+    scores = make_scores(*(Score(f1, f1, f1 / k) for k in (1, 2, 4, 3)), efficiency=f1 / (n or 4))
     extra = {"draws": (text, "other words", "and others")} if system == "random" else {}
     return Summary(of.id, system, n, text, len(text.split()), 0.1, scores, extra)
 

@@ -14,10 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sqlalchemy as sa
+from made_scores import make_scores
 
 from core.learning.exchange import ArticleGradient, Decoded, Sample
 from core.learning.learner import UpdateStatistics
-from core.types import Article, BundleResult, Failure, Score, Scores, Summary
+from core.metrics.specs import SPECS
+from core.types import Article, BundleResult, Failure, Score, Summary
 from jobs.store import PolicyCheckpoint, RoundResult, RunSpec, Store, open_store, upgrade_schema
 
 
@@ -154,9 +156,8 @@ def summary() -> Callable[..., Summary]:
         drawn = [Score(*map(float, rng.uniform(size=3))) for _ in range(4)]
         if f1 is not None:
             drawn[0] = Score(f1, f1, f1)
-        scores = Scores(
-            *drawn, efficiency=float(rng.uniform()), density=float(rng.uniform()), coverage=float(rng.uniform())
-        )
+        others = {spec.name: float(rng.uniform()) for spec in SPECS if not spec.has_parts}
+        scores = make_scores(*drawn, **others)
         return Summary(
             article.id, system, n, f"{system} 요약 {n}", n, 0.25, scores, {"sacrebleu": float(rng.uniform())}
         )

@@ -55,7 +55,7 @@ def test_the_summaries_of_an_article(store, run, articles, sweep):
     result = sweep(articles)
     store.writer(*run).record([(articles, result)])
     expected = [
-        Written("news", "a1", one.system, kinds[one.system], one.n, one.text, one.scores.bertscore.f1)
+        Written("news", "a1", one.system, kinds[one.system], one.n, one.text, one.scores["bertscore_f1"])
         for one in result.summaries
         if one.article_id == articles[1].id
     ]

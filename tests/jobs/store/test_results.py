@@ -21,7 +21,7 @@ def rows(store, sql):
 
 
 def test_every_metric_has_its_column(articles, summary):
-    assert set(summary(articles[0]).scores.columns()) <= set(SummaryRow.__table__.columns.keys())
+    assert set(summary(articles[0]).scores) <= set(SummaryRow.__table__.columns.keys())
 
 
 def test_what_is_recorded_comes_back(store, run, articles, summary):
@@ -39,18 +39,18 @@ def test_what_is_recorded_comes_back(store, run, articles, summary):
             & (points.n == s.n)
         )
         assert points.words[at] == s.words
-        columns = s.scores.columns()
+        columns = s.scores
         assert {metric: values[at] for metric, values in points.scores.items()} == {m: columns[m] for m in METRICS}
         assert repeated[at] == repeated_word_share(s.text)
         assert [points.text[at] == key for key in text_keys([s.text, s.text + "!"])] == [True, False]
     one = recorded[0]
-    columns = ", ".join(one.scores.columns())
+    columns = ", ".join(one.scores)
     [(text, seconds, *values)] = rows(
         store,
         f"SELECT text, seconds, {columns} FROM summaries WHERE article_id = '{one.article_id}' AND system='z' AND n=9",
     )
     assert (text, seconds) == (one.text, one.seconds)
-    assert values == list(one.scores.columns().values())
+    assert values == list(one.scores.values())
 
 
 def test_articles_are_kept_whole(store, run, articles):
@@ -140,7 +140,7 @@ def test_numbers_that_are_not_finite_are_refused(store, run, articles, summary, 
     bad = {
         "seconds": dataclasses.replace(good, seconds=value),
         "bertscore": summary(articles[0], f1=value),
-        "density": dataclasses.replace(good, scores=dataclasses.replace(good.scores, density=value)),
+        "density": dataclasses.replace(good, scores={**good.scores, "density": value}),
         "extra": dataclasses.replace(good, extra={"extra": value}),
     }[field]
     with pytest.raises(StoreError, match=rf"article {articles[0].id} by 'lead' at n=3 has {field}\w* = {value}"):

@@ -5,6 +5,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from core.metrics.specs import F1S, METRICS, SPECS
 from core.types import Article, BundleResult
 
 SYSTEMS = ("lead", "mini|textrank", "표절")
@@ -59,7 +60,7 @@ def table(store, view):
 def groups(recorded):
     grouped = defaultdict(list)
     for run_id, dataset, made in recorded:
-        grouped[run_id, dataset, made.system, made.n].append(made.scores.columns())
+        grouped[run_id, dataset, made.system, made.n].append(made.scores)
     return grouped
 
 
@@ -70,14 +71,14 @@ def test_sweep_curve_has_numpys_means_and_deviations(store, recorded):
     for place, scores in expected.items():
         row = found[place]
         assert row["articles"] == len(scores)
-        for metric in ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1"):
+        for metric in F1S:
             values = [score[metric] for score in scores]
             assert row[f"{metric}_mean"] == pytest.approx(np.mean(values), abs=1e-12)
             if len(values) == 1:
                 assert row[f"{metric}_sd"] is None
             else:
                 assert row[f"{metric}_sd"] == pytest.approx(np.std(values, ddof=1), abs=1e-7)
-        for metric in ("bertscore_precision", "bertscore_recall", "efficiency", "density", "coverage"):
+        for metric in METRICS + tuple(part for spec in SPECS if spec.part_means for part in spec.parts):
             assert row[f"{metric}_mean"] == pytest.approx(np.mean([score[metric] for score in scores]), abs=1e-12)
     assert {row["articles"] for row in found.values()} == {1, 2, 5}
     assert all(row["articles"] == row["of_articles"] for row in found.values())
@@ -96,7 +97,7 @@ def test_best_n_is_the_shortest_of_the_best(store, recorded):
     for run_id, dataset, made in recorded:
         if made.n > 0:
             place = (run_id, made.article_id, dataset, made.system)
-            expected[place].append((-made.scores.bertscore.f1, made.n))
+            expected[place].append((-made.scores["bertscore_f1"], made.n))
     found = {
         (row["run_id"], row["article_id"], row["dataset"], row["system"]): (-row["bertscore_f1"], row["n"])
         for row in table(store, "best_n")

@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from made_scores import make_scores
 
 from core.errors import ClusterError
-from core.types import Article, BundleResult, Failure, Score, Scores, Summary
+from core.types import Article, BundleResult, Failure, Score, Summary
 from jobs.drive.time_left import Span
 from jobs.store import ActorShare, Progress, RunSpec, Store, open_store
 from jobs.watch.view import Viewer, at_one_length
@@ -39,7 +40,7 @@ def summaries(article: Article) -> tuple[Summary, ...]:
     for system in SYSTEMS:
         for n in (3, 5, 7):
             score = Score(0.5, 0.5, n / 10 + (system == "lead") / 100)
-            scores = Scores(score, score, score, score, efficiency=0.1, density=1.0, coverage=1.0)
+            scores = make_scores(score, efficiency=0.1)
             found.append(Summary(article.id, system, n, f"{system} {n}", n, 0.1, scores))
     return tuple(found)
 

@@ -4,8 +4,8 @@
 const F1_SCALE = 10000;
 const NO_SCORE = -32768;
 const MOST_LISTED = 200;
-const METRICS = [["BERTScore", "bertscore"], ["ROUGE-1", "rouge1"], ["ROUGE-2", "rouge2"], ["ROUGE-L", "rougel"]];
-const SINGLE = [["F1 per word", "efficiency", 4], ["density", "density", 3], ["coverage", "coverage", 3]];
+const METRICS = "METRICS";
+const SINGLE = "SINGLE";
 
 const $ = (id) => document.getElementById(id);
 

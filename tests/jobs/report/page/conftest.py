@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_scores import make_scores
 from rich.console import Console
 from system_kinds import kind_of
 from training_run import small_training
 
-from core.types import Article, BundleResult, Failure, Score, Scores, Summary
+from core.types import Article, BundleResult, Failure, Score, Summary
 from jobs.drive import driver
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
@@ -113,6 +114,6 @@ def run_of_points(store: Store) -> Callable[..., str]:
 
 def _summary(article: Article, system: str, n: int, words: int, f1: float, gain: float) -> Summary:
     f1 += gain if kind_of(system) == "system" else 0.0
-    scores = Scores(*(Score(f1, f1, f1) for _ in range(4)), efficiency=f1 / n, density=1.0, coverage=1.0)
+    scores = make_scores(Score(f1, f1, f1), efficiency=f1 / n)
     text = " ".join(f"w{(len(system) + j) % 30}" for j in range(words))
     return Summary(article.id, system, n, text, words, 0.1, scores)

@@ -1,12 +1,14 @@
 from dataclasses import replace
 
+from made_scores import point_scores
+
 from core.analysis import Point, Points
 from jobs.report.page.combine_runs import combine
 
 
 def point(system: str, article: str = "a", text: str = "t", f1: float = 0.5, n: int = 7) -> Point:
     kind = "control" if system == "random" else "system"
-    return Point("d", article, system, n, n, f1, 0.1, 0.1, 0.1, 0.1, 1.0, 1.0, kind, text)
+    return Point("d", article, system, n, n, point_scores(bertscore_f1=f1), kind, text)
 
 
 def rows(points: Points) -> set[tuple[str, str, float]]:

@@ -58,7 +58,11 @@ def test_json_holds_the_same_numbers(run):
     assert report["run"]["revisions"] == run.revisions
     assert (report["metric"], report["reward"]) == ("bertscore_f1", "bertscore_f1|tiny_L2")
     for found, score in zip(report["scores"], numbers.scores, strict=True):
-        assert (found["system"], found["n"], found["bertscore_f1"]) == (score.system, score.n, score.bertscore_f1)
+        assert (found["system"], found["n"], found["bertscore_f1"]) == (
+            score.system,
+            score.n,
+            score.means["bertscore_f1"],
+        )
         assert found["seeds"] == {str(seed): mean for seed, mean in score.seeds.items()}
         assert found["gap_closed"] == score.gap_closed
         assert found["test_vs_training"] == score.test_vs_training

@@ -74,8 +74,8 @@ def test_nothing_is_cropped_at_other_widths(run, width, metric):
     assert max(len(line) for line in text.splitlines()) <= width
     for score in numbers.scores:
         assert decimals(score.score.mean) in text
-        for value in (score.rouge1_f1, score.rouge2_f1, score.efficiency):
-            assert decimals(value, 4 if value is score.efficiency else 3) in text
+        for value in (score.means["rouge1_f1"], score.means["rouge2_f1"], score.means["efficiency"]):
+            assert decimals(value, 4 if value is score.means["efficiency"] else 3) in text
 
 
 def test_the_answer_comes_first(show):
@@ -92,14 +92,16 @@ def test_f1_by_n_with_seeds_below_and_a_star_for_the_highest(run, show):
     assert lines_of(text, "n ", title)[0].split() == ["n", "7", "9", "11", "13"]
     (row,) = lines_of(text, "policy|reinforce", title)
     of_policy = scores["policy|reinforce"]
-    assert [cell.rstrip("*") for cell in row.split()[1:]] == [decimals(at.bertscore_f1) for at in of_policy.values()]
+    assert [cell.rstrip("*") for cell in row.split()[1:]] == [
+        decimals(at.means["bertscore_f1"]) for at in of_policy.values()
+    ]
     below = text[text.index(row) :].splitlines()[1]
     assert below.split() == [
         f"{decimals(min(at.seeds.values()))}–{decimals(max(at.seeds.values()))}" for at in of_policy.values()
     ]
     (oracle,) = lines_of(text, "oracle (upper bound)", title)
     assert "*" not in oracle
-    assert oracle.split()[3:] == [decimals(at.bertscore_f1) for at in scores["oracle"].values()]
+    assert oracle.split()[3:] == [decimals(at.means["bertscore_f1"]) for at in scores["oracle"].values()]
     said = " ".join(text.split())
     assert "An upper bound saw the reference: it cannot be chosen. Another way of writing may score higher." in said
     section = text[text.index(title) : text.index("* highest")]
@@ -149,8 +151,8 @@ def test_other_qualities_at_each_n(run, show):
     first = next(line for line in section.splitlines() if line.startswith("policy|reinforce"))
     at = scores["policy|reinforce"][7]
     assert first.split()[1:] == [
-        *(decimals(value) for value in (at.rouge1_f1, at.rouge2_f1, at.rougel_f1)),
-        *(decimals(at.efficiency, 4), "1.000", "25.0%"),
+        *(decimals(value) for value in (at.means["rouge1_f1"], at.means["rouge2_f1"], at.means["rougel_f1"])),
+        *(decimals(at.means["efficiency"], 4), "1.000", "25.0%"),
     ]
 
 

@@ -1,6 +1,7 @@
 import dataclasses
 
 import pytest
+from made_scores import rescored
 
 from jobs.report.sweep.answer import candidates_text, headline, recommendation, sentences, what_is_known
 from jobs.report.sweep.numbers import analyse
@@ -82,10 +83,8 @@ def test_a_reason_that_is_all_there_is_to_say_is_said_once(run, make_points):
 
 def test_reasons_that_differ_stand_with_their_systems(run, make_points):
     made = make_points(("a", "b", "random"), lengths=(8, 9, 10), articles=12)
-    like_random = {(p.article_id, p.n): p.bertscore_f1 for p in made if p.system == "random"}
-    points = [
-        dataclasses.replace(p, bertscore_f1=like_random[p.article_id, p.n]) if p.system == "b" else p for p in made
-    ]
+    like_random = {(p.article_id, p.n): p.scores["bertscore_f1"] for p in made if p.system == "random"}
+    points = [rescored(p, bertscore_f1=like_random[p.article_id, p.n]) if p.system == "b" else p for p in made]
     numbers = analyse(run, points)
     assert headline(numbers, "news") == "No n can be recommended yet."
     said = dict(sentences(numbers, "news"))
@@ -109,7 +108,7 @@ def test_why_none_is_recommended(run, make_points, make, said):
 
 
 def test_a_system_that_does_not_beat_random(run, make_points):
-    points = [dataclasses.replace(p, bertscore_f1=p.n / 100) for p in make_points()]
+    points = [rescored(p, bertscore_f1=p.n / 100) for p in make_points()]
     numbers = analyse(run, points)
     assert recommendation(first(numbers)) == (
         "no n can be recommended: not shown to beat random at any n; largest gain over random .000 at n = 1, "
@@ -186,14 +185,16 @@ def test_verdicts_on_skewed_differences_are_named(run, make_points):
     # Where there is no verdict there is nothing to warn of.
     assert not any(said.startswith(warning) for said in what_is_known(analyse(run, make_points(("lead",))), "news"))
     long = [skewed(point, 0.01) for point in make_points(("m", "lead", "random"), (7, 9))]
-    more = analyse(run, [dataclasses.replace(p, rouge1_f1=p.bertscore_f1, rouge2_f1=p.bertscore_f1) for p in long])
+    more = analyse(
+        run, [rescored(p, rouge1_f1=p.scores["bertscore_f1"], rouge2_f1=p.scores["bertscore_f1"]) for p in long]
+    )
     assert any(
         said.startswith(warning) and said.endswith("; 2 more (report.json).") for said in what_is_known(more, "news")
     )
 
 
 def test_a_metric_that_does_not_confirm_it_is_named(run, make_points):
-    points = [dataclasses.replace(p, rouge1_f1=0.5 if p.system == "lead" else 0.1) for p in make_points()]
+    points = [rescored(p, rouge1_f1=0.5 if p.system == "lead" else 0.1) for p in make_points()]
     told = what_is_known(analyse(run, points), "news")
     assert told[2] == "But 2 of them are worse than lead at some n in ROUGE-1 F1."
     one = [p for p in points if p.system != "m|textrank|sentences"]
@@ -207,7 +208,7 @@ def test_one_length_is_no_choice(run, make_points):
 
 
 def test_gains_per_word_have_a_decimal_more(run, make_points):
-    points = [dataclasses.replace(p, efficiency=p.bertscore_f1 / p.n) for p in make_points()]
+    points = [rescored(p, efficiency=p.scores["bertscore_f1"] / p.n) for p in make_points()]
     numbers = analyse(run, points, "efficiency")
     assert f"at n = {first(numbers).largest_gain.n}, 95 % interval" in recommendation(first(numbers), "efficiency")
     gain = f"+{first(numbers).largest_gain.gain.mean:.4f}".replace("0.", ".")

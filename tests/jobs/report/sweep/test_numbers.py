@@ -2,6 +2,7 @@ import dataclasses
 import json
 
 import pytest
+from made_scores import rescored
 
 from core.analysis import METRICS, Points, compare_systems, magic_numbers, sweep_curves, uncut_scores
 from core.errors import StoreError
@@ -74,7 +75,7 @@ def test_json_holds_the_same_numbers(run, make_points):
 
 @pytest.mark.parametrize("metric", ["rouge1_f1", "efficiency"])
 def test_another_metric(run, make_points, metric):
-    points = [dataclasses.replace(p, rouge1_f1=p.bertscore_f1 / 2, efficiency=1 / p.n) for p in make_points()]
+    points = [rescored(p, rouge1_f1=p.scores["bertscore_f1"] / 2, efficiency=1 / p.n) for p in make_points()]
     numbers = analyse(run, points, metric)
     assert numbers.metric == metric
     assert numbers.curves == sweep_curves(points, metric) != sweep_curves(points)

@@ -3,6 +3,7 @@ import io
 import re
 
 import pytest
+from made_scores import rescored
 from rich.console import Console
 
 from core.analysis import compare_systems, lengths_text
@@ -93,7 +94,7 @@ def test_upper_bounds_are_marked_get_no_star_and_are_not_recommended(show, make_
 
 
 def test_an_upper_bound_as_good_as_the_best_gets_no_star(show, make_points):
-    points = [dataclasses.replace(point, bertscore_f1=0.5) for point in make_points(("a", "oracle"), (7,))]
+    points = [rescored(point, bertscore_f1=0.5) for point in make_points(("a", "oracle"), (7,))]
     rows = [line.split() for line in show(points).splitlines()]
     assert ["a", ".500*"] in rows
     assert ["oracle", "(upper", "bound)", ".500"] in rows
@@ -140,7 +141,7 @@ def test_the_answer_comes_first(run, show, make_points):
 
 
 def test_no_recommendation_is_said(show, make_points):
-    points = [dataclasses.replace(p, bertscore_f1=p.n / 100) for p in make_points()]
+    points = [rescored(p, bertscore_f1=p.n / 100) for p in make_points()]
     said = " ".join(section(show(points), "which n?").split())
     assert said.count("No n can be recommended: not shown to beat random at any n.") == 1
     assert "m|textrank|chunks: largest gain over random .000 at n = 1, no interval." in said
@@ -203,7 +204,7 @@ def test_articles_left_out_are_counted(show, make_points):
 def test_a_system_with_a_third_of_the_articles_is_not_the_highest(show, make_points):
     # It has the easy ones alone.
     points = [
-        dataclasses.replace(p, bertscore_f1=p.bertscore_f1 + 0.2 * (p.article_id < "0010"))
+        rescored(p, bertscore_f1=p.scores["bertscore_f1"] + 0.2 * (p.article_id < "0010"))
         for p in make_points(("few", "all", "lead", "random"), (7,), 30)
         if p.system != "few" or p.article_id < "0010"
     ]
@@ -228,7 +229,7 @@ def test_controls_alone_have_no_best_n_to_explain(show, make_points):
 
 def test_the_verdicts_vs_lead_are_those_of_compare(run, show, make_points):
     points = [
-        dataclasses.replace(p, rouge1_f1=0.5 - 0.1 * (p.system != "lead") + p.bertscore_f1 / 9) for p in make_points()
+        rescored(p, rouge1_f1=0.5 - 0.1 * (p.system != "lead") + p.scores["bertscore_f1"] / 9) for p in make_points()
     ]
     text = show(points)
     (found,) = compare_systems(points, points, [("m|textrank|chunks", "lead")])
@@ -256,7 +257,7 @@ def test_uncut_systems_have_their_own_table(show, make_points):
 
 def test_scores_outside_the_usual_range_keep_the_layout(show, make_points):
     points = make_points(("a", "random"), articles=3)
-    strange = [dataclasses.replace(p, bertscore_f1=1.0 if p.system == "a" else -0.25) for p in points]
+    strange = [rescored(p, bertscore_f1=1.0 if p.system == "a" else -0.25) for p in points]
     text = show(strange)
     assert "*1.000" in text
     assert "-.250" in text
@@ -290,7 +291,8 @@ def test_halves_of_intervals_are_in_the_unit_of_means_that_are_1_or_more(show, m
     within = show(make_points())
     assert f"{told} thousandths" in within
     points = [
-        dataclasses.replace(p, bertscore_f1=-4 * p.bertscore_f1 if p.n > 7 else p.bertscore_f1) for p in make_points()
+        rescored(p, bertscore_f1=-4 * p.scores["bertscore_f1"] if p.n > 7 else p.scores["bertscore_f1"])
+        for p in make_points()
     ]
     table = section(show(points), "mean BERTScore F1 by n")
     assert f"{told} the unit of the mean" in table
@@ -300,9 +302,7 @@ def test_halves_of_intervals_are_in_the_unit_of_means_that_are_1_or_more(show, m
 
 
 def test_a_half_interval_of_1_or_more_is_in_the_unit_of_the_mean(show, make_points):
-    points = [
-        dataclasses.replace(p, bertscore_f1=9.0 * (-1) ** int(p.article_id)) for p in make_points(("a",), (7,), 12)
-    ]
+    points = [rescored(p, bertscore_f1=9.0 * (-1) ** int(p.article_id)) for p in make_points(("a",), (7,), 12)]
     assert re.search(r"±\d\.\d{3} *$", section(show(points), "mean BERTScore F1 by n"), re.MULTILINE)
 
 
@@ -314,7 +314,7 @@ def test_the_name_of_a_plugins_metric_is_said_once(run, make_points):
 
 
 def test_a_report_of_another_metric_says_which(run, make_points):
-    points = [dataclasses.replace(p, rouge2_f1=p.bertscore_f1 / 2) for p in make_points()]
+    points = [rescored(p, rouge2_f1=p.scores["bertscore_f1"] / 2) for p in make_points()]
     out = io.StringIO()
     signed = dataclasses.replace(run, signatures={"rouge": "rouge|stem:no|tok:rouge_score|version:rouge_score-0.1.2"})
     print_tables(analyse(signed, points, "rouge2_f1"), Console(file=out, width=120))

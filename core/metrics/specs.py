@@ -1,0 +1,116 @@
+"""The stored metrics: what every summary is scored with, and all that is said about each of them, in one place.
+
+The scorer (`core.metrics.standard`), the tables of the store, the analysis, reports and their page, comparisons and the
+options of commands read it. `nws.score` knows further metrics, which are not stored (`core.metrics.registry`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.types import Score
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSpec:
+    """A stored metric. The higher it is, the better: every verdict of the analysis is about a gain.
+
+    Attributes:
+        name: of its column, or what its columns begin with.
+        label: as tables, plots and sentences call it.
+        signatures: the keys of a run's signatures that together say how it was computed.
+        bounds: the least and the greatest value.
+        has_parts: whether it has precision, recall and F1, a column each. Its score is then the F1, of which the views
+            have the standard deviation, too.
+        part_means: whether the views have the means of its precision and recall, too.
+        decimals: to print.
+        short: what it is called where there is little room; the label if not given.
+        is_quality: whether tables about trained policies have it beside the metric that they are about.
+        explained: what is said below such a table.
+    """
+
+    name: str
+    label: str
+    signatures: tuple[str, ...]
+    bounds: tuple[float, float] = (0.0, 1.0)
+    has_parts: bool = False
+    part_means: bool = False
+    decimals: int = 3
+    short: str = ""
+    is_quality: bool = True
+    explained: str = ""
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """Its columns of the table `summaries`, in their order, and what people call each."""
+        if not self.has_parts:
+            return {self.name: self.label}
+        parts = {"precision": "precision", "recall": "recall", "f1": "F1"}
+        return {f"{self.name}_{part}": f"{self.label} {called}" for part, called in parts.items()}
+
+    @property
+    def column(self) -> str:
+        """The column of the score."""
+        return list(self.columns)[-1]
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The columns of what an F1 is made of."""
+        return tuple(self.columns)[:-1]
+
+    @property
+    def averages(self) -> tuple[str, ...]:
+        """What the store keeps of a system at n once a run has ended: means, and the squared deviations of an F1."""
+        parts = [f"{part}_mean" for part in self.parts if self.part_means]
+        return (f"{self.column}_mean", *[f"{self.column}_ss"] * self.has_parts, *parts)
+
+
+SPECS: tuple[MetricSpec, ...] = (
+    MetricSpec(
+        *("bertscore", "BERTScore", ("bertscore",)),
+        bounds=(-1.0, 1.0),
+        has_parts=True,
+        part_means=True,
+        is_quality=False,  # what these tables are about, as a rule
+    ),
+    MetricSpec("rouge1", "ROUGE-1", ("rouge",), has_parts=True),
+    MetricSpec("rouge2", "ROUGE-2", ("rouge",), has_parts=True),
+    MetricSpec("rougel", "ROUGE-L", ("rouge",), has_parts=True),
+    MetricSpec(
+        *("efficiency", "BERTScore F1 per word", ("efficiency", "bertscore")),
+        bounds=(-1.0, 1.0),
+        decimals=4,  # a tenth of F1, or less
+        short="F1 per word",
+    ),
+    MetricSpec("density", "density", ("density",), explained="distinct words found in the article, over all words"),
+    MetricSpec("coverage", "coverage", ("coverage",), is_quality=False),  # 1 for every extract
+)
+"""In the order of their columns."""
+
+BY_COLUMN: Mapping[str, MetricSpec] = {column: spec for spec in SPECS for column in spec.columns}
+METRICS: tuple[str, ...] = tuple(spec.column for spec in SPECS)
+"""The scores that every summary has."""
+F1S: tuple[str, ...] = tuple(spec.column for spec in SPECS if spec.has_parts)
+PARTS: tuple[str, ...] = tuple(part for spec in SPECS for part in spec.parts)
+"""Of what the F1 are made. Every summary has them, too; they are read where somebody asks for one."""
+CHOICES = (
+    f"{', '.join(F1S)}, the same with _precision or _recall in place of _f1, "
+    f"{', '.join(metric for metric in METRICS if metric not in F1S)}, or a plugin's"
+)
+"""Which metrics a report or a comparison can be about, for the help of commands."""
+
+
+def as_columns(scores: Mapping[str, Score | float]) -> dict[str, float]:
+    """The scores of one summary by column; `scores` has one for the name of each spec.
+
+    Raises:
+        KeyError: a spec has none.
+    """
+    columns: dict[str, float] = {}
+    for name, names in _COLUMNS.items():
+        score = scores[name]
+        values = (score.precision, score.recall, score.f1) if isinstance(score, Score) else (score,)
+        columns |= zip(names, values, strict=True)
+    return columns
+
+
+_COLUMNS = {spec.name: tuple(spec.columns) for spec in SPECS}  # looked up once: every summary has scores

@@ -1,0 +1,204 @@
+"""What a run has found, be it stored or swept in this process: frames, a plot, a page, and the answer in sentences."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from core.analysis import PARTS, Interval, Points
+from jobs.python_api.frames import comparison_frame, curve_frame, summary_frame
+from jobs.python_api.plot import Plot
+from jobs.report.sweep import answer
+from jobs.report.sweep.numbers import Numbers, analyse, metrics_read
+from jobs.store import FailureInfo, RunInfo, Store
+from jobs.terminal.metrics import find_metric, metric_name, metric_places, metric_signature, metrics_of
+from jobs.terminal.numerals import counted, decimals
+from jobs.terminal.table_style import role
+
+SWEEP = "nws.sweep"
+"""The id of a sweep in this process."""
+_ARTICLES_AT_ONCE = 1_000
+_FAILURE_COLUMNS = ("dataset", "key", "stage", "error_class", "message")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """A run's summaries with their scores, and what follows from them.
+
+    `info` is how the run stood when it was looked up, with its recipe, seed, revisions and signatures. Everything else
+    is read when it is asked for. What `nws.sweep` returns is kept in a temporary file until it is dropped.
+    """
+
+    _store: Store
+    info: RunInfo
+
+    @property
+    def run(self) -> RunInfo:
+        """The same as `info`."""
+        return self.info
+
+    @property
+    def points(self) -> Points:
+        """Every summary's scores, as the analysis reads them."""
+        return self._store.points(self.info.id, (*metrics_of([self.info]), *PARTS), repeated_words=True)
+
+    @property
+    def rows(self) -> tuple[Mapping[str, Any], ...]:
+        """Every summary, by the columns of the table `summaries`, and the dataset and key of its article."""
+        return tuple(self._rows())
+
+    @property
+    def failed(self) -> tuple[FailureInfo, ...]:
+        """The articles that could not be finished, and why."""
+        return tuple(self._store.failures(self.info.id))
+
+    def summaries(self) -> pd.DataFrame:
+        """Every summary with its scores: the columns of the table `summaries`, and the article's dataset and key.
+
+        `attrs` of the frame has the run's seed, code version, revisions and the signatures of the metrics.
+        """
+        return summary_frame(self.info, self._rows())
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same as `summaries`."""
+        return self.summaries()
+
+    def failures(self) -> pd.DataFrame:
+        """The articles that could not be finished, a row each: key, error and message."""
+        rows = [[getattr(failure, name) for name in _FAILURE_COLUMNS] for failure in self.failed]
+        return pd.DataFrame(rows, columns=_FAILURE_COLUMNS)
+
+    def curves(self, metric: str = "bertscore_f1") -> pd.DataFrame:
+        """Mean score by dataset, system and n, and what a system gains over `random`, each with its 95 % interval.
+
+        Args:
+            metric: a stored metric, such as bertscore_f1, rouge1_recall or density (docs/phase1.md), or a plugin's.
+
+        Raises:
+            RecipeError: there is no such metric.
+            StoreError: the run has no summaries yet.
+        """
+        return curve_frame(self._numbers(metric, "draw curves of"))
+
+    def curve(self, metric: str = "bertscore_f1") -> pd.DataFrame:
+        """The same as `curves`."""
+        return self.curves(metric)
+
+    def plot(self, metric: str = "bertscore_f1") -> Plot:
+        """The figure of `nws report`: mean score by n, and below it what each system gains over `random`.
+
+        Raises:
+            RecipeError: there is no such metric.
+            StoreError: the run has no summaries yet.
+        """
+        from jobs.report.sweep.figure import draw_sweep  # and with it matplotlib
+
+        return Plot(*draw_sweep(self._numbers(metric)))
+
+    def recommended(self, metric: str = "bertscore_f1") -> pd.DataFrame:
+        """Which n remain candidates for each system that one can choose, and how sure that is.
+
+        `n` holds the candidates: one of them has the largest gain over `random`, with 95 % confidence. It is empty
+        where the articles rule out no n. `gain`, `low` and `high` are of the n in `largest_gain_at`;
+        `answer` says it in words.
+
+        Raises:
+            RecipeError: there is no such metric.
+            StoreError: the run has no summaries yet.
+        """
+        chosen = self._numbers(metric)
+        rows = []
+        for number in chosen.magic_numbers:
+            if number.kind != "system":
+                continue
+            largest = number.largest_gain
+            gain = (None, None, None, None) if largest is None else (largest.n, *_ends(largest.gain))
+            n = number.recommended if number.is_conclusive else ()
+            rows.append((number.system, n, *gain, answer.recommendation(number, chosen.metric)))
+        return pd.DataFrame(rows, columns=["system", "n", "largest_gain_at", "gain", "low", "high", "answer"])
+
+    def compare(self, a: str, b: str, metric: str = "bertscore_f1") -> pd.DataFrame:
+        """System `a` minus system `b` at every n, paired by article: difference, 95 % interval, test and wins.
+
+        `p` is of a sign-flip permutation test, `p_holm` corrected over the n. `words_a` and `words_b` are mean
+        numbers of words: where they are not n, this is no comparison at equal length.
+
+        Raises:
+            RecipeError: a system or the metric is not there, or the two share no article.
+            StoreError: the run has no summaries yet.
+        """
+        from jobs.compare.compute import compare_runs
+
+        return comparison_frame(compare_runs(self._store, self.info.id, None, [a, b], None, metric))
+
+    def report(self, path: str | Path, metric: str = "bertscore_f1") -> Path:
+        """Write the run's report as one HTML page, as `nws report RUN --page` does; returns its path.
+
+        Raises:
+            RecipeError: there is no such metric.
+            StoreError: the run has no summaries yet.
+            NwsError: the file cannot be written.
+        """
+        from jobs.report.page.page import write_page
+
+        write_page(self._store, [self.info.id], Path(path), metric)
+        return Path(path)
+
+    def __repr__(self) -> str:
+        means = self._store.curve_means(self.info.id)
+        systems = ", ".join(sorted({at.system for at in means}))
+        lengths = ", ".join(str(n) for n in sorted({at.n for at in means}) if n)
+        what = "A sweep" if self.info.id == SWEEP else f"Run {self.info.id}, {self.info.state},"
+        articles = counted(self.info.articles_done, "article")
+        failed = "No article" if not self.info.failures else counted(self.info.failures, "article")
+        wrote = f": {systems} at n = {lengths}" if means else ""
+        return f"{what} of {articles}{wrote}. {failed} failed."
+
+    def _repr_html_(self) -> str | None:
+        if not self.info.summaries:
+            return None  # a notebook shows the text then
+        numbers = self._numbers("bertscore_f1")
+        parts = [f"<p>{escape(repr(self))}</p>"]
+        for dataset in dict.fromkeys(curve.dataset for curve in numbers.curves):
+            items = "".join(
+                f"<li><b>{escape(system)}</b>: {escape(sentence)}</li>"
+                for system, sentence in answer.sentences(numbers, dataset)
+            )
+            known = escape(" ".join(answer.what_is_known(numbers, dataset)))
+            parts += [f"<p><b>{escape(answer.headline(numbers, dataset))}</b></p>", f"<ul>{items}</ul>"]
+            parts += [f"<p>{known}</p>", _table(numbers, dataset)]
+        signature = escape(metric_signature(self.info, numbers.metric))
+        return "".join([*parts, f"<p><small>{signature}, seed {self.info.seed}</small></p>"])
+
+    def _numbers(self, metric: str, to: str = "report") -> Numbers:
+        chosen = find_metric(metric, to, self.info)
+        return analyse(self.info, self._store.points(self.info.id, metrics_read(chosen)), chosen)
+
+    def _rows(self) -> Iterator[Mapping[str, Any]]:
+        ids = iter(self._store.article_keys(self.info.id))
+        while batch := list(itertools.islice(ids, _ARTICLES_AT_ONCE)):
+            for article in self._store.article_texts(self.info.id, batch):
+                for summary in article.summaries:
+                    yield {"dataset": article.dataset, "key": article.key, **summary}
+
+
+def _ends(interval: Interval) -> tuple[float, float | None, float | None]:
+    return interval.mean, interval.low, interval.high
+
+
+def _table(numbers: Numbers, dataset: str) -> str:
+    """Mean scores by n, in HTML. Every text is escaped."""
+    curves, places = numbers.curves_of(dataset), metric_places(numbers.metric)
+    lengths = sorted({at.n for curve in curves for at in curve.lengths})
+    head = "".join(f"<th>{n}</th>" for n in lengths)
+    rows = []
+    for curve in curves:
+        means = {at.n: decimals(at.mean, places) for at in curve.lengths}
+        cells = "".join(f"<td>{means.get(n, '–')}</td>" for n in lengths)
+        rows.append(f"<tr><th>{escape(curve.system + role(curve.kind))}</th>{cells}</tr>")
+    caption = f"<caption>mean {metric_name(numbers.metric)} by n</caption>"
+    return f"<table>{caption}<thead><tr><th>n</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

@@ -1,0 +1,79 @@
+"""Warnings of what is told before the work begins: articles, systems and predictions that will not give an answer."""
+
+import itertools
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from core.analysis import LEAD, RANDOM
+from core.text.corpus import Corpus
+from core.text.language import Language, find_foreign
+from jobs.terminal.numerals import counted
+
+if TYPE_CHECKING:
+    from jobs.plan.pinned import Pinned
+
+NAMES: dict[Language, str] = {"en": "English", "ko": "Korean"}
+# Of the texts that are looked at. A quotation, or a row that slipped in, is not worth a warning.
+_MOST_FOREIGN = 0.1
+_LOOKED_AT = 50
+_LACKING = {
+    RANDOM: "no n can be recommended",
+    LEAD: "no system can be compared with the first n words of the article",
+}
+
+
+def warn_of_corpora(corpora: Iterable[Corpus], language: Language, console: Console) -> None:
+    """Warn of each dataset whose articles look like another language; 50 spread over it, the first 50 of a stream."""
+    for corpus in corpora:
+        step = max(1, (corpus.size or 0) // _LOOKED_AT)
+        articles = itertools.islice(corpus, 0, step * _LOOKED_AT, step)
+        _warn(f"articles of {corpus.name} ({corpus.split})", [article.text for article in articles], language, console)
+
+
+def warn_of_texts(label: str, texts: Sequence[str], language: Language, console: Console) -> None:
+    """Warn if `texts`, called `label` in the warning, look like another language. 50 of them are looked at."""
+    step = max(1, len(texts) // _LOOKED_AT)
+    _warn(label, texts[: step * _LOOKED_AT : step], language, console)
+
+
+def _warn(label: str, texts: Sequence[str], language: Language, console: Console) -> None:
+    foreign = find_foreign(texts, language)
+    if foreign.count > _MOST_FOREIGN * foreign.texts:
+        codes = ", ".join(foreign.languages)
+        console.print(
+            f"Warning: {foreign.count} of {foreign.texts} {label} may be in another language than "
+            f"{NAMES[language]} (ISO 639: {codes}). They are treated as {NAMES[language]}, so the results may be "
+            "meaningless.",
+            markup=False,
+        )
+
+
+def warn_of_repeats(corpora: Iterable[Corpus], console: Console) -> None:
+    """Say how many rows of each dataset are left out since they repeat another. Of a stream this is not known."""
+    for corpus in corpora:
+        if corpus.known is not None and corpus.known.repeats:
+            what = "repeats another row and is" if corpus.known.repeats == 1 else "repeat another row and are"
+            rows = counted(corpus.known.repeats, "row")
+            console.print(f"Warning: {rows} of {corpus.name} {what} left out.", markup=False)
+
+
+def warn_of_controls(systems: Collection[str], console: Console) -> None:
+    """Say what cannot be told without the controls that are not among these systems."""
+    for control, lacking in _LACKING.items():
+        if control not in systems:
+            console.print(f"Warning: Without the system {control} {lacking}. Add --system {control}.", markup=False)
+
+
+def warn_of_coverages(pinned: "Pinned", console: Console) -> None:
+    """Say which predictions are of no article, and which articles have none.
+
+    Raises:
+        RecipeError: a file of predictions does not fit the articles of the run at all.
+    """
+    from jobs.plan.own import coverages  # which those who score or summarise need not wait for
+
+    for coverage in coverages(pinned):
+        for line in coverage.lines:
+            console.print(f"Warning: {line}", markup=False, soft_wrap=True)
