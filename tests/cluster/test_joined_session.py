@@ -79,8 +79,8 @@ print(json.dumps([status, client.get_job_logs(job)]))
 def test_a_submitted_job_joins_its_cluster_and_its_workers_import_what_it_shipped(head: Head, tmp_path: Path) -> None:
     shipped = tmp_path / "shipped"
     shipped.mkdir()
-    for name, folder in {"core": CHECKOUT, "cluster": CHECKOUT, "fakes.py": CHECKOUT / "tests" / "support"}.items():
-        (shipped / name).symlink_to(folder / name)
+    for path in ("core", "cluster", "jobs", "tests/support/fakes.py"):
+        (shipped / Path(path).name).symlink_to(CHECKOUT / path)
     (shipped / "run.py").write_text(WORKING + "import core; print(core.__file__)\n")
     script = SUBMITTING.format(dashboard=head.dashboard, entrypoint=f"{sys.executable} run.py", folder=str(shipped))
     status, logs = json.loads(run_script(script, tmp_path, head.environment))
