@@ -1,6 +1,7 @@
 """Every command line of the pages can be typed: commands, flags, make's targets and environment variables exist."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,15 +35,18 @@ def problem(words: list[str]) -> str | None:
         command, words = below[rest[0]], rest[1:]
 
 
+def options(command: Any) -> Iterator[Any]:
+    """Every option of a command and of those below it."""
+    yield from command.params
+    for below in getattr(command, "commands", {}).values():
+        yield from options(below)
+
+
 @cache
 def flags() -> frozenset[str]:
     """Every flag of every command."""
-
-    def of(command: Any) -> set[str]:
-        own = {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
-        return own.union(*(of(below) for below in getattr(command, "commands", {}).values()))
-
-    return frozenset({*of(get_command(app)), "--help"})
+    named = (name for one in options(get_command(app)) for name in (*one.opts, *one.secondary_opts))
+    return frozenset({*named, "--help"})
 
 
 def unknown_flags(page: str) -> list[str]:
@@ -63,7 +67,8 @@ def variables() -> frozenset[str]:
     """Every NWS_… that code, tests or make read, and those that the options of commands have."""
     files = [ROOT / "Makefile", ROOT / "compose.yaml"]
     files += [path for room in ("core", "cluster", "jobs", "tests", "alembic") for path in (ROOT / room).rglob("*.py")]
-    return frozenset(name for path in files for name in re.findall(r"NWS_\w+", path.read_text(encoding="utf-8")))
+    read = {name for path in files for name in re.findall(r"NWS_\w+", path.read_text(encoding="utf-8"))}
+    return frozenset({*read, *(one.envvar for one in options(get_command(app)) if one.envvar)})
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
