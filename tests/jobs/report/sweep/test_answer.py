@@ -171,9 +171,7 @@ def test_what_is_known(run, make_points):
 
 def test_verdicts_on_skewed_differences_are_named(run, make_points):
     def skewed(a, towards):
-        return dataclasses.replace(
-            a, bertscore_f1=0.3 + towards * (a.system == "m") * (1 + 9 * (a.article_id < "0003"))
-        )
+        return rescored(a, bertscore_f1=0.3 + towards * (a.system == "m") * (1 + 9 * (a.article_id < "0003")))
 
     warning = (
         "The differences are so skewed for their number that such verdicts may be wrong in more than 7 % of cases: "
