@@ -44,8 +44,8 @@ def compare(
     """
     lengths = parse_lengths(n)
 
-    from jobs.compare.compute import compare_runs
-    from jobs.compare.show import print_comparison
+    from jobs.evaluate.compare import compare_runs
+    from jobs.evaluate.printed_comparison import print_comparison
 
     with reading(store) as opened, busy("Comparing"):
         result = compare_runs(opened, run or newest(opened, with_summaries=True), run2, system or [], lengths, metric)

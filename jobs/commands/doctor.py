@@ -13,7 +13,7 @@ def doctor(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
 
     Looks at libraries, models, spaCy pipelines, Ray, accelerators and the store. Exit 1 if one is broken.
     """
-    from jobs.doctor.checks import check_all, print_checks
+    from jobs.commands.doctor_checks import check_all, print_checks
 
     checks = check_all(store)
     if as_json:

@@ -82,8 +82,8 @@ def score(
     """
     from core.metrics.config import Options
     from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
-    from jobs.score import compute as scores
-    from jobs.score.show import print_score
+    from jobs.evaluate import score as scores
+    from jobs.evaluate.printed_scores import print_score
     from jobs.terminal.warnings import warn_of_texts
 
     chosen = Options(**{one.name: getattr(how, one.name) for one in fields(Options)})
@@ -144,8 +144,8 @@ def correlate(
 
     By system and by summary, with 95 % intervals and tests between metrics. Pearson, Spearman and Kendall (tau-b).
     """
-    from jobs.correlate.compute import correlate_file
-    from jobs.correlate.show import print_correlation
+    from jobs.evaluate.correlate import correlate_file
+    from jobs.evaluate.printed_correlations import print_correlation
 
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     with busy("Correlating, and drawing resamples"):
@@ -179,13 +179,13 @@ def keysentences(
     Those of KR-WordRank beside those of TextRank, with their recall.
     """
     from core.summarizers.korean_key_sentences import check_selection
-    from jobs.keysentences import compute
-    from jobs.keysentences.show import print_key_sentences
+    from jobs.evaluate import keysentences as key_sentences
+    from jobs.evaluate.printed_keysentences import print_key_sentences
 
     check_selection(top, diversity)
-    without = compute.read_stopwords(stopwords) if stopwords is not None else frozenset()
-    documents = compute.read_documents(file)
+    without = key_sentences.read_stopwords(stopwords) if stopwords is not None else frozenset()
+    documents = key_sentences.read_documents(file)
     err.print(f"{file}: {len(documents)} documents", markup=False)
     with busy("Finding keywords and sentences"):
-        result = compute.find_key_sentences(documents, top, without, diversity)
+        result = key_sentences.find_key_sentences(documents, top, without, diversity)
     print(json.dumps(result.as_dict())) if as_json else print_key_sentences(result, out)

@@ -99,7 +99,7 @@ def drive(
 ) -> None:
     """Drive a run on the cluster that this machine is the head of: what a submitted job runs."""
     from jobs.drive.run import hold_run
-    from jobs.remote.ship import take_store_url
+    from jobs.drive.ship import take_store_url
     from jobs.store import open_store
 
     store = take_store_url() or store

@@ -77,7 +77,7 @@ def logs(
                 out.print(f"{line.said_at:%Y-%m-%d %H:%M:%S} {line.text}", markup=False)
 
         if follow:
-            from jobs.remote.follow import START, follow_run
+            from jobs.drive.follow import START, follow_run
 
             follow_run(opened, info.id, START, say)
         else:
@@ -89,7 +89,7 @@ def logs(
 
 def _job_logs(run: str, address: str | None, follow: bool, where: str) -> None:
     from cluster.job_api import Head
-    from jobs.remote.ship import jobs_of
+    from jobs.drive.ship import jobs_of
 
     if not address:
         raise RecipeError(f"Run {run} was not submitted to a cluster, so it has no Ray job: nws logs {run}{where}")
@@ -120,8 +120,8 @@ def cancel(
     does not react or has not begun. What was finished is stored, and `nws resume` goes on with it. Exit 1 if the run
     could not be stopped.
     """
-    from jobs.remote.follow import wait_for_end
-    from jobs.remote.ship import end_stopped
+    from jobs.drive.follow import wait_for_end
+    from jobs.drive.ship import end_stopped
 
     stopped: list[str] = []
     with changing(store) as opened:
@@ -152,7 +152,7 @@ def cancel(
 
 def _stop_jobs(address: str, run: str, must_answer: bool) -> list[str]:
     from cluster.job_api import Head
-    from jobs.remote.ship import stop_jobs
+    from jobs.drive.ship import stop_jobs
 
     try:
         return stop_jobs(Head(address), run)

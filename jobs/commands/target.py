@@ -11,9 +11,9 @@ from jobs.commands.options import ActorOptions, EngineName, ResumeTargetOptions,
 from jobs.commands.shared import err, store_flag
 
 if TYPE_CHECKING:
+    from jobs.drive.follow import Place
     from jobs.drive.run import Outcome
     from jobs.plan.pinned import Pinned
-    from jobs.remote.follow import Place
     from jobs.store import Store
 
 
@@ -52,7 +52,7 @@ def require_here(log_to: Sequence[str], target: TargetOptions) -> None:
     """
     if not log_to:
         return
-    from jobs.track.trackers import require_trackers
+    from jobs.drive.trackers import require_trackers
 
     require_trackers(log_to)
     if target.address:
@@ -64,8 +64,8 @@ def require_here(log_to: Sequence[str], target: TargetOptions) -> None:
 
 def start_there(opened: "Store", store: str, pinned: "Pinned", target: TargetOptions, run: RunOptions) -> "Outcome":
     """Submit a new run to a cluster and follow it. Returns its outcome."""
-    from jobs.remote.follow import Place
-    from jobs.remote.ship import ship_run
+    from jobs.drive.follow import Place
+    from jobs.drive.ship import ship_run
 
     _warn_of_a_file(store)
     run_id = ship_run(opened, store, pinned, str(target.address), not run.no_reuse, run.name, run.note)
@@ -76,8 +76,8 @@ def resume_there(
     opened: "Store", store: str, run: str, target: TargetOptions, actors: ActorOptions, take_over: bool
 ) -> "Outcome":
     """Submit a run again and follow it. Returns its outcome."""
-    from jobs.remote.follow import Place, last_line
-    from jobs.remote.ship import ship_again
+    from jobs.drive.follow import Place, last_line
+    from jobs.drive.ship import ship_again
 
     _warn_of_a_file(store)
     line = last_line(opened, run)
@@ -98,8 +98,8 @@ def _warn_of_a_file(store: str) -> None:
 
 def _follow(opened: "Store", store: str, run: str, job: str, since: "Place", target: TargetOptions) -> "Outcome":
     from cluster.job_api import Head
+    from jobs.drive.follow import follow_run
     from jobs.drive.run import outcome_of
-    from jobs.remote.follow import follow_run
 
     where = store_flag(store)
     err.print(f"Submitted {run} to {target.address} as job {job}.")

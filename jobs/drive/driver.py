@@ -28,14 +28,14 @@ from jobs.drive.pools import REAL, Engine, Makers, Pools, open_pools
 from jobs.drive.run import FREE, Claim, Outcome, Run, take_run
 from jobs.drive.stages import require_complete, run_stage
 from jobs.drive.time_left import duration
+from jobs.drive.tracked_scalars import curve_scalars, update_scalars
+from jobs.drive.trackers import NO_TRACKERS, Trackers, open_trackers
 from jobs.plan.job import find_job
 from jobs.plan.pinned import Pinned, PlannedTraining
 from jobs.plan.revisions import code_version, require_same_revisions
 from jobs.plan.work import works
 from jobs.store import PolicyInfo, Store, new_run_id
 from jobs.store.runs import SILENT_SECONDS
-from jobs.track.scalars import curve_scalars, update_scalars
-from jobs.track.trackers import NO_TRACKERS, Trackers, open_trackers
 
 _WORTH_TELLING_SECONDS = 1.0
 
@@ -56,7 +56,7 @@ def start(
 
     There is no run before its models and machines are known to be there. With `reuse`, now and whenever the run is
     resumed, summaries that other runs of the store have are copied. `name` and `note` are what people call it and say
-    of it, `log_to` the trackers that it is logged to (`jobs.track.trackers`).
+    of it, `log_to` the trackers that it is logged to (`jobs.drive.trackers`).
 
     Raises:
         NwsError: a model or a machine is missing, or the store refuses. A run that exists by then can be resumed.

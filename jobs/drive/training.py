@@ -21,10 +21,10 @@ from jobs.drive.pools import Pools
 from jobs.drive.progress import run_progress
 from jobs.drive.run import Run
 from jobs.drive.stored_policies import describe_training
+from jobs.drive.tracked_scalars import update_scalars
+from jobs.drive.trackers import NO_TRACKERS, Trackers
 from jobs.plan.pinned import PlannedTraining
 from jobs.store import PolicyCheckpoint, RoundResult, Stage, UpdateNumbers
-from jobs.track.scalars import update_scalars
-from jobs.track.trackers import NO_TRACKERS, Trackers
 
 PREPARATION = Stage("preparation")
 """The stage under which failures of training articles are stored."""

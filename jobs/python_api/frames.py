@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from jobs.compare.compute import RunComparison
+from jobs.evaluate.compare import RunComparison
 from jobs.report.sweep.curve_rows import CURVE_COLUMNS, curve_rows
 from jobs.report.sweep.numbers import Numbers
 from jobs.store import RunInfo

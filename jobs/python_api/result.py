@@ -131,7 +131,7 @@ class Result:
             RecipeError: a system or the metric is not there, or the two share no article.
             StoreError: the run has no summaries yet.
         """
-        from jobs.compare.compute import compare_runs
+        from jobs.evaluate.compare import compare_runs
 
         return comparison_frame(compare_runs(self._store, self.info.id, None, [a, b], None, metric))
 

@@ -12,7 +12,7 @@ from jobs.terminal.numerals import counted
 if TYPE_CHECKING:  # `import nws` must not wait for what metrics need
     from core.plugins.load import Judge
     from core.text.files import LocatedRow
-    from jobs.score.compute import FileScore
+    from jobs.evaluate.score import FileScore
 
 _COLUMNS = ("metric", "part", "score", "low", "high", "interval", "signature")
 
@@ -78,7 +78,7 @@ def score(
     """
     from core.metrics.config import MINILM, Options
     from core.plugins.plugin_metric import function_metric
-    from jobs.score.compute import score_rows
+    from jobs.evaluate.score import score_rows
 
     chosen = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
     names = [metric for metric in chosen if isinstance(metric, str)]

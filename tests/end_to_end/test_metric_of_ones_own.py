@@ -12,8 +12,8 @@ from rich.console import Console
 
 import nws
 from core.errors import RecipeError, StoreError
-from jobs.compare.compute import compare_runs
 from jobs.drive import driver
+from jobs.evaluate.compare import compare_runs
 from jobs.plan.job import find_job
 from jobs.report.by_job import REPORTS
 from jobs.report.page.page import write_page

@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from nws_process import finish, start
 from ray_head import Head, ray_head
 
-from jobs.remote.ship import URL_FILE
+from jobs.drive.ship import URL_FILE
 from jobs.store import RunInfo, open_store, upgrade_schema
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(600)]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from jobs.compare.compute import compare_runs
 from jobs.drive import driver
+from jobs.evaluate.compare import compare_runs
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import BaselinesRecipe

@@ -9,13 +9,13 @@ from korean_tokenizers import korean_tokenizer
 from core.errors import LanguageError, RecipeError, SegmentationError
 from core.models import MINILM, MINILM_COMMIT
 from core.software import code_as_imported
+from jobs.drive.ship import _known_to_git
 from jobs.installation import ROOT
 from jobs.plan import revisions
 from jobs.plan.revisions import VERSION_FILE, code_version, described_commit, require_same_revisions
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe, parse_recipe
 from jobs.recipes.sweep import Phase1Recipe
-from jobs.remote.ship import _known_to_git
 
 
 def test_pinning_names_everything_exactly_and_again_gives_the_same() -> None:

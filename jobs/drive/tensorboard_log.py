@@ -9,8 +9,8 @@ import numpy as np
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch.utils.tensorboard import SummaryWriter
 
+from jobs.drive.tracked_scalars import Scalar
 from jobs.store import RunInfo
-from jobs.track.scalars import Scalar
 
 FOLDER = Path("tensorboard")
 

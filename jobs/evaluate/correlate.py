@@ -9,7 +9,7 @@ from core.analysis.coefficients import COEFFICIENTS
 from core.analysis.correlation import LEVELS, Correlation, correlations, resampled_correlations
 from core.analysis.perm_systems import COUNTED, MOST, Difference, differences
 from core.errors import RecipeError
-from jobs.correlate.read import ScoreTable, read_scores
+from jobs.evaluate.correlate_file import ScoreTable, read_scores
 
 CONFIDENCE = 0.95
 RESAMPLES = 1_000

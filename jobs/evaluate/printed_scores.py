@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from rich.console import Console
 
 from core.analysis.intervals import Interval
-from jobs.score.compute import FileScore, MetricScore
+from jobs.evaluate.score import FileScore, MetricScore
 from jobs.terminal.caution import few
 from jobs.terminal.numerals import counted
 from jobs.terminal.table_style import WIDTH

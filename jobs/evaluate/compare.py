@@ -21,7 +21,7 @@ from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA, TIE
 from core.errors import RecipeError, StoreError
 from core.types import SystemKind
-from jobs.compare.reasons import Sides
+from jobs.evaluate.compare_reasons import Sides
 from jobs.store import RunInfo, Store
 from jobs.terminal.find_system import find_system
 from jobs.terminal.metrics import NOT_RECORDED, find_metric, metric_signature

@@ -8,8 +8,8 @@ from typing import ClassVar, Protocol
 
 from core.errors import RecipeError
 from core.registry import Registry
+from jobs.drive.tracked_scalars import Scalar, run_facts
 from jobs.store import RunInfo
-from jobs.track.scalars import Scalar, run_facts
 
 # Of an address: a name and a password.
 _USER = re.compile(r"//[^/@\s]+@")
@@ -42,9 +42,9 @@ class Tracker(Protocol):
 TRACKERS: Registry[type[Tracker]] = Registry(
     "tracker",
     {
-        "tensorboard": "jobs.track.tensorboard_log:TensorBoardLog",
-        "mlflow": "jobs.track.mlflow_log:MlflowLog",
-        "wandb": "jobs.track.wandb_log:WandbLog",
+        "tensorboard": "jobs.drive.tensorboard_log:TensorBoardLog",
+        "mlflow": "jobs.drive.mlflow_log:MlflowLog",
+        "wandb": "jobs.drive.wandb_log:WandbLog",
     },
 )
 

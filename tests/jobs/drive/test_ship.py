@@ -15,7 +15,8 @@ from cluster.job_api import Job
 from core.errors import ClusterError, NwsError, RecipeError, StoreError
 from core.fingerprint import file_sha256
 from jobs import cli
-from jobs.drive import driver, pools
+from jobs.drive import driver, pools, ship
+from jobs.drive.follow import START, Place, follow_run
 from jobs.drive.pools import Makers
 from jobs.installation import ROOT
 from jobs.plan import sweep
@@ -24,8 +25,6 @@ from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import VERSION_FILE, code_version
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
-from jobs.remote import ship
-from jobs.remote.follow import START, Place, follow_run
 from jobs.store import LogLine, Store, open_store
 
 PASSWORD = "s3cret-w0rd"
@@ -200,7 +199,7 @@ def test_the_password_is_in_the_file_for_the_driver_alone(tmp_path: Path) -> Non
 def test_the_staged_checkout_runs_finds_its_store_and_forgets_it(tmp_path: Path) -> None:
     ship.stage(tmp_path, "sqlite:///relative.db", "r1")
     script = (
-        "from jobs.remote.ship import take_store_url; from jobs.plan.revisions import code_version; "
+        "from jobs.drive.ship import take_store_url; from jobs.plan.revisions import code_version; "
         "print(code_version(), take_store_url(), take_store_url())"
     )
     command = [str(Path(os.sys.executable)), "-c", script]

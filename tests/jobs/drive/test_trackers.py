@@ -14,10 +14,9 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from training_run import small_training
 
 from core.errors import RecipeError
-from jobs.drive import driver
+from jobs.drive import driver, trackers
+from jobs.drive.tensorboard_log import TensorBoardLog
 from jobs.store import RoundResult, RunWriter, Store, open_store
-from jobs.track import trackers
-from jobs.track.tensorboard_log import TensorBoardLog
 
 BOTH = ("tensorboard", "mlflow")
 NUMBERS = ("reward", "reward_std", "advantage_baseline", "advantage_std", "entropy", "log_probability")
@@ -257,7 +256,7 @@ def test_what_cannot_be_logged_to_is_refused_before_a_run_begins(nws, monkeypatc
 
 def test_tensorboard_keeps_float32(tmp_path: Path, run_of: Callable[[str], object]) -> None:
     """A number that no float32 is must be known again."""
-    from jobs.track.scalars import Scalar
+    from jobs.drive.tracked_scalars import Scalar
 
     for _ in range(2):
         log = TensorBoardLog(run_of("r"))

@@ -9,7 +9,7 @@ from core.analysis.coefficients import COEFFICIENTS, Coefficient
 from core.analysis.correlation import LEVELS, Correlation, Level
 from core.analysis.paired import ALPHA
 from core.analysis.perm_systems import COUNTED, Difference
-from jobs.correlate.compute import RESAMPLES, FileCorrelation
+from jobs.evaluate.correlate import RESAMPLES, FileCorrelation
 from jobs.terminal.numerals import counted, decimals, p_text, signed
 from jobs.terminal.parted_table import Column, print_table
 from jobs.terminal.table_style import names_column, print_line, print_title

@@ -16,8 +16,8 @@ from core.analysis import compare_systems
 from core.errors import RecipeError, StoreError
 from core.types import Article, BundleResult, Score, Summary
 from jobs import cli
-from jobs.compare.compute import compare_runs
-from jobs.compare.show import print_comparison
+from jobs.evaluate.compare import compare_runs
+from jobs.evaluate.printed_comparison import print_comparison
 from jobs.store import RunSpec, Store, open_store
 from jobs.terminal.numerals import p_text
 

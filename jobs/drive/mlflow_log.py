@@ -13,8 +13,8 @@ from mlflow import MlflowClient
 from mlflow.entities import Metric, Param
 from mlflow.exceptions import MlflowException
 
+from jobs.drive.tracked_scalars import Scalar
 from jobs.store import RunInfo
-from jobs.track.scalars import Scalar
 
 _TAG = "nws.run"
 _AT_ONCE = 1_000

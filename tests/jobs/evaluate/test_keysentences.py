@@ -15,7 +15,7 @@ from core.summarizers.korean_key_sentences import keyword_recall
 from core.summarizers.kr_wordrank import LeftParts, rank_keywords
 from core.text.korean import nouns_and_adjectives
 from jobs import cli
-from jobs.keysentences.compute import N_KEYSENTS, N_KEYWORDS, find_key_sentences, read_documents, read_stopwords
+from jobs.evaluate.keysentences import N_KEYSENTS, N_KEYWORDS, find_key_sentences, read_documents, read_stopwords
 
 pytest.importorskip("krwordrank", reason="the package krwordrank is not installed")
 

@@ -21,7 +21,7 @@ from core.text.limits import require_summary_length
 from core.text.rows import cleaned, to_references
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
 from core.whole_files import replacing
-from jobs.score.human import VIEWS, view_statistics, with_several_references
+from jobs.evaluate.human_score import VIEWS, view_statistics, with_several_references
 
 # The first that holds a reference counts.
 REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights")
@@ -55,7 +55,7 @@ class MetricScore:
 
 @dataclass(frozen=True, slots=True)
 class HumanScore:
-    """By view of `jobs.score.human` and metric, over the `rows` that have several references."""
+    """By view of `jobs.evaluate.human_score` and metric, over the `rows` that have several references."""
 
     rows: int
     views: dict[str, dict[str, MetricScore]]

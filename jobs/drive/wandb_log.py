@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import wandb
 
+from jobs.drive.tracked_scalars import Scalar
 from jobs.store import RunInfo
-from jobs.track.scalars import Scalar
 
 
 class WandbLog:

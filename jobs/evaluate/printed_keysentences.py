@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from jobs.keysentences.compute import N_KEYSENTS, N_KEYWORDS, KeySentences, Method, Recall
+from jobs.evaluate.keysentences import N_KEYSENTS, N_KEYWORDS, KeySentences, Method, Recall
 from jobs.terminal.numerals import counted
 from jobs.terminal.table_style import WIDTH
 

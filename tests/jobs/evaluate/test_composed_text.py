@@ -13,11 +13,11 @@ from core.metrics.config import Options
 from core.metrics.specs import BY_COLUMN
 from core.text.rows import storable
 from jobs.drive import driver
+from jobs.evaluate.score import score_file
 from jobs.plan.pinned import Pinned
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import BaselinesRecipe
-from jobs.score.compute import score_file
 from jobs.store import Store, open_store
 from jobs.terminal.plain_table import as_objects
 

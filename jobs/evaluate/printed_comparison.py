@@ -8,7 +8,7 @@ from rich.text import Text
 from core.analysis import Comparison, PairedLength
 from core.analysis.paired import ALPHA
 from core.types import SystemKind
-from jobs.compare.compute import RunComparison
+from jobs.evaluate.compare import RunComparison
 from jobs.store import RunInfo
 from jobs.terminal.caution import SKEWED, few, length_notes
 from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed

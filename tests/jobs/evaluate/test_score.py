@@ -14,8 +14,8 @@ from core.metrics.config import Options
 from core.metrics.metric import Row
 from core.text.files import read_rows
 from core.text.tokenizers import EnglishTokenizer
-from jobs.score.compute import FileScore, check_output, score_file, to_predictions, write_rows
-from jobs.score.show import print_score
+from jobs.evaluate.printed_scores import print_score
+from jobs.evaluate.score import FileScore, check_output, score_file, to_predictions, write_rows
 
 ENGLISH = EnglishTokenizer()
 
@@ -191,7 +191,7 @@ def test_the_rows_are_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: p
         raise OSError("No space left on device")
 
     before = out.read_bytes()
-    monkeypatch.setattr("jobs.score.compute.os.replace", full)
+    monkeypatch.setattr("jobs.evaluate.score.os.replace", full)
     with pytest.raises(RecipeError, match=r"rows\.jsonl cannot be written .*No space left"):
         write_rows(out, score)
     assert out.read_bytes() == before

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from cluster.job_api import Head, Job
 from core.errors import ClusterError
 from jobs.drive.heartbeat_monitor import HeartbeatMonitor
-from jobs.remote.ship import give_up
+from jobs.drive.ship import give_up
 from jobs.store import LogLine, RunInfo, Store
 
 _PAUSE_SECONDS = 1.0

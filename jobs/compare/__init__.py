@@ -1,1 +1,0 @@
-"""`nws compare`: systems against each other at equal n."""

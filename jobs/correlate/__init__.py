@@ -1,1 +1,0 @@
-"""`nws correlate`: how well metrics agree with human scores."""

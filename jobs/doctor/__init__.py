@@ -1,1 +1,0 @@
-"""`nws doctor`: what this machine can run."""

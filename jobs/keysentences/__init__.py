@@ -1,1 +1,0 @@
-"""`nws keysentences`: keywords and key sentences of Korean texts."""

@@ -1,1 +1,0 @@
-"""A run on a Ray cluster elsewhere."""

@@ -1,1 +1,0 @@
-"""`nws score`: the metrics of a file of predictions."""

@@ -1,1 +1,0 @@
-"""Runs in trackers of experiments: TensorBoard, MLflow and Weights & Biases."""
