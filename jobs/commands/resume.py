@@ -148,7 +148,7 @@ def add(
     with changing(store) as opened:
         again = where_it_was(opened, run, target)
         _extend(opened, run, files)
-        err.print(f"Added to {run}. If this is interrupted, Resume it with: nws resume {run}{store_flag(store)}")
+        err.print(f"Added to {run}. If this is interrupted, resume it with: nws resume {run}{store_flag(store)}")
         outcome = resume_run(opened, store, run, again, actors)
     finish(outcome, store, as_json)
 

@@ -12,8 +12,8 @@ SLOW = {"torch", "spacy", "transformers", "sentence_transformers", "bert_score",
 @pytest.mark.parametrize(
     ("modules", "slow"),
     [
-        ("jobs.drive.driver, jobs.plan.sweep, jobs.plan.sweep", {*SLOW, "ray"}),
-        ("core.sweep_plan, core.episode_plan", SLOW),
+        ("jobs.drive.driver, jobs.plan.sweep", {*SLOW, "ray"}),
+        ("core.sweep_plan, core.workers", SLOW),
         ("core.sweep_plan, core.text.spacy_segmentation", SLOW - {"spacy", "torch"}),  # spaCy imports torch itself
         ("core.sweep", {"spacy", "bert_score", "nltk"}),
         ("nws", {*SLOW, "ray", "matplotlib", "datasets"} - {"pandas"}),  # its frames are pandas'

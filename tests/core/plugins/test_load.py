@@ -9,7 +9,8 @@ import pytest
 from documents import document
 
 from core.errors import PluginError
-from core.plugins.load import PluginSpec, load, read_plugin
+from core.plugins import load
+from core.plugins.load import PluginSpec, read_plugin
 from core.plugins.plugin_metric import plugin_metrics
 from core.plugins.plugin_system import plugin_systems
 from core.summarizers.systems import Draft
