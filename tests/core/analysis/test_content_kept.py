@@ -1,0 +1,153 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.stats import ttest_1samp
+
+from core.analysis.content_kept import (
+    ALPHA,
+    FLOOR,
+    PERSON,
+    RECALL,
+    ContentKept,
+    Kept,
+    above_zero_p,
+    content_kept,
+    first_kept,
+    smallest_claimed,
+)
+from core.analysis.points import NO_TEXT, Points
+
+LENGTHS = (1, 7, 21)
+
+
+def made(recall: dict[str, NDArray[np.float64]], floor: float, person: float | None = None) -> Points:
+    """The points of systems with these recalls, (articles, LENGTHS), and of a person's whole summaries."""
+    rows = [
+        (system, article, n, float(value))
+        for system, values in recall.items()
+        for article, at in enumerate(values)
+        for n, value in zip(LENGTHS, at, strict=True)
+    ]
+    if person is not None:
+        rows += [(PERSON, article, 0, person) for article in range(len(next(iter(recall.values()))))]
+    systems = tuple(dict.fromkeys(system for system, *_ in rows))
+    articles = sorted({article for _, article, *_ in rows})
+    n = np.array([n for *_, n, _ in rows], dtype=np.int32)
+    return Points(
+        systems=systems,
+        kinds=tuple("upper bound" if system == PERSON else "system" for system in systems),
+        articles=tuple(("made", f"{article:03d}") for article in articles),
+        system=np.array([systems.index(system) for system, *_ in rows], dtype=np.int32),
+        article=np.array([article for _, article, *_ in rows], dtype=np.int32),
+        n=n,
+        words=np.maximum(n, 1),
+        text=np.full(len(rows), NO_TEXT, dtype=np.int64),
+        scores={RECALL: np.array([value for *_, value in rows]), FLOOR: np.full(len(rows), floor)},
+    )
+
+
+def of(kept: tuple[ContentKept, ...], system: str, ceiling: str) -> ContentKept:
+    (found,) = [one for one in kept if (one.system, one.of) == (system, ceiling)]
+    return found
+
+
+def around(means: tuple[float, ...], articles: int, spread: float = 0.1) -> NDArray[np.float64]:
+    noise = np.random.default_rng(0).normal(size=(articles, 1))
+    return np.array(means) + spread * (noise - noise.mean())
+
+
+def test_a_share_is_the_mean_recall_between_floor_and_whole() -> None:
+    kept = of(content_kept(made({"lexrank": around((0.3, 0.5, 0.75), 60)}, 0.2)), "lexrank", "reference")
+    assert [share.share.mean for share in kept.lengths] == pytest.approx([0.125, 0.375, 0.6875])
+    assert (kept.longest, kept.articles, kept.dropped) == (21, 60, 0)
+    low, high = kept.lengths[1].share.low, kept.lengths[1].share.high
+    assert low is not None
+    assert high is not None
+    assert low < 0.375 < high
+    answers = {answer.x: (answer.n, answer.claimed) for answer in kept.smallest}
+    assert answers == {0.25: (7, 7), 0.5: (21, 21), 0.8: (None, None), 0.9: (None, None)}
+
+
+def test_shares_of_a_person_and_of_the_own_longest() -> None:
+    points = made({"lexrank": around((0.3, 0.5, 0.6), 60)}, 0.2, person=0.6)
+    of_person = of(content_kept(points), "lexrank", "person")
+    assert [share.share.mean for share in of_person.lengths] == pytest.approx([0.25, 0.75, 1.0])
+    own = of(content_kept(points), "lexrank", "longest")
+    assert [share.share.mean for share in own.lengths] == pytest.approx([0.25, 0.75, 1.0])
+    assert own.lengths[-1].share.low is None  # 1 of itself, always
+    assert not [one for one in content_kept(points) if one.system == PERSON]
+
+
+def test_few_articles_claim_nothing_and_an_answer_has_no_end_beyond_the_longest() -> None:
+    kept = of(content_kept(made({"lexrank": around((0.3, 0.5, 0.6), 11)}, 0.2)), "lexrank", "reference")
+    quarter, half = kept.smallest[:2]
+    assert (quarter.n, quarter.claimed) == (7, None)
+    assert (half.n, half.high) == (21, None)
+    assert quarter.articles_for_one_step is not None
+    assert kept.smallest[-1].articles_for_one_step is None
+
+
+def test_an_article_that_lacks_a_length_is_left_out_and_counted() -> None:
+    points = made({"lexrank": around((0.3, 0.5, 0.6), 30)}, 0.2)
+    points = points.take(~((points.article == 3) & (points.n == 21)))
+    kept = of(content_kept(points), "lexrank", "reference")
+    assert (kept.articles, kept.dropped) == (29, 1)
+
+
+def test_the_order_of_the_articles_changes_nothing() -> None:
+    rng = np.random.default_rng(1)
+    points = made({"lexrank": rng.uniform(0.2, 0.9, (40, 3))}, 0.2)
+    shuffled = rng.permutation(len(points))
+    again = Points(
+        points.systems,
+        points.kinds,
+        points.articles,
+        *(getattr(points, name)[shuffled] for name in ("system", "article", "n", "words", "text")),
+        scores={name: values[shuffled] for name, values in points.scores.items()},
+    )
+    assert content_kept(points) == content_kept(again)
+
+
+@given(st.lists(st.lists(st.floats(-1, 1), min_size=4, max_size=4), min_size=1, max_size=5), st.floats(-1, 1))
+def test_the_first_kept_is_the_smallest_from_which_on_all_keep_the_share(shares: list[list[float]], x: float) -> None:
+    expected = [next((i for i in range(4) if all(v >= x for v in row[i:])), 4) for row in shares]
+    assert first_kept(np.array(shares), x).tolist() == expected
+
+
+def test_the_influence_of_an_article_is_what_leaving_it_out_changes() -> None:
+    """To first order, the floor included (Efron's infinitesimal jackknife against the jackknife)."""
+    rng = np.random.default_rng(2)
+    recall, floor = rng.uniform(0.3, 0.8, (200, 2)), rng.uniform(0.0, 0.3, (200, 2))
+    kept = Kept.of(recall, floor, range(200))
+    for i in (0, 77):
+        rest = np.arange(200) != i
+        without = Kept.of(recall[rest], floor[rest], np.flatnonzero(rest)).shares
+        assert -199 * (without - kept.shares) == pytest.approx(kept.influence[i], abs=0.01)
+
+
+def test_a_p_is_the_larger_of_the_plain_and_the_corrected_one() -> None:
+    rng = np.random.default_rng(3)
+    symmetric = np.concatenate([d := rng.normal(size=15), -d])
+    symmetric -= symmetric.mean()
+    expected = ttest_1samp(symmetric + 0.4, 0, alternative="greater").pvalue
+    assert above_zero_p(0.4, symmetric) == pytest.approx(expected)
+    left = -(rng.exponential(size=30))
+    left -= left.mean()
+    assert above_zero_p(0.2, left) > ttest_1samp(left + 0.2, 0, alternative="greater").pvalue
+    assert (above_zero_p(0.1, np.zeros(12)), above_zero_p(0.0, np.zeros(12))) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("skew", ["normal", "right", "left"])
+def test_a_claim_is_wrong_in_few_studies(skew: str) -> None:
+    """At the null that is hardest: the length before the claimed one keeps just less than the share."""
+    rng, wrong, studies = np.random.default_rng(4), 0, 1_000
+    for _ in range(studies):
+        noise = rng.normal(size=(24, 1)) if skew == "normal" else rng.exponential(size=(24, 1)) - 1
+        noise = (-noise if skew == "left" else noise) + 0.5 * rng.normal(size=(24, 3))
+        shares = np.array([-0.001, 0.5, 0.6]) + noise.mean(axis=0)
+        wrong += smallest_claimed(shares, noise - noise.mean(axis=0), ALPHA["reference"]) == 0
+    assert wrong / studies <= 0.05 + 2.5 * math.sqrt(0.05 * 0.95 / studies)
