@@ -1,4 +1,7 @@
-"""Which weights: every model is a name, an origin and a revision, and lies in a folder when it is used."""
+"""Which weights: every model is a name, an origin and a revision, and lies in a folder when it is used.
+
+Models of the Hub are kept in its cache on disk (`core.hub`). A process loads a model once and holds it while it lives.
+"""
 
 import json
 import math

@@ -1,8 +1,8 @@
 """From scored summaries to curves, intervals and the magic number."""
 
+from core.analysis.best_n import Gain, MagicNumber, lengths_text, magic_numbers
 from core.analysis.curves import Curve, CurvePoint, Uncut, sweep_curves, uncut_scores
 from core.analysis.intervals import Interval, mean_interval, mean_intervals
-from core.analysis.magic_number import Gain, MagicNumber, lengths_text, magic_numbers
 from core.analysis.paired import Comparison, PairedLength, compare_by_metric, compare_systems
 from core.analysis.points import (
     LEAD,

@@ -3,7 +3,8 @@
 On a CPU a reward depends on the article and the text alone, to the last bit. It does not matter what else is scored
 with it, how many workers there are, or whether it comes from memory. To ensure that, BERTScore embeds texts together
 only if they have the same number of tokens. On a GPU it embeds all texts of a round in as few padded passes as it can:
-there a reward depends on the others by rounding.
+there a reward depends on the others by rounding. What policies are trained on is its advantage, normalised or not:
+`core.learning.reinforce`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

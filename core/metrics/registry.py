@@ -1,4 +1,7 @@
-"""Every metric by its name. A metric, and the libraries that compute it, are imported when it is made."""
+"""Every metric by its name. A metric, and the libraries that compute it, are imported when it is made.
+
+Those that are stored with every summary have a `MetricSpec`, too: `core.metrics.specs`.
+"""
 
 import re
 from collections.abc import Callable

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.article_ids import IdNumbers
+from core.article_id_set import IdNumbers
 from core.errors import CorpusError
 from core.text.files import LocatedRow
 from core.text.rows import Fields, to_article

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from core.article_ids import ArticleIds, IdNumbers, id_numbers
+from core.article_id_set import ArticleIds, IdNumbers, id_numbers
 from core.errors import RecipeError
 from core.text.corpus import Corpus
 from core.types import Article
@@ -23,8 +23,8 @@ def unfinished_bundles(pinned: Pinned, finished: ArticleIds, announced: "array[i
     Args:
         pinned: what the run runs.
         finished: of the articles in other bundles nothing is parsed, unless they are streamed.
-        announced: gets the numbers of the ids of all articles, see `core.article_ids`: when their dataset's turn comes,
-            or as they are read from a stream.
+        announced: gets the numbers of the ids of all articles, see `core.article_id_set`: when their dataset's turn
+            comes, or as they are read from a stream.
     """
     size = pinned.recipe.bundle_size
     for corpus in pinned.corpora:

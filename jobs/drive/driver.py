@@ -16,7 +16,7 @@ from typing import NoReturn
 import numpy as np
 from rich.console import Console
 
-from core.article_ids import ArticleIds
+from core.article_id_set import ArticleIds
 from core.models import model_folder
 from core.software import code_as_imported
 from core.sweep_plan import SweepPlan

@@ -1,7 +1,7 @@
 """Copy what other runs of the store have of a stage, and divide the rest into parts to compute.
 
 An article gets its copies in the transaction that stores the rest of it, so it still has all summaries of a stage or
-none, whoever dies in between.
+none, whoever dies in between. What may be copied, and the SQL of it: `jobs.store.reuse`.
 """
 
 import itertools
@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from core.article_ids import ArticleIds
+from core.article_id_set import ArticleIds
 from core.errors import EndpointError
 from core.software import code_as_imported
 from core.summarizers.endpoint import Endpoint

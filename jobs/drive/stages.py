@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from core.article_ids import ArticleIds
+from core.article_id_set import ArticleIds
 from core.errors import StoreError
 from core.summarizers.endpoint import Endpoint
 from core.sweep_plan import SweepPlan, plan_for_missing

@@ -17,7 +17,7 @@ from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
 
 if TYPE_CHECKING:  # with NumPy and SciPy, which `nws ls` need not wait for
     from core.analysis import Metric, Points
-    from core.article_ids import ArticleIds
+    from core.article_id_set import ArticleIds
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Results(Database):
     @reads
     def finished_article_ids(self, connection: Connection, run_id: str, stage: Stage = SWEEP) -> "ArticleIds":
         """The articles that have their summaries of a stage: those that a resumed run leaves out there."""
-        from core.article_ids import ArticleIds
+        from core.article_id_set import ArticleIds
 
         query = select(SummaryRow.article_id).distinct().where(stage.holds(run_id))
         return ArticleIds.of(connection.execute(query).scalars())

@@ -292,7 +292,7 @@ def test_the_bundled_sample() -> None:
 
 
 @given(st.tuples(st.text(), st.text(), st.text()), st.tuples(st.text(), st.text(), st.text()))
-def test_article_ids_tell_articles_apart(one: tuple[str, str, str], other: tuple[str, str, str]) -> None:
+def test_article_id_set_tell_articles_apart(one: tuple[str, str, str], other: tuple[str, str, str]) -> None:
     def identified(parts: tuple[str, str, str]) -> str:
         return Article("d", "all", parts[0], parts[1], (parts[2],)).id
 

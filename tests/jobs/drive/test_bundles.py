@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.article_ids import ArticleIds
+from core.article_id_set import ArticleIds
 from core.errors import CorpusError
 from core.text.corpus import Corpus, DatasetSpec, corpus_of_rows
 from core.types import Article

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from bench import stub_work
-from core.article_ids import ArticleIds
+from core.article_id_set import ArticleIds
 from core.errors import FencedError, HubError, RecipeError, StoreError, StoreUnavailableError
 from core.sweep import Sweeper
 from core.types import SegmentedArticle, Summary

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.article_ids import ArticleIds, id_numbers
+from core.article_id_set import ArticleIds, id_numbers
 
 # Few of them, so that sets overlap, and the first and last that there are.
 IDS = st.sampled_from(["0" * 16, "f" * 16, "8" + "0" * 15, "7" + "f" * 15, *(f"{n << 59 | n:016x}" for n in range(20))])
