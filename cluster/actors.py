@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cluster.article_work import (
-    EpisodeRunner,
+    RunsEpisodes,
     SegmentedBundle,
     Segmenter,
     Sweeper,
@@ -83,7 +83,7 @@ class SweepActor:
 class EpisodeActor:
     """The Ray actor of Phase 2: holds a runner of episodes with its models. `build` comes first. It needs no Ray."""
 
-    def __init__(self, make_runner: Callable[[], EpisodeRunner]) -> None:
+    def __init__(self, make_runner: Callable[[], RunsEpisodes]) -> None:
         self._make_runner = make_runner
 
     def build(self) -> Worker:
@@ -97,11 +97,11 @@ class EpisodeActor:
         return prepare_article(self._runner.prepare, article)
 
     def learn(self, requests: "Sequence[Request]") -> "list[list[ArticleGradient]]":
-        """See `EpisodeRunner.learn`."""
+        """See `RunsEpisodes.learn`."""
         with device_errors_in_words():
             return self._runner.learn(requests)
 
     def decode(self, requests: "Sequence[Request]") -> "list[list[Decoded]]":
-        """See `EpisodeRunner.decode`."""
+        """See `RunsEpisodes.decode`."""
         with device_errors_in_words():
             return self._runner.decode(requests)

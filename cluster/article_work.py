@@ -32,7 +32,7 @@ class Work:
     make_sweeper: Callable[[], Sweeper]
 
 
-class EpisodeRunner(Protocol):
+class RunsEpisodes(Protocol):
     """What runs the episodes: pure functions of the request, so that any of them gives the same answers."""
 
     def prepare(self, article: Article) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias
 
 from cluster.actors import EpisodeActor
-from cluster.article_work import EpisodeRunner
+from cluster.article_work import RunsEpisodes
 from cluster.dispatcher import STUCK_SECONDS, Actors, Backlog, InlineActor, Loss, Task, dispatch
 from cluster.resources import ActorResources
 from core.errors import ClusterError
@@ -158,7 +158,7 @@ def _share(requests: Sequence[Request], home: int | None, places: dict[int, list
     return Task(share, sum(len(article.text) for _, episodes in share for article, _ in episodes), home)
 
 
-def inline_episodes(make_runner: Callable[[], EpisodeRunner]) -> EpisodePool:
+def inline_episodes(make_runner: Callable[[], RunsEpisodes]) -> EpisodePool:
     """A pool in this process, with one runner, which is made now. Errors of the runner are passed on."""
     actor = EpisodeActor(make_runner)
     actor.build()
@@ -167,7 +167,7 @@ def inline_episodes(make_runner: Callable[[], EpisodeRunner]) -> EpisodePool:
 
 @contextlib.contextmanager
 def episodes_on_ray(
-    make_runner: Callable[[], EpisodeRunner],
+    make_runner: Callable[[], RunsEpisodes],
     resources: ActorResources,
     actors: int,
     stuck_seconds: float = STUCK_SECONDS,

@@ -31,7 +31,7 @@ HOW_TO_GET_A_TOKEN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class RayJob:
     """A submitted job. `status` is Ray's: PENDING, RUNNING, STOPPED, SUCCEEDED or FAILED; `message` says why."""
 
     submission_id: str
@@ -109,13 +109,13 @@ class Head:
                 metadata=dict(metadata),
             )
 
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> list[RayJob]:
         """Every job that was submitted since the head was started, in no order."""
         with self._errors():
             details_of_jobs = self._client.list_jobs()
         return [_job(details) for details in details_of_jobs if details.submission_id]
 
-    def job(self, submission_id: str) -> Job:
+    def job(self, submission_id: str) -> RayJob:
         """One job."""
         with self._errors():
             return _job(self._client.get_job_info(submission_id))
@@ -179,8 +179,8 @@ def _client(address: str) -> Any:
     return Client(address)
 
 
-def _job(details: Any) -> Job:
-    return Job(details.submission_id, str(details.status.value), details.message or "")
+def _job(details: Any) -> RayJob:
+    return RayJob(details.submission_id, str(details.status.value), details.message or "")
 
 
 def _require_answer(address: str) -> None:

@@ -136,7 +136,7 @@ _Key: TypeAlias = tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Cell:
+class _OnTest:
     """A system at one n: `numbers` are float64 of shape (seeds, articles, metrics, words and repeated words).
 
     `metrics` names the metrics, `metric` is what the scores are about. `seeds` is empty for a system without seeds; its
@@ -164,7 +164,11 @@ def _order(key: _Key, kind: SystemKind) -> tuple[str, int, str, int]:
 
 
 def _score(
-    key: _Key, cell: _Cell, versus: Mapping[str, PairedLength], gap_closed: float | None, training_f1: float | None
+    key: _Key,
+    cell: _OnTest,
+    versus: Mapping[str, PairedLength],
+    gap_closed: float | None,
+    training_f1: float | None,
 ) -> SystemScore:
     dataset, system, n = key
     *means, words, repeated_words = cell.numbers.mean(axis=(0, 1)).tolist()
@@ -186,7 +190,7 @@ def _score(
     )
 
 
-def _cells(points: Points, metric: Metric) -> dict[_Key, _Cell]:
+def _cells(points: Points, metric: Metric) -> dict[_Key, _OnTest]:
     cells = {}
     metrics = tuple(points.scores)
     for axes in build_axes(points):
@@ -203,13 +207,13 @@ def _cells(points: Points, metric: Metric) -> dict[_Key, _Cell]:
                     articles = tuple(axes.articles[i] for i in common.tolist())
                     seeds = tuple(sorted(seed for seed, _ in with_summaries if seed is not None))
                     numbers = np.ascontiguousarray(values[rows, k][:, common])
-                    cells[axes.dataset, system, n] = _Cell(
+                    cells[axes.dataset, system, n] = _OnTest(
                         articles, seeds, axes.kinds[rows[0]], numbers, metrics, metric
                     )
     return cells
 
 
-def _on_equal_articles(cells: Mapping[_Key, _Cell]) -> dict[_Key, _Cell]:
+def _on_equal_articles(cells: Mapping[_Key, _OnTest]) -> dict[_Key, _OnTest]:
     """The cells, cut to the articles that all cells of one dataset and n have. Cells that lack too many stay whole."""
     cut = {}
     for place in {(dataset, n) for dataset, _, n in cells}:
@@ -223,7 +227,7 @@ def _on_equal_articles(cells: Mapping[_Key, _Cell]) -> dict[_Key, _Cell]:
     return cut
 
 
-def _only(cell: _Cell, articles: Container[str]) -> _Cell:
+def _only(cell: _OnTest, articles: Container[str]) -> _OnTest:
     indices = [i for i, article in enumerate(cell.articles) if article in articles]
     return replace(
         cell,
@@ -233,7 +237,7 @@ def _only(cell: _Cell, articles: Container[str]) -> _Cell:
     )
 
 
-def _comparisons(cells: Mapping[_Key, _Cell], metric: Metric) -> dict[_Key, dict[str, PairedLength]]:
+def _comparisons(cells: Mapping[_Key, _OnTest], metric: Metric) -> dict[_Key, dict[str, PairedLength]]:
     """The results of `compare_systems` when the seeds of a policy are one system."""
     points = Points.together(
         [

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cluster.job_api import Head, Job
+from cluster.job_api import Head, RayJob
 from core.errors import ClusterError
 from jobs.drive.heartbeat_monitor import HeartbeatMonitor
 from jobs.drive.ship import give_up
@@ -80,7 +80,7 @@ def wait_for_end(store: Store, run_id: str, seconds: float) -> RunInfo:
     return run
 
 
-def _ended(job: tuple[Head, str]) -> Job | None:
+def _ended(job: tuple[Head, str]) -> RayJob | None:
     """The job, if it has ended. A head that does not answer says nothing about the run, which is in the store."""
     with contextlib.suppress(ClusterError):
         info = job[0].job(job[1])
@@ -88,7 +88,7 @@ def _ended(job: tuple[Head, str]) -> Job | None:
     return None
 
 
-def _never_driven(store: Store, run_id: str, epoch: int, head: Head, job: Job) -> ClusterError:
+def _never_driven(store: Store, run_id: str, epoch: int, head: Head, job: RayJob) -> ClusterError:
     text = f"The Ray job {job.submission_id} is {job.status} before it drove run {run_id} ({job.message.strip()})."
     with contextlib.suppress(ClusterError):
         lines = head.log(job.submission_id).strip().splitlines()[-_LAST_LINES:]

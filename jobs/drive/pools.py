@@ -8,7 +8,7 @@ from typing import Literal
 
 from rich.console import Console
 
-from cluster.article_work import EpisodeRunner, Work
+from cluster.article_work import RunsEpisodes, Work
 from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
 from cluster.gpus import gpu_nodes
 from cluster.resources import ActorPlan, await_actors
@@ -51,7 +51,7 @@ class Makers:
     """
 
     work: Callable[[SweepPlan, str, float | None], Work] = sweep_work
-    runner: Callable[[EpisodePlan, str, float | None], EpisodeRunner] = make_episode_runner
+    runner: Callable[[EpisodePlan, str, float | None], RunsEpisodes] = make_episode_runner
 
 
 REAL = Makers()

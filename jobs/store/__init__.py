@@ -13,9 +13,9 @@ from jobs.store.means import AskedWords as AskedWords
 from jobs.store.means import CurveMeans as CurveMeans
 from jobs.store.means import TokensUsed as TokensUsed
 from jobs.store.progress import ActorShare as ActorShare
+from jobs.store.progress import NewSummary as NewSummary
 from jobs.store.progress import Progress as Progress
 from jobs.store.progress import Reason as Reason
-from jobs.store.progress import Written as Written
 from jobs.store.query import Answer as Answer
 from jobs.store.results import SWEEP as SWEEP
 from jobs.store.results import FailureInfo as FailureInfo

@@ -50,7 +50,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class NewSummary:
     """A summary that was stored; `kind` is its system's, see `core.types.SystemKind`."""
 
     dataset: str
@@ -87,7 +87,7 @@ class Watching(Database):
         return Progress(**values)
 
     @reads
-    def summaries_of(self, connection: Connection, run_id: str, article_id: str) -> list[Written]:
+    def summaries_of(self, connection: Connection, run_id: str, article_id: str) -> list[NewSummary]:
         """The summaries of an article in a run, in no order."""
         article, summary = ArticleRow, SummaryRow
         query = (
@@ -97,7 +97,7 @@ class Watching(Database):
             .join(SystemRow, (SystemRow.run_id == summary.run_id) & (SystemRow.system == summary.system))
             .where(summary.run_id == run_id, summary.article_id == article_id)
         )
-        return [Written(**row._mapping) for row in connection.execute(query)]
+        return [NewSummary(**row._mapping) for row in connection.execute(query)]
 
     @reads
     def newest_failures(self, connection: Connection, run_id: str, count: int) -> list[Reason]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from jobs.drive.heartbeat_monitor import HeartbeatMonitor
 from jobs.drive.time_left import Span
-from jobs.store import Progress, Reason, RunInfo, Store, Written
+from jobs.store import NewSummary, Progress, Reason, RunInfo, Store
 
 _REASONS = 3
 
@@ -29,7 +29,7 @@ class View:
     span: Span
     silent_seconds: float
     reasons: tuple[Reason, ...]
-    written: tuple[Written, ...]
+    written: tuple[NewSummary, ...]
 
     @property
     def has_ended(self) -> bool:
@@ -78,7 +78,7 @@ class Viewer:
         self._failures = 0
         self._reasons: tuple[Reason, ...] = ()
         self._newest: str | None = None
-        self._written: tuple[Written, ...] = ()
+        self._written: tuple[NewSummary, ...] = ()
 
     def look(self) -> View:
         """The run now.
@@ -113,7 +113,7 @@ def span_until_now(run: RunInfo, at: Progress | None, silent_seconds: float) -> 
     return span.later(max(0.0, since) + silent_seconds)
 
 
-def at_one_length(summaries: Sequence[Written]) -> tuple[Written, ...]:
+def at_one_length(summaries: Sequence[NewSummary]) -> tuple[NewSummary, ...]:
     """The summaries at the middle n, the highest F1 first. They are easier to compare at one length."""
     lengths = sorted({summary.n for summary in summaries if summary.n}) or [0]
     n = lengths[len(lengths) // 2]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bench import stub_work
-from cluster.job_api import Job
+from cluster.job_api import RayJob
 from core.errors import ClusterError, NwsError, RecipeError, StoreError
 from core.fingerprint import file_sha256
 from jobs import cli
@@ -34,7 +34,7 @@ URL = f"postgresql://nws:{PASSWORD}@db.example/results"
 class FakeHead:
     """A head that takes every job, or refuses with an error; `shipped` looks at what it is sent."""
 
-    def __init__(self, error: ClusterError | None = None, jobs: tuple[Job, ...] = ()) -> None:
+    def __init__(self, error: ClusterError | None = None, jobs: tuple[RayJob, ...] = ()) -> None:
         self.address = "http://head:8265"
         self.error = error
         self.found = list(jobs)
@@ -48,10 +48,10 @@ class FakeHead:
         folder = Path(str(arguments[2]))
         self.shipped = {str(path.relative_to(folder)): path.read_text() for path in files(folder)}
 
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> list[RayJob]:
         return self.found
 
-    def job(self, name: str) -> Job:
+    def job(self, name: str) -> RayJob:
         return next(job for job in self.found if job.submission_id == name)
 
     def stop(self, name: str) -> bool:
@@ -256,7 +256,7 @@ def test_a_refused_submission_leaves_no_pending_run(store: Store, head: FakeHead
 def test_a_run_is_submitted_again_under_the_next_name(store: Store, head: FakeHead, pinned: Pinned) -> None:
     run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
     others = (f"{run_id}-a10", f"{run_id}-a2", run_id, "another", f"{run_id}x", f"{run_id}-ab")
-    head.found = [Job(name, "STOPPED", "") for name in others]
+    head.found = [RayJob(name, "STOPPED", "") for name in others]
     assert ship.ship_again(store, URL, run_id, "http://head:8265", "T4", 2, True) == (f"{run_id}-a11", 1)
     assert head.calls[-1][1] == f"python -m jobs.cli drive {run_id} --epoch 1 --accelerator T4 --actors 2"
     assert ship.jobs_of(head, run_id) == [run_id, f"{run_id}-a2", f"{run_id}-a10"]
@@ -275,17 +275,17 @@ def test_a_run_with_a_driver_is_not_submitted_again(store: Store, head: FakeHead
 
 def test_only_jobs_that_live_are_stopped(head: FakeHead) -> None:
     head.found = [
-        Job("r", "FAILED", ""),
-        Job("r-a2", "RUNNING", ""),
-        Job("r-a3", "PENDING", ""),
-        Job("q", "RUNNING", ""),
+        RayJob("r", "FAILED", ""),
+        RayJob("r-a2", "RUNNING", ""),
+        RayJob("r-a3", "PENDING", ""),
+        RayJob("q", "RUNNING", ""),
     ]
     assert ship.stop_jobs(head, "r") == ["r-a2", "r-a3"]
 
 
 def test_a_job_that_never_drove_is_an_error_and_ends_the_run(store: Store, head: FakeHead, pinned: Pinned) -> None:
     run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
-    head.found = [Job(run_id, "FAILED", "exit code 1")]
+    head.found = [RayJob(run_id, "FAILED", "exit code 1")]
     with pytest.raises(ClusterError, match=r"exit code 1(.|\n)*No module named 'core'"):
         follow_run(store, run_id, Place(0, 0), lambda line: None, (head, run_id))
     run = store.run_info(run_id)
@@ -309,7 +309,7 @@ def test_following_waits_for_a_new_end_and_hands_on_new_lines(store: Store, head
     assert said == ["one", "the end"]
 
     say = drive("two")
-    head.found = [Job(run_id, "SUCCEEDED", "")]
+    head.found = [RayJob(run_id, "SUCCEEDED", "")]
 
     def say_and_finish(line: LogLine) -> None:
         say(line)
@@ -495,7 +495,7 @@ def test_who_gives_a_run_up_leaves_it_to_a_later_job(store: Store, head: FakeHea
     ship.ship_again(store, URL, run_id, "http://head:8265", None, None, False)
     ship.give_up(store, run_id, 0, ClusterError("the first job ended"))
     assert store.run_info(run_id).state == "pending"
-    head.found = [Job(run_id, "FAILED", "")]
+    head.found = [RayJob(run_id, "FAILED", "")]
     with pytest.raises(ClusterError, match="submitted again meanwhile"):
         follow_run(store, run_id, Place(0, 0), lambda line: None, (head, run_id))
     ship.give_up(store, run_id, 1, ClusterError("the second job ended"))
@@ -527,8 +527,8 @@ def test_a_job_that_is_killed_before_it_drives_leaves_no_pending_run(
     )
     # The driver gets ready: it reads its datasets, here without an end.
     script = (
-        "import sys, time; from jobs import cli; from jobs.plan.job import Job; "
-        "Job.plan_again = lambda *arguments: (print('ready', flush=True), time.sleep(600)); cli.main()"
+        "import sys, time; from jobs import cli; from jobs.plan.job import RayJob; "
+        "RayJob.plan_again = lambda *arguments: (print('ready', flush=True), time.sleep(600)); cli.main()"
     )
     job = subprocess.Popen(
         [sys.executable, "-c", script, *shlex.split(str(head.calls[0][1]))[3:]],

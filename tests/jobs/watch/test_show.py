@@ -6,7 +6,7 @@ import pytest
 from run_infos import run_info
 
 from jobs.drive.time_left import Span
-from jobs.store import ActorShare, Progress, Reason, Written
+from jobs.store import ActorShare, NewSummary, Progress, Reason
 from jobs.terminal.console import PrintableConsole
 from jobs.watch.show import failure_line, line, screen
 from jobs.watch.view import View
@@ -28,7 +28,7 @@ AT = Progress(
 REASON = Reason("news", "story-17", "EmptyArticleError", "it has no words\x1b[2J\nand says so", NOW)
 TEXT = "The council voted for a bridge that nobody had asked for in thirty years of talk about it and of plans"
 WRITTEN = tuple(
-    Written("news", "story-9", f"bert-base-uncased|system-{i}|chunks", kind, 21, TEXT, 0.5 - i / 100)
+    NewSummary("news", "story-9", f"bert-base-uncased|system-{i}|chunks", kind, 21, TEXT, 0.5 - i / 100)
     for i, kind in enumerate(("system", "control", "upper bound", "system", "system", "system", "system"))
 )
 VIEW = View(RUN, AT, Span(90.0, 45), 2.0, (REASON,), WRITTEN)

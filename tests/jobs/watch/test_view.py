@@ -153,10 +153,10 @@ def test_each_statement_finds_its_rows_by_an_index(store: Store, run: tuple[str,
 
 
 def test_the_middle_length_and_of_uncut_summaries_these() -> None:
-    from jobs.store import Written
+    from jobs.store import NewSummary
 
-    def one(system: str, n: int, f1: float) -> Written:
-        return Written("d", "k", system, "system", n, "text", f1)
+    def one(system: str, n: int, f1: float) -> NewSummary:
+        return NewSummary("d", "k", system, "system", n, "text", f1)
 
     some = [one("a", 0, 0.9), one("a", 3, 0.1), one("a", 9, 0.2), one("b", 3, 0.3), one("b", 9, 0.4)]
     assert [(w.system, w.n) for w in at_one_length(some)] == [("b", 9), ("a", 9)]
