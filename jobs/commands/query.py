@@ -43,7 +43,7 @@ def query(
 
     It only reads. With --json, the rows are one JSON list of objects.
     """
-    from jobs.terminal.plain_table import as_objects, print_for_people, print_rows
+    from jobs.terminal.columns import as_objects, columns_of, print_for_people, print_rows
 
     if timeout is not None and not 0 < timeout <= _WEEK:
         raise RecipeError(f"--timeout must be more than 0 and at most {_WEEK} (a week), not {timeout:g}.")
@@ -56,34 +56,30 @@ def query(
             print(json.dumps(as_objects(answer.columns, answer.rows), default=str, allow_nan=False))
         elif kind is not None:
             _write(kind, answer)
-        elif out.is_terminal:
-            print_for_people(answer.columns, answer.rows, PrintableConsole())
         else:
-            print_rows(answer.columns, answer.rows, out)
+            rows = list(answer.rows)
+            columns = columns_of(answer.columns, rows)
+            if out.is_terminal:
+                print_for_people(columns, rows, PrintableConsole())
+            else:
+                print_rows(columns, rows, out)
 
 
 def _write(kind: Format, answer: "Answer") -> None:
-    columns, rows = answer.columns, list(answer.rows)
-    if kind == "parquet":
-        from jobs.report.parquet_file import parquet_bytes
+    from jobs.report.formats import latex_table, markdown_table, parquet_bytes, put_csv
+    from jobs.terminal.columns import columns_of
 
+    rows = list(answer.rows)
+    columns = columns_of(answer.columns, rows)
+    if kind == "parquet":
         sys.stdout.buffer.write(parquet_bytes(columns, rows))
         return
     if kind == "csv":
-        from jobs.report.csv_file import put_csv
-        from jobs.report.table_cells import full_value
-
         file = io.StringIO(newline="")
-        put_csv(file, columns, ([full_value(value) for value in row] for row in rows))
+        put_csv(file, columns, rows)
         text = file.getvalue()
-    elif kind == "markdown":
-        from jobs.report.markdown_table import markdown_table
-
-        text = markdown_table(columns, rows)
     else:
-        from jobs.report.latex_table import latex_table
-
-        text = latex_table(columns, rows)
+        text = (markdown_table if kind == "markdown" else latex_table)(columns, rows)
     # In UTF-8 wherever it goes, as all files of NWS; to a terminal no text sends a command.
     sys.stdout.buffer.write((written_out(text) if out.is_terminal else text).encode())
     sys.stdout.buffer.flush()

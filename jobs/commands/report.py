@@ -63,7 +63,7 @@ def report(
 
 def _write_files(run: str | None, what: ReportOptions, store: str, as_json: bool) -> None:
     with busy("Loading libraries"):
-        from jobs.report.by_job import REPORTS
+        from jobs.report.write import REPORTS
         from jobs.terminal.metrics import find_metric
 
     with reading(store) as opened:

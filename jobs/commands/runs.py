@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def list_runs(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
     """List the runs of a store, newest first."""
-    from jobs.terminal.plain_table import print_rows
+    from jobs.terminal.columns import columns_of, print_rows
     from jobs.terminal.run_status import COLUMNS, as_dict, rows, updates_as_dict
 
     with reading(store) as opened:
@@ -26,7 +26,8 @@ def list_runs(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
     if as_json:
         print(json.dumps([as_dict(run) | updates_as_dict(updates.get(run.id)) for run in runs]))
     else:
-        print_rows(COLUMNS, rows(runs, updates), out)
+        lines = rows(runs, updates)
+        print_rows(columns_of(COLUMNS, lines), lines, out)
 
 
 def status(

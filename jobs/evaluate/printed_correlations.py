@@ -10,8 +10,8 @@ from core.analysis.correlation import LEVELS, Correlation, Level
 from core.analysis.paired import ALPHA
 from core.analysis.perm_systems import COUNTED, Difference
 from jobs.evaluate.correlate import RESAMPLES, FileCorrelation
+from jobs.terminal.columns import Column, print_table
 from jobs.terminal.numerals import counted, decimals, p_text, signed
-from jobs.terminal.parted_table import Column, print_table
 from jobs.terminal.table_style import names_column, print_line, print_title
 
 _LEVELS = {"system": "System level: mean scores of systems", "summary": "Summary level: mean over documents"}

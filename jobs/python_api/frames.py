@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 
 from jobs.evaluate.compare import RunComparison
-from jobs.report.sweep.curve_rows import CURVE_COLUMNS, curve_rows
-from jobs.report.sweep.numbers import Numbers
+from jobs.report.sweep.numbers import Numbers, curve_columns
 from jobs.store import RunInfo
 from jobs.store.tables import SummaryRow
+from jobs.terminal.columns import file_rows
 from jobs.terminal.metrics import plugin_metrics_of
 
 RUN_COLUMNS = (
@@ -46,7 +46,8 @@ def made_by(run: RunInfo) -> dict[str, Any]:
 
 def curve_frame(numbers: Numbers) -> pd.DataFrame:
     """A row for each dataset, system and n: the columns of the report's `curves.csv`."""
-    frame = pd.DataFrame(curve_rows(numbers), columns=CURVE_COLUMNS)
+    columns = curve_columns(numbers)
+    frame = pd.DataFrame(file_rows(columns, numbers.scores), columns=[column.name for column in columns])
     return frame.astype(dict.fromkeys(_FLAGS, bool))
 
 

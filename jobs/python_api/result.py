@@ -95,7 +95,7 @@ class Result:
             RecipeError: there is no such metric.
             StoreError: the run has no summaries yet.
         """
-        from jobs.report.sweep.figure import draw_sweep  # and with it matplotlib
+        from jobs.report.means_figure import draw_sweep  # and with it matplotlib
 
         return Plot(*draw_sweep(self._numbers(metric)))
 

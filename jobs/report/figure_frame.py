@@ -1,11 +1,12 @@
 """What all figures have in common: their style, panels with a title and footer, and files that repeat."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
+import matplotlib as mpl
 from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -99,8 +100,19 @@ def prepare_text(figure: Figure) -> str | None:
     return give_glyphs(texts)
 
 
-def save(figure: Figure, png: Path, svg: Path) -> None:
-    """Save as PNG and SVG. Equal figures give the same bytes."""
+def save(drawn: Callable[[], tuple[Figure, str | None]], png: Path, svg: Path) -> str | None:
+    """Draw a figure into a PNG (200 dpi) and an SVG; the same numbers and fonts give the same bytes.
+
+    Returns:
+        What the reader must be told of the letters in it, if anything.
+    """
+    with mpl.rc_context(STYLE):
+        figure, warning = drawn()
+        _save(figure, png, svg)
+    return warning
+
+
+def _save(figure: Figure, png: Path, svg: Path) -> None:
     # One layout for both files. Each `savefig` would draw twice and lay the figure out twice.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")

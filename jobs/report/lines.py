@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,8 +10,7 @@ from matplotlib.text import Annotation
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from core.analysis import Interval
-from jobs.report.looks import Look
+from jobs.report.looks import At, Look, Series
 
 MOST_WHISKERS = 5
 """Up to this many lines in a panel have intervals at every n. With more, only those at the last n are drawn."""
@@ -31,40 +29,6 @@ _WHISKER_OPACITY = 0.55
 _RING_SIZE, _RING_WIDTH = 10.0, 1.1
 _APART_MARKER = "o"
 """Of a line without markers, where a mean is over fewer articles than the others'."""
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """What one line of a panel shows: heights and interval ends at each n, and which n have a ring.
-
-    Where there is no interval its ends are the height. Means at the n of `apart` are over fewer articles than others,
-    and have a hollow marker.
-    """
-
-    system: str
-    n: tuple[int, ...]
-    mean: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-    ringed: tuple[int, ...] = ()
-    apart: tuple[int, ...] = ()
-
-
-def make_series(
-    system: str,
-    at: Sequence[tuple[int, Interval]],
-    ringed: tuple[int, ...] = (),
-    apart: tuple[int, ...] = (),
-) -> Series:
-    return Series(
-        system,
-        tuple(n for n, _ in at),
-        tuple(interval.mean for _, interval in at),
-        tuple(interval.mean if interval.low is None else interval.low for _, interval in at),
-        tuple(interval.mean if interval.high is None else interval.high for _, interval in at),
-        ringed,
-        apart,
-    )
 
 
 def label_text(system: str) -> str:
@@ -112,16 +76,17 @@ def draw_lines(
     Returns:
         The labels, each at the height of its line's end: `spread_labels` moves them apart.
     """
-    lengths = sorted({n for series in lines for n in series.n})
+    lengths = sorted({at.x for series in lines for at in series.points})
     labels = []
     for i, series in enumerate(lines):
-        look = looks[series.system]
-        _draw_intervals(panel, series, look, _beside(lengths, i, len(lines)), len(lines))
-        if len(series.n) > 1:
-            panel.plot(series.n, series.mean, color=look.colour, linestyle=look.dashes, linewidth=_LINE_WIDTH)
-        _draw_markers(panel, series, look)
-        end = (series.n[-1], series.mean[-1])
-        labels.append(_label(panel, end, series.system, suffixes.get(series.system, ""), look))
+        look, points = looks[series.name], series.points
+        _draw_intervals(panel, points, look, _beside(lengths, i, len(lines)), len(lines))
+        if len(points) > 1:
+            x, y = [at.x for at in points], [at.y for at in points]
+            panel.plot(x, y, color=look.colour, linestyle=look.dashes, linewidth=_LINE_WIDTH)
+        _draw_markers(panel, points, look)
+        end = (points[-1].x, points[-1].y)
+        labels.append(_label(panel, end, series.name, suffixes.get(series.name, ""), look))
     if len(lengths) == 1:
         panel.set_xlim(lengths[0] - 1, lengths[0] + 1)
     return labels
@@ -177,7 +142,7 @@ def apart(wanted: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[
     return placed
 
 
-def _beside(lengths: Sequence[int], i: int, lines: int) -> float:
+def _beside(lengths: Sequence[float], i: int, lines: int) -> float:
     """How far right of its n the i-th line's interval is drawn, so that none hides another.
 
     Up to `MOST_WHISKERS` the eye sees them at their n. The only bars of more lines stand behind the ends of the lines.
@@ -187,32 +152,31 @@ def _beside(lengths: Sequence[int], i: int, lines: int) -> float:
     return _SIDE_BY_SIDE * (lengths[-1] - lengths[0] or 2) * ((i + 0.5) / lines - 0.5)
 
 
-def _step(lengths: Sequence[int]) -> int:
+def _step(lengths: Sequence[float]) -> float:
     return min((b - a for a, b in itertools.pairwise(lengths)), default=1)
 
 
-def _draw_intervals(panel: Axes, series: Series, look: Look, beside: float, lines: int) -> None:
-    at = slice(None) if lines <= MOST_WHISKERS else slice(-1, None)
+def _draw_intervals(panel: Axes, points: Sequence[At], look: Look, beside: float, lines: int) -> None:
+    shown = points if lines <= MOST_WHISKERS else points[-1:]
     panel.vlines(
-        [n + beside for n in series.n[at]],
-        series.low[at],
-        series.high[at],
+        [at.x + beside for at in shown],
+        [at.y if at.low is None else at.low for at in shown],
+        [at.y if at.high is None else at.high for at in shown],
         color=look.colour,
         linewidth=_WHISKER_WIDTH,
         alpha=_WHISKER_OPACITY,
     )
 
 
-def _draw_markers(panel: Axes, series: Series, look: Look) -> None:
-    alike: dict[tuple[str, str], tuple[list[int], list[float]]] = {}
-    rings: tuple[list[int], list[float]] = ([], [])
-    for n, mean in zip(series.n, series.mean, strict=True):
-        is_apart = n in series.apart
-        marker = look.marker or (_APART_MARKER if is_apart else "_" if len(series.n) == 1 else "")
-        face = "white" if is_apart else look.colour
-        for lengths, means in (alike.setdefault((marker, face), ([], [])), rings)[: 1 + (n in series.ringed)]:
-            lengths.append(n)
-            means.append(mean)
+def _draw_markers(panel: Axes, points: Sequence[At], look: Look) -> None:
+    alike: dict[tuple[str, str], tuple[list[float], list[float]]] = {}
+    rings: tuple[list[float], list[float]] = ([], [])
+    for at in points:
+        marker = look.marker or (_APART_MARKER if at.hollow else "_" if len(points) == 1 else "")
+        face = "white" if at.hollow else look.colour
+        for lengths, means in (alike.setdefault((marker, face), ([], [])), rings)[: 1 + at.ringed]:
+            lengths.append(at.x)
+            means.append(at.y)
     for (marker, face), (lengths, means) in alike.items():
         panel.plot(lengths, means, color=look.colour, marker=marker, markerfacecolor=face, linestyle="")
     if rings[0]:

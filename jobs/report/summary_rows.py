@@ -7,15 +7,17 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from core.errors import RecipeError
 from core.whole_files import replacing
-from jobs.report.csv_file import Value, put_csv
-from jobs.report.run_facts import run_json
+from jobs.report.formats import put_csv
+from jobs.report.numbers import run_json
 from jobs.store import SUMMARY_COLUMNS, ArticleTexts, RunInfo, Store
+from jobs.terminal.columns import ColumnSpec, plain
 from jobs.terminal.metrics import plugin_metrics_of
 
 SUFFIXES = (".parquet", ".csv", ".jsonl")
@@ -125,11 +127,9 @@ def _write_jsonl(path: Path, pieces: _Counted, columns: Mapping[str, type], made
 
 
 def _write_csv(path: Path, pieces: _Counted, columns: Mapping[str, type], made_by: str) -> None:
-    def cells(row: Row) -> Sequence[Value]:
-        return [_json(row[name]) if kind in (dict, list) else row[name] for name, kind in columns.items()]
-
+    specs: list[ColumnSpec[Row]] = [ColumnSpec(name, itemgetter(name)) for name in columns]
     with path.open("w", encoding="utf-8", newline="") as file:
-        put_csv(file, list(columns), (cells(row) for rows in pieces for row in rows))
+        put_csv(file, specs, (row for rows in pieces for row in rows))
 
 
 def _write_parquet(path: Path, pieces: _Counted, columns: Mapping[str, type], made_by: str) -> None:
@@ -141,11 +141,7 @@ def _write_parquet(path: Path, pieces: _Counted, columns: Mapping[str, type], ma
     # Arrow would not take a name that is no UTF-8.
     with path.open("wb") as raw, pyarrow.parquet.ParquetWriter(raw, schema, compression="zstd") as file:
         for rows in pieces:
-            file.write_table(pa.Table.from_pylist([row | {"extra": _json(row["extra"])} for row in rows], schema))
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+            file.write_table(pa.Table.from_pylist([row | {"extra": plain(row["extra"])} for row in rows], schema))
 
 
 _WRITERS = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from core.analysis import Metric
 from core.types import SystemKind
+from jobs.terminal.columns import Column
 from jobs.terminal.metrics import metric_label
-from jobs.terminal.parted_table import Column
 
 WIDTH = 80
 """Columns of a terminal that every table is made for."""

@@ -17,7 +17,8 @@ import numpy as np
 from core.metrics.specs import BY_COLUMN, SPECS
 from core.text.words import count_words
 from core.types import SystemKind
-from jobs.report.page.charts import looks, short_names
+from jobs.report.looks import system_looks
+from jobs.report.page.charts import short_names
 from jobs.store import ArticleTexts, Store
 
 MOST_BYTES = 22_000_000
@@ -70,8 +71,10 @@ def viewed_systems(sources: Sequence[Source], kinds: Mapping[str, SystemKind]) -
     for source in sources:
         for name in source.names.values():
             run_ids.setdefault(name, source.run_id)
-    look, labels = looks(kinds), short_names(tuple(kinds))
-    return tuple(ViewedSystem(name, labels[name], kind, run_ids[name], look[name]) for name, kind in kinds.items())
+    looks, labels = system_looks(kinds), short_names(tuple(kinds))
+    return tuple(
+        ViewedSystem(name, labels[name], kind, run_ids[name], looks[name].classes) for name, kind in kinds.items()
+    )
 
 
 def build_archive(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.analysis import POLICY
-from core.types import SystemKind
+from jobs.report.looks import At, Series
 
 WIDTH, LEAST_HEIGHT = 760.0, 340.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 168.0, 14.0, 46.0
@@ -16,35 +16,6 @@ _LABEL_HEIGHT = 15.0
 _CHARACTERS = 22  # of a label at the end of a line
 LENGTH = "summary length n (words)"
 """Label of an x axis."""
-COLOURS = 7
-"""Classes `c0` to `c6` of the style sheet."""
-DASHES = 3
-"""Classes `turn0` to `turn2` of the style sheet."""
-
-
-@dataclass(frozen=True, slots=True)
-class At:
-    """A point of a line: `y` at `x`, with the ends of its interval if it has one.
-
-    `tooltip` is shown on hover. A hollow point lacks articles that others have; one with a ring is a candidate.
-    """
-
-    x: float
-    y: float
-    tooltip: str
-    low: float | None = None
-    high: float | None = None
-    hollow: bool = False
-    ringed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """The points of one system in a chart. `look` are its CSS classes."""
-
-    name: str
-    look: str
-    points: tuple[At, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,22 +79,6 @@ class Chart:
         return self.height - _BOTTOM
 
 
-def looks(kinds: Mapping[str, SystemKind]) -> dict[str, str]:
-    """The CSS classes of each system: controls grey and dashed, upper bounds dotted, others in colour.
-
-    After the seventh system the colours return with another dash.
-    """
-    place: dict[SystemKind, int] = {"system": 0, "control": 0, "upper bound": 0}
-    classes = {}
-    for system, kind in kinds.items():
-        i, place[kind] = place[kind], place[kind] + 1
-        if kind == "system":
-            classes[system] = f"c{i % COLOURS} turn{i // COLOURS % DASHES}"
-        else:
-            classes[system] = f"{'control' if kind == 'control' else 'upper'} turn{i % DASHES}"
-    return classes
-
-
 def short_names(systems: Sequence[str]) -> dict[str, str]:
     """Each name without the parts between "|" that all names of several parts have in common, if they stay distinct."""
     parts = {system: [system] if system.startswith(POLICY) else system.split("|") for system in systems}
@@ -140,13 +95,17 @@ def line_chart(
     title: str,
     description: str,
     series: Sequence[Series],
+    looks: Mapping[str, str],
     *,
     x_label: str,
     y_label: str,
     labels: Mapping[str, str],
     zero: bool = False,
 ) -> Chart:
-    """A chart of at least one series with at least one point; with `zero`, y = 0 is in it and has a line."""
+    """A chart of at least one series with at least one point; with `zero`, y = 0 is in it and has a line.
+
+    `looks` are the CSS classes of each series, and `labels` what stands at its end, by name.
+    """
     xs = sorted({at.x for line in series for at in line.points})
     heights = [value for line in series for at in line.points for value in (at.y, at.low, at.high) if value is not None]
     heights += [0.0] * zero
@@ -168,7 +127,7 @@ def line_chart(
         y_label=y_label,
         x_ticks=tuple(Tick(x(value), f"{value:g}") for value in x_marks if xs[0] <= value <= xs[-1]),
         y_ticks=tuple(Tick(y(value), _tick_label(value, y_ticks)) for value in y_ticks),
-        lines=tuple(_line(line, x, y, label_heights[i], shown[i]) for i, line in enumerate(series)),
+        lines=tuple(_line(line, looks[line.name], x, y, label_heights[i], shown[i]) for i, line in enumerate(series)),
         zero=y(0) if zero else None,
         height=height,
     )
@@ -176,6 +135,7 @@ def line_chart(
 
 def _line(
     series: Series,
+    look: str,
     x: Callable[[float], float],
     y: Callable[[float], float],
     label_y: float,
@@ -185,7 +145,7 @@ def _line(
     return Line(
         name=series.name,
         label=label,
-        look=series.look,
+        look=look,
         path=_path(places),
         band=_band(series.points, x, y),
         marks=tuple(

@@ -21,8 +21,7 @@ from jobs.report.page.combine_runs import combine
 from jobs.report.page.policy_section import EXAMPLES, PolicySection, policy_section
 from jobs.report.page.sweep_sections import SweepSection, sweep_sections
 from jobs.report.policies import answer as policy_answer
-from jobs.report.policies.numbers import analyse_policies
-from jobs.report.policies.read import policy_results
+from jobs.report.policies.numbers import analyse_policies, policy_results
 from jobs.report.sweep import answer
 from jobs.report.sweep.numbers import Numbers, analyse, require_summaries
 from jobs.store import FailureInfo, RunInfo, Store

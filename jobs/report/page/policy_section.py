@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.analysis import POLICY, SystemScore
-from jobs.report.page.charts import COLOURS, DASHES, At, Chart, Series, line_chart
+from jobs.report.looks import At, Series, coloured
+from jobs.report.page.charts import Chart, line_chart
 from jobs.report.policies.learning_curves import Band, LearningLine, learning_lines
 from jobs.report.policies.numbers import PolicyNumbers
 from jobs.store import ArticleTexts, CurveRow
@@ -73,7 +74,7 @@ def _seed_lines(curve: Sequence[CurveRow]) -> list[_SeedLine]:
     return [
         _SeedLine(
             f"{line.system}, seed {seed}" if len(seeds) > 1 else line.system,
-            f"c{systems.index(line.system) % COLOURS} turn{turn % DASHES}",
+            coloured(systems.index(line.system), turn),
             line,
         )
         for turn, (seed, seed_lines) in enumerate(lines.items())
@@ -92,7 +93,8 @@ def _learning_chart(chart_id: str, quantity: str, n: int, lines: Sequence[_SeedL
         chart_id,
         f"Mean {name} at n = {n}",
         f"Mean {name} of sampled summaries of {n} words, by update. Reward: {rewards}.",
-        [Series(seed_line.name, seed_line.look, _points(seed_line, quantity, name)) for seed_line in lines],
+        [Series(seed_line.name, _points(seed_line, quantity, name)) for seed_line in lines],
+        {seed_line.name: seed_line.look for seed_line in lines},
         x_label="update",
         y_label=f"mean {name}",
         labels={seed_line.name: seed_line.name.removeprefix(POLICY) for seed_line in lines},
@@ -102,7 +104,7 @@ def _learning_chart(chart_id: str, quantity: str, n: int, lines: Sequence[_SeedL
 def _points(seed_line: _SeedLine, quantity: str, name: str) -> tuple[At, ...]:
     band: Band = getattr(seed_line.line, quantity)
     return tuple(
-        At(x, mean, f"{seed_line.name}, update {x:g}: {name} {decimals(mean)}")
+        At(x, mean, tooltip=f"{seed_line.name}, update {x:g}: {name} {decimals(mean)}")
         for x, mean in zip(seed_line.line.x, band.mean, strict=True)
     )
 

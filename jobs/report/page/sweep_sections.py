@@ -1,16 +1,91 @@
-"""The page's section on each dataset: curves, gains, best n, comparisons, as charts and tables."""
+"""The page's section on each dataset: the answer and its small picture, curves, gains, best n, comparisons."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.analysis import Comparison, Curve, Metric, Points, SameText, Uncut, compare_systems, sweep_curves
-from jobs.report.page.best_n import Histogram, Strip, histogram, strip, strip_key
-from jobs.report.page.charts import Chart, looks, short_names
-from jobs.report.page.curve_charts import MetricCurves, metric_curves, tradeoffs
-from jobs.report.page.gain_charts import GainTable, gain_tables
-from jobs.report.run_facts import short_note
+from core.analysis import Comparison, Curve, MagicNumber, Metric, Points, SameText, Uncut, compare_systems, sweep_curves
+from jobs.report.looks import system_looks
+from jobs.report.numbers import short_note
+from jobs.report.page.charts import Chart, short_names
+from jobs.report.page.sweep_charts import GainTable, MetricCurves, gain_tables, metric_curves, tradeoffs
 from jobs.report.sweep.answer import sentences
 from jobs.report.sweep.numbers import Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class BestBar:
+    """One n of a histogram: the share of articles for which it is best, and that relative to the largest."""
+
+    n: int
+    share: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """The best n of each article, for one system."""
+
+    system: str
+    look: str
+    articles: int
+    median: float | None
+    bars: tuple[BestBar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StripCell:
+    """The verdict on one n for one system: a sign, its meaning in words, and its CSS class."""
+
+    mark: str
+    meaning: str
+    kind: str
+
+
+_LARGEST = StripCell("★", "the largest gain", "candidate")
+_CANDIDATE = StripCell("◎", "candidate: may be the largest as well", "candidate")
+_LARGEST_OPEN = StripCell("☆", "the largest gain so far", "open")
+_OPEN = StripCell("·", "open: no n of this system could be ruled out", "open")
+_RULED_OUT = StripCell("–", "ruled out", "out")
+_NO_GAIN = StripCell("×", "no gain shown", "out")
+_UNKNOWN = StripCell("?", "too few articles", "out")
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A row of the table of signs: which n may have the largest gain, for one system."""
+
+    system: str
+    look: str
+    cells: tuple[StripCell, ...]
+
+
+def strip_key(strips: Sequence[Strip]) -> tuple[tuple[str, str], ...]:
+    """The signs that occur, with their meanings."""
+    occurring = {cell: None for strip in strips for cell in strip.cells}
+    order = (_LARGEST, _CANDIDATE, _LARGEST_OPEN, _OPEN, _RULED_OUT, _NO_GAIN, _UNKNOWN)
+    return tuple((cell.mark, cell.meaning) for cell in order if cell in occurring)
+
+
+def histogram(number: MagicNumber, look: Mapping[str, str]) -> Histogram:
+    largest = max(number.best_per_article.values())
+    bars = tuple(BestBar(n, share, share / largest) for n, share in number.best_per_article.items())
+    return Histogram(number.system, look[number.system], number.articles, number.median, bars)
+
+
+def strip(number: MagicNumber, lengths: Sequence[int], look: Mapping[str, str]) -> Strip:
+    """Where no n is ruled out, all are open."""
+    gains = {gain.n: gain for gain in number.gains}
+    largest = None if number.largest_gain is None else number.largest_gain.n
+    cells = []
+    for n in lengths:
+        if n not in gains or gains[n].p_behind is None:
+            cells.append(_UNKNOWN)
+        elif n in number.recommended:
+            with_largest = (_LARGEST, _CANDIDATE) if number.is_conclusive else (_LARGEST_OPEN, _OPEN)
+            cells.append(with_largest[n != largest])
+        else:
+            cells.append(_RULED_OUT if number.recommended else _NO_GAIN)
+    return Strip(number.system, look[number.system], tuple(cells))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +145,8 @@ def _section(
     }
     chosen = dataset_curves[numbers.metric]
     kinds = {curve.system: curve.kind for curve in chosen}
-    look, labels = looks(kinds), short_names(tuple(kinds))
+    look = {system: of.classes for system, of in system_looks(kinds).items()}
+    labels = short_names(tuple(kinds))
     magic = numbers.magic_numbers_of(dataset)
     points = [point for curve in chosen for point in curve.lengths]
     lengths = tuple(sorted({point.n for point in points}))

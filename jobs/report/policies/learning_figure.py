@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.artist import Artist
@@ -13,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from jobs.report.figure_frame import STYLE, Frame, make_figure, prepare_text, save
+from jobs.report.figure_frame import STYLE, Frame, make_figure, prepare_text
 from jobs.report.looks import COLOURS
 from jobs.report.policies.learning_curves import WINDOWS, Band, LearningLine
 from jobs.report.policies.numbers import PolicyNumbers
@@ -44,19 +43,11 @@ def choose_axis(lines: Sequence[LearningLine]) -> Axis:
     return Axis(is_share=max(updates) > _FAR_APART * min(updates))
 
 
-def plot_learning(numbers: PolicyNumbers, png: Path, svg: Path) -> str | None:
-    """Draw the learning curves into a PNG (200 dpi) and an SVG; the same numbers and fonts give the same bytes.
-
-    There must be at least one line.
-
-    Returns:
-        What the reader must be told of the letters in it, if anything.
-    """
+def draw_learning(numbers: PolicyNumbers) -> tuple[Figure, str | None]:
+    """The figure of at least one learning line, and what its reader must be told of its letters, if anything."""
     with mpl.rc_context(STYLE):
         figure = _draw(numbers)
-        warning = prepare_text(figure)
-        save(figure, png, svg)
-    return warning
+        return figure, prepare_text(figure)
 
 
 def _draw(numbers: PolicyNumbers) -> Figure:

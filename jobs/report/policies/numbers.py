@@ -1,18 +1,26 @@
 """The numbers of a report about trained policies, computed once for the tables, the figure and the files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from math import inf
 from typing import Any
 
-from core.analysis import POLICY, Metric, Point, Points, SystemScore, policy_scores, split_seed
-from core.analysis.intervals import CONFIDENCE
-from core.analysis.paired import ALPHA
+from core.analysis import (
+    COMPARED,
+    METRICS,
+    POLICY,
+    Interval,
+    Metric,
+    Point,
+    Points,
+    SystemScore,
+    policy_scores,
+    split_seed,
+)
 from core.errors import StoreError
+from jobs.report.numbers import RunNumbers, interval_columns, kind_flags, short_by_length, short_json
 from jobs.report.policies.learning_curves import LearningLine, learning_lines
-from jobs.report.run_facts import Short, kind_flags, run_json, short_by_length, short_json
-from jobs.store import CurveRow, GreedyReward, RunInfo
-from jobs.terminal.metrics import metric_signature
+from jobs.store import CurveRow, GreedyReward, RunInfo, Store
+from jobs.terminal.columns import ColumnSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +44,12 @@ class PolicyResults:
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyNumbers:
+class PolicyNumbers(RunNumbers[SystemScore]):
     """A run's scores on test articles, in `metric`, and how its policies learned. Either may be empty, not both."""
 
-    run: RunInfo
-    metric: Metric
     reward: str
     reward_is_f1: bool
-    scores: tuple[SystemScore, ...]
-    short: Short
     learning: tuple[LearningLine, ...]
-
-    @property
-    def datasets(self) -> tuple[str, ...]:
-        """Every dataset of the test articles, in alphabetical order."""
-        return tuple(dict.fromkeys(score.dataset for score in self.scores))
 
     @property
     def has_policies(self) -> bool:
@@ -63,28 +62,50 @@ class PolicyNumbers:
         seeds = {seed for score in self.scores for seed in score.seeds}
         return tuple(sorted(seeds | {seed for line in self.learning for seed in line.seeds}))
 
-    def other_lengths_of(self, dataset: str) -> dict[str, dict[int, float]]:
-        """By system and n the mean number of words, of those systems that do not always write n."""
-        words = {system: {n: score.words for n, score in at.items()} for system, at in self.of(dataset).items()}
-        return {system: by_n for system, by_n in words.items() if any(mean != n for n, mean in by_n.items())}
 
-    def of(self, dataset: str) -> Mapping[str, Mapping[int, SystemScore]]:
-        """A dataset's scores by system and n, in the order of `scores`."""
-        by_system: dict[str, dict[int, SystemScore]] = {}
-        for score in self.scores:
-            if score.dataset == dataset:
-                by_system.setdefault(score.system, {})[score.n] = score
-        return by_system
+def score_columns(numbers: PolicyNumbers) -> tuple[ColumnSpec[SystemScore], ...]:
+    """The columns of `policies.csv`."""
+    return (
+        *numbers.head_columns(),
+        ColumnSpec("comparable", lambda score: int(score.comparable)),
+        *interval_columns("", lambda score: score.score),
+        ColumnSpec("seeds", lambda score: " ".join(map(str, score.seeds))),
+        ColumnSpec("seed_low", lambda score: min(score.seeds.values(), default=None)),
+        ColumnSpec("seed_high", lambda score: max(score.seeds.values(), default=None)),
+        ColumnSpec("seed_sd", lambda score: score.seed_sd),
+        *map(_metric_column, METRICS),
+        ColumnSpec("repeated_words", lambda score: score.repeated_words),
+        *(column for rival in COMPARED for column in _versus_columns(rival)),
+        ColumnSpec("gap_closed", lambda score: score.gap_closed),
+        ColumnSpec("training_f1", lambda score: score.training_f1),
+        ColumnSpec("test_vs_training", lambda score: score.test_vs_training),
+    )
 
 
-def highest_means(scores: Mapping[str, Mapping[int, SystemScore]], places: int) -> dict[int, float]:
-    """The highest mean at each n, to the decimals that are shown. Upper bounds take no part: they saw the reference."""
-    best: dict[int, float] = {}
-    for at in scores.values():
-        for n, score in at.items():
-            if score.kind != "upper bound" and score.comparable:
-                best[n] = max(best.get(n, -inf), round(score.score.mean, places))
-    return best
+def _metric_column(metric: Metric) -> ColumnSpec[SystemScore]:
+    return ColumnSpec(metric, lambda score: score.means[metric])
+
+
+def _versus_columns(rival: str) -> tuple[ColumnSpec[SystemScore], ...]:
+    def difference(score: SystemScore) -> Interval | None:
+        return score.versus[rival].difference if rival in score.versus else None
+
+    return (
+        ColumnSpec(f"vs_{rival}_articles", lambda score: getattr(score.versus.get(rival), "articles", None)),
+        *interval_columns(f"vs_{rival}_", difference),
+    )
+
+
+def policy_results(store: Store, run: RunInfo, metrics: Sequence[Metric]) -> PolicyResults:
+    """Read a run that trains policies, with test scores in `metrics`, which begin with `METRICS`."""
+    reward = run.signatures["reward"]
+    return PolicyResults(
+        points=store.points(run.id, metrics, repeated_words=True),
+        curve=store.learning_curve(run.id),
+        greedy=store.greedy_rewards(run.id),
+        reward=reward,
+        reward_is_f1=reward == run.signatures["bertscore"],
+    )
 
 
 def analyse_policies(run: RunInfo, results: PolicyResults, metric: Metric = "bertscore_f1") -> PolicyNumbers:
@@ -122,11 +143,7 @@ def _training_means(greedy: Sequence[GreedyReward]) -> dict[tuple[str, int], flo
 def policies_json(numbers: PolicyNumbers) -> dict[str, Any]:
     """The report as plain JSON values. Intervals are 95 % Student's t intervals over articles."""
     return {
-        "run": run_json(numbers.run),
-        "metric": numbers.metric,
-        "signature": metric_signature(numbers.run, numbers.metric),
-        "confidence": CONFIDENCE,
-        "alpha": ALPHA,
+        **numbers.head_json(),
         "reward": numbers.reward,
         "reward_is_f1": numbers.reward_is_f1,
         "scores": [_score_json(score) for score in numbers.scores],

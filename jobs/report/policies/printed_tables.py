@@ -6,21 +6,19 @@ from rich.console import Console
 from rich.text import Text
 
 from core.analysis import COMPARED, PairedLength, SystemScore
-from core.metrics.specs import SPECS
+from core.metrics.specs import SPECS, MetricSpec
 from core.types import SystemKind
+from jobs.report.numbers import short_note
 from jobs.report.policies.answer import sentences, what_is_known
 from jobs.report.policies.learning_curves import LearningLine
-from jobs.report.policies.numbers import PolicyNumbers, highest_means
-from jobs.report.run_facts import short_note
-from jobs.terminal.metrics import metric_name, metric_places, metric_signature, short_signature
-from jobs.terminal.numerals import counted, decimals, interval_text, percent, signed
-from jobs.terminal.parted_table import Column, print_table
+from jobs.report.policies.numbers import PolicyNumbers
+from jobs.report.printed_means import mean_cell, print_answer, print_key, print_run
+from jobs.terminal.columns import Column, ColumnSpec, print_table
+from jobs.terminal.metrics import metric_name, short_signature
+from jobs.terminal.numerals import decimals, interval_text, percent, signed
 from jobs.terminal.table_style import (
     NAME_WIDTH,
-    UPPER_BOUND_NOTE,
     print_line,
-    print_metric,
-    print_sentence,
     print_title,
     system_name,
 )
@@ -30,9 +28,7 @@ _Cells = Mapping[int, Text]
 
 _ROW_NAME_WIDTH = 20
 _QUALITY_WIDTH = 8
-_APART = "°"
 _PAD = "\N{NO-BREAK SPACE}"  # where other cells have a star; rich would strip a blank
-_QUALITIES = tuple(spec for spec in SPECS if spec.is_quality)
 
 
 def print_policies(numbers: PolicyNumbers, console: Console, where: str = "") -> None:
@@ -40,19 +36,16 @@ def print_policies(numbers: PolicyNumbers, console: Console, where: str = "") ->
 
     `where` is appended to the commands it names, so that they find the run: such as ` --store URL`.
     """
-    run = numbers.run
     seeds = f"policies of seed {_listed(numbers.seeds)}" if numbers.seeds else "no policies"
-    print_line(
-        console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed, {seeds}"
-    )
-    print_metric(numbers.metric, metric_signature(run, numbers.metric), run.id, console, where)
+    print_run(numbers, seeds, console, where)
     is_metric = numbers.reward_is_f1 and numbers.metric == "bertscore_f1"
     print_line(console, f"Reward: {'the same' if is_metric else short_signature(numbers.reward)}", style="dim")
-    for dataset in numbers.datasets:
-        _print_answer(dataset, numbers, console)
+    for dataset in numbers.scored:
+        answer = sentences(numbers, dataset), what_is_known(numbers, dataset)
+        print_answer(console, f"{dataset}: are the policies better?", "", *answer)
     if numbers.learning:
         _print_learning(numbers.learning, console)
-    for dataset in numbers.datasets:
+    for dataset in numbers.scored:
         scores = numbers.of(dataset)
         _print_scores(dataset, numbers, console)
         for system, at in scores.items():
@@ -62,14 +55,6 @@ def print_policies(numbers: PolicyNumbers, console: Console, where: str = "") ->
     for dataset in dict.fromkeys(dataset for dataset, _ in numbers.short):
         print_line(console, f"{dataset}: {short_note(dataset, numbers.short)}", style="yellow")
     _print_notes(numbers, console, where)
-
-
-def _print_answer(dataset: str, numbers: PolicyNumbers, console: Console) -> None:
-    print_title(console, f"{dataset}: are the policies better?")
-    for system, sentence in sentences(numbers, dataset):
-        print_sentence(console, system, sentence)
-    for sentence in what_is_known(numbers, dataset):
-        print_line(console, sentence, style="dim")
 
 
 def _print_learning(lines: Sequence[LearningLine], console: Console) -> None:
@@ -90,29 +75,21 @@ def _learning_cell(line: LearningLine) -> Text:
 
 
 def _print_scores(dataset: str, numbers: PolicyNumbers, console: Console) -> None:
-    scores, places = numbers.of(dataset), metric_places(numbers.metric)
+    by_system, best, places = numbers.of(dataset), numbers.highest(dataset), numbers.places
+    scores = [score for at in by_system.values() for score in at.values()]
     print_title(console, f"{dataset}: mean {metric_name(numbers.metric)} by n on {_articles(scores)}")
-    best = highest_means(scores, places)
     rows = [
         (system_name(system, _kind(at)), {n: _score_cell(at[n], best.get(n), places) for n in at})
-        for system, at in scores.items()
+        for system, at in by_system.items()
     ]
     _print_by_n(rows, console, NAME_WIDTH)
     print_line(console, "* highest at that n, upper bounds aside", style="dim")
-    if any(not score.comparable for score in _all(scores)):
-        print_line(
-            console, f"{_APART} lacks articles that others have: this mean is not compared with theirs", style="dim"
-        )
-    if any(len(score.seeds) > 1 for score in _all(scores)):
-        print_line(console, "A policy is the mean of its seeds. Below it: lowest–highest seed.", style="dim")
-    if any(score.kind == "upper bound" for score in _all(scores)):
-        print_line(console, UPPER_BOUND_NOTE, style="dim")
+    has_seeds = any(len(score.seeds) > 1 for score in scores)
+    print_key(scores, console, *["A policy is the mean of its seeds. Below it: lowest–highest seed."] * has_seeds)
 
 
 def _score_cell(score: SystemScore, best: float | None, places: int) -> Text:
-    is_best = round(score.score.mean, places) == best and score.kind != "upper bound" and score.comparable
-    mark = "*" if is_best else _PAD if score.comparable else _APART
-    cell = Text(decimals(score.score.mean, places) + mark, "bold" if is_best else "")
+    cell = mean_cell(score, best, places, blank=_PAD)
     if len(score.seeds) > 1:
         low, high = (decimals(extreme(score.seeds.values()), places) for extreme in (min, max))
         cell.append(f"\n{low}–{high}{_PAD}", style="not bold dim")
@@ -121,7 +98,7 @@ def _score_cell(score: SystemScore, best: float | None, places: int) -> Text:
 
 def _print_policy(dataset: str, system: str, numbers: PolicyNumbers, console: Console) -> None:
     """A policy compared with other systems at equal n, with the oracle, and with its training articles."""
-    at, places = numbers.of(dataset)[system], metric_places(numbers.metric)
+    at, places = numbers.of(dataset)[system], numbers.places
     rows: list[tuple[Text, _Cells]] = []
     for rival in COMPARED:
         versus = {n: _difference_cell(score.versus[rival], places) for n, score in at.items() if rival in score.versus}
@@ -154,24 +131,40 @@ def _difference_cell(at: PairedLength, places: int) -> Text:
     return cell.append(f"\n{interval_text(at.difference, places)}{_PAD}", style="not bold dim")
 
 
-def _print_qualities(dataset: str, scores: _Scores, console: Console) -> None:
+def _quality_columns() -> tuple[ColumnSpec[SystemScore], ...]:
+    def quality(spec: MetricSpec) -> ColumnSpec[SystemScore]:
+        return ColumnSpec(
+            spec.column,
+            lambda score: score.means[spec.column],
+            (spec.short or spec.label).replace(" per ", "/"),  # as narrow as the column
+            lambda score: decimals(score.means[spec.column], spec.decimals),
+            width=_QUALITY_WIDTH,
+            explained=f"{spec.label}: {spec.explained}" if spec.explained else "",
+        )
+
+    repeated: ColumnSpec[SystemScore] = ColumnSpec(
+        "repeated_words",
+        lambda score: score.repeated_words,
+        "repeated\nwords",
+        lambda score: f"{score.repeated_words:.1%}",
+        width=_QUALITY_WIDTH,
+    )
+    return *(quality(spec) for spec in SPECS if spec.is_quality), repeated
+
+
+_QUALITIES = _quality_columns()
+
+
+def _print_qualities(dataset: str, by_system: _Scores, console: Console) -> None:
     print_title(console, f"{dataset}: other qualities")
-    for n in sorted({score.n for score in _all(scores)}):
-        at_n = {system: at[n] for system, at in scores.items() if n in at}
-        shown = {
-            # As narrow as the column.
-            (spec.short or spec.label).replace(" per ", "/"): [
-                decimals(score.means[spec.column], spec.decimals) for score in at_n.values()
-            ]
-            for spec in _QUALITIES
-        }
-        shown["repeated\nwords"] = [f"{score.repeated_words:.1%}" for score in at_n.values()]
-        columns = [Column(heading, [*map(Text, cells)], _QUALITY_WIDTH) for heading, cells in shown.items()]
-        names = [system_name(system, score.kind) for system, score in at_n.items()]
+    for n in sorted({n for at in by_system.values() for n in at}):
+        at_n = [at[n] for at in by_system.values() if n in at]
+        names = [system_name(score.system, score.kind) for score in at_n]
+        columns = [column.column(at_n) for column in _QUALITIES]
         print_table(Column(f"n = {n}", names, NAME_WIDTH, "left"), columns, console)
-    for spec in _QUALITIES:
-        if spec.explained:
-            print_line(console, f"{spec.label}: {spec.explained}", style="dim")
+    for column in _QUALITIES:
+        if column.explained:
+            print_line(console, column.explained, style="dim")
 
 
 def _print_by_n(rows: Sequence[tuple[Text, _Cells]], console: Console, name_width: int) -> None:
@@ -206,16 +199,8 @@ def _kind(at: Mapping[int, SystemScore]) -> SystemKind:
     return next(iter(at.values())).kind
 
 
-def _all(scores: _Scores) -> Iterable[SystemScore]:
-    return (score for at in scores.values() for score in at.values())
-
-
-def _lengths(scores: _Scores) -> set[int]:
-    return {score.n for score in _all(scores)}
-
-
-def _articles(scores: _Scores) -> str:
-    counts = sorted({score.articles for score in _all(scores)})
+def _articles(scores: Iterable[SystemScore]) -> str:
+    counts = sorted({score.articles for score in scores})
     many = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return f"{many} test article{'' if counts == [1] else 's'}"
 

@@ -1,8 +1,7 @@
 """The numbers of a report, computed once: the tables, the plot and the files all read the same `Numbers`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from math import inf
 from typing import Any
 
 from core.analysis import (
@@ -22,52 +21,41 @@ from core.analysis import (
     sweep_curves,
     uncut_scores,
 )
-from core.analysis.intervals import CONFIDENCE
-from core.analysis.paired import ALPHA
 from core.errors import StoreError
 from core.metrics.specs import F1S
-from jobs.report.run_facts import Short, kind_flags, run_json, short_by_length, short_json
+from jobs.report.numbers import RunNumbers, SweepScore, interval_columns, kind_flags, short_by_length, short_json
 from jobs.store import RunInfo
-from jobs.terminal.metrics import metric_signature
+from jobs.terminal.columns import ColumnSpec
 
 VS_LEAD: tuple[Metric, ...] = F1S
 """The metrics in which systems are compared with `lead`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class Numbers(RunNumbers[SweepScore]):
     """A run's curves, magic numbers and uncut scores in `metric`, and what else tells its systems apart.
 
     Attributes:
+        curves: of which each point is one of `scores`.
         vs_lead: the comparisons of `nws compare RUN`, every system minus `lead`, by metric (`metric` and others). Empty
             in a run without `lead`.
         same_texts: how often two systems wrote the same text.
-        short: by dataset and n the ids of the articles that have fewer words, which are left out at that n.
     """
 
-    run: RunInfo
-    metric: Metric
     curves: tuple[Curve, ...]
     magic_numbers: tuple[MagicNumber, ...]
     uncut: tuple[Uncut, ...]
     vs_lead: Mapping[Metric, tuple[Comparison, ...]]
     same_texts: tuple[SameText, ...]
-    short: Short
 
     @property
     def datasets(self) -> tuple[str, ...]:
         """Every dataset of the run, in alphabetical order."""
-        on_curves = {curve.dataset for curve in self.curves}
         others = {uncut.dataset for uncut in self.uncut} | {dataset for dataset, _ in self.short}
-        return tuple(sorted(on_curves | others))
+        return tuple(sorted({*self.scored, *others}))
 
     def curves_of(self, dataset: str) -> tuple[Curve, ...]:
         return tuple(curve for curve in self.curves if curve.dataset == dataset)
-
-    def other_lengths_of(self, dataset: str) -> dict[str, dict[int, float]]:
-        """By system and n the mean number of words, of those systems that do not always write n."""
-        words = {curve.system: {at.n: at.words for at in curve.lengths} for curve in self.curves_of(dataset)}
-        return {system: by_n for system, by_n in words.items() if any(mean != n for n, mean in by_n.items())}
 
     def vs_lead_of(self, dataset: str) -> dict[str, dict[Metric, Comparison]]:
         """By system and metric."""
@@ -82,14 +70,16 @@ class Numbers:
         return tuple(number for number in self.magic_numbers if number.dataset == dataset)
 
 
-def highest_means(curves: tuple[Curve, ...], places: int) -> dict[int, float]:
-    """The highest mean at each n, to the decimals that are shown. Upper bounds take no part: they saw the reference."""
-    best: dict[int, float] = {}
-    for curve in curves:
-        for point in curve.lengths if curve.kind != "upper bound" else ():
-            if point.comparable:
-                best[point.n] = max(best.get(point.n, -inf), round(point.mean, places))
-    return best
+def curve_columns(numbers: Numbers) -> tuple[ColumnSpec[SweepScore], ...]:
+    """The columns of a sweep's scores, the same in `curves.csv` and in frames."""
+    return (
+        *numbers.head_columns(),
+        ColumnSpec("of_articles", lambda score: score.of_articles),
+        ColumnSpec("comparable", lambda score: int(score.comparable)),
+        ColumnSpec("words", lambda score: score.words),
+        *interval_columns("", lambda score: score.score),
+        *interval_columns("gain_", lambda score: score.gain),
+    )
 
 
 def metrics_read(metric: Metric) -> tuple[Metric, ...]:
@@ -110,17 +100,28 @@ def analyse(run: RunInfo, points: Points | Iterable[Point], metric: Metric = "be
     """
     points = Points.of(points)
     require_summaries(run, points)
+    curves, magic = sweep_curves(points, metric), magic_numbers(points, metric)
     pairs = [(system, LEAD) for system, kind in kinds_of(points).items() if kind == "system"]
     return Numbers(
         run=run,
         metric=metric,
-        curves=sweep_curves(points, metric),
-        magic_numbers=magic_numbers(points, metric),
+        scores=tuple(_scores(curves, magic)),
+        curves=curves,
+        magic_numbers=magic,
         uncut=uncut_scores(points, metric),
         vs_lead=compare_by_metric(points, points, pairs, metrics_read(metric)),
         same_texts=same_texts(points),
         short=short_by_length(points),
     )
+
+
+def _scores(curves: Iterable[Curve], magic: Iterable[MagicNumber]) -> Iterator[SweepScore]:
+    gains = {(number.dataset, number.system, gain.n): gain.gain for number in magic for gain in number.gains}
+    for curve in curves:
+        of = curve.dataset, curve.system
+        for at in curve.lengths:
+            counts = at.n, at.articles, at.of_articles
+            yield SweepScore(*of, curve.kind, *counts, at.comparable, at.words, at, gains.get((*of, at.n)))
 
 
 def require_summaries(run: RunInfo, points: Points) -> None:
@@ -139,11 +140,7 @@ def require_summaries(run: RunInfo, points: Points) -> None:
 def report_json(numbers: Numbers) -> dict[str, Any]:
     """The report as plain JSON values. Intervals are 95 % Student's t intervals over articles."""
     return {
-        "run": run_json(numbers.run),
-        "metric": numbers.metric,
-        "signature": metric_signature(numbers.run, numbers.metric),
-        "confidence": CONFIDENCE,
-        "alpha": ALPHA,
+        **numbers.head_json(),
         "curves": [_with_flags(curve) for curve in numbers.curves],
         "magic_numbers": [_magic_json(number) for number in numbers.magic_numbers],
         "uncut": [_with_flags(uncut) for uncut in numbers.uncut],

@@ -1,31 +1,30 @@
 """A sweep in the terminal: which n to choose, then scores by n. Made for any width, with or without colour."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from core.analysis import LEAD, Comparison, CurvePoint, MagicNumber, Uncut, lengths_text
-from jobs.report.run_facts import short_note
+from core.analysis import LEAD, Comparison, MagicNumber, Uncut, lengths_text
+from jobs.report.numbers import SweepScore, short_note
+from jobs.report.printed_means import mean_cell, print_answer, print_key, print_run
 from jobs.report.sweep.answer import headline, sentences, what_is_known
-from jobs.report.sweep.numbers import Numbers, highest_means
+from jobs.report.sweep.numbers import Numbers
+from jobs.store import AskedWords, RunInfo, Store, TokensUsed
 from jobs.terminal.caution import NOT_EQUAL
-from jobs.terminal.metrics import metric_name, metric_places, metric_signature
-from jobs.terminal.numerals import counted, decimals, interval_text, signed
-from jobs.terminal.parted_table import Column, print_table
+from jobs.terminal.columns import Column, ColumnSpec, print_table
+from jobs.terminal.metrics import metric_name
+from jobs.terminal.numerals import counted, decimals, interval_text, percent, signed
 from jobs.terminal.table_style import (
     NAME_WIDTH,
-    UPPER_BOUND_NOTE,
     names_column,
     print_line,
-    print_metric,
-    print_sentence,
     print_title,
     role,
     system_name,
 )
 
-_APART = "°"
 _NEARLY_ONE = 0.5
 """A note names two systems that write the same text in at least this share of summaries."""
 _MOST_PAIRS = 4
@@ -38,18 +37,12 @@ def print_tables(numbers: Numbers, console: Console, where: str = "") -> None:
 
     `where` is appended to the commands it names, so that they find the run: such as ` --store URL`.
     """
-    run = numbers.run
-    print_line(
-        console,
-        f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed, seed {run.seed}",
-    )
-    print_metric(numbers.metric, metric_signature(run, numbers.metric), run.id, console, where)
+    print_run(numbers, f"seed {numbers.run.seed}", console, where)
+    for dataset in numbers.scored:
+        answer = headline(numbers, dataset), sentences(numbers, dataset), what_is_known(numbers, dataset)
+        print_answer(console, f"{dataset}: which n?", *answer)
     for dataset in numbers.datasets:
-        if numbers.curves_of(dataset):
-            _print_answer(dataset, numbers, console)
-    for dataset in numbers.datasets:
-        curves = numbers.curves_of(dataset)
-        if curves:
+        if dataset in numbers.scored:
             _print_curves(dataset, numbers, console)
             _print_best_n(dataset, numbers, console)
             _print_vs_lead(dataset, numbers, console, where)
@@ -64,59 +57,41 @@ def print_tables(numbers: Numbers, console: Console, where: str = "") -> None:
             _print_uncut(dataset, uncut, numbers, console)
 
 
-def _print_answer(dataset: str, numbers: Numbers, console: Console) -> None:
-    print_title(console, f"{dataset}: which n?")
-    print_line(console, headline(numbers, dataset), style="bold")
-    for system, sentence in sentences(numbers, dataset):
-        print_sentence(console, system, sentence)
-    for sentence in what_is_known(numbers, dataset):
-        print_line(console, sentence, style="dim")
-
-
 def _print_curves(dataset: str, numbers: Numbers, console: Console) -> None:
-    curves, places = numbers.curves_of(dataset), metric_places(numbers.metric)
-    points = [point for curve in curves for point in curve.lengths]
-    best = highest_means(curves, places)
-    stretched = _STRETCHED[places] if all(_within_one(point) for point in points) else None
-    shown = [point.mean for point in points]
+    by_system, places, best = numbers.of(dataset), numbers.places, numbers.highest(dataset)
+    scores = [score for at in by_system.values() for score in at.values()]
+    stretched = _STRETCHED[places] if all(_within_one(score) for score in scores) else None
+    shown = [score.score.mean for score in scores]
     if stretched is None:  # the half-intervals have as many decimals, and the sign ± in front
-        shown += [-point.half_width for point in points if point.half_width is not None]
+        shown += [-score.score.half_width for score in scores if score.score.half_width is not None]
     width = max(len(decimals(value, places)) for value in shown)
     print_title(console, f"{dataset}: mean {metric_name(numbers.metric)} by n")
     columns = []
-    for n in sorted({point.n for point in points}):
-        cells = []
-        for curve in curves:
-            at = next((point for point in curve.lengths if point.n == n), None)
-            highest = None if curve.kind == "upper bound" else best.get(n)
-            cells.append(_cell(at, highest, width, places, is_stretched=stretched is not None))
+    for n in sorted({score.n for score in scores}):
+        cells = [
+            _cell(at.get(n), best.get(n), width, places, is_stretched=stretched is not None)
+            for at in by_system.values()
+        ]
         columns.append(Column(f"{n:>{width}}", cells, width + 1, "left"))
-    names = [system_name(curve.system, curve.kind) for curve in curves]
+    names = [system_name(system, next(iter(at.values())).kind) for system, at in by_system.items()]
     print_table(Column("n", names, NAME_WIDTH, "left"), columns, console, gap=0)
     unit = f"in {stretched}" if stretched else "in the unit of the mean"
     print_line(console, f"* highest at that n    ± half of the 95 % interval, {unit}", style="dim")
-    if any(not point.comparable for point in points):
-        print_line(
-            console, f"{_APART} lacks articles that others have: this mean is not compared with theirs", style="dim"
-        )
-    if any(curve.kind == "upper bound" for curve in curves):
-        print_line(console, UPPER_BOUND_NOTE, style="dim")
+    print_key(scores, console)
 
 
-def _within_one(point: CurvePoint) -> bool:
-    return abs(point.mean) < 1 and (point.half_width is None or point.half_width < 1)
+def _within_one(score: SweepScore) -> bool:
+    half_width = score.score.half_width
+    return abs(score.score.mean) < 1 and (half_width is None or half_width < 1)
 
 
-def _cell(point: CurvePoint | None, best: float | None, width: int, places: int, *, is_stretched: bool) -> Text:
+def _cell(score: SweepScore | None, best: float | None, width: int, places: int, *, is_stretched: bool) -> Text:
     # Padded here: rich would strip the blank that stands where others have a star.
-    if point is None:
+    if score is None:
         return Text("–".rjust(width))
-    is_best = point.comparable and round(point.mean, places) == best
-    mark = "*" if is_best else "" if point.comparable else _APART
-    cell = Text(f"{decimals(point.mean, places):>{width}}{mark}", style="bold" if is_best else "")
-    return cell.append(
-        "\n" + _half(point.half_width, places, is_stretched=is_stretched).rjust(width), style="not bold dim"
-    )
+    cell = mean_cell(score, best, places, width=width)
+    half = _half(score.score.half_width, places, is_stretched=is_stretched)
+    return cell.append("\n" + half.rjust(width), style="not bold dim")
 
 
 def _half(half_width: float | None, places: int, *, is_stretched: bool) -> str:
@@ -131,26 +106,35 @@ def _print_best_n(dataset: str, numbers: Numbers, console: Console) -> None:
         return
     print_title(console, f"{dataset}: the best n")
     print_line(console, "Of each article (median, most frequent), by mean, and by gain over random", style="dim")
-    places = metric_places(numbers.metric)
-    cells = [_best_cells(number, places) for number in systems]
-    headings = ("median\nbest n", "most often\nbest", "best by\nmean", "largest gain\nover random")
-    columns = [Column(heading, column) for heading, column in zip(headings, zip(*cells, strict=True), strict=True)]
+    columns = [column.column(systems) for column in _best_columns(numbers.places)]
     names = [system_name(number.system, number.kind) for number in systems]
     print_table(Column("system", names, NAME_WIDTH, "left"), columns, console)
 
 
-def _best_cells(number: MagicNumber, places: int) -> list[Text]:
-    often, largest = number.most_frequent, number.largest_gain
-    gain = Text("–")
-    if largest:
-        gain = Text(f"{signed(largest.gain.mean, places)} at {largest.n}")
-        gain.append(f"\n{interval_text(largest.gain, places)}", style="dim")
-    return [
-        Text("–" if number.median is None else f"{number.median:g}"),
-        Text("–" if often is None else f"{often} ({number.best_per_article[often]:.0%})"),
-        Text("–" if number.best_by_mean is None else str(number.best_by_mean)),
-        gain,
-    ]
+def _best_columns(places: int) -> tuple[ColumnSpec[MagicNumber], ...]:
+    def often(number: MagicNumber) -> str:
+        n = number.most_frequent
+        return "–" if n is None else f"{n} ({number.best_per_article[n]:.0%})"
+
+    def gain(number: MagicNumber) -> Text:
+        largest = number.largest_gain
+        if not largest:
+            return Text("–")
+        cell = Text(f"{signed(largest.gain.mean, places)} at {largest.n}")
+        return cell.append(f"\n{interval_text(largest.gain, places)}", style="dim")
+
+    def median(number: MagicNumber) -> str:
+        return "–" if number.median is None else f"{number.median:g}"
+
+    return (
+        ColumnSpec("median", lambda number: number.median, "median\nbest n", median),
+        ColumnSpec("most_frequent", lambda number: number.most_frequent, "most often\nbest", often),
+        ColumnSpec(
+            *("best_by_mean", lambda number: number.best_by_mean, "best by\nmean"),
+            shown=lambda number: str(number.best_by_mean or "–"),
+        ),
+        ColumnSpec("largest_gain", lambda number: number.largest_gain, "largest gain\nover random", gain),
+    )
 
 
 def _print_vs_lead(dataset: str, numbers: Numbers, console: Console, where: str) -> None:
@@ -187,7 +171,7 @@ def _print_other_lengths(dataset: str, numbers: Numbers, console: Console) -> No
         Column(str(n), [Text(f"{words[n]:.1f}" if n in words else "–") for words in by_system.values()])
         for n in lengths
     ]
-    kinds = {curve.system: curve.kind for curve in numbers.curves_of(dataset)}
+    kinds = {score.system: score.kind for score in numbers.scores}
     names = [system_name(system, kinds[system]) for system in by_system]
     print_table(Column("n", names, NAME_WIDTH, "left"), columns, console)
     print_line(console, NOT_EQUAL, style="yellow")
@@ -205,13 +189,13 @@ def _verdicts(comparison: Comparison | None) -> Text:
 
 def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
     """What the reader must know about these articles and systems."""
-    magic, curves = numbers.magic_numbers_of(dataset), numbers.curves_of(dataset)
-    points = [point for curve in curves for point in curve.lengths]
-    for curve in curves:
-        apart = [point for point in curve.lengths if not point.comparable]
+    magic, by_system = numbers.magic_numbers_of(dataset), numbers.of(dataset)
+    points = [score for at in by_system.values() for score in at.values()]
+    for system, at in by_system.items():
+        apart = [score for score in at.values() if not score.comparable]
         if apart:
-            fewest = min(apart, key=lambda point: point.articles / point.of_articles)
-            yield f"{curve.system} has {fewest.articles} of {counted(fewest.of_articles, 'article')} at n = {fewest.n}."
+            fewest = min(apart, key=lambda score: score.articles / score.of_articles)
+            yield f"{system} has {fewest.articles} of {counted(fewest.of_articles, 'article')} at n = {fewest.n}."
     left_out = max((point.of_articles - point.articles for point in points if point.comparable), default=0)
     if left_out:
         articles = counted(left_out, "article")
@@ -232,13 +216,62 @@ def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
 
 def _print_uncut(dataset: str, uncut: list[Uncut], numbers: Numbers, console: Console) -> None:
     print_title(console, f"{dataset}: summaries of their own length")
-    places = metric_places(numbers.metric)
-    by_heading = {
-        "articles": [str(score.articles) for score in uncut],
-        "mean\nwords": [f"{score.words:.1f}" for score in uncut],
-        f"mean\n{metric_name(numbers.metric)}": [decimals(score.score.mean, places) for score in uncut],
-        "95 % interval": [interval_text(score.score, places) for score in uncut],
-    }
-    columns = [Column(heading, list(map(Text, cells))) for heading, cells in by_heading.items()]
+    name, places = metric_name(numbers.metric), numbers.places
+    columns: tuple[ColumnSpec[Uncut], ...] = (
+        ColumnSpec("articles", lambda uncut: uncut.articles),
+        ColumnSpec("words", lambda uncut: uncut.words, "mean\nwords", lambda uncut: f"{uncut.words:.1f}"),
+        ColumnSpec(
+            *("mean", lambda uncut: uncut.score.mean, f"mean\n{name}"),
+            shown=lambda uncut: decimals(uncut.score.mean, places),
+        ),
+        ColumnSpec(
+            *("interval", lambda uncut: uncut.score, "95 % interval"),
+            shown=lambda uncut: interval_text(uncut.score, places),
+        ),
+    )
     names = [Text(score.system + role(score.kind)) for score in uncut]
-    print_table(names_column("system", names), columns, console)
+    print_table(names_column("system", names), [column.column(uncut) for column in columns], console)
+
+
+def print_asked(store: Store, run: RunInfo, console: Console) -> None:
+    """Print how well a run's generators keep to the number of words asked for, and what tokens endpoints count.
+
+    Prints nothing if none was asked for n words and none counts tokens.
+    """
+    systems = run.revisions.get("generators", {})
+    if not systems:
+        return
+    if words := store.asked_words(run.id, systems):
+        print_title(console, "Words written, where n words were asked for")
+        _print_words_written(words, console)
+        cells = "In a cell: mean words, share of exactly n, share of more than n. All before a summary is cut to n."
+        print_line(console, cells, "dim")
+    if tokens := store.tokens_used(run.id, systems):
+        print_title(console, "Tokens of 1,000 articles, at all n together")
+        for line in _costs(tokens, run.recipe.get("endpoint") or {}):
+            print_line(console, line)
+
+
+def _print_words_written(words: Sequence[AskedWords], console: Console) -> None:
+    at = {(row.system, row.n): row for row in words}
+    systems, lengths = sorted({row.system for row in words}), sorted({row.n for row in words})
+    names = names_column("n", [system_name(system, "system") for system in systems])
+    columns = [Column(str(n), [_written_cell(at.get((system, n))) for system in systems]) for n in lengths]
+    print_table(names, columns, console)
+
+
+def _written_cell(words: AskedWords | None) -> Text:
+    if words is None:
+        return Text("–")
+    return Text(f"{words.written:.1f}\n{percent(words.exactly)}\n{percent(words.over)}")
+
+
+def _costs(used: Sequence[TokensUsed], endpoint: Mapping[str, Any]) -> Iterator[str]:
+    input_price, output_price = endpoint.get("input_price"), endpoint.get("output_price")
+    for usage in used:
+        read, written = (1000 * tokens / usage.articles for tokens in (usage.read, usage.written))
+        line = f"{usage.system}: {read:,.0f} read, {written:,.0f} written"
+        if input_price is not None and output_price is not None:
+            cost = (read * input_price + written * output_price) / 1e6
+            line += f"; cost {cost:,.2f} at {input_price:g} and {output_price:g} for a million tokens"
+        yield line

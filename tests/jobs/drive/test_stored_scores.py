@@ -17,7 +17,7 @@ from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import Store, open_store
-from jobs.terminal.plain_table import as_objects
+from jobs.terminal.columns import as_objects
 
 SYSTEMS = ["random", "lead", "lead3", "textrank", "window-oracle"]
 ROUGE = RougeScorer(["rouge1", "rouge2", "rougeL"])

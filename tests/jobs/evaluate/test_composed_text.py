@@ -19,7 +19,7 @@ from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import Store, open_store
-from jobs.terminal.plain_table import as_objects
+from jobs.terminal.columns import as_objects
 
 QUIET = Console(file=io.StringIO())
 ROWS = [

@@ -15,11 +15,10 @@ from jobs.report.lines import (
     draw_lines,
     how_intervals_are_drawn,
     label_text,
-    make_series,
     spread_labels,
 )
-from jobs.report.looks import system_looks
-from jobs.report.sweep.figure import gain_series
+from jobs.report.looks import Series, at_interval, system_looks
+from jobs.report.means_figure import gain_series
 from jobs.report.sweep.numbers import analyse
 
 PLACES = st.floats(0, 1, allow_nan=False)
@@ -58,7 +57,12 @@ def draw(count: int, lengths=(1, 3, 5), apart_at=()):
     FigureCanvasAgg(figure)
     panel = figure.subplots()
     lines = [
-        make_series(system, [(n, Interval(0.5 + n / 100, 0.4, 0.6)) for n in lengths], ringed=(3,), apart=apart_at)
+        Series(
+            system,
+            tuple(
+                at_interval(n, Interval(0.5 + n / 100, 0.4, 0.6), hollow=n in apart_at, ringed=n == 3) for n in lengths
+            ),
+        )
         for system in systems
     ]
     labels = draw_lines(panel, lines, system_looks(dict.fromkeys(systems, "system")), {})
@@ -136,4 +140,4 @@ def test_where_no_n_is_ruled_out_none_has_a_ring(run, make_points):
     numbers = analyse(run, make_points(lengths=(8, 9, 10), articles=12))
     number = numbers.magic_numbers[0]
     assert len(number.recommended) == len(number.gains)
-    assert gain_series(numbers, "news")[0].ringed == ()
+    assert not any(at.ringed for at in gain_series(numbers, "news")[0].points)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.report.page.charts import WIDTH, At, Series, end_labels, line_chart, looks, short_names
+from jobs.report.looks import At, Series, system_looks
+from jobs.report.page.charts import WIDTH, end_labels, line_chart, short_names
 
 VALUES = st.floats(-2, 2).map(lambda value: round(value, 4))
 LINES = st.lists(st.lists(VALUES, min_size=3, max_size=3), min_size=1, max_size=45)
@@ -12,10 +13,11 @@ LINES = st.lists(st.lists(VALUES, min_size=3, max_size=3), min_size=1, max_size=
 
 def chart(heights: list[list[float]], *, zero: bool = False, labels: dict[str, str] | None = None):
     series = [
-        Series(f"s{i}", "c0", tuple(At(n, y, f"{y}", y - 0.1, y + 0.1) for n, y in zip((1, 3, 5), line, strict=True)))
+        Series(f"s{i}", tuple(At(n, y, y - 0.1, y + 0.1, tooltip=f"{y}") for n, y in zip((1, 3, 5), line, strict=True)))
         for i, line in enumerate(heights)
     ]
-    return line_chart("c", "t", "d", series, x_label="n", y_label="F1", labels=labels or {}, zero=zero)
+    looks = {line.name: "c0" for line in series}
+    return line_chart("c", "t", "d", series, looks, x_label="n", y_label="F1", labels=labels or {}, zero=zero)
 
 
 @given(LINES)
@@ -62,8 +64,8 @@ def test_labels_are_cut_where_names_are_alike() -> None:
 
 
 def test_a_single_n_has_its_interval_as_a_bar_in_the_middle() -> None:
-    series = [Series("s", "c0", (At(7, 0.4, "s", 0.3, 0.5),))]
-    found = line_chart("c", "t", "d", series, x_label="n", y_label="F1", labels={})
+    series = [Series("s", (At(7, 0.4, 0.3, 0.5),))]
+    found = line_chart("c", "t", "d", series, {"s": "c0"}, x_label="n", y_label="F1", labels={})
     (mark,) = found.lines[0].marks
     assert found.left < mark.x < found.right < WIDTH
     assert found.lines[0].band.count("L") == 3
@@ -71,8 +73,8 @@ def test_a_single_n_has_its_interval_as_a_bar_in_the_middle() -> None:
 
 
 def test_without_intervals_there_is_no_band() -> None:
-    series = [Series("s", "c0", (At(1, 0.4, "s"), At(3, 0.5, "s")))]
-    assert line_chart("c", "t", "d", series, x_label="n", y_label="F1", labels={}).lines[0].band == ""
+    series = [Series("s", (At(1, 0.4), At(3, 0.5)))]
+    assert line_chart("c", "t", "d", series, {"s": "c0"}, x_label="n", y_label="F1", labels={}).lines[0].band == ""
 
 
 def test_zero_is_in_a_chart_that_asks_for_it() -> None:
@@ -102,6 +104,6 @@ def test_looks_tell_systems_controls_and_upper_bounds_apart() -> None:
         "random": "control",
         "oracle": "upper bound",
     }
-    found = looks(kinds)
+    found = {system: look.classes for system, look in system_looks(kinds).items()}
     assert len(set(found.values())) == len(kinds)
     assert (found["lead"], found["oracle"]) == ("control turn0", "upper turn0")

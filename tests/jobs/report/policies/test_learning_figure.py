@@ -1,13 +1,15 @@
 import dataclasses
 import xml.etree.ElementTree as ET
+from functools import partial
 
 import matplotlib as mpl
 import pytest
 from matplotlib.image import imread
 from policy_results import make_results
 
+from jobs.report.figure_frame import save
 from jobs.report.policies.learning_curves import learning_lines
-from jobs.report.policies.learning_figure import choose_axis, plot_learning
+from jobs.report.policies.learning_figure import choose_axis, draw_learning
 from jobs.report.policies.numbers import analyse_policies
 
 
@@ -15,7 +17,7 @@ from jobs.report.policies.numbers import analyse_policies
 def draw(run, tmp_path):
     def draw(**make):
         png, svg = tmp_path / "plot.png", tmp_path / "plot.svg"
-        plot_learning(analyse_policies(run, make_results(**({"points": []} | make))), png, svg)
+        save(partial(draw_learning, analyse_policies(run, make_results(**({"points": []} | make)))), png, svg)
         return png, svg
 
     return draw
@@ -91,5 +93,5 @@ def test_an_n_that_only_one_method_learned(run, tmp_path):
     results = make_results(methods={"a": 3, "b": 3}, points=[])
     curve = [row for row in results.curve if (row.policy[0], row.n) != ("a", 13)]
     numbers = analyse_policies(run, dataclasses.replace(results, curve=curve))
-    plot_learning(numbers, tmp_path / "plot.png", tmp_path / "plot.svg")
+    save(partial(draw_learning, numbers), tmp_path / "plot.png", tmp_path / "plot.svg")
     assert "n = 13" in (tmp_path / "plot.svg").read_text()

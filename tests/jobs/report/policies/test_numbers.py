@@ -17,7 +17,7 @@ def test_the_numbers_are_those_of_the_analysis(run):
     assert numbers.scores == policy_scores(results.points, training)
     assert analyse_policies(dataclasses.replace(run, seed=run.seed + 1), results).scores == numbers.scores
     assert numbers.learning == learning_lines(results.curve)
-    assert (numbers.datasets, numbers.seeds, numbers.has_policies) == (("news",), (0, 1), True)
+    assert (numbers.scored, numbers.seeds, numbers.has_policies) == (("news",), (0, 1), True)
 
 
 def test_scores_by_system_and_n(run):
@@ -43,7 +43,7 @@ def test_a_pair_for_each_n_is_one_method(run):
 
 def test_a_run_without_summaries_has_its_learning_curve(run):
     numbers = analyse_policies(run, make_results(points=[], greedy=[]))
-    assert (numbers.scores, numbers.datasets, numbers.has_policies) == ((), (), False)
+    assert (numbers.scores, numbers.scored, numbers.has_policies) == ((), (), False)
     assert [line.n for line in numbers.learning] == [7, 9, 11, 13]
 
 

@@ -4,7 +4,7 @@ from typing import Any
 from rich.console import Console
 from run_infos import run_info
 
-from jobs.report.asked import print_asked
+from jobs.report.sweep.printed_tables import print_asked
 from jobs.store import AskedWords, TokensUsed
 
 NAMES = {"instruct|prompt=1f0c3a77": "…", "openai:tiny|prompt=1f0c3a77": "…"}

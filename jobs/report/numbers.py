@@ -1,0 +1,161 @@
+"""What reports of sweeps and of trainings have in common: the run, mean scores by n, and short articles."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from core.analysis import Interval, Metric, Point, Points, SystemScore, short_articles
+from core.analysis.intervals import CONFIDENCE
+from core.analysis.paired import ALPHA
+from core.types import SystemKind
+from jobs.store import RunInfo
+from jobs.terminal.columns import ColumnSpec, Row
+from jobs.terminal.metrics import metric_places, metric_signature
+
+Short: TypeAlias = Mapping[tuple[str, int], tuple[str, ...]]
+"""By dataset and n the ids of the articles that have fewer words, which a report leaves out at that n."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepScore:
+    """A system of a sweep on the `articles` articles of a dataset at n words.
+
+    Attributes:
+        of_articles: how many articles any system has at this n.
+        comparable: whether it may be compared with other systems at this n.
+        words: mean number of words of the summaries. Most systems write n.
+        score: the mean over articles, with its 95 % interval.
+        gain: over `random` at equal n; None where there is nothing to compare with.
+    """
+
+    dataset: str
+    system: str
+    kind: SystemKind
+    n: int
+    articles: int
+    of_articles: int
+    comparable: bool
+    words: float
+    score: Interval
+    gain: Interval | None
+
+
+Score = TypeVar("Score", bound=SweepScore | SystemScore)
+
+
+@dataclass(frozen=True, slots=True)
+class RunNumbers(Generic[Score]):
+    """A run's mean scores in `metric`, by dataset, system and n, and what it leaves out of them.
+
+    Attributes:
+        short: by dataset and n the ids of the articles that have fewer words, which are left out at that n.
+    """
+
+    run: RunInfo
+    metric: Metric
+    scores: tuple[Score, ...]
+    short: Short
+
+    @property
+    def signature(self) -> str:
+        """Every option that made the numbers."""
+        return metric_signature(self.run, self.metric)
+
+    @property
+    def places(self) -> int:
+        """The decimals to print of a score."""
+        return metric_places(self.metric)
+
+    @property
+    def scored(self) -> tuple[str, ...]:
+        """Every dataset with scores, in alphabetical order."""
+        return tuple(dict.fromkeys(score.dataset for score in self.scores))
+
+    def of(self, dataset: str) -> Mapping[str, Mapping[int, Score]]:
+        """A dataset's scores by system and n, in the order of `scores`."""
+        by_system: dict[str, dict[int, Score]] = {}
+        for score in self.scores:
+            if score.dataset == dataset:
+                by_system.setdefault(score.system, {})[score.n] = score
+        return by_system
+
+    def highest(self, dataset: str) -> dict[int, float]:
+        """The highest mean at each n, as rounded as it is shown. Upper bounds take no part: they saw the reference."""
+        best: dict[int, float] = {}
+        for score in self.scores:
+            if score.dataset == dataset and score.kind != "upper bound" and score.comparable:
+                best[score.n] = max(best.get(score.n, -inf), round(score.score.mean, self.places))
+        return best
+
+    def other_lengths_of(self, dataset: str) -> dict[str, dict[int, float]]:
+        """By system and n the mean number of words, of those systems that do not always write n."""
+        words = {system: {n: score.words for n, score in at.items()} for system, at in self.of(dataset).items()}
+        return {system: by_n for system, by_n in words.items() if any(mean != n for n, mean in by_n.items())}
+
+    def head_json(self) -> dict[str, Any]:
+        """What made the numbers, with which a report in JSON begins."""
+        return {
+            "run": run_json(self.run),
+            "metric": self.metric,
+            "signature": self.signature,
+            "confidence": CONFIDENCE,
+            "alpha": ALPHA,
+        }
+
+    def head_columns(self) -> tuple[ColumnSpec[Score], ...]:
+        """The columns with which every table of scores in a file begins: what made a score, and of what it is."""
+        return (
+            ColumnSpec("run", lambda score: self.run.id),
+            ColumnSpec("metric", lambda score: self.metric),
+            ColumnSpec("signature", lambda score: self.signature),
+            ColumnSpec("dataset", lambda score: score.dataset),
+            ColumnSpec("system", lambda score: score.system),
+            ColumnSpec("is_control", lambda score: int(score.kind == "control")),
+            ColumnSpec("is_upper_bound", lambda score: int(score.kind == "upper bound")),
+            ColumnSpec("n", lambda score: score.n),
+            ColumnSpec("articles", lambda score: score.articles),
+        )
+
+
+def interval_columns(
+    prefix: str, interval: Callable[[Row], Interval | None]
+) -> tuple[ColumnSpec[Row], ColumnSpec[Row], ColumnSpec[Row]]:
+    """A mean and the ends of its interval, empty where there is none."""
+
+    def part(name: str) -> ColumnSpec[Row]:
+        return ColumnSpec(prefix + name, lambda row: getattr(interval(row), name, None))
+
+    return part("mean"), part("low"), part("high")
+
+
+def run_json(run: RunInfo) -> dict[str, Any]:
+    """What made the numbers, as plain JSON values; `articles` and `failures` count those finished and given up on."""
+    names = ("id", "seed", "code_version", "signatures", "revisions", "device", "state")
+    return {name: getattr(run, name) for name in names} | {"articles": run.articles_done, "failures": run.failures}
+
+
+def kind_flags(kind: SystemKind) -> dict[str, bool]:
+    """What a system is, as two plain values."""
+    return {"is_control": kind == "control", "is_upper_bound": kind == "upper bound"}
+
+
+def short_by_length(points: Points | Iterable[Point]) -> Short:
+    short: dict[tuple[str, int], list[str]] = {}
+    for dataset, article, n in sorted(short_articles(points)):
+        short.setdefault((dataset, n), []).append(article)
+    return {place: tuple(articles) for place, articles in short.items()}
+
+
+def short_json(short: Short) -> list[dict[str, Any]]:
+    return [{"dataset": dataset, "n": n, "articles": list(articles)} for (dataset, n), articles in short.items()]
+
+
+def short_note(dataset: str, short: Short) -> str:
+    """The note for a reader if a dataset has such articles."""
+    counts = ", ".join(
+        f"{len(articles)} at n = {n}"
+        for (short_dataset, n), articles in sorted(short.items())
+        if short_dataset == dataset
+    )
+    return f"Articles with fewer than n words are left out at that n (report.json names them): {counts}."

@@ -1,0 +1,181 @@
+"""The report of a run: tables in the terminal, and files beside each other in one folder."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+from rich.console import Console
+
+from core.analysis import Metric, Points
+from core.errors import NwsError
+from core.whole_files import replacing
+from jobs.report.figure_frame import save
+from jobs.report.formats import write_csv
+from jobs.report.means_figure import draw_policies, draw_sweep
+from jobs.report.means_latex import means_latex
+from jobs.report.policies.learning_figure import draw_learning
+from jobs.report.policies.numbers import (
+    PolicyResults,
+    analyse_policies,
+    policies_json,
+    policy_results,
+    score_columns,
+)
+from jobs.report.policies.printed_tables import print_policies
+from jobs.report.sweep.numbers import analyse, curve_columns, metrics_read, report_json
+from jobs.report.sweep.printed_tables import print_asked, print_tables
+from jobs.store import CurveRow, RunInfo, Store
+from jobs.terminal.busy import busy
+from jobs.terminal.columns import ColumnSpec
+from jobs.terminal.metrics import metrics_of
+from jobs.terminal.table_style import print_line
+
+_SEEDS_NOTE = "A policy is the mean of its seeds. Intervals do not include the variation between seeds."
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """The files that were written: all numbers as JSON, tables as CSV and LaTeX, plots as PNG and SVG.
+
+    `warnings` name texts that the plots had to change.
+    """
+
+    json: Path
+    tables: tuple[Path, ...] = ()
+    plots: tuple[Path, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A table and its figure, in files called `name`; as LaTeX too where there is some."""
+
+    name: str
+    columns: Sequence[ColumnSpec[Any]]
+    rows: Iterable[Any]
+    draw: Callable[[], tuple[Figure, str | None]]
+    latex: str | None = None
+
+
+def write_sweep_report(
+    run: RunInfo, points: Points, out_dir: Path, console: Console, metric: Metric = "bertscore_f1", where: str = ""
+) -> ReportFiles:
+    """Print a run's tables to `console`, and write `report.json`, and `curves` as CSV, LaTeX, PNG and SVG.
+
+    `out_dir` is made where it does not exist; files of an earlier report in it are replaced. `where` is what
+    the commands that are named need to find the run, such as ` --store URL`.
+
+    Raises:
+        StoreError: the run has no summaries yet, or the points are not those of one run.
+        NwsError: `out_dir` cannot be written.
+    """
+    with busy("Computing intervals"):
+        numbers = analyse(run, points, metric)
+    curves = _Part("curves", curve_columns(numbers), numbers.scores, partial(draw_sweep, numbers), means_latex(numbers))
+    files = _write(report_json(numbers), [curves] if numbers.scores else [], out_dir)
+    print_tables(numbers, console, where)
+    return _warned(files, console)
+
+
+def write_policy_report(
+    run: RunInfo,
+    results: PolicyResults,
+    out_dir: Path,
+    console: Console,
+    metric: Metric = "bertscore_f1",
+    where: str = "",
+) -> ReportFiles:
+    """Print a run's tables to `console`; write `report.json`, and `policies` and `learning` as CSV, PNG and SVG.
+
+    `policies` is written as LaTeX, too. `out_dir` is made where it does not exist; files of an earlier report in it are
+    replaced. `where` is what the commands that are named need to find the run, such as ` --store URL`.
+
+    Raises:
+        StoreError: the run has neither updates nor summaries yet, or the points are not those of one run.
+        NwsError: `out_dir` cannot be written.
+    """
+    with busy("Computing intervals"):
+        numbers = analyse_policies(run, results, metric)
+    parts = []
+    if numbers.scores:
+        latex = means_latex(numbers, " on test articles", _SEEDS_NOTE)
+        draw = partial(draw_policies, numbers)
+        parts.append(_Part("policies", score_columns(numbers), numbers.scores, draw, latex))
+    if results.curve:
+        columns = [ColumnSpec(field.name, attrgetter(field.name)) for field in fields(CurveRow)]
+        made_by: ColumnSpec[CurveRow] = ColumnSpec("run", lambda row: run.id)
+        parts.append(_Part("learning", [made_by, *columns], results.curve, partial(draw_learning, numbers)))
+    files = _write(policies_json(numbers), parts, out_dir)
+    print_policies(numbers, console, where)
+    return _warned(files, console)
+
+
+def _write(report: Mapping[str, Any], parts: Sequence[_Part], out_dir: Path) -> ReportFiles:
+    """Write what was found as JSON, and each part in its files.
+
+    Raises:
+        NwsError: `out_dir` cannot be written.
+    """
+    path = out_dir / "report.json"
+    tables: list[Path] = []
+    plots: list[Path] = []
+    warnings: list[str | None] = []
+    try:
+        with busy("Drawing, and writing files"):
+            out_dir.mkdir(parents=True, exist_ok=True)
+            _write_text(path, json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+            for part in parts:
+                table, latex, png, svg = (out_dir / f"{part.name}.{kind}" for kind in ("csv", "tex", "png", "svg"))
+                write_csv(table, part.columns, part.rows)
+                tables.append(table)
+                if part.latex is not None:
+                    _write_text(latex, part.latex)
+                    tables.append(latex)
+                warnings.append(save(part.draw, png, svg))
+                plots += [png, svg]
+    except OSError as error:
+        reason = error.strerror or error
+        raise NwsError(f"The report cannot be written to {out_dir}: {reason}. Choose another folder.") from error
+    return ReportFiles(path, tuple(tables), tuple(plots), tuple(dict.fromkeys(filter(None, warnings))))
+
+
+def _write_text(path: Path, text: str) -> None:
+    with replacing(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+
+
+def _warned(files: ReportFiles, console: Console) -> ReportFiles:
+    for warning in files.warnings:
+        print_line(console, warning, style="yellow")
+    return files
+
+
+def _report_sweep(
+    store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, where: str
+) -> ReportFiles:
+    with busy("Reading summaries"):
+        points = store.points(run.id, metrics_read(metric))
+    files = write_sweep_report(run, points, out_dir, console, metric, where)
+    print_asked(store, run, console)
+    return files
+
+
+def _report_policies(
+    store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, where: str
+) -> ReportFiles:
+    with busy("Reading summaries"):
+        results = policy_results(store, run, [*dict.fromkeys((*metrics_of([run]), metric))])
+    return write_policy_report(run, results, out_dir, console, metric, where)
+
+
+# Reads a run from a store, prints its tables in a metric to a console, and writes its files into a folder. The text is
+# what commands that it names need to find the run.
+Report = Callable[[Store, RunInfo, Metric, Path, Console, str], ReportFiles]
+
+REPORTS: dict[str, Report] = {"phase1": _report_sweep, "baselines": _report_sweep, "phase2": _report_policies}
+"""By job."""

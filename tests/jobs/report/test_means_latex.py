@@ -1,0 +1,81 @@
+import dataclasses
+import re
+
+from policy_results import make_results
+
+from jobs.report.means_latex import means_latex
+from jobs.report.policies.numbers import analyse_policies
+from jobs.report.sweep.numbers import analyse
+from jobs.terminal.numerals import decimals
+
+
+def rows(text):
+    """By the first cell, the others of each line of the table."""
+    lines = [line.removesuffix(r" \\").split(" & ") for line in text.splitlines() if " & " in line]
+    return {first: others for first, *others in lines}
+
+
+def test_systems_by_n_with_the_highest_in_bold(run, make_points):
+    numbers = analyse(run, make_points(("a_b", "lead", "oracle", "random"), (7, 9)))
+    text = means_latex(numbers)
+    table = rows(text)
+    assert set(table) == {"$n$", r"a\_b", "lead (control)", "oracle (upper bound)", "random (control)"}
+    assert table["$n$"] == ["7", "9"]
+    at = {curve.system: curve.lengths[1] for curve in numbers.curves}
+    half = decimals(at["a_b"].half_width)
+    assert table[r"a\_b"][1] == rf"\textbf{{{decimals(at['a_b'].mean)}}}$_{{\pm{half}}}$"
+    assert table["oracle (upper bound)"][1].startswith(decimals(at["oracle"].mean))  # above it, and no choice
+    assert "textbf" not in "".join(table["lead (control)"] + table["random (control)"])
+
+
+def test_comments_say_what_made_the_numbers(run, make_points):
+    text = means_latex(analyse(run, make_points(("a", "random"), (7,), dataset="new\ns_1")))
+    assert f"% Run {run.id}, done, seed 7, code 0.1.0+gabc1234.\n" in text
+    assert "% BERTScore F1: bert-base-uncased_L9_no-idf\n" in text
+    assert "% new\\ns_1: mean BERTScore F1 by n\n\\begin{tabular}{lr}\n" in text
+
+
+def test_a_system_that_lacks_articles_is_marked_and_an_n_it_lacks_is_a_dash(run, make_points):
+    points = make_points(("a", "b"), (7, 9), articles=8)
+    points = [one for one in points if one.system == "a" or (one.n == 7 and one.article_id < "0004")]
+    text = means_latex(analyse(run, points))
+    found = rows(text)["b"]
+    assert re.fullmatch(r"\.\d{3}\$\^\{\\circ\}\$\$_\{\\pm\.\d{3}\}\$", found[0])
+    assert found[1] == "--"
+
+
+def test_who_does_not_write_n_words_is_told(run, make_points):
+    points = [
+        dataclasses.replace(one, words=6) if one.system == "gpt" and one.n == 9 else one
+        for one in make_points(("gpt", "lead"), (7, 9))
+    ]
+    text = means_latex(analyse(run, points))
+    assert "% news: mean BERTScore F1 by n. gpt wrote 6.0 words at n = 9. Where systems do not write n words" in text
+    text = means_latex(analyse(run, make_points(("gpt", "lead"), (7, 9))))
+    assert "words" not in text
+
+
+def test_policies_and_what_they_are_compared_with_by_n(run):
+    numbers = analyse_policies(run, make_results())
+    text = means_latex(numbers)
+    table = rows(text)
+    assert table["$n$"] == ["7", "9", "11", "13"]
+    policy = next(score for score in numbers.scores if score.is_policy and score.n == 9)
+    mean, half = decimals(policy.score.mean), decimals(policy.score.half_width)
+    assert table[r"policy\textbar{}reinforce"][1] == rf"\textbf{{{mean}}}$_{{\pm{half}}}$"
+    oracle = next(score for score in numbers.scores if score.system == "oracle" and score.n == 9)
+    assert table["oracle (upper bound)"][1].startswith(decimals(oracle.score.mean))  # above it, and no choice
+    assert len(table) == 1 + len({score.system for score in numbers.scores})
+
+
+def test_a_table_for_each_dataset_in_booktabs_form_and_what_made_it(run):
+    results = [make_results(dataset=name, articles=4) for name in ("a_b%", "c")]
+    both = make_results(points=[point for result in results for point in result.points])
+    text = means_latex(analyse_policies(run, both, "rouge1_f1"), " on test articles")
+    assert f"% Run {run.id}, done, seed 7, code 0.1.0+gabc1234.\n% ROUGE-1 F1: " in text
+    assert re.findall(r"% (.+): mean ROUGE-1 F1 by n on test articles", text) == ["a_b%", "c"]
+    for part in (r"\begin{tabular}{lrrrr}", r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}"):
+        assert text.count(part) == 2
+    for line in text.splitlines():
+        assert line.startswith("%") or not re.search(r"(?<!\\)[%#]", line)
+        assert line.count("&") in (0, 4) or line.startswith("%")

@@ -1,0 +1,245 @@
+import csv
+import dataclasses
+import io
+import json
+
+import pytest
+from policy_results import make_results
+from rich.console import Console
+from small_disk import full_disk
+
+from core.analysis import METRICS
+from core.errors import NwsError, StoreError
+from jobs.report.policies.numbers import analyse_policies, policies_json
+from jobs.report.sweep.numbers import analyse, report_json
+from jobs.report.write import write_policy_report, write_sweep_report
+from jobs.store import CurveRow
+
+
+@pytest.fixture
+def console():
+    return Console(file=io.StringIO(), width=80)
+
+
+def test_writes_everything_and_prints_the_tables(run, make_points, console, tmp_path):
+    files = write_sweep_report(run, make_points(), tmp_path / "new" / "folder", console)
+    assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == [
+        "curves.csv",
+        "curves.png",
+        "curves.svg",
+        "curves.tex",
+        "report.json",
+    ]
+    assert files.plots[0].stat().st_size > 5_000
+    numbers = analyse(run, make_points())
+    assert json.loads(files.json.read_text("utf-8")) == json.loads(json.dumps(report_json(numbers)))
+    assert "news: which n?" in console.file.getvalue()
+
+
+def test_the_csv_holds_curves_and_gains(run, make_points, console, tmp_path):
+    files = write_sweep_report(run, make_points(), tmp_path, console)
+    rows = list(csv.DictReader(files.tables[0].read_text("utf-8").splitlines()))
+    numbers = analyse(run, make_points())
+    assert len(rows) == 4 * 11
+    at, gain = numbers.curves[0].lengths[4], numbers.magic_numbers[0].gains[4].gain
+    row = next(row for row in rows if (row["system"], row["n"]) == ("m|textrank|chunks", "9"))
+    assert [float(row[name]) for name in ("mean", "low", "high")] == [at.mean, at.low, at.high]
+    assert [float(row[f"gain_{name}"]) for name in ("mean", "low", "high")] == [gain.mean, gain.low, gain.high]
+    assert (row["dataset"], row["is_control"], row["articles"]) == ("news", "0", "40")
+    control = next(row for row in rows if row["system"] == "random")
+    assert (control["is_control"], control["gain_mean"]) == ("1", "")
+    assert {row["is_upper_bound"] for row in rows} == {"0"}
+
+
+def test_no_spreadsheet_takes_a_name_for_a_formula(run, make_points, console, tmp_path):
+    formula = '=HYPERLINK("https://x.example")'
+    files = write_sweep_report(run, make_points((formula, "random"), articles=8, dataset="-1+1"), tmp_path, console)
+    with files.tables[0].open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["system"] for row in rows} == {f"'{formula}", "random"}
+    assert {row["dataset"] for row in rows} == {"'-1+1"}
+    assert any(row["gain_low"].startswith("-") for row in rows)  # a number stays one
+
+
+def test_the_files_say_what_an_upper_bound_is(run, make_points, console, tmp_path):
+    files = write_sweep_report(run, make_points(("a", "oracle", "random")), tmp_path, console)
+    rows = csv.DictReader(files.tables[0].read_text("utf-8").splitlines())
+    assert {(row["system"], row["is_control"], row["is_upper_bound"]) for row in rows} == {
+        ("a", "0", "0"),
+        ("oracle", "0", "1"),
+        ("random", "1", "0"),
+    }
+    report = json.loads(files.json.read_text("utf-8"))
+    for found in (report["curves"], report["magic_numbers"]):
+        assert [of["is_upper_bound"] for of in found] == [False, True, False]
+    assert report["magic_numbers"][1]["recommended"] == []
+
+
+def test_again_in_any_order_gives_the_same_files(run, make_points, console, tmp_path):
+    write_sweep_report(run, make_points(), tmp_path / "a", console)
+    write_sweep_report(run, make_points()[::-1], tmp_path / "b", console)
+    for file in (tmp_path / "a").iterdir():
+        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+
+
+def test_a_run_of_uncut_summaries_has_no_curves(run, make_points, console, tmp_path):
+    files = write_sweep_report(run, make_points(("bart",), (0,)), tmp_path, console)
+    assert (files.tables, files.plots) == ((), ())
+    assert json.loads(files.json.read_text("utf-8"))["uncut"][0]["system"] == "bart"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        {"articles": 1},
+        {"systems": ("a",), "articles": 3},
+        {"systems": ("random",), "articles": 3},
+        {"lengths": (7,), "articles": 3},
+        {"systems": ("a", "lead"), "articles": 3},
+    ],
+)
+def test_small_runs(run, make_points, console, tmp_path, make):
+    files = write_sweep_report(run, make_points(**make), tmp_path, console)
+    assert files.plots[1].exists()
+
+
+def test_no_points_write_nothing(run, console, tmp_path):
+    with pytest.raises(StoreError, match="has no summaries"):
+        write_sweep_report(run, [], tmp_path / "report", console)
+    assert not (tmp_path / "report").exists()
+    assert console.file.getvalue() == ""
+
+
+def test_on_a_full_disk_each_file_is_the_older_or_the_newer_one(run, make_points, console, tmp_path):
+    for name, articles in (("here", 8), ("older", 8), ("newer", 9)):
+        write_sweep_report(run, make_points(articles=articles), tmp_path / name, console)
+    sizes = sorted(path.stat().st_size for path in (tmp_path / "newer").iterdir())
+    for room in (100, sizes[-1] - 1):
+        told = r"cannot be written to .*here: File too large\. Choose another folder"
+        with pytest.raises(NwsError, match=told), full_disk(room):
+            write_sweep_report(run, make_points(articles=9), tmp_path / "here", console)
+        assert len(list((tmp_path / "here").iterdir())) == len(sizes)
+        for path in (tmp_path / "here").iterdir():
+            assert path.read_bytes() in [(tmp_path / name / path.name).read_bytes() for name in ("older", "newer")]
+
+
+def test_a_folder_that_cannot_be_made_is_named(run, make_points, console, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(NwsError, match=r"cannot be written to .*file/report.*Choose another folder"):
+        write_sweep_report(run, make_points(articles=2), tmp_path / "file" / "report", console)
+
+
+def read(path):
+    return list(csv.DictReader(path.read_text("utf-8").splitlines()))
+
+
+def test_writes_everything_and_prints_the_tables_of_policies(run, console, tmp_path):
+    results = make_results()
+    files = write_policy_report(run, results, tmp_path / "new" / "folder", console)
+    assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == [
+        *("learning.csv", "learning.png", "learning.svg"),
+        *("policies.csv", "policies.png", "policies.svg", "policies.tex", "report.json"),
+    ]
+    assert files.plots[0].stat().st_size > 5_000
+    expected = policies_json(analyse_policies(run, results))
+    assert json.loads(files.json.read_text("utf-8")) == json.loads(json.dumps(expected))
+    assert "news: mean BERTScore F1 by n" in console.file.getvalue()
+
+
+def test_the_csv_of_policies_holds_every_number(run, console, tmp_path):
+    results = make_results()
+    rows = read(write_policy_report(run, results, tmp_path, console).tables[0])
+    scores = analyse_policies(run, results).scores
+    assert len(rows) == len(scores) == 5 * 4
+    for row, score in zip(rows, scores, strict=True):
+        assert (row["run"], row["dataset"], row["system"], int(row["n"])) == ("p1-0421", "news", score.system, score.n)
+        assert [float(row[name]) for name in ("mean", "low", "high")] == [
+            *(score.score.mean, score.score.low, score.score.high),
+        ]
+        assert (row["metric"], row["signature"]) == ("bertscore_f1", "bert-base-uncased_L9_no-idf")
+        for name in METRICS:
+            assert float(row[name]) == score.means[name]
+        assert float(row["repeated_words"]) == score.repeated_words
+        for other, versus in score.versus.items():
+            found = [float(row[f"vs_{other}_{part}"]) for part in ("articles", "mean", "low", "high")]
+            assert found == [40, versus.difference.mean, versus.difference.low, versus.difference.high]
+    policy, oracle = rows[0], rows[-1]
+    seeds = scores[0].seeds.values()
+    assert policy["seeds"] == "0 1"
+    assert [float(policy[f"seed_{part}"]) for part in ("low", "high", "sd")] == [
+        *(min(seeds), max(seeds), scores[0].seed_sd)
+    ]
+    assert float(policy["gap_closed"]) == scores[0].gap_closed
+    assert float(policy["test_vs_training"]) == float(policy["bertscore_f1"]) - float(policy["training_f1"])
+    assert (oracle["is_upper_bound"], oracle["seeds"], oracle["seed_sd"], oracle["vs_textrank_mean"]) == (
+        *("1", "", "", ""),
+    )
+
+
+def test_no_spreadsheet_takes_a_name_for_a_formula_of_policies(run, console, tmp_path):
+    files = write_policy_report(run, make_results(dataset="@SUM(1)", articles=8), tmp_path, console)
+    rows = read(files.tables[0])
+    assert {row["dataset"] for row in rows} == {"'@SUM(1)"}
+    assert any(row["vs_textrank_low"].startswith("-") for row in rows)  # a number stays one
+
+
+def test_the_learning_curves_can_be_read_again(run, console, tmp_path):
+    results = make_results(methods={"reinforce": 3})
+    one = [dataclasses.replace(results.curve[0], reward_sd=None), *results.curve[1:]]
+    rows = read(write_policy_report(run, dataclasses.replace(results, curve=one), tmp_path, console).tables[2])
+    assert {row.pop("run") for row in rows} == {"p1-0421"}
+    types = {"policy": str, "seed": int, "n": int, "update_number": int, "episodes": int}
+    again = [
+        CurveRow(**{name: types.get(name, float)(value) if value else None for name, value in row.items()})
+        for row in rows
+    ]
+    assert again == one
+
+
+def test_policies_again_in_any_order_of_points_give_the_same_files(run, console, tmp_path):
+    results = make_results(articles=5)
+    write_policy_report(run, results, tmp_path / "a", console)
+    write_policy_report(run, dataclasses.replace(results, points=results.points[::-1]), tmp_path / "b", console)
+    for file in (tmp_path / "a").iterdir():
+        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+
+
+def test_before_evaluation_there_is_a_learning_curve(run, console, tmp_path):
+    files = write_policy_report(run, make_results(points=[], greedy=[]), tmp_path, console)
+    assert [path.name for path in files.tables] == ["learning.csv"]
+    assert files.plots[1].exists()
+    assert json.loads(files.json.read_text("utf-8"))["scores"] == []
+    assert "nws resume p1-0421" in console.file.getvalue()
+
+
+def test_without_updates_there_are_no_learning_files(run, console, tmp_path):
+    files = write_policy_report(run, make_results(curve=[]), tmp_path, console)
+    assert [path.name for path in files.plots] == ["policies.png", "policies.svg"]
+    assert len(read(files.tables[0])) == 20
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        {"articles": 1, "lengths": (7,), "seeds": (0,)},
+        {"others": {}},
+        {"methods": {}},
+        {"methods": {"reinforce": 1}, "others": {"lead": 0.0}},
+    ],
+)
+def test_small_runs_of_policies(run, console, tmp_path, make):
+    files = write_policy_report(run, make_results(**make), tmp_path, console)
+    assert read(files.tables[0])
+
+
+def test_no_updates_write_nothing(run, console, tmp_path):
+    with pytest.raises(StoreError, match="has neither updates nor summaries"):
+        write_policy_report(run, make_results(points=[], curve=[]), tmp_path / "report", console)
+    assert not (tmp_path / "report").exists()
+    assert console.file.getvalue() == ""
+
+
+def test_a_folder_that_cannot_be_made_is_named_of_policies(run, console, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(NwsError, match=r"cannot be written to .*file/report.*Choose another folder"):
+        write_policy_report(run, make_results(articles=2), tmp_path / "file" / "report", console)
