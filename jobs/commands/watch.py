@@ -56,7 +56,7 @@ def _json_lines(viewer: "Viewer") -> None:
 def _screen(viewer: "Viewer") -> None:
     from rich.live import Live
 
-    from jobs.watch.show import screen
+    from jobs.watch.screen import screen
 
     # Not `out`, which folds nothing.
     with Live(console=PrintableConsole(), auto_refresh=False) as live:
@@ -69,7 +69,7 @@ def _screen(viewer: "Viewer") -> None:
 
 
 def _lines(viewer: "Viewer") -> None:
-    from jobs.watch.show import failure_line, line
+    from jobs.watch.screen import failure_line, line
 
     shown: View | None = None
     at = 0.0

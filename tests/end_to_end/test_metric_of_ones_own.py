@@ -18,7 +18,7 @@ from jobs.plan.job import find_job
 from jobs.report.page.page import write_page
 from jobs.report.summary_rows import write_summary_rows
 from jobs.report.write import REPORTS
-from jobs.show.compute import Extreme, show
+from jobs.show.articles import Extreme, show
 from jobs.show.printed_article import print_shown
 from jobs.store import Store, open_store
 

@@ -5,7 +5,7 @@ The numbers are those of the tables. Colours and dashes are classes, so that the
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.analysis import POLICY
 from jobs.report.looks import At, Series
@@ -27,26 +27,23 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """A point as it is drawn."""
+class Lines:
+    """By the names of series their CSS classes, and what stands at their ends, the same in several charts."""
 
-    x: float
-    y: float
-    tooltip: str
-    hollow: bool
-    ringed: bool
+    looks: Mapping[str, str]
+    labels: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line as it is drawn, with its band (empty without intervals) and the label at its end."""
+    """A line as it is drawn: points where they stand, a band (empty without intervals), and the label at its end."""
 
     name: str
     label: str
     look: str
     path: str
     band: str
-    marks: tuple[Mark, ...]
+    marks: tuple[At, ...]
     end: tuple[float, float]
     label_y: float
 
@@ -95,17 +92,13 @@ def line_chart(
     title: str,
     description: str,
     series: Sequence[Series],
-    looks: Mapping[str, str],
-    *,
+    lines: Lines,
     x_label: str,
     y_label: str,
-    labels: Mapping[str, str],
+    *,
     zero: bool = False,
 ) -> Chart:
-    """A chart of at least one series with at least one point; with `zero`, y = 0 is in it and has a line.
-
-    `looks` are the CSS classes of each series, and `labels` what stands at its end, by name.
-    """
+    """A chart of at least one series with at least one point; with `zero`, y = 0 is in it and has a line."""
     xs = sorted({at.x for line in series for at in line.points})
     heights = [value for line in series for at in line.points for value in (at.y, at.low, at.high) if value is not None]
     heights += [0.0] * zero
@@ -115,7 +108,7 @@ def line_chart(
     y = _scale(y_ticks[0], y_ticks[-1], height - _BOTTOM, _TOP)
     ends = [(y(line.points[-1].y), i) for i, line in enumerate(series)]
     label_heights = _apart(ends, height)
-    shown = end_labels([labels.get(line.name, line.name) for line in series])
+    shown = end_labels([lines.labels.get(line.name, line.name) for line in series])
     step = -(-len(xs) // 12)
     are_lengths = all(value == int(value) for value in xs) and len(xs) <= 40
     x_marks = xs[::step] if are_lengths else _ticks(xs[0], xs[-1])
@@ -127,7 +120,9 @@ def line_chart(
         y_label=y_label,
         x_ticks=tuple(Tick(x(value), f"{value:g}") for value in x_marks if xs[0] <= value <= xs[-1]),
         y_ticks=tuple(Tick(y(value), _tick_label(value, y_ticks)) for value in y_ticks),
-        lines=tuple(_line(line, looks[line.name], x, y, label_heights[i], shown[i]) for i, line in enumerate(series)),
+        lines=tuple(
+            _line(line, lines.looks[line.name], x, y, label_heights[i], shown[i]) for i, line in enumerate(series)
+        ),
         zero=y(0) if zero else None,
         height=height,
     )
@@ -148,9 +143,7 @@ def _line(
         look=look,
         path=_path(places),
         band=_band(series.points, x, y),
-        marks=tuple(
-            Mark(*place, at.tooltip, at.hollow, at.ringed) for place, at in zip(places, series.points, strict=True)
-        ),
+        marks=tuple(replace(at, x=left, y=top) for (left, top), at in zip(places, series.points, strict=True)),
         end=places[-1],
         label_y=label_y,
     )

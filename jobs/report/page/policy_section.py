@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from core.analysis import POLICY, SystemScore
 from jobs.report.looks import At, Series, coloured
-from jobs.report.page.charts import Chart, line_chart
+from jobs.report.page.charts import Chart, Lines, line_chart
 from jobs.report.policies.learning_curves import Band, LearningLine, learning_lines
 from jobs.report.policies.numbers import PolicyNumbers
 from jobs.store import ArticleTexts, CurveRow
@@ -94,10 +94,12 @@ def _learning_chart(chart_id: str, quantity: str, n: int, lines: Sequence[_SeedL
         f"Mean {name} at n = {n}",
         f"Mean {name} of sampled summaries of {n} words, by update. Reward: {rewards}.",
         [Series(seed_line.name, _points(seed_line, quantity, name)) for seed_line in lines],
-        {seed_line.name: seed_line.look for seed_line in lines},
-        x_label="update",
-        y_label=f"mean {name}",
-        labels={seed_line.name: seed_line.name.removeprefix(POLICY) for seed_line in lines},
+        Lines(
+            {seed_line.name: seed_line.look for seed_line in lines},
+            {seed_line.name: seed_line.name.removeprefix(POLICY) for seed_line in lines},
+        ),
+        "update",
+        f"mean {name}",
     )
 
 

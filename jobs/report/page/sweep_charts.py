@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from core.analysis import LEAD, RANDOM, Curve, Interval, Metric
 from jobs.report.looks import At, Series, at_interval
-from jobs.report.page.charts import LENGTH, Chart, line_chart
+from jobs.report.page.charts import LENGTH, Chart, Lines, line_chart
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.metrics import metric_name, metric_places
 from jobs.terminal.numerals import counted, decimals, interval_text, signed
@@ -26,32 +26,20 @@ class MetricCurves:
     curves: tuple[Curve, ...]
 
 
-def metric_curves(
-    chart_id: str, metric: Metric, curves: Sequence[Curve], look: Mapping[str, str], labels: Mapping[str, str]
-) -> MetricCurves:
+def metric_curves(chart_id: str, metric: Metric, curves: Sequence[Curve], lines: Lines) -> MetricCurves:
     name, places = metric_name(metric), metric_places(metric)
-    series = [
-        Series(
-            curve.system,
-            tuple(
-                at_interval(
-                    point.n,
-                    point,
-                    hollow=not point.comparable,
-                    tooltip=f"{curve.system}{role(curve.kind)}, n = {point.n}: {decimals(point.mean, places)} "
-                    f"({interval_text(point, places)}, {counted(point.articles, 'article')})"
-                    + ("" if point.comparable else _LACKS),
-                )
-                for point in curve.lengths
-            ),
-        )
-        for curve in curves
-    ]
+    series = [Series(curve.system, tuple(_curve_points(curve, places))) for curve in curves]
     described = f"Mean {name} by n. {_highest(curves, places)} The table below has every number."
-    chart = line_chart(
-        chart_id, f"{name} by n", described, series, look, x_label=LENGTH, y_label=f"mean {name}", labels=labels
-    )
+    chart = line_chart(chart_id, f"{name} by n", described, series, lines, LENGTH, f"mean {name}")
     return MetricCurves(metric, name, places, chart, tuple(curves))
+
+
+def _curve_points(curve: Curve, places: int) -> Iterable[At]:
+    for point in curve.lengths:
+        told = f"{interval_text(point, places)}, {counted(point.articles, 'article')}"
+        tooltip = f"{curve.system}{role(curve.kind)}, n = {point.n}: {decimals(point.mean, places)} ({told})"
+        hollow = not point.comparable
+        yield at_interval(point.n, point, hollow=hollow, tooltip=tooltip + _LACKS * hollow)
 
 
 def _highest(curves: Iterable[Curve], places: int) -> str:
@@ -65,57 +53,31 @@ def _highest(curves: Iterable[Curve], places: int) -> str:
     return f"The highest of a system is {decimals(mean, places)}, by {system} at n = {n}."
 
 
-def tradeoffs(
-    section: str, curves: Mapping[Metric, Sequence[Curve]], look: Mapping[str, str], labels: Mapping[str, str]
-) -> tuple[Chart, ...]:
+def tradeoffs(section: str, curves: Mapping[Metric, Sequence[Curve]], lines: Lines) -> tuple[Chart, ...]:
     """F1 per word, plotted against F1 and against density, which repeated words and words of its own lower."""
     across: list[Metric] = ["bertscore_f1"]
     densities = {round(point.mean, 3) for curve in curves["density"] for point in curve.lengths}
     if len(densities) > 1:  # all 1, where nobody repeats a word or writes one of its own
         across.append("density")
-    return tuple(
-        _tradeoff(f"{section}-tradeoff-{i}", x, "efficiency", curves, look, labels) for i, x in enumerate(across)
-    )
+    return tuple(_tradeoff(f"{section}-tradeoff-{i}", x, "efficiency", curves, lines) for i, x in enumerate(across))
 
 
-def _tradeoff(
-    chart_id: str,
-    x: Metric,
-    y: Metric,
-    curves: Mapping[Metric, Sequence[Curve]],
-    look: Mapping[str, str],
-    labels: Mapping[str, str],
-) -> Chart:
+def _tradeoff(chart_id: str, x: Metric, y: Metric, curves: Mapping[Metric, Sequence[Curve]], lines: Lines) -> Chart:
     across = {(curve.system, point.n): point.mean for curve in curves[x] for point in curve.lengths}
-    series = [
-        Series(
-            curve.system,
-            tuple(
-                At(
-                    across[curve.system, point.n],
-                    point.mean,
-                    hollow=not point.comparable,
-                    tooltip=f"{curve.system}, n = {point.n}: "
-                    f"{decimals(across[curve.system, point.n])} in {metric_name(x)}, "
-                    f"{decimals(point.mean, 4)} in {metric_name(y)}" + ("" if point.comparable else _LACKS),
-                )
-                for point in curve.lengths
-            ),
-        )
-        for curve in curves[y]
-    ]
+
+    def points(curve: Curve) -> Iterable[At]:
+        for point in curve.lengths:
+            x_mean, hollow = across[curve.system, point.n], not point.comparable
+            tooltip = (
+                f"{curve.system}, n = {point.n}: {decimals(x_mean)} in {metric_name(x)}, "
+                f"{decimals(point.mean, 4)} in {metric_name(y)}"
+            )
+            yield At(x_mean, point.mean, hollow=hollow, tooltip=tooltip + _LACKS * hollow)
+
+    series = [Series(curve.system, tuple(points(curve))) for curve in curves[y]]
     title = f"{metric_name(y)} against {metric_name(x)}"
     described = f"{title}. Each line goes from the smallest n to the largest."
-    return line_chart(
-        chart_id,
-        title,
-        described,
-        series,
-        look,
-        x_label=f"mean {metric_name(x)}",
-        y_label="mean F1 per word",
-        labels=labels,
-    )
+    return line_chart(chart_id, title, described, series, lines, f"mean {metric_name(x)}", "mean F1 per word")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +88,7 @@ class GainRow:
     articles: int
     difference: Interval
     p_holm: float
+    is_candidate: bool = False
 
 
 GainRows: TypeAlias = Mapping[str, tuple[GainRow, ...]]
@@ -142,74 +105,42 @@ class GainTable:
     rows: GainRows
 
 
-def gain_tables(
-    section: str, numbers: Numbers, dataset: str, look: Mapping[str, str], labels: Mapping[str, str]
-) -> Iterable[GainTable]:
-    over_random = {
-        number.system: tuple(GainRow(gain.n, gain.articles, gain.gain, gain.p_holm) for gain in number.gains)
-        for number in numbers.magic_numbers_of(dataset)
-        if number.gains and number.kind != "upper bound"
-    }
-    candidates = {
-        number.system: number.recommended
-        for number in numbers.magic_numbers_of(dataset)
-        if number.kind == "system" and number.is_conclusive
-    }
+def gain_tables(section: str, numbers: Numbers, dataset: str, lines: Lines) -> Iterable[GainTable]:
+    over_random: dict[str, tuple[GainRow, ...]] = {}
+    for number in numbers.magic_numbers_of(dataset):
+        candidates = number.recommended if number.kind == "system" and number.is_conclusive else ()
+        if number.gains and number.kind != "upper bound":
+            over_random[number.system] = tuple(
+                GainRow(gain.n, gain.articles, gain.gain, gain.p_holm, gain.n in candidates) for gain in number.gains
+            )
     over_lead = {
-        system: tuple(
-            GainRow(at.n, at.articles, at.difference, at.p_holm) for at in comparisons[numbers.metric].lengths
-        )
-        for system, comparisons in numbers.vs_lead_of(dataset).items()
-        if numbers.metric in comparisons
+        system: tuple(GainRow(at.n, at.articles, at.difference, at.p_holm) for at in by_metric[numbers.metric].lengths)
+        for system, by_metric in numbers.vs_lead_of(dataset).items()
+        if numbers.metric in by_metric
     }
     apart = {(score.system, score.n) for score in numbers.scores if score.dataset == dataset and not score.comparable}
-    for over, rows, marked, interval in (
-        (RANDOM, over_random, candidates, "95 % for all n of a system at once (Bonferroni)"),
-        (LEAD, over_lead, {}, "95 % at each n"),
+    for over, rows, interval in (
+        (RANDOM, over_random, "95 % for all n of a system at once (Bonferroni)"),
+        (LEAD, over_lead, "95 % at each n"),
     ):
         if rows:
-            chart = _gain_chart(f"{section}-over-{over}", over, numbers.metric, rows, marked, apart, look, labels)
+            chart = _gain_chart(f"{section}-over-{over}", over, numbers.metric, rows, apart, lines)
             yield GainTable(over, chart, interval, rows)
 
 
 def _gain_chart(
-    chart_id: str,
-    over: str,
-    metric: Metric,
-    rows: GainRows,
-    candidates: Mapping[str, tuple[int, ...]],
-    apart: Container[tuple[str, int]],
-    look: Mapping[str, str],
-    labels: Mapping[str, str],
+    chart_id: str, over: str, metric: Metric, rows: GainRows, apart: Container[tuple[str, int]], lines: Lines
 ) -> Chart:
     name, places = metric_name(metric), metric_places(metric)
-    series = [
-        Series(
-            system,
-            tuple(
-                at_interval(
-                    row.n,
-                    row.difference,
-                    hollow=(system, row.n) in apart,
-                    ringed=row.n in candidates.get(system, ()),
-                    tooltip=f"{system} vs. {over}, n = {row.n}: {signed(row.difference.mean, places)} "
-                    f"({interval_text(row.difference, places)}, {counted(row.articles, 'article')})"
-                    + ("; candidate for the largest gain" if row.n in candidates.get(system, ()) else "")
-                    + (_LACKS if (system, row.n) in apart else ""),
-                )
-                for row in gain_rows
-            ),
-        )
-        for system, gain_rows in rows.items()
-    ]
-    return line_chart(
-        chart_id,
-        f"{name} vs. {over} at equal n (Δ)",
-        f"Mean per-article difference in {name} between each system and {over}, by n.",
-        series,
-        look,
-        x_label=LENGTH,
-        y_label=f"Δ {name}",
-        labels=labels,
-        zero=True,
-    )
+
+    def point(system: str, row: GainRow) -> At:
+        hollow, difference = (system, row.n) in apart, row.difference
+        told = f"{interval_text(difference, places)}, {counted(row.articles, 'article')}"
+        tooltip = f"{system} vs. {over}, n = {row.n}: {signed(difference.mean, places)} ({told})"
+        tooltip += "; candidate for the largest gain" * row.is_candidate + _LACKS * hollow
+        return at_interval(row.n, difference, hollow=hollow, ringed=row.is_candidate, tooltip=tooltip)
+
+    series = [Series(system, tuple(point(system, row) for row in of_system)) for system, of_system in rows.items()]
+    described = f"Mean per-article difference in {name} between each system and {over}, by n."
+    title = f"{name} vs. {over} at equal n (Δ)"
+    return line_chart(chart_id, title, described, series, lines, LENGTH, f"Δ {name}", zero=True)

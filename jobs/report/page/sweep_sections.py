@@ -6,30 +6,10 @@ from dataclasses import dataclass
 from core.analysis import Comparison, Curve, MagicNumber, Metric, Points, SameText, Uncut, compare_systems, sweep_curves
 from jobs.report.looks import system_looks
 from jobs.report.numbers import short_note
-from jobs.report.page.charts import Chart, short_names
+from jobs.report.page.charts import Chart, Lines, short_names
 from jobs.report.page.sweep_charts import GainTable, MetricCurves, gain_tables, metric_curves, tradeoffs
 from jobs.report.sweep.answer import sentences
 from jobs.report.sweep.numbers import Numbers
-
-
-@dataclass(frozen=True, slots=True)
-class BestBar:
-    """One n of a histogram: the share of articles for which it is best, and that relative to the largest."""
-
-    n: int
-    share: float
-    height: float
-
-
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """The best n of each article, for one system."""
-
-    system: str
-    look: str
-    articles: int
-    median: float | None
-    bars: tuple[BestBar, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,30 +30,11 @@ _NO_GAIN = StripCell("×", "no gain shown", "out")
 _UNKNOWN = StripCell("?", "too few articles", "out")
 
 
-@dataclass(frozen=True, slots=True)
-class Strip:
-    """A row of the table of signs: which n may have the largest gain, for one system."""
-
-    system: str
-    look: str
-    cells: tuple[StripCell, ...]
+_MARKS = (_LARGEST, _CANDIDATE, _LARGEST_OPEN, _OPEN, _RULED_OUT, _NO_GAIN, _UNKNOWN)
 
 
-def strip_key(strips: Sequence[Strip]) -> tuple[tuple[str, str], ...]:
-    """The signs that occur, with their meanings."""
-    occurring = {cell: None for strip in strips for cell in strip.cells}
-    order = (_LARGEST, _CANDIDATE, _LARGEST_OPEN, _OPEN, _RULED_OUT, _NO_GAIN, _UNKNOWN)
-    return tuple((cell.mark, cell.meaning) for cell in order if cell in occurring)
-
-
-def histogram(number: MagicNumber, look: Mapping[str, str]) -> Histogram:
-    largest = max(number.best_per_article.values())
-    bars = tuple(BestBar(n, share, share / largest) for n, share in number.best_per_article.items())
-    return Histogram(number.system, look[number.system], number.articles, number.median, bars)
-
-
-def strip(number: MagicNumber, lengths: Sequence[int], look: Mapping[str, str]) -> Strip:
-    """Where no n is ruled out, all are open."""
+def _strip(number: MagicNumber, lengths: Sequence[int]) -> tuple[StripCell, ...]:
+    """Which n may have the largest gain for a system. Where no n is ruled out, all are open."""
     gains = {gain.n: gain for gain in number.gains}
     largest = None if number.largest_gain is None else number.largest_gain.n
     cells = []
@@ -85,7 +46,7 @@ def strip(number: MagicNumber, lengths: Sequence[int], look: Mapping[str, str]) 
             cells.append(with_largest[n != largest])
         else:
             cells.append(_RULED_OUT if number.recommended else _NO_GAIN)
-    return Strip(number.system, look[number.system], tuple(cells))
+    return tuple(cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +54,10 @@ class SweepSection:
     """Everything about one dataset.
 
     Attributes:
-        labels: short names of systems, and `looks` their CSS classes.
+        lines: of systems.
         answers: each system and the sentence about it, those of which some n is ruled out first.
+        strips: of each system a sign for each of `lengths`, and `strip_key` the signs that occur.
+        histograms: systems of which is known how often each n is best for an article.
         notes: what a reader must know of short articles, and of systems that wrote the same everywhere.
     """
 
@@ -102,16 +65,15 @@ class SweepSection:
     id: str
     articles: int
     lengths: tuple[int, ...]
-    labels: Mapping[str, str]
-    looks: Mapping[str, str]
+    lines: Lines
     answers: tuple[tuple[str, str], ...]
-    strips: tuple[Strip, ...]
-    strip_key: tuple[tuple[str, str], ...]
+    strips: Mapping[str, tuple[StripCell, ...]]
+    strip_key: tuple[StripCell, ...]
     notes: tuple[str, ...]
     metrics: tuple[MetricCurves, ...]
     tradeoffs: tuple[Chart, ...]
     gains: tuple[GainTable, ...]
-    histograms: tuple[Histogram, ...]
+    histograms: tuple[MagicNumber, ...]
     vs_lead: Mapping[str, Mapping[Metric, Comparison]]
     between_runs: tuple[Comparison, ...]
     same_texts: tuple[SameText, ...]
@@ -145,32 +107,28 @@ def _section(
     }
     chosen = dataset_curves[numbers.metric]
     kinds = {curve.system: curve.kind for curve in chosen}
-    look = {system: of.classes for system, of in system_looks(kinds).items()}
-    labels = short_names(tuple(kinds))
+    looks = {system: look.classes for system, look in system_looks(kinds).items()}
+    lines = Lines(looks, short_names(tuple(kinds)))
     magic = numbers.magic_numbers_of(dataset)
     points = [point for curve in chosen for point in curve.lengths]
     lengths = tuple(sorted({point.n for point in points}))
-    first = [numbers.metric, *(metric for metric in curves if metric != numbers.metric)]
-    strips = tuple(strip(number, lengths, look) for number in magic if number.kind == "system" and number.gains)
+    first = dict.fromkeys((numbers.metric, *curves)) if lengths else ()
+    strips = {number.system: _strip(number, lengths) for number in magic if number.kind == "system" and number.gains}
+    occurring = {cell for cells in strips.values() for cell in cells}
     return SweepSection(
         dataset=dataset,
         id=f"d{i}",
         articles=max((point.of_articles for point in points), default=0),
         lengths=lengths,
-        labels=labels,
-        looks=look,
+        lines=lines,
         answers=_answers(numbers, dataset),
         strips=strips,
-        strip_key=strip_key(strips),
+        strip_key=tuple(mark for mark in _MARKS if mark in occurring),
         notes=tuple(_notes(numbers, dataset)),
-        metrics=tuple(metric_curves(f"d{i}-{metric}", metric, dataset_curves[metric], look, labels) for metric in first)
-        if lengths
-        else (),
-        tradeoffs=tradeoffs(f"d{i}", dataset_curves, look, labels) if lengths else (),
-        gains=tuple(gain_tables(f"d{i}", numbers, dataset, look, labels)),
-        histograms=tuple(
-            histogram(number, look) for number in magic if number.best_per_article and number.kind == "system"
-        ),
+        metrics=tuple(metric_curves(f"d{i}-{metric}", metric, dataset_curves[metric], lines) for metric in first),
+        tradeoffs=tradeoffs(f"d{i}", dataset_curves, lines) if lengths else (),
+        gains=tuple(gain_tables(f"d{i}", numbers, dataset, lines)),
+        histograms=tuple(number for number in magic if number.best_per_article and number.kind == "system"),
         vs_lead=numbers.vs_lead_of(dataset),
         between_runs=tuple(comparison for comparison in between if comparison.dataset == dataset),
         same_texts=tuple(pair for pair in numbers.same_texts if pair.dataset == dataset and pair.equal),

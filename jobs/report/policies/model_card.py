@@ -10,14 +10,14 @@ import numpy as np
 import yaml
 from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
-from core.analysis import COMPARED, POLICY, Metric, PairedLength, Points, SystemScore, split_seed
-from core.analysis.intervals import CONFIDENCE
+from core.analysis import COMPARED, POLICY, Metric, Points, SystemScore, split_seed
+from core.analysis.intervals import CONFIDENCE, Interval
 from core.learning.policy_system import PolicySystem
 from jobs.report.formats import markdown_table
 from jobs.report.policies.answer import sentences, what_is_known
 from jobs.report.policies.numbers import PolicyNumbers, PolicyResults, analyse_policies
 from jobs.store import RunInfo
-from jobs.terminal.columns import ColumnSpec
+from jobs.terminal.columns import columns_of
 from jobs.terminal.metrics import metric_name, metric_signature
 from jobs.terminal.numerals import decimals, interval_text, signed
 from jobs.terminal.run_status import dataset_part
@@ -140,47 +140,26 @@ def _dataset_section(
     ((_, answer),) = sentences(numbers, dataset)
     policy = {metric: _policy_scores(judged, dataset) for metric, judged in by_metric.items()}
     seeds = _other_seeds(numbers.run, results, system, dataset)
-    columns: list[ColumnSpec[SystemScore]] = [
-        ColumnSpec("n", lambda score: score.n),
-        ColumnSpec("articles", lambda score: score.articles),
-        *(_metric_column(metric, at) for metric, at in policy.items()),
-        ColumnSpec("BERTScore F1 of other seeds", lambda score: seeds.get(score.n, "–"), align="left"),
+    columns = ["n", "articles", *(metric_name(metric) for metric in by_metric), "BERTScore F1 of other seeds"]
+    rows = [
+        [n, score.articles, *(_with_interval(policy[metric][n].score) for metric in by_metric), seeds.get(n, "–")]
+        for n, score in policy["bertscore_f1"].items()
     ]
-    scores = list(policy["bertscore_f1"].values())
-    compared = [(score.n, rival, at) for score in scores for rival in COMPARED if (at := score.versus.get(rival))]
+    compared = [
+        [n, rival, at.articles, decimals(at.mean_b), f"{signed(at.difference.mean)} ({interval_text(at.difference)})",
+         "better" if at.better else "worse" if at.worse else "not shown to differ"]
+        for n, score in policy["bertscore_f1"].items()
+        for rival in COMPARED
+        if (at := score.versus.get(rival)) is not None
+    ]  # fmt: skip
+    named = ["n", "system", "articles", "its F1", "policy − system", "test"]
     return {
         "name": dataset,
         "answer": answer,
         "known": what_is_known(numbers, dataset),
-        "scores": markdown_table(columns, scores),
-        "compared": markdown_table(_COMPARED_COLUMNS, compared),
+        "scores": markdown_table(columns_of(columns, rows), rows),
+        "compared": markdown_table(columns_of(named, compared), compared),
     }
-
-
-def _metric_column(metric: Metric, at: Mapping[int, SystemScore]) -> ColumnSpec[SystemScore]:
-    def with_interval(score: SystemScore) -> str:
-        interval = at[score.n].score
-        return f"{decimals(interval.mean)} ({interval_text(interval)})"
-
-    return ColumnSpec(metric_name(metric), with_interval, align="left")
-
-
-# Of n, a system that the policy is compared with, and how.
-_COMPARED_COLUMNS: tuple[ColumnSpec[tuple[int, str, PairedLength]], ...] = (
-    ColumnSpec("n", lambda row: row[0]),
-    ColumnSpec("system", lambda row: row[1], align="left"),
-    ColumnSpec("articles", lambda row: row[2].articles),
-    ColumnSpec("its F1", lambda row: decimals(row[2].mean_b), align="left"),
-    ColumnSpec(
-        *("policy − system", lambda row: f"{signed(row[2].difference.mean)} ({interval_text(row[2].difference)})"),
-        align="left",
-    ),
-    ColumnSpec(
-        "test",
-        lambda row: "better" if row[2].better else "worse" if row[2].worse else "not shown to differ",
-        align="left",
-    ),
-)
 
 
 def _policy_scores(numbers: PolicyNumbers, dataset: str) -> dict[int, SystemScore]:
@@ -193,6 +172,10 @@ def _other_seeds(run: RunInfo, results: PolicyResults, system: PolicySystem, dat
     scores = analyse_policies(run, replace(results, curve=(), greedy=())).of(dataset).get(method, {})
     others = {n: [mean for seed, mean in at.seeds.items() if seed != own] for n, at in scores.items()}
     return {n: ", ".join(map(decimals, means)) for n, means in others.items() if means}
+
+
+def _with_interval(interval: Interval) -> str:
+    return f"{decimals(interval.mean)} ({interval_text(interval)})"
 
 
 def _judged_on(run: RunInfo) -> Iterator[str]:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.report.looks import At, Series, system_looks
-from jobs.report.page.charts import WIDTH, end_labels, line_chart, short_names
+from jobs.report.page.charts import WIDTH, Lines, end_labels, line_chart, short_names
 
 VALUES = st.floats(-2, 2).map(lambda value: round(value, 4))
 LINES = st.lists(st.lists(VALUES, min_size=3, max_size=3), min_size=1, max_size=45)
@@ -16,8 +16,8 @@ def chart(heights: list[list[float]], *, zero: bool = False, labels: dict[str, s
         Series(f"s{i}", tuple(At(n, y, y - 0.1, y + 0.1, tooltip=f"{y}") for n, y in zip((1, 3, 5), line, strict=True)))
         for i, line in enumerate(heights)
     ]
-    looks = {line.name: "c0" for line in series}
-    return line_chart("c", "t", "d", series, looks, x_label="n", y_label="F1", labels=labels or {}, zero=zero)
+    lines = Lines({line.name: "c0" for line in series}, labels or {})
+    return line_chart("c", "t", "d", series, lines, "n", "F1", zero=zero)
 
 
 @given(LINES)
@@ -65,7 +65,7 @@ def test_labels_are_cut_where_names_are_alike() -> None:
 
 def test_a_single_n_has_its_interval_as_a_bar_in_the_middle() -> None:
     series = [Series("s", (At(7, 0.4, 0.3, 0.5),))]
-    found = line_chart("c", "t", "d", series, {"s": "c0"}, x_label="n", y_label="F1", labels={})
+    found = line_chart("c", "t", "d", series, Lines({"s": "c0"}, {}), "n", "F1")
     (mark,) = found.lines[0].marks
     assert found.left < mark.x < found.right < WIDTH
     assert found.lines[0].band.count("L") == 3
@@ -74,7 +74,7 @@ def test_a_single_n_has_its_interval_as_a_bar_in_the_middle() -> None:
 
 def test_without_intervals_there_is_no_band() -> None:
     series = [Series("s", (At(1, 0.4), At(3, 0.5)))]
-    assert line_chart("c", "t", "d", series, {"s": "c0"}, x_label="n", y_label="F1", labels={}).lines[0].band == ""
+    assert line_chart("c", "t", "d", series, Lines({"s": "c0"}, {}), "n", "F1").lines[0].band == ""
 
 
 def test_zero_is_in_a_chart_that_asks_for_it() -> None:

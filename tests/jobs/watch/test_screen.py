@@ -8,7 +8,7 @@ from run_infos import run_info
 from jobs.drive.time_left import Span
 from jobs.store import ActorShare, NewSummary, Progress, Reason
 from jobs.terminal.console import PrintableConsole
-from jobs.watch.show import failure_line, line, screen
+from jobs.watch.screen import failure_line, line, screen
 from jobs.watch.view import View
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
