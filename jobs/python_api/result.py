@@ -15,7 +15,7 @@ from jobs.python_api.plot import Plot
 from jobs.report.sweep import answer
 from jobs.report.sweep.numbers import Numbers, analyse, metrics_read
 from jobs.store import FailureInfo, RunInfo, Store
-from jobs.terminal.metrics import find_metric, metric_name, metric_places, metric_signature, metrics_of
+from jobs.terminal.metrics import find_metric, metric_name, metric_signature, metrics_of
 from jobs.terminal.numerals import counted, decimals
 from jobs.terminal.table_style import role
 
@@ -163,7 +163,7 @@ class Result:
             return None  # a notebook shows the text then
         numbers = self._numbers("bertscore_f1")
         parts = [f"<p>{escape(repr(self))}</p>"]
-        for dataset in dict.fromkeys(curve.dataset for curve in numbers.curves):
+        for dataset in numbers.scored:
             items = "".join(
                 f"<li><b>{escape(system)}</b>: {escape(sentence)}</li>"
                 for system, sentence in answer.sentences(numbers, dataset)
@@ -192,13 +192,13 @@ def _ends(interval: Interval) -> tuple[float, float | None, float | None]:
 
 def _table(numbers: Numbers, dataset: str) -> str:
     """Mean scores by n, in HTML. Every text is escaped."""
-    curves, places = numbers.curves_of(dataset), metric_places(numbers.metric)
-    lengths = sorted({at.n for curve in curves for at in curve.lengths})
+    by_system, places = numbers.of(dataset), numbers.places
+    lengths = sorted({n for at in by_system.values() for n in at})
     head = "".join(f"<th>{n}</th>" for n in lengths)
     rows = []
-    for curve in curves:
-        means = {at.n: decimals(at.mean, places) for at in curve.lengths}
+    for system, at in by_system.items():
+        means = {n: decimals(score.score.mean, places) for n, score in at.items()}
         cells = "".join(f"<td>{means.get(n, '–')}</td>" for n in lengths)
-        rows.append(f"<tr><th>{escape(curve.system + role(curve.kind))}</th>{cells}</tr>")
+        rows.append(f"<tr><th>{escape(system + role(numbers.kinds[system]))}</th>{cells}</tr>")
     caption = f"<caption>mean {metric_name(numbers.metric)} by n</caption>"
     return f"<table>{caption}<thead><tr><th>n</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

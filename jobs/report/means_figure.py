@@ -153,9 +153,8 @@ def _lay_out(
     numbers: RunNumbers[Score], differences: Mapping[str, Sequence[Series]], words: _Words
 ) -> tuple[Figure, list[tuple[Axes, list[Annotation]]]]:
     rows = 2 if any(differences.values()) else 1
-    kinds = {score.system: score.kind for score in numbers.scores}
-    looks, roles = system_looks(kinds), {system: role(kind) for system, kind in kinds.items()}
-    label_width, label_height = label_size([system + roles[system] for system in kinds])
+    looks, roles = system_looks(numbers.kinds), {system: role(kind) for system, kind in numbers.kinds.items()}
+    label_width, label_height = label_size([system + suffix for system, suffix in roles.items()])
     frame = Frame(
         rows=rows,
         columns=len(differences),

@@ -46,10 +46,9 @@ def _table(numbers: RunNumbers[Score], dataset: str, articles: str) -> str:
     lengths = sorted({n for at in scores.values() for n in at})
     lines = []
     for system, at in scores.items():
-        kind = next(iter(at.values())).kind
-        highest = {} if kind == "upper bound" else best
+        highest = {} if numbers.kinds[system] == "upper bound" else best
         cells = [_cell(at.get(n), highest.get(n), places) for n in lengths]
-        lines.append([latex_cell(system + role(kind)), *cells])
+        lines.append([latex_cell(system + role(numbers.kinds[system])), *cells])
     table = tabular("l" + "r" * len(lengths), ["$n$", *map(str, lengths)], lines)
     return f"\n% {printable(heading)}\n{table}"
 

@@ -72,6 +72,11 @@ class RunNumbers(Generic[Score]):
         """Every dataset with scores, in alphabetical order."""
         return tuple(dict.fromkeys(score.dataset for score in self.scores))
 
+    @property
+    def kinds(self) -> dict[str, SystemKind]:
+        """What each system with scores is."""
+        return {score.system: score.kind for score in self.scores}
+
     def of(self, dataset: str) -> Mapping[str, Mapping[int, Score]]:
         """A dataset's scores by system and n, in the order of `scores`."""
         by_system: dict[str, dict[int, Score]] = {}

@@ -216,9 +216,7 @@ def _verdict(comparison: Comparison | None) -> str:
     """At which n the first system of a comparison is significantly better or worse."""
     if comparison is None:
         return "–"
-    tested = tuple(at.n for at in comparison.lengths)
-    better = lengths_text(tested, tuple(at.n for at in comparison.lengths if at.better))
-    worse = lengths_text(tested, tuple(at.n for at in comparison.lengths if at.worse))
+    better, worse = answer.verdict_lengths(comparison)
     parts = [f"better at n = {better}"] * bool(better) + [f"worse at n = {worse}"] * bool(worse)
     return ", ".join(parts) or "no difference shown"
 

@@ -17,10 +17,14 @@ from core.analysis import (
     split_seed,
 )
 from core.errors import StoreError
+from core.metrics.specs import BY_COLUMN, SPECS, MetricSpec
 from jobs.report.numbers import RunNumbers, interval_columns, kind_flags, short_by_length, short_json
 from jobs.report.policies.learning_curves import LearningLine, learning_lines
 from jobs.store import CurveRow, GreedyReward, RunInfo, Store
 from jobs.terminal.columns import ColumnSpec
+from jobs.terminal.numerals import decimals
+
+_QUALITY_WIDTH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,8 @@ def score_columns(numbers: PolicyNumbers) -> tuple[ColumnSpec[SystemScore], ...]
         ColumnSpec("seed_low", lambda score: min(score.seeds.values(), default=None)),
         ColumnSpec("seed_high", lambda score: max(score.seeds.values(), default=None)),
         ColumnSpec("seed_sd", lambda score: score.seed_sd),
-        *map(_metric_column, METRICS),
-        ColumnSpec("repeated_words", lambda score: score.repeated_words),
+        *(_metric_column(BY_COLUMN[metric]) for metric in METRICS),
+        _REPEATED_WORDS,
         *(column for rival in COMPARED for column in _versus_columns(rival)),
         ColumnSpec("gap_closed", lambda score: score.gap_closed),
         ColumnSpec("training_f1", lambda score: score.training_f1),
@@ -82,8 +86,24 @@ def score_columns(numbers: PolicyNumbers) -> tuple[ColumnSpec[SystemScore], ...]
     )
 
 
-def _metric_column(metric: Metric) -> ColumnSpec[SystemScore]:
-    return ColumnSpec(metric, lambda score: score.means[metric])
+def _metric_column(spec: MetricSpec) -> ColumnSpec[SystemScore]:
+    return ColumnSpec(
+        spec.column,
+        lambda score: score.means[spec.column],
+        (spec.short or spec.label).replace(" per ", "/"),  # as narrow as the column
+        lambda score: decimals(score.means[spec.column], spec.decimals),
+        width=_QUALITY_WIDTH,
+        explained=f"{spec.label}: {spec.explained}" if spec.explained else "",
+    )
+
+
+_REPEATED_WORDS: ColumnSpec[SystemScore] = ColumnSpec(
+    *("repeated_words", lambda score: score.repeated_words, "repeated\nwords"),
+    shown=lambda score: f"{score.repeated_words:.1%}",
+    width=_QUALITY_WIDTH,
+)
+QUALITIES = (*(_metric_column(spec) for spec in SPECS if spec.is_quality), _REPEATED_WORDS)
+"""What tells how good summaries are beside the metric of a report."""
 
 
 def _versus_columns(rival: str) -> tuple[ColumnSpec[SystemScore], ...]:

@@ -6,28 +6,20 @@ from rich.console import Console
 from rich.text import Text
 
 from core.analysis import COMPARED, PairedLength, SystemScore
-from core.metrics.specs import SPECS, MetricSpec
-from core.types import SystemKind
 from jobs.report.numbers import short_note
 from jobs.report.policies.answer import sentences, what_is_known
 from jobs.report.policies.learning_curves import LearningLine
-from jobs.report.policies.numbers import PolicyNumbers
+from jobs.report.policies.numbers import QUALITIES, PolicyNumbers
 from jobs.report.printed_means import mean_cell, print_answer, print_key, print_run
-from jobs.terminal.columns import Column, ColumnSpec, print_table
+from jobs.terminal.columns import Column, print_table
 from jobs.terminal.metrics import metric_name, short_signature
 from jobs.terminal.numerals import decimals, interval_text, percent, signed
-from jobs.terminal.table_style import (
-    NAME_WIDTH,
-    print_line,
-    print_title,
-    system_name,
-)
+from jobs.terminal.table_style import NAME_WIDTH, print_line, print_title, system_name
 
 _Scores = Mapping[str, Mapping[int, SystemScore]]
 _Cells = Mapping[int, Text]
 
 _ROW_NAME_WIDTH = 20
-_QUALITY_WIDTH = 8
 _PAD = "\N{NO-BREAK SPACE}"  # where other cells have a star; rich would strip a blank
 
 
@@ -79,7 +71,7 @@ def _print_scores(dataset: str, numbers: PolicyNumbers, console: Console) -> Non
     scores = [score for at in by_system.values() for score in at.values()]
     print_title(console, f"{dataset}: mean {metric_name(numbers.metric)} by n on {_articles(scores)}")
     rows = [
-        (system_name(system, _kind(at)), {n: _score_cell(at[n], best.get(n), places) for n in at})
+        (system_name(system, numbers.kinds[system]), {n: _score_cell(at[n], best.get(n), places) for n in at})
         for system, at in by_system.items()
     ]
     _print_by_n(rows, console, NAME_WIDTH)
@@ -131,38 +123,14 @@ def _difference_cell(at: PairedLength, places: int) -> Text:
     return cell.append(f"\n{interval_text(at.difference, places)}{_PAD}", style="not bold dim")
 
 
-def _quality_columns() -> tuple[ColumnSpec[SystemScore], ...]:
-    def quality(spec: MetricSpec) -> ColumnSpec[SystemScore]:
-        return ColumnSpec(
-            spec.column,
-            lambda score: score.means[spec.column],
-            (spec.short or spec.label).replace(" per ", "/"),  # as narrow as the column
-            lambda score: decimals(score.means[spec.column], spec.decimals),
-            width=_QUALITY_WIDTH,
-            explained=f"{spec.label}: {spec.explained}" if spec.explained else "",
-        )
-
-    repeated: ColumnSpec[SystemScore] = ColumnSpec(
-        "repeated_words",
-        lambda score: score.repeated_words,
-        "repeated\nwords",
-        lambda score: f"{score.repeated_words:.1%}",
-        width=_QUALITY_WIDTH,
-    )
-    return *(quality(spec) for spec in SPECS if spec.is_quality), repeated
-
-
-_QUALITIES = _quality_columns()
-
-
 def _print_qualities(dataset: str, by_system: _Scores, console: Console) -> None:
     print_title(console, f"{dataset}: other qualities")
     for n in sorted({n for at in by_system.values() for n in at}):
         at_n = [at[n] for at in by_system.values() if n in at]
         names = [system_name(score.system, score.kind) for score in at_n]
-        columns = [column.column(at_n) for column in _QUALITIES]
+        columns = [column.column(at_n) for column in QUALITIES]
         print_table(Column(f"n = {n}", names, NAME_WIDTH, "left"), columns, console)
-    for column in _QUALITIES:
+    for column in QUALITIES:
         if column.explained:
             print_line(console, column.explained, style="dim")
 
@@ -193,10 +161,6 @@ def _print_notes(numbers: PolicyNumbers, console: Console, where: str) -> None:
     notes.append("F1 does not measure fluency: a list of names can score high. Read some.")
     for note in notes:
         print_line(console, note)
-
-
-def _kind(at: Mapping[int, SystemScore]) -> SystemKind:
-    return next(iter(at.values())).kind
 
 
 def _articles(scores: Iterable[SystemScore]) -> str:

@@ -1,9 +1,9 @@
 """Which n, and how sure? A sweep's answer in plain sentences, for the terminal and for pages alike."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import Literal
 
-from core.analysis import LEAD, RANDOM, Gain, MagicNumber, Metric, lengths_text
+from core.analysis import LEAD, RANDOM, Comparison, Gain, MagicNumber, Metric, lengths_text
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.caution import SKEWED, basis, length_notes
 from jobs.terminal.metrics import metric_name, metric_places
@@ -163,7 +163,7 @@ def _is_open(number: MagicNumber) -> bool:
 
 
 def _known(numbers: Numbers, dataset: str) -> Iterator[str]:
-    points = [point for curve in numbers.curves_of(dataset) for point in curve.lengths]
+    points = [score for at in numbers.of(dataset).values() for score in at.values()]
     yield from basis([(point.n, point.articles) for point in points], "article", numbers.metric)
     yield from length_notes(numbers.other_lengths_of(dataset))
     if over_lead := _over_lead(numbers, dataset):
@@ -206,11 +206,10 @@ def _over_lead(numbers: Numbers, dataset: str) -> str:
 
 def _not_confirmed(numbers: Numbers, dataset: str) -> Iterator[str]:
     """Which systems that beat `lead` in the metric are worse than `lead` in another one."""
-    better = {system for system, verdict in _compared(numbers, numbers.metric, dataset).items() if verdict.better}
+    better = _shown(numbers, numbers.metric, dataset, "better")
     metrics_by_systems: dict[tuple[str, ...], list[str]] = {}
     for metric in numbers.vs_lead:
-        others = _compared(numbers, metric, dataset)
-        worse = tuple(system for system in others if system in better and others[system].worse)
+        worse = tuple(system for system in _shown(numbers, metric, dataset, "worse") if system in better)
         if worse and metric != numbers.metric:
             metrics_by_systems.setdefault(worse, []).append(metric_name(metric))
     for worse, metrics in metrics_by_systems.items():
@@ -232,17 +231,18 @@ def _skewed(numbers: Numbers, dataset: str) -> Iterator[str]:
                 yield f"{comparison.a} vs. {LEAD} at n = {lengths_text(lengths, told)} in {metric_name(metric)}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Verdict:
-    """Whether a system is better, and whether it is worse, than `lead` at any n."""
-
-    better: bool
-    worse: bool
-
-
-def _compared(numbers: Numbers, metric: Metric, dataset: str) -> dict[str, _Verdict]:
-    return {
-        comparison.a: _Verdict(any(at.better for at in comparison.lengths), any(at.worse for at in comparison.lengths))
+def _shown(numbers: Numbers, metric: Metric, dataset: str, verdict: Literal["better", "worse"]) -> list[str]:
+    """The systems that are shown to be better, or worse, than `lead` at any n."""
+    return [
+        comparison.a
         for comparison in numbers.vs_lead.get(metric, ())
-        if comparison.dataset == dataset
-    }
+        if comparison.dataset == dataset and any(getattr(at, verdict) for at in comparison.lengths)
+    ]
+
+
+def verdict_lengths(comparison: Comparison) -> tuple[str, str]:
+    """At which n the first system of a comparison is significantly better, and at which it is worse; "" for none."""
+    tested = tuple(at.n for at in comparison.lengths)
+    better = tuple(at.n for at in comparison.lengths if at.better)
+    worse = tuple(at.n for at in comparison.lengths if at.worse)
+    return lengths_text(tested, better), lengths_text(tested, worse)

@@ -54,9 +54,6 @@ class Numbers(RunNumbers[SweepScore]):
         others = {uncut.dataset for uncut in self.uncut} | {dataset for dataset, _ in self.short}
         return tuple(sorted({*self.scored, *others}))
 
-    def curves_of(self, dataset: str) -> tuple[Curve, ...]:
-        return tuple(curve for curve in self.curves if curve.dataset == dataset)
-
     def vs_lead_of(self, dataset: str) -> dict[str, dict[Metric, Comparison]]:
         """By system and metric."""
         by_system: dict[str, dict[Metric, Comparison]] = {}

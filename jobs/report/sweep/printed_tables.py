@@ -6,24 +6,17 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from core.analysis import LEAD, Comparison, MagicNumber, Uncut, lengths_text
+from core.analysis import LEAD, Comparison, MagicNumber, Uncut
 from jobs.report.numbers import SweepScore, short_note
 from jobs.report.printed_means import mean_cell, print_answer, print_key, print_run
-from jobs.report.sweep.answer import headline, sentences, what_is_known
+from jobs.report.sweep.answer import headline, sentences, verdict_lengths, what_is_known
 from jobs.report.sweep.numbers import Numbers
 from jobs.store import AskedWords, RunInfo, Store, TokensUsed
 from jobs.terminal.caution import NOT_EQUAL
 from jobs.terminal.columns import Column, ColumnSpec, print_table
 from jobs.terminal.metrics import metric_name
 from jobs.terminal.numerals import counted, decimals, interval_text, percent, signed
-from jobs.terminal.table_style import (
-    NAME_WIDTH,
-    names_column,
-    print_line,
-    print_title,
-    role,
-    system_name,
-)
+from jobs.terminal.table_style import NAME_WIDTH, names_column, print_line, print_title, role, system_name
 
 _NEARLY_ONE = 0.5
 """A note names two systems that write the same text in at least this share of summaries."""
@@ -73,7 +66,7 @@ def _print_curves(dataset: str, numbers: Numbers, console: Console) -> None:
             for at in by_system.values()
         ]
         columns.append(Column(f"{n:>{width}}", cells, width + 1, "left"))
-    names = [system_name(system, next(iter(at.values())).kind) for system, at in by_system.items()]
+    names = [system_name(system, numbers.kinds[system]) for system in by_system]
     print_table(Column("n", names, NAME_WIDTH, "left"), columns, console, gap=0)
     unit = f"in {stretched}" if stretched else "in the unit of the mean"
     print_line(console, f"* highest at that n    ± half of the 95 % interval, {unit}", style="dim")
@@ -123,16 +116,16 @@ def _best_columns(places: int) -> tuple[ColumnSpec[MagicNumber], ...]:
         cell = Text(f"{signed(largest.gain.mean, places)} at {largest.n}")
         return cell.append(f"\n{interval_text(largest.gain, places)}", style="dim")
 
+    def by_mean(number: MagicNumber) -> str:
+        return "–" if number.best_by_mean is None else str(number.best_by_mean)
+
     def median(number: MagicNumber) -> str:
         return "–" if number.median is None else f"{number.median:g}"
 
     return (
         ColumnSpec("median", lambda number: number.median, "median\nbest n", median),
         ColumnSpec("most_frequent", lambda number: number.most_frequent, "most often\nbest", often),
-        ColumnSpec(
-            *("best_by_mean", lambda number: number.best_by_mean, "best by\nmean"),
-            shown=lambda number: str(number.best_by_mean or "–"),
-        ),
+        ColumnSpec("best_by_mean", lambda number: number.best_by_mean, "best by\nmean", by_mean),
         ColumnSpec("largest_gain", lambda number: number.largest_gain, "largest gain\nover random", gain),
     )
 
@@ -143,15 +136,10 @@ def _print_vs_lead(dataset: str, numbers: Numbers, console: Console, where: str)
     if not by_system:
         return
     print_title(console, f"{dataset}: vs. {LEAD} at equal n")
-    columns = [
-        Column(
-            metric_name(metric),
-            [_verdicts(by_metric.get(metric)) for by_metric in by_system.values()],
-            _VERDICT_WIDTH,
-            "left",
-        )
-        for metric in numbers.vs_lead
-    ]
+    columns = []
+    for metric in numbers.vs_lead:
+        cells = [_verdicts(by_metric.get(metric)) for by_metric in by_system.values()]
+        columns.append(Column(metric_name(metric), cells, _VERDICT_WIDTH, "left"))
     names = [system_name(system, "system") for system in by_system]
     print_table(Column("system", names, NAME_WIDTH - 1, "left"), columns, console)
     key = (
@@ -171,8 +159,7 @@ def _print_other_lengths(dataset: str, numbers: Numbers, console: Console) -> No
         Column(str(n), [Text(f"{words[n]:.1f}" if n in words else "–") for words in by_system.values()])
         for n in lengths
     ]
-    kinds = {score.system: score.kind for score in numbers.scores}
-    names = [system_name(system, kinds[system]) for system in by_system]
+    names = [system_name(system, numbers.kinds[system]) for system in by_system]
     print_table(Column("n", names, NAME_WIDTH, "left"), columns, console)
     print_line(console, NOT_EQUAL, style="yellow")
 
@@ -180,9 +167,7 @@ def _print_other_lengths(dataset: str, numbers: Numbers, console: Console) -> No
 def _verdicts(comparison: Comparison | None) -> Text:
     if comparison is None:
         return Text("–")
-    tested = tuple(at.n for at in comparison.lengths)
-    better = lengths_text(tested, tuple(at.n for at in comparison.lengths if at.better))
-    worse = lengths_text(tested, tuple(at.n for at in comparison.lengths if at.worse))
+    better, worse = verdict_lengths(comparison)
     parts = [f"better {better}"] * bool(better) + [f"worse {worse}"] * bool(worse)
     return Text("\n".join(parts) or "–", style="bold" if worse else "")
 

@@ -32,8 +32,8 @@ def test_the_numbers_are_those_of_the_analysis(run, make_points):
 def test_datasets(run, make_points):
     numbers = analyse(run, make_points(dataset="b") + make_points(("bart",), (0,), dataset="a"))
     assert numbers.datasets == ("a", "b")
-    assert numbers.curves_of("a") == numbers.magic_numbers_of("a") == ()
-    assert {curve.system for curve in numbers.curves_of("b")} == {number.system for number in numbers.magic_numbers}
+    assert (numbers.scored, numbers.of("a"), numbers.magic_numbers_of("a")) == (("b",), {}, ())
+    assert set(numbers.of("b")) == {number.system for number in numbers.magic_numbers}
 
 
 def test_a_run_without_summaries_says_what_to_do(run):
