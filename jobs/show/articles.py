@@ -46,7 +46,7 @@ class Length:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ShownSummary:
     """A summary, what its system is, and the position in the article of each of its words (see `align`)."""
 
     summary: Summary
@@ -59,11 +59,11 @@ class ShownArticle:
     """An article with its summaries at the n that was chosen, its uncut ones, and what failed."""
 
     article: Article
-    at_n: tuple[Written, ...]
-    uncut: tuple[Written, ...]
+    at_n: tuple[ShownSummary, ...]
+    uncut: tuple[ShownSummary, ...]
     failures: tuple[FailureInfo, ...]
 
-    def by(self, system: str) -> Written | None:
+    def by(self, system: str) -> ShownSummary | None:
         """What a system wrote at the n that was chosen."""
         return next((written for written in self.at_n if written.summary.system == system), None)
 
@@ -207,7 +207,7 @@ def _shown(store: Store, run: RunInfo, article: Article, n: int, kinds: Mapping[
     words = bare_words(article.text)
     summaries = store.articles(run.id).summaries(article.id)
     written = [
-        Written(summary, kinds[summary.system], tuple(align(bare_words(summary.text), words)))
+        ShownSummary(summary, kinds[summary.system], tuple(align(bare_words(summary.text), words)))
         for summary in sorted(summaries, key=lambda summary: system_order(summary.system, kinds[summary.system]))
         if summary.n in (n, 0)
     ]
@@ -240,7 +240,7 @@ def _article_json(shown: ShownArticle) -> dict[str, Any]:
     }
 
 
-def _written_json(written: Written) -> dict[str, Any]:
+def _written_json(written: ShownSummary) -> dict[str, Any]:
     summary = written.summary
     return {
         **{

@@ -10,7 +10,7 @@ from core.metrics.specs import SPECS
 from core.text.alignment import bare_spans
 from core.text.words import count_words
 from core.types import Article
-from jobs.show.articles import Different, Extreme, Shown, ShownArticle, Written
+from jobs.show.articles import Different, Extreme, Shown, ShownArticle, ShownSummary
 from jobs.terminal.console import printable, written_out
 from jobs.terminal.numerals import counted, decimals
 from jobs.terminal.table_style import print_line, print_title, role
@@ -83,7 +83,7 @@ def _print_references(references: Sequence[str], console: Console) -> None:
         _print_indented(Text(f"{number}. " * several + written_out(reference)), console)
 
 
-def _print_text(article: Article, marked: Written | None, console: Console) -> None:
+def _print_text(article: Article, marked: ShownSummary | None, console: Console) -> None:
     has_colour = console.color_system is not None
     _print_heading(console, "Article", _legend(marked, has_colour))
     positions = marked.positions if marked else ()
@@ -97,7 +97,7 @@ def _print_text(article: Article, marked: Written | None, console: Console) -> N
     _print_indented(text, console)
 
 
-def _legend(marked: Written | None, has_colour: bool) -> str:
+def _legend(marked: ShownSummary | None, has_colour: bool) -> str:
     if marked is None:
         return ""
     marking = "Highlighted" if has_colour else "In [brackets]"
@@ -125,13 +125,13 @@ def pieces(text: str, positions: Sequence[int | None]) -> Iterator[tuple[str, bo
     yield text[end:], False
 
 
-def _print_all(many: Sequence[Written], console: Console) -> None:
+def _print_all(many: Sequence[ShownSummary], console: Console) -> None:
     for written in many:
         console.print()
         _print_written(written, console)
 
 
-def _print_written(written: Written, console: Console) -> None:
+def _print_written(written: ShownSummary, console: Console) -> None:
     summary = written.summary
     name = Text(printable(summary.system), style="bold").append(role(written.kind), style="not bold dim")
     if summary.words != summary.n:
