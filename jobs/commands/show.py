@@ -14,7 +14,7 @@ from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 
 if TYPE_CHECKING:
-    from jobs.show.articles import Wanted
+    from jobs.report.show.articles import Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ def show(
     Prints its references, its text, and the summary of every system with its scores. The words of one system are marked
     in the article.
     """
-    from jobs.show.articles import show as find_and_align
-    from jobs.show.printed_article import print_shown
+    from jobs.report.show.articles import show as find_and_align
+    from jobs.report.show.printed_article import print_shown
 
     wanted, run = _wanted(article, run, how)
     with reading(store) as opened:
@@ -80,7 +80,7 @@ def _wanted(article: str | None, run: str | None, how: ShowOptions) -> "tuple[Wa
     Raises:
         RecipeError: they select nothing, or two things.
     """
-    from jobs.show.articles import Different, Extreme
+    from jobs.report.show.articles import Different, Extreme
 
     ways = [(how.worst, "--worst"), (how.best, "--best"), (how.differ, "--differ")]
     given = [name for value, name in ways if value is not None]

@@ -1,5 +1,5 @@
 from core.analysis import magic_numbers
-from jobs.show.articles import default_length
+from jobs.report.show.articles import default_length
 
 
 def test_a_recommended_n_is_that_of_the_report(store, add_run) -> None:

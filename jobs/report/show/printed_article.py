@@ -10,7 +10,7 @@ from core.metrics.specs import SPECS
 from core.text.alignment import bare_spans
 from core.text.words import count_words
 from core.types import Article
-from jobs.show.articles import Different, Extreme, Shown, ShownArticle, ShownSummary
+from jobs.report.show.articles import Different, Extreme, Shown, ShownArticle, ShownSummary
 from jobs.terminal.console import printable, written_out
 from jobs.terminal.numerals import counted, decimals
 from jobs.terminal.table_style import print_line, print_title, role

@@ -6,10 +6,10 @@ import pytest
 from run_infos import run_info
 
 from jobs.drive.time_left import Span
+from jobs.report.watch.screen import failure_line, line, screen
+from jobs.report.watch.view import View
 from jobs.store import ActorShare, NewSummary, Progress, Reason
 from jobs.terminal.console import PrintableConsole
-from jobs.watch.screen import failure_line, line, screen
-from jobs.watch.view import View
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 RUN = run_info(state="running", finished_at=None)

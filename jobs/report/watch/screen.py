@@ -8,11 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from jobs.drive.time_left import duration
+from jobs.report.watch.view import View
 from jobs.store import ActorShare, Reason
 from jobs.terminal.console import printable
 from jobs.terminal.numerals import counted, decimals
 from jobs.terminal.table_style import role
-from jobs.watch.view import View
 
 _MACHINES = 8
 _SYSTEMS = 5

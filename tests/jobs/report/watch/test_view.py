@@ -12,8 +12,8 @@ from made_scores import make_scores
 from core.errors import ClusterError
 from core.types import Article, BundleResult, Failure, Score, Summary
 from jobs.drive.time_left import Span
+from jobs.report.watch.view import Viewer, at_one_length
 from jobs.store import ActorShare, Progress, RunSpec, Store, open_store
-from jobs.watch.view import Viewer, at_one_length
 
 SPEC = RunSpec("phase1", {}, "hash", 0, "v", {}, {}, systems=2)
 ARTICLES = [Article("news", "test", f"a{i}", f"Text {i}.", ("Reference.",)) for i in range(3)]
