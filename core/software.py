@@ -102,12 +102,12 @@ def code_as_imported() -> str:
 
 def _is_of_these_sources(file: str, cached: str | None) -> bool:
     try:
-        return file_state(file) in _SOURCES.states and not _is_stale(file, cached)
+        return file_state(file) in _SOURCES.states and not has_stale_bytecode(file, cached)
     except OSError:
         return False
 
 
-def _is_stale(file: str, cached: str | None) -> bool:
+def has_stale_bytecode(file: str, cached: str | None) -> bool:
     """Whether Python took the bytecode of an older source: it compares sizes, and times in whole seconds (PEP 552).
 
     A file's own clock (`st_ctime`) cannot be set back. Where the source changed later than its bytecode, where the

@@ -13,14 +13,14 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.errors import PluginError
-from core.fingerprint import file_sha256, files_below, files_sha256
+from core.fingerprint import files_below, files_sha256
 from core.plugins.call import blaming, file_of
+from core.software import has_stale_bytecode
 from core.text.files import is_file
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ _OUR_OWN = frozenset({"core", "cluster", "jobs", "nws", "__future__"})
 _CACHES = frozenset({"__pycache__"})
 # Of each module with an entry point that this process has loaded.
 _FIRST_SHA256: weakref.WeakKeyDictionary[ModuleType, str] = weakref.WeakKeyDictionary()
+# Of each module that a plugin imports and no package brought: before it was imported, or when it was first looked at.
+_LAST_SHA256: dict[str, str] = {}
 # From an article's text and n to a summary of n words.
 Write: TypeAlias = Callable[[str, int], str]
 # From a summary and its references to a number, the higher the better.
@@ -206,19 +208,20 @@ def _installed(entry: importlib.metadata.EntryPoint) -> tuple[Any, str, tuple[tu
                 f"The installed plugin {entry.name} was edited after this process imported it: nobody can tell "
                 "which of its code runs. Start a new process; in a notebook, restart the kernel."
             )
-        own = entry.module.partition(".")[0]
-        libraries = tuple((name, version) for name, version in imported_versions(*sources).items() if name != own)
+        libraries = tuple(imported_versions(*sources, own=entry.module.partition(".")[0]).items())
     return loaded, sha256, libraries
 
 
-def imported_versions(*sources: str) -> dict[str, str]:
+def imported_versions(*sources: str, own: str = "") -> dict[str, str]:
     """Of each library that Python sources import, anywhere: its version, or the hash of what no package brought.
+
+    `own` is the package of the sources, which is left out.
 
     What cannot be found, or is part of Python, is left out, and so is a source that is not Python. Libraries of
     libraries are not looked at.
     """
     names = {name.partition(".")[0] for source in sources for name in _imported_names(source)}
-    versions = {name: _library_version(name) for name in sorted(names - _OUR_OWN - sys.stdlib_module_names)}
+    versions = {name: _library_version(name) for name in sorted(names - _OUR_OWN - {own} - sys.stdlib_module_names)}
     return {name: version for name, version in versions.items() if version is not None}
 
 
@@ -227,16 +230,19 @@ def package_sources(module: str) -> tuple[str, list[str]]:
 
     Raises:
         OSError: they cannot be read.
+        PluginError: Python has taken older bytecode in place of one.
     """
     file = Path(str(sys.modules[module].__file__))
     top = sys.modules.get(module.partition(".")[0])
     initial = getattr(top, "__file__", None)
     if initial is None or Path(initial).name != "__init__.py":  # a single file, or a namespace that others share
         content = file.read_bytes()
+        _require_own_bytecode([file])
         return hashlib.sha256(content).hexdigest(), [content.decode(errors="replace")]
     folder = Path(initial).parent
     files = list(files_below(folder, _CACHES))
     sources = [path.read_text(encoding="utf-8", errors="replace") for path in files if path.suffix == ".py"]
+    _require_own_bytecode(files)
     return files_sha256(folder, files), sources
 
 
@@ -256,23 +262,59 @@ _owners = functools.cache(importlib.metadata.packages_distributions)  # with man
 
 
 def _library_version(module: str) -> str | None:
-    """The version of the package that brought a module, or the hash of what no package did, or may have been edited."""
+    """What a module is, at each of its places: several of a namespace package, else one.
+
+    The version of the package that brought it, or the hash of what no package did, or may have been edited.
+
+    Raises:
+        PluginError: it is hashed, and was edited after this process imported it, or older bytecode would run.
+    """
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, ValueError):
         return None
     if spec is None:
         return None
-    owners = sorted({owner for owner in _owners().get(module, ()) if _brought(owner, module, spec)})
+    places = [*(spec.submodule_search_locations or ()), *([] if spec.submodule_search_locations else [spec.origin])]
+    versions = [_version_at(module, place) for place in places if place and os.path.exists(place)]
+    return ", ".join(dict.fromkeys(versions)) or None
+
+
+def _version_at(module: str, place: str) -> str:
+    owners = sorted({owner for owner in _owners().get(module, ()) if _brought(owner, place)})
     if owners:
-        return ", ".join(f"{owner} {importlib.metadata.version(owner)}" for owner in owners)
-    if spec.submodule_search_locations:
-        folder = Path(next(iter(spec.submodule_search_locations)))
-        return f"sha256:{files_sha256(folder, files_below(folder, _CACHES))[:12]}"
-    return f"sha256:{file_sha256(Path(str(spec.origin)))[:12]}" if spec.has_location else None
+        versions = {owner: importlib.metadata.version(owner) for owner in owners}
+        return versions[module] if owners == [module] else ", ".join(map(" ".join, versions.items()))
+    path = Path(place)
+    files = sorted(files_below(path, _CACHES)) if path.is_dir() else [path]
+    sha256 = files_sha256(path if path.is_dir() else path.parent, files)
+    _require_unedited(module, sha256)
+    _require_own_bytecode(files)
+    return f"sha256:{sha256[:12]}"
 
 
-def _brought(owner: str, module: str, spec: ModuleSpec) -> bool:
+def _require_unedited(module: str, sha256: str) -> None:
+    """Refuse a module that was edited after this process imported it."""
+    if module not in sys.modules:
+        _LAST_SHA256[module] = sha256
+    elif sha256 != _LAST_SHA256.setdefault(module, sha256):
+        raise PluginError(
+            f"{module}, which a plugin imports, was edited after this process imported it: nobody can tell which of "
+            "its code runs. Start a new process; in a notebook, restart the kernel."
+        )
+
+
+def _require_own_bytecode(files: Sequence[Path]) -> None:
+    """Refuse Python files in place of which older bytecode would run."""
+    for file in map(str, files):
+        if file.endswith(".py") and has_stale_bytecode(file, importlib.util.cache_from_source(file)):
+            raise PluginError(
+                f"Python would run older bytecode in place of {file}, whose size and time are the same. Delete the "
+                "folder __pycache__ beside it."
+            )
+
+
+def _brought(owner: str, place: str) -> bool:
     """Whether an installed package, and not a file before it on Python's path, is what is imported.
 
     One that is installed editable is what its owner works on: its version says nothing.
@@ -280,6 +322,4 @@ def _brought(owner: str, module: str, spec: ModuleSpec) -> bool:
     package = importlib.metadata.distribution(owner)
     if '"editable": true' in (package.read_text("direct_url.json") or ""):
         return False
-    places = [*(spec.submodule_search_locations or ()), *([spec.origin] if spec.has_location and spec.origin else ())]
-    root = os.path.realpath(str(package.locate_file("")))
-    return any(os.path.realpath(place).startswith(f"{root}{os.sep}") for place in places)
+    return os.path.realpath(place).startswith(f"{os.path.realpath(str(package.locate_file('')))}{os.sep}")

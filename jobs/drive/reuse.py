@@ -61,10 +61,12 @@ def find_reusable(
     if reusable is None or not isinstance(plan.generator, Endpoint):
         return reusable
     is_needed = any(unfinished_bundles(pinned, finished, array("Q")))
-    return _of_the_same_model(run, plan.generator, plan.seed, reusable) if is_needed else None
+    return _of_the_same_model(run, plan.generator, plan.seed, plan.lengths, reusable) if is_needed else None
 
 
-def _of_the_same_model(run: Run, endpoint: Endpoint, seed: int, reusable: Reusable) -> Reusable | None:
+def _of_the_same_model(
+    run: Run, endpoint: Endpoint, seed: int, lengths: Sequence[int], reusable: Reusable
+) -> Reusable | None:
     """What the model has written that answers now; None where nobody knows which that is."""
     from core.summarizers.endpoint_requests import LoadedEndpoint  # and with it httpx
 
@@ -76,7 +78,19 @@ def _of_the_same_model(run: Run, endpoint: Endpoint, seed: int, reusable: Reusab
     if backend.answered_by is None:
         run.say(f"Warning: nothing of {endpoint.signature} is copied: the endpoint does not say which model answers.")
         return None
+    if endpoint.has_uncut:
+        return _of_one_run(run, lengths, replace(reusable, **asdict(backend)))
     return replace(reusable, **asdict(backend))
+
+
+def _of_one_run(run: Run, lengths: Sequence[int], reusable: Reusable) -> Reusable | None:
+    """What the newest run has that has every n: cuts are of one text, and an endpoint writes another each time."""
+    for source, systems in reusable.sources.items():
+        if {*lengths} <= {*run.store.run_info(source).recipe["n"]}:
+            alone = replace(reusable, sources={source: systems})
+            if run.store.has_rows(alone):
+                return alone
+    return None
 
 
 def copy_and_divide(

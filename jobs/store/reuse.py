@@ -78,6 +78,11 @@ WHERE a.content_hash IN :hashes AND s.article_id = a.id AND {_MADE_ALIKE}
 """).bindparams(*_lists("hashes", "sources"), bindparam("lengths", expanding=True))
 
 
+_ANY = text(f"SELECT 1 FROM summaries AS s WHERE {_MADE_ALIKE} LIMIT 1").bindparams(
+    *_lists("sources"), bindparam("lengths", expanding=True)
+)
+
+
 class Reuse(Database):
     """The methods of a store that find summaries to be copied."""
 
@@ -103,6 +108,11 @@ class Reuse(Database):
         if arithmetic is None or not sources:
             return None
         return Reusable(sources, stage, arithmetic)
+
+    @reads
+    def has_rows(self, connection: Connection, reusable: Reusable) -> bool:
+        """Whether its sources have any row that was made as it says."""
+        return connection.execute(_ANY, _values(connection, reusable)).first() is not None
 
     @reads
     def known_summaries(

@@ -1,6 +1,8 @@
 """Plugins as they are read: files, and entry points of both groups. What they have is in the tests of either kind."""
 
 import hashlib
+import os
+import py_compile
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -151,6 +153,47 @@ def test_an_editable_package_and_a_file_before_an_installed_one_are_hashed(
     load._owners.cache_clear()
     assert len(versions) == 2
     assert all(version.startswith("sha256:") for version in versions)
+
+
+def test_every_folder_of_a_namespace_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one beside the folder of an installed package, as `google` has."""
+    seen = set()
+    for folder in ("a", "b"):
+        (tmp_path / folder / "my_namespace").mkdir(parents=True)
+        (tmp_path / folder / "my_namespace" / f"{folder}.py").touch()
+        monkeypatch.syspath_prepend(tmp_path / folder)
+    for folder in ("a", "b", "a"):
+        seen |= set(load.imported_versions("import my_namespace.a").values())
+        file = tmp_path / folder / "my_namespace" / f"{folder}.py"
+        file.write_text(file.read_text() + "CUT = 1\n")
+    assert len(seen) == 3
+
+
+def test_a_helper_that_was_edited_after_it_was_imported_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    helper, path = tmp_path / "my_edited_helper.py", tmp_path / "mine.py"
+    helper.write_text("CUT = 1\n")
+    path.write_text("import my_edited_helper\nSYSTEMS = {'tail': lambda text, n: text}\n")
+    read_plugin(PluginSpec(str(path)), path).systems()
+    read_plugin(PluginSpec(str(path)), path)
+    helper.write_text("CUT = 2\n")
+    with pytest.raises(PluginError, match="my_edited_helper, which a plugin imports, was edited after this process"):
+        read_plugin(PluginSpec(str(path)), path)
+
+
+def test_a_helper_behind_older_bytecode_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    helper = tmp_path / "my_stale_helper.py"
+    for cut in (1, 2):
+        helper.write_text(f"CUT = {cut}\n")
+        os.utime(helper, ns=(10**18, 10**18))
+        if cut == 1:
+            load.imported_versions("import my_stale_helper")
+            py_compile.compile(str(helper))
+    with pytest.raises(PluginError, match=r"older bytecode in place of .*my_stale_helper"):
+        load.imported_versions("import my_stale_helper")
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

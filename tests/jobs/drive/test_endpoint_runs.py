@@ -8,13 +8,14 @@ from pathlib import Path
 import hostile_server
 import pytest
 from hostile_server import QUICK, naming
-from openai_server import OpenAiServer, Reply, openai_server
+from openai_server import OpenAiServer, Reply, completion, openai_server
 from rich.console import Console
 from tenacity import wait_none
 
 from core.errors import EndpointError, RecipeError, RepeatedFailureError
 from core.summarizers import endpoint_requests
 from jobs.drive import driver
+from jobs.drive.run import Outcome
 from jobs.plan.pinned import Pinned
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe, parse_recipe
@@ -106,6 +107,28 @@ def test_what_another_model_has_answered_is_not_copied(
     assert (other.summaries, other.reused, len(server.asked)) == (6, 0, 18)
     again = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
     assert (again.summaries, again.reused, len(server.asked)) == (6, 6, 18)
+
+
+def test_cuts_of_one_article_are_of_one_answer(
+    store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
+) -> None:
+    """An endpoint that is asked once for no number of words writes another text each time."""
+
+    def run(*n: int) -> Outcome:
+        plan = pinned(tiny_models, prompt="Summarise: {article}", n=list(n))
+        return driver.start(store, plan, "inline", QUIET, reuse=True)
+
+    server.scripted[""] = Reply(200, completion("alpha beta gamma delta epsilon zeta eta"))
+    assert (run(3, 5).reused, len(server.asked)) == (0, 3)
+    server.scripted[""] = Reply(200, completion("one two three four five six seven"))
+    assert (run(4, 5).reused, len(server.asked)) == (0, 6)
+    server.scripted[""] = Reply(200, completion("north east south west up down left"))
+    longer = run(3, 4, 5)
+    assert (longer.summaries, longer.reused, len(server.asked)) == (12, 0, 9)
+    assert {str(row[2]).split()[0] for row in rows(store, longer.run_id)} == {"north"}
+    again = run(3, 5)
+    assert (again.summaries, again.reused, len(server.asked)) == (9, 9, 9)
+    assert {str(row[2]).split()[0] for row in rows(store, again.run_id)} == {"north"}
 
 
 def test_where_nobody_says_which_model_answers_nothing_is_copied(

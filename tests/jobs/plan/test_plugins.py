@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -107,7 +108,8 @@ def test_another_version_of_what_a_plugin_imports_is_another_work(
     path.write_text(f"import my_helper_of_tails\n{path.read_text()}")
     helper.write_text("LAST = 1\n")
     one = plan(tiny_models, path)
-    helper.write_text("LAST = 2\n")
+    helper.write_text("LAST = 22\n")
+    monkeypatch.delitem(sys.modules, "my_helper_of_tails")  # as a new process has not imported it
     other = plan(tiny_models, path)
     assert works(one, "0123456789ab")["tail"] != works(other, "0123456789ab")["tail"]
     (told,) = require_same_revisions(one.revisions, other.revisions, "r1")
