@@ -96,7 +96,7 @@ def resume(
     claim = Claim(take_over, epoch)
     where = {"accelerator": accelerator, "actors": actors}
     values = {**run.recipe, **{k: v for k, v in where.items() if v is not None}}
-    pinned = find_job(run.job).plan_again(values, run_id)
+    pinned = find_job(run.job).plan_again(values)
     changes = require_same_revisions(run.revisions, pinned.revisions, run_id)
     if run.code_version != code_version():
         changes.append(f"code {run.code_version} -> {code_version()}")

@@ -45,13 +45,13 @@ class Job(Generic[Recipe]):
         require_readable(pinned)
         return pinned
 
-    def plan_again(self, recipe: Mapping[str, Any], run_id: str) -> Pinned:
+    def plan_again(self, recipe: Mapping[str, Any]) -> Pinned:
         """A run from its stored recipe.
 
         Raises:
             NwsError: as for `plan`.
         """
-        return with_own(self.pin(parse_recipe(self.recipe, recipe, run_id)))
+        return with_own(self.pin(parse_recipe(self.recipe, recipe, "stored with the run")))
 
 
 def with_own(pinned: Pinned) -> Pinned:
@@ -94,7 +94,7 @@ def plan_with(run: RunInfo, files: Sequence[PredictionsSpec]) -> Pinned:
         NwsError: as for `with_predictions`, or what else made the run's numbers has changed since it began.
     """
     added = [*run.recipe.get("predictions", ()), *map(asdict, files)]
-    pinned = find_job(run.job).plan_again({**run.recipe, "predictions": added}, run.id)
+    pinned = find_job(run.job).plan_again({**run.recipe, "predictions": added})
     # What the run has was made with the libraries that it began with.
     revisions = {**run.revisions, "predictions": pinned.revisions["predictions"]}
     require_same_revisions(revisions, pinned.revisions, run.id)
