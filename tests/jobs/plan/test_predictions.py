@@ -86,10 +86,10 @@ def test_another_content_is_another_system(tiny_models: dict[str, Path], tmp_pat
     assert works(one, commit)["mine"] != works(other, commit)["mine"]
     assert one.recipe.hash != other.recipe.hash
     assert one.revisions["predictions"]["mine"].startswith("mine.jsonl@sha256:")
-    again = find_job("baselines").plan_again(other.recipe.model_dump(mode="json"), "stored")
+    again = find_job("baselines").plan_again(other.recipe.model_dump(mode="json"))
     assert (again.recipe, again.stages, again.revisions) == (other.recipe, other.stages, other.revisions)
     with pytest.raises(RecipeError, match=r"mine\.jsonl was changed: its SHA-256 was .*Restore it"):
-        find_job("baselines").plan_again(one.recipe.model_dump(mode="json"), "stored")
+        find_job("baselines").plan_again(one.recipe.model_dump(mode="json"))
 
 
 def test_what_does_not_match_is_named_and_counted_and_fails_alone(
@@ -225,7 +225,7 @@ def test_a_file_is_shipped_by_its_content_and_found_where_it_was_shipped(
     monkeypatch.setattr(own_files, "SHIPPED", tmp_path / ".nws_files")
     own_files.SHIPPED.mkdir()
     file.rename(own_files.SHIPPED / name)
-    on_the_head = find_job("baselines").plan_again(recipe, "stored")
+    on_the_head = find_job("baselines").plan_again(recipe)
     assert on_the_head.recipe.model_dump(mode="json") == recipe
     assert on_the_head.stages[-1].plan.systems[0].texts.keys() == {"a"}
 

@@ -57,4 +57,4 @@ def test_a_run_that_has_begun_may_end() -> None:
             **KOREAN, encoders=["all-MiniLM-L6-v2"], pipeline="auto", bertscore={"model": "all-MiniLM-L6-v2"}
         )
     )
-    assert find_job("phase1").plan_again(pinned.recipe.model_dump(mode="json"), "r1").recipe == pinned.recipe
+    assert find_job("phase1").plan_again(pinned.recipe.model_dump(mode="json")).recipe == pinned.recipe
