@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import FencedError
 from core.types import BundleResult
-from jobs.store import ActorShare, Progress, Written
+from jobs.store import ActorShare, Progress, NewSummary
 
 NOW = datetime(2026, 11, 22, 12, 30, 15, tzinfo=UTC)
 AT = Progress(
@@ -55,7 +55,7 @@ def test_the_summaries_of_an_article(store, run, articles, sweep):
     result = sweep(articles)
     store.writer(*run).record([(articles, result)])
     expected = [
-        Written("news", "a1", one.system, kinds[one.system], one.n, one.text, one.scores["bertscore_f1"])
+        NewSummary("news", "a1", one.system, kinds[one.system], one.n, one.text, one.scores["bertscore_f1"])
         for one in result.summaries
         if one.article_id == articles[1].id
     ]
