@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import FencedError
 from core.types import BundleResult
-from jobs.store import ActorShare, Progress, NewSummary
+from jobs.store import ActorShare, NewSummary, Progress
 
 NOW = datetime(2026, 11, 22, 12, 30, 15, tzinfo=UTC)
 AT = Progress(
