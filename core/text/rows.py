@@ -1,4 +1,7 @@
-"""From one row of any dataset to an Article: which field is the text, which the reference, which the key."""
+"""From one row of any dataset to an Article: which field is the text, which the reference, which the key.
+
+The article's id follows from these: `core.types.Article`.
+"""
 
 import ast
 import json

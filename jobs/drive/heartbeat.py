@@ -1,4 +1,7 @@
-"""A driver's heart: it tells the store every few seconds that the driver lives, and tells the driver when to stop."""
+"""A driver's heart: it tells the store every few seconds that the driver lives, and tells the driver when to stop.
+
+What keeps two drivers from writing at once is the fence: `jobs.store.fence`.
+"""
 
 import math
 import threading

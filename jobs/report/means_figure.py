@@ -1,4 +1,7 @@
-"""Figures of means: scores by n above, differences to another system at equal n below, one column per dataset."""
+"""Figures of means: scores by n above, differences to another system at equal n below, one column per dataset.
+
+`jobs.report.figure_frame` writes them as PNG and SVG.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -7,9 +7,9 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from core.errors import StoreError
 from jobs.store.database import Database, writes
+from jobs.store.fence import check_fence
 from jobs.store.means import forget_means, keep_means
 from jobs.store.results import count
-from jobs.store.run_writer import check_fence
 from jobs.store.runs import (
     RunSpec,
     columns_of,

@@ -1,4 +1,4 @@
-"""What runs produce: articles, summaries and failures."""
+"""What runs produce, articles, summaries and failures, as rows of the tables; and what is read of them again."""
 
 import functools
 import math

@@ -9,11 +9,11 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from core.errors import FencedError
 from core.types import Landed, SystemKind
 from jobs.store.checkpoints import RoundResult, check_round, episode_rows, save_checkpoints, update_row
 from jobs.store.database import Database
 from jobs.store.engine import escaped, insert_new, upsert
+from jobs.store.fence import check_fence
 from jobs.store.means import keep_means
 from jobs.store.progress import Progress
 from jobs.store.results import SWEEP, Stage, article_row, check_landed, count, record_failures, summary_row
@@ -220,32 +220,3 @@ class RunWriter:
         """Add to what the run was computed with so far."""
         known = read_run(connection, self.id).code_version.split(", ")
         self._set(connection, code_version=", ".join(dict.fromkeys([*known, *versions])))
-
-
-def check_fence(connection: Connection, run_id: str, epoch: int) -> None:
-    """Note a driver's heartbeat, if the run is still its own. First in every transaction of a driver.
-
-    The row stays locked until the transaction ends, so nobody can take the run over in between.
-
-    Raises:
-        FencedError: Another driver took the run over, or its state is no longer 'running'.
-    """
-    changed = connection.execute(
-        update(RunRow)
-        .where(RunRow.id == run_id, RunRow.driver_epoch == epoch, RunRow.state == "running")
-        .values(heartbeat_at=datetime.now(UTC))
-    )
-    if changed.rowcount == 1:
-        return
-    run = read_run(connection, run_id)
-    if run.driver_epoch != epoch and run.driver_pid is None:
-        raise FencedError(f"run {run_id!r} was cancelled or submitted again meanwhile: this driver must stop")
-    if run.driver_epoch != epoch:
-        raise FencedError(
-            f"run {run_id!r} was taken over by pid {run.driver_pid} on {run.driver_host} (driver {run.driver_epoch}; "
-            f"this is driver {epoch}): this driver must stop, its results from now on are not stored"
-        )
-    raise FencedError(
-        f"run {run_id!r} is {run.state!r}, no longer 'running': this driver must stop. "
-        f"Resume it with: nws resume {run_id}"
-    )
