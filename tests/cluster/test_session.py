@@ -255,5 +255,7 @@ def test_the_end_of_a_session_waits_for_what_it_has_started(monkeypatch: pytest.
     slow = subprocess.Popen(["sleep", "0.3"])
     node = SimpleNamespace(all_processes={"raylet": [SimpleNamespace(process=slow)]})
     monkeypatch.setattr(ray._private.worker, "_global_node", node)
+    # The session that other tests of this process share is a child, too: its agents would be ended.
+    monkeypatch.setattr("psutil.Process.children", lambda self, recursive=False: [])
     _shut_down(SimpleNamespace(shutdown=lambda: None))
     assert slow.returncode == 0
