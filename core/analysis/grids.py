@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from core.analysis.points import Metric, Point, Points, short_articles, system_order, without_places
 from core.errors import StoreError
+from core.metrics.specs import OPTIONAL
 from core.types import SystemKind
 
 Cells: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
@@ -38,7 +39,8 @@ class Axes:
 class Grid:
     """One metric over one dataset, on the axes of `Axes`.
 
-    A cell is empty where there is no such summary, or where the article has fewer words than n.
+    A cell is empty where there is no such summary, where the article has fewer words than n, or where a summary lacks
+    the score (of `OPTIONAL` metrics alone).
 
     Attributes:
         kinds: what each of the systems is.
@@ -137,7 +139,7 @@ def _refuse_twins(axes: Axes) -> None:
 
 
 def _check(axes: Axes, metric: Metric, scores: NDArray[np.float64]) -> None:
-    strange = np.flatnonzero(~np.isfinite(scores))
+    strange = np.flatnonzero(np.isinf(scores) if metric in OPTIONAL else ~np.isfinite(scores))
     if strange.size:
         system, n, article = _name(axes, int(strange[0]))
         raise StoreError(

@@ -84,11 +84,21 @@ SPECS: tuple[MetricSpec, ...] = (
     MetricSpec("density", "density", ("density",), explained="distinct words found in the article, over all words"),
     MetricSpec("coverage", "coverage", ("coverage",), is_quality=False),  # 1 for every extract
 )
-"""In the order of their columns."""
+"""Those that every summary has, in the order of their columns."""
 
-BY_COLUMN: Mapping[str, MetricSpec] = {column: spec for spec in SPECS for column in spec.columns}
+KEPT = MetricSpec("kept", "content kept", ("kept", "bertscore"), short="kept")
+KEPT_WORDS = MetricSpec("kept_words", "content words kept", ("kept_words",))
+OF_OTHERS: tuple[MetricSpec, ...] = (KEPT, KEPT_WORDS)
+"""Those that compare a summary with references of other articles, too (`core.metrics.content_kept`).
+
+A summary lacks them where there are no other articles, and where its run is older than they are. They may fall below 0.
+"""
+
+BY_COLUMN: Mapping[str, MetricSpec] = {column: spec for spec in (*SPECS, *OF_OTHERS) for column in spec.columns}
 METRICS: tuple[str, ...] = tuple(spec.column for spec in SPECS)
 """The scores that every summary has."""
+OPTIONAL: tuple[str, ...] = tuple(spec.column for spec in OF_OTHERS)
+"""The scores that a summary may lack."""
 F1S: tuple[str, ...] = tuple(spec.column for spec in SPECS if spec.has_parts)
 PARTS: tuple[str, ...] = tuple(part for spec in SPECS for part in spec.parts)
 """Of what the F1 are made. Every summary has them, too; they are read where somebody asks for one."""

@@ -203,7 +203,7 @@ def _summary(row: Row[Any]) -> Summary:
     others = {name: value for name, value in row.extra.items() if name != PLUGIN_SCORES}
     extra = {name: tuple(value) if isinstance(value, list) else value for name, value in others.items()}
     plugin_scores = row.extra.get(PLUGIN_SCORES, {})
-    scores = {column: row._mapping[column] for column in BY_COLUMN}
+    scores = {column: value for column in BY_COLUMN if (value := row._mapping[column]) is not None}
     return Summary(row.article_id, row.system, row.n, row.text, row.words, row.seconds, scores, extra, plugin_scores)
 
 

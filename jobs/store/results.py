@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, bindparam, cast, func, select
 
 from core.errors import StoreError
+from core.metrics.specs import OPTIONAL
 from core.types import PLUGIN_SCORES, Article, BundleResult, Failure, Summary
 from jobs.store.database import Database, reads
 from jobs.store.engine import escaped, is_storable, upsert
@@ -234,6 +235,7 @@ def summary_row(run_id: str, summary: Summary) -> dict[str, Any]:
         "words": summary.words,
         "seconds": summary.seconds,
         "extra": stored_extra(summary),
+        **dict.fromkeys(OPTIONAL),
         **summary.scores,
     }
 

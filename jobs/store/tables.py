@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from core.metrics.specs import BY_COLUMN, SPECS
+from core.metrics.specs import BY_COLUMN, OPTIONAL, SPECS
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -64,7 +64,8 @@ class RunRow(Base):
     An article of the run is done when it has summaries by as many systems as `systems` says. `articles_done`,
     `summaries`, `reused` and `failures` count what is stored; they change in the transaction that stores it.
     `means_kept` says that the views read what `RunMeanRow` and `RunBestRow` keep of the run, and no longer its
-    summaries. `reuse` says whether it takes summaries from other runs.
+    summaries. `reuse` says whether it takes summaries from other runs. `panel` is the hash of the articles whose
+    references the floor of content kept is measured with (`core.metrics.content_kept.Panel`).
     """
 
     __tablename__ = "runs"
@@ -106,6 +107,7 @@ class RunRow(Base):
     note: Mapped[str | None]
     claimed_at: Mapped[datetime | None]
     worked_seconds: Mapped[float]
+    panel: Mapped[str | None]
 
 
 class SystemRow(Base):
@@ -146,7 +148,7 @@ class _ScoreColumns:
         bertscore_f1: Mapped[float]  # which queries name
 
     for _column in BY_COLUMN:
-        vars()[_column] = mapped_column(Double, nullable=False)
+        vars()[_column] = mapped_column(Double, nullable=_column in OPTIONAL)
 
 
 class SummaryRow(_ScoreColumns, Base):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from core.analysis import METRICS, PARTS, Metric
 from core.errors import RecipeError
-from core.metrics.specs import BY_COLUMN
+from core.metrics.specs import BY_COLUMN, OPTIONAL
 from core.plugins.plugin_metric import METRIC_OF_PLUGIN
 from core.registry import did_you_mean
 from jobs.store import RunInfo
@@ -19,8 +19,9 @@ _VERSION = re.compile(r"(like|transformers|version):.*")
 
 
 def metrics_of(runs: Sequence[RunInfo]) -> tuple[Metric, ...]:
-    """The metrics that all of these runs have, each for itself: `METRICS`, then those of plugins."""
-    shared = (name for name in plugin_metrics_of(runs[0]) if all(name in run.signatures for run in runs))
+    """The metrics that all of these runs have, each for itself: `METRICS`, `OPTIONAL`, then those of plugins."""
+    some = (*OPTIONAL, *plugin_metrics_of(runs[0]))
+    shared = (name for name in some if all(name in run.signatures for run in runs))
     return (*METRICS, *shared)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.metrics.specs import BY_COLUMN, METRICS, PARTS, SPECS, as_columns
+from core.metrics.specs import BY_COLUMN, METRICS, OF_OTHERS, OPTIONAL, PARTS, SPECS, as_columns
 from core.types import Score
 
 METRICS_PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"
@@ -13,7 +13,7 @@ METRICS_PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"
 def test_scores_go_to_the_columns_of_their_spec() -> None:
     scores = {spec.name: Score(0.1, 0.2, 0.3) if spec.has_parts else 0.5 for spec in SPECS}
     columns = as_columns(scores)
-    assert list(columns) == list(BY_COLUMN)
+    assert [*columns, *OPTIONAL] == list(BY_COLUMN)
     assert [columns[f"rouge1_{part}"] for part in ("precision", "recall", "f1")] == [0.1, 0.2, 0.3]
     assert columns["density"] == 0.5
     with pytest.raises(KeyError, match="density"):
@@ -21,8 +21,8 @@ def test_scores_go_to_the_columns_of_their_spec() -> None:
 
 
 def test_every_column_is_a_score_or_a_part_of_one() -> None:
-    assert sorted((*METRICS, *PARTS)) == sorted(BY_COLUMN)
-    assert len({label for spec in SPECS for label in spec.columns.values()}) == len(BY_COLUMN)
+    assert sorted((*METRICS, *PARTS, *OPTIONAL)) == sorted(BY_COLUMN)
+    assert len({label for spec in (*SPECS, *OF_OTHERS) for label in spec.columns.values()}) == len(BY_COLUMN)
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
