@@ -1,25 +1,26 @@
 """How much of the reference's content do n words keep, and how few words keep a given share?
 
-*Content kept* of an article i at n words, after its recall R_i against its own reference and the floor f, which is the
-mean recall of the same summaries against references of other articles:
+*Content kept* of one summary of article i is where its BERTScore recall R_i against the article's first reference lies
+between a floor and 1 (`core.metrics.content_kept`). The floor F_i is its mean recall against references of other
+articles:
 
-    κ_i(n) = (R_i(n) - f(n)) / (1 - f(n))
+    κ_i = (R_i - F_i) / (1 - F_i)
 
-0 is what a text about something else gets, 1 is the whole reference. The share of a system at n is the mean of κ_i over
-articles, which is (R̄ - f) / (1 - f) of the mean recall R̄. It is no measure of truth: with
-"not" put in, a summary keeps 99 % of it.
+0 is what a text about something else gets, 1 is the whole reference. Scaling by floor and ceiling is Cohen's (1960, A
+Coefficient of Agreement for Nominal Scales), with others' references in place of chance. The share that a system keeps
+at n words is the mean of κ_i over articles. It is no measure of truth: with "not" put in, a summary keeps 99 % of it.
 
-The floor is estimated from the same articles. Its error counts: every interval and test here is of the values
+The mean of κ_i differs from (R̄ - F̄) / (1 - F̄), of mean recall and mean floor, by about the covariance of κ and F
+over 1 - F̄, which is small. How an article moves either is the same to first order (Hampel 1974, The Influence Curve
+and its Role in Robust Estimation). So the floor's error counts here without further ado: it is in each κ_i.
 
-    ψ_i = (R_i - R̄ - (1 - κ)(F_i - f)) / (1 - f),
+A share of another ceiling, which has κ_i too, is the ratio of both means. An article moves it by
 
-where F_i is the mean recall of summary i against references of others. They are the influence of each article on the
-share (Hampel 1974, The Influence Curve and its Role in Robust Estimation): their standard deviation over √N is the
-share's standard error.
+    ψ_i = (κ_i - share · ceiling_i) / mean ceiling
 """
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -36,8 +37,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Ceiling: TypeAlias = Literal["reference", "person", "longest"]
 """What a share is of: the whole reference, what another person's summary keeps, or the system's own longest n."""
 
-RECALL: Metric = "kept_recall"
-FLOOR: Metric = "kept_floor"
+KEPT: Metric = "kept"
 PERSON = "person"
 """The system whose summaries are another reference of the article."""
 SHARES: dict[Ceiling, tuple[float, ...]] = {
@@ -112,93 +112,106 @@ class ContentKept:
 def content_kept(points: Points | Iterable[Point]) -> tuple[ContentKept, ...]:
     """What each system keeps, by dataset, system and ceiling. Uncut summaries (n = 0) count for `PERSON` alone.
 
+    A summary without the metric `KEPT` (NaN) counts as if it were not there. A ceiling that keeps nothing is left out.
+
     Raises:
-        StoreError: the points are not those of one run, or a score is not a finite number (see `build_grids`).
+        StoreError: the points are not those of one run, or a score is infinite (see `build_grids`).
     """
     points = Points.of(points)
-    whole = {dataset: kept for dataset, kept in _persons(points)}
-    at_n = points.take(points.n > 0)
-    grids = zip(build_grids(at_n, RECALL), build_grids(at_n, FLOOR), strict=True)
-    return tuple(kept for recall, floor in grids for kept in _of_dataset(recall, floor, whole.get(recall.dataset)))
+    if not len(points):
+        return ()
+    points = points.take(~np.isnan(points.scores[KEPT]))
+    persons = dict(_persons(points))
+    grids = build_grids(points.take(points.n > 0), KEPT)
+    return tuple(kept for grid in grids for kept in _of_dataset(grid, persons.get(grid.dataset, {})))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kept:
-    """Mean shares of one system at some n, and how each article moves them.
+    """What one system keeps at some n, and its ceiling, by article.
 
     Attributes:
-        shares: float64 of shape (lengths,).
-        influence: ψ, float64 of shape (articles, lengths), with mean 0.
-        articles: the ids of the articles.
+        values: κ, float64 of shape (articles, lengths).
+        ceiling: float64 of shape (articles,); 1 for the reference. Its mean is above 0.
     """
 
-    shares: Floats
-    influence: Floats
-    articles: tuple[Hashable, ...]
+    values: Floats
+    ceiling: Floats
 
-    @classmethod
-    def of(cls, recall: Floats, floor: Floats, articles: Iterable[Hashable]) -> "Kept":
-        """From recalls against the own reference and against others', each (articles, lengths)."""
-        own, other = recall.mean(axis=0), floor.mean(axis=0)
-        shares = (own - other) / (1 - other)
-        influence = ((recall - own) - (1 - shares) * (floor - other)) / (1 - other)
-        return cls(shares, influence, tuple(articles))
+    @property
+    def shares(self) -> Floats:
+        """Mean κ over the mean ceiling, float64 of shape (lengths,)."""
+        means = self._means
+        return np.asarray(means[:-1] / means[-1])
 
-    def relative_to(self, ceiling: "Kept") -> "Kept":
-        """Shares of what a ceiling of one length keeps, over the articles that both have."""
-        theirs_at = {article: place for place, article in enumerate(ceiling.articles)}
-        both = [place for place, article in enumerate(self.articles) if article in theirs_at]
-        mine = self.influence[both]
-        theirs = ceiling.influence[[theirs_at[self.articles[place]] for place in both]]
-        shares = self.shares / ceiling.shares
-        return Kept(shares, (mine - shares * theirs) / ceiling.shares, tuple(self.articles[i] for i in both))
+    @property
+    def influence(self) -> Floats:
+        """ψ, how each article moves the shares, float64 of shape (articles, lengths), with mean 0."""
+        return np.asarray((self.values - np.outer(self.ceiling, self.shares)) / self._means[-1])
 
+    @property
+    def _means(self) -> Floats:
+        """Of all columns and the ceiling, added in one order, so that equal columns have equal means."""
+        return np.asarray(np.column_stack([self.values, self.ceiling]).mean(axis=0))
 
-def _persons(points: Points) -> Iterator[tuple[str, Kept]]:
-    uncut = points.take((points.n == 0) & np.isin(np.array(points.systems, dtype=np.object_)[points.system], [PERSON]))
-    for recall, floor in zip(build_grids(uncut, RECALL), build_grids(uncut, FLOOR), strict=True):
-        yield recall.dataset, Kept.of(recall.values[0].T, floor.values[0].T, recall.articles)
+    def above(self, x: float) -> Floats:
+        """What each article keeps beyond `x` of its ceiling, float64 of shape (articles, lengths)."""
+        return np.asarray(self.values - x * self.ceiling[:, None])
 
 
-def _of_dataset(recall: Grid, floor: Grid, person: Kept | None) -> Iterator[ContentKept]:
-    for s, system in enumerate(recall.systems):
-        lengths = np.flatnonzero(recall.present[s].any(axis=1))
-        complete = recall.present[s, lengths].all(axis=0)
-        dropped = int((recall.present[s].any(axis=0) & ~complete).sum())
+def _persons(points: Points) -> Iterator[tuple[str, dict[str, float]]]:
+    """For each dataset, what a person's whole summary of each article keeps."""
+    is_person = np.array([system == PERSON for system in points.systems], dtype=np.bool_)
+    for grid in build_grids(points.take((points.n == 0) & is_person[points.system]), KEPT):
+        (person,) = np.flatnonzero([system == PERSON for system in grid.systems])
+        values = dict(zip(grid.articles, grid.values[person, 0].tolist(), strict=True))
+        yield grid.dataset, {article: value for article, value in values.items() if not math.isnan(value)}
+
+
+def _of_dataset(grid: Grid, persons: Mapping[str, float]) -> Iterator[ContentKept]:
+    for s, system in enumerate(grid.systems):
+        lengths = np.flatnonzero(grid.present[s].any(axis=1))
+        complete = grid.present[s, lengths].all(axis=0)
+        dropped = int((grid.present[s].any(axis=0) & ~complete).sum())
         if not complete.any():
             continue
-        ids = [recall.articles[i] for i in np.flatnonzero(complete)]
-        kept = Kept.of(recall.values[s, lengths][:, complete].T, floor.values[s, lengths][:, complete].T, ids)
-        ceilings: dict[Ceiling, Kept] = {"reference": kept}
-        if person is not None and system != PERSON and set(person.articles) & set(ids):
-            ceilings["person"] = kept.relative_to(person)
-        ceilings["longest"] = kept.relative_to(Kept(kept.shares[-1:], kept.influence[:, -1:], kept.articles))
-        at = [recall.lengths[i] for i in lengths]
-        for of, held in ceilings.items():
+        at = [grid.lengths[i] for i in lengths]
+        values = grid.values[s, lengths][:, complete].T
+        articles = [grid.articles[i] for i in np.flatnonzero(complete)]
+        for of, kept in _by_ceiling(values, articles, {} if system == PERSON else persons).items():
             yield ContentKept(
-                dataset=recall.dataset,
+                dataset=grid.dataset,
                 system=system,
-                kind=recall.kinds[s],
+                kind=grid.kinds[s],
                 of=of,
                 longest=at[-1],
-                articles=len(held.articles),
+                articles=len(kept.values),
                 dropped=dropped,
-                lengths=_lengths(held, at),
-                smallest=tuple(_smallest(held, at, x, ALPHA[of]) for x in SHARES[of]),
+                lengths=_lengths(kept, at),
+                smallest=tuple(_smallest(kept, at, x, ALPHA[of]) for x in SHARES[of]),
             )
+
+
+def _by_ceiling(values: Floats, articles: Sequence[str], persons: Mapping[str, float]) -> dict[Ceiling, Kept]:
+    """One system, (articles, lengths), held against each ceiling, over the articles that have it."""
+    held: dict[Ceiling, Kept] = {"reference": Kept(values, np.ones(len(values)))}
+    if both := [i for i, article in enumerate(articles) if article in persons]:
+        held["person"] = Kept(values[both], np.array([persons[articles[i]] for i in both]))
+    held["longest"] = Kept(values, values[:, -1])
+    return {of: kept for of, kept in held.items() if kept.ceiling.mean() > 0}
 
 
 def _lengths(kept: Kept, at: Sequence[int]) -> tuple[Share, ...]:
     intervals = mean_intervals(kept.shares + kept.influence)
-    return tuple(Share(n, len(kept.articles), interval) for n, interval in zip(at, intervals, strict=True))
+    return tuple(Share(n, len(kept.values), interval) for n, interval in zip(at, intervals, strict=True))
 
 
 def _smallest(kept: Kept, at: Sequence[int], x: float, alpha: float) -> SmallestN:
     steps = [*at, None]  # the last: longer than any that was tried
     reached = int(first_kept(kept.shares[None], x)[0])
     noise = _noise(kept)
-    low, high = _interval_of_n(kept.shares, noise / math.sqrt(len(kept.articles)), x)
-    claimed = smallest_claimed(kept.shares - x, kept.influence, alpha)
+    low, high = _interval_of_n(kept.shares, noise / math.sqrt(len(kept.values)), x)
+    claimed = smallest_claimed(kept.above(x), alpha)
     return SmallestN(
         x=x,
         n=steps[reached],
@@ -216,23 +229,23 @@ def first_kept(shares: Floats, x: float) -> NDArray[np.intp]:
     return np.where(below.any(axis=1), last_below, 0)
 
 
-def smallest_claimed(above: Floats, influence: Floats, alpha: float) -> int:
-    """The index of the smallest length that is shown to be above 0, as are all longer ones; lengths if none is.
+def smallest_claimed(above: Floats, alpha: float) -> int:
+    """The index of the smallest length whose mean is shown to be above 0, as are all longer ones; lengths if none is.
 
     The lengths are tested one-sidedly from the longest down, and the first that is not shown ends it. A wrong
     claim needs a wrong rejection at the longest length that does not keep the share, which is a single test: so no
     correction for the number of lengths is needed (Tamhane, Hochberg and Dunnett 1996, Biometrics 52, 21-37).
 
     Args:
-        above: (lengths,), what the shares are above that to be shown.
-        influence: (articles, lengths).
+        above: (articles, lengths), what each article keeps beyond the share that is to be shown (`Kept.above`).
         alpha: how often a test may err.
     """
-    claimed = len(above)
-    if len(influence) < FEWEST_ARTICLES:
+    means = above.mean(axis=0)
+    claimed = len(means)
+    if len(above) < FEWEST_ARTICLES:
         return claimed
-    for place in reversed(range(len(above))):
-        if above_zero_p(above[place], influence[:, place]) > alpha:
+    for place in reversed(range(len(means))):
+        if above_zero_p(means[place], above[:, place] - means[place]) > alpha:
             break
         claimed = place
     return claimed

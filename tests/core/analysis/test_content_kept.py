@@ -9,9 +9,8 @@ from scipy.stats import ttest_1samp
 
 from core.analysis.content_kept import (
     ALPHA,
-    FLOOR,
+    KEPT,
     PERSON,
-    RECALL,
     ContentKept,
     Kept,
     above_zero_p,
@@ -24,16 +23,16 @@ from core.analysis.points import NO_TEXT, Points
 LENGTHS = (1, 7, 21)
 
 
-def made(recall: dict[str, NDArray[np.float64]], floor: float, person: float | None = None) -> Points:
-    """The points of systems with these recalls, (articles, LENGTHS), and of a person's whole summaries."""
+def made(shares: dict[str, NDArray[np.float64]], person: float | None = None) -> Points:
+    """The points of systems that keep these shares, (articles, LENGTHS), and of a person's whole summaries."""
     rows = [
         (system, article, n, float(value))
-        for system, values in recall.items()
+        for system, values in shares.items()
         for article, at in enumerate(values)
         for n, value in zip(LENGTHS, at, strict=True)
     ]
     if person is not None:
-        rows += [(PERSON, article, 0, person) for article in range(len(next(iter(recall.values()))))]
+        rows += [(PERSON, article, 0, person) for article in range(len(next(iter(shares.values()))))]
     systems = tuple(dict.fromkeys(system for system, *_ in rows))
     articles = sorted({article for _, article, *_ in rows})
     n = np.array([n for *_, n, _ in rows], dtype=np.int32)
@@ -46,7 +45,7 @@ def made(recall: dict[str, NDArray[np.float64]], floor: float, person: float | N
         n=n,
         words=np.maximum(n, 1),
         text=np.full(len(rows), NO_TEXT, dtype=np.int64),
-        scores={RECALL: np.array([value for *_, value in rows]), FLOOR: np.full(len(rows), floor)},
+        scores={KEPT: np.array([value for *_, value in rows])},
     )
 
 
@@ -60,8 +59,8 @@ def around(means: tuple[float, ...], articles: int, spread: float = 0.1) -> NDAr
     return np.array(means) + spread * (noise - noise.mean())
 
 
-def test_a_share_is_the_mean_recall_between_floor_and_whole() -> None:
-    kept = of(content_kept(made({"lexrank": around((0.3, 0.5, 0.75), 60)}, 0.2)), "lexrank", "reference")
+def test_a_share_is_the_mean_over_articles() -> None:
+    kept = of(content_kept(made({"lexrank": around((0.125, 0.375, 0.6875), 60)})), "lexrank", "reference")
     assert [share.share.mean for share in kept.lengths] == pytest.approx([0.125, 0.375, 0.6875])
     assert (kept.longest, kept.articles, kept.dropped) == (21, 60, 0)
     low, high = kept.lengths[1].share.low, kept.lengths[1].share.high
@@ -73,7 +72,7 @@ def test_a_share_is_the_mean_recall_between_floor_and_whole() -> None:
 
 
 def test_shares_of_a_person_and_of_the_own_longest() -> None:
-    points = made({"lexrank": around((0.3, 0.5, 0.6), 60)}, 0.2, person=0.6)
+    points = made({"lexrank": around((0.125, 0.375, 0.5), 60)}, person=0.5)
     of_person = of(content_kept(points), "lexrank", "person")
     assert [share.share.mean for share in of_person.lengths] == pytest.approx([0.25, 0.75, 1.0])
     own = of(content_kept(points), "lexrank", "longest")
@@ -83,7 +82,7 @@ def test_shares_of_a_person_and_of_the_own_longest() -> None:
 
 
 def test_few_articles_claim_nothing_and_an_answer_has_no_end_beyond_the_longest() -> None:
-    kept = of(content_kept(made({"lexrank": around((0.3, 0.5, 0.6), 11)}, 0.2)), "lexrank", "reference")
+    kept = of(content_kept(made({"lexrank": around((0.125, 0.375, 0.5), 11)})), "lexrank", "reference")
     quarter, half = kept.smallest[:2]
     assert (quarter.n, quarter.claimed) == (7, None)
     assert (half.n, half.high) == (21, None)
@@ -92,7 +91,7 @@ def test_few_articles_claim_nothing_and_an_answer_has_no_end_beyond_the_longest(
 
 
 def test_an_article_that_lacks_a_length_is_left_out_and_counted() -> None:
-    points = made({"lexrank": around((0.3, 0.5, 0.6), 30)}, 0.2)
+    points = made({"lexrank": around((0.125, 0.375, 0.5), 30)})
     points = points.take(~((points.article == 3) & (points.n == 21)))
     kept = of(content_kept(points), "lexrank", "reference")
     assert (kept.articles, kept.dropped) == (29, 1)
@@ -100,7 +99,7 @@ def test_an_article_that_lacks_a_length_is_left_out_and_counted() -> None:
 
 def test_the_order_of_the_articles_changes_nothing() -> None:
     rng = np.random.default_rng(1)
-    points = made({"lexrank": rng.uniform(0.2, 0.9, (40, 3))}, 0.2)
+    points = made({"lexrank": rng.uniform(0.2, 0.9, (40, 3))})
     shuffled = rng.permutation(len(points))
     again = Points(
         points.systems,
@@ -119,14 +118,44 @@ def test_the_first_kept_is_the_smallest_from_which_on_all_keep_the_share(shares:
 
 
 def test_the_influence_of_an_article_is_what_leaving_it_out_changes() -> None:
-    """To first order, the floor included (Efron's infinitesimal jackknife against the jackknife)."""
+    """To first order, the ceiling's change included (Efron's infinitesimal jackknife against the jackknife)."""
     rng = np.random.default_rng(2)
-    recall, floor = rng.uniform(0.3, 0.8, (200, 2)), rng.uniform(0.0, 0.3, (200, 2))
-    kept = Kept.of(recall, floor, range(200))
+    values, ceiling = rng.uniform(0.1, 0.6, (200, 2)), rng.uniform(0.4, 0.8, 200)
+    kept = Kept(values, ceiling)
     for i in (0, 77):
         rest = np.arange(200) != i
-        without = Kept.of(recall[rest], floor[rest], np.flatnonzero(rest)).shares
+        without = Kept(values[rest], ceiling[rest]).shares
         assert -199 * (without - kept.shares) == pytest.approx(kept.influence[i], abs=0.01)
+
+
+def test_the_mean_of_shares_moves_as_the_share_of_means() -> None:
+    """Per article (R - F) / (1 - F), or of means: one spread and nearly one value, where F varies little."""
+    rng = np.random.default_rng(5)
+    floor = rng.uniform(0.2, 0.3, 400)
+    recall = floor + (1 - floor) * rng.uniform(0.1, 0.7, 400)
+    r, f = recall.mean(), floor.mean()
+    by_article, of_means = (recall - floor) / (1 - floor), (r - f) / (1 - f)
+    influence = (recall - r - (1 - of_means) * (floor - f)) / (1 - f)
+    assert by_article.mean() == pytest.approx(of_means, abs=0.002)
+    assert by_article.std() == pytest.approx(influence.std(), rel=0.02)
+    assert np.corrcoef(by_article, influence)[0, 1] > 0.99
+
+
+def test_a_summary_without_the_metric_is_not_there() -> None:
+    points = made({"lexrank": around((0.125, 0.375, 0.5), 30)}, person=0.5)
+    for place in np.flatnonzero(((points.article == 3) & (points.n == 21)) | ((points.article == 4) & (points.n == 0))):
+        points.scores[KEPT][place] = np.nan
+    kept = content_kept(points)
+    assert [(of(kept, "lexrank", to).articles, of(kept, "lexrank", to).dropped) for to in ("reference", "person")] == [
+        (29, 1),
+        (28, 1),
+    ]
+    assert content_kept(()) == ()
+
+
+def test_nothing_is_a_share_of_a_ceiling_that_keeps_nothing() -> None:
+    kept = content_kept(made({"random": around((0.0, -0.1, -0.2), 30)}, person=-0.1))
+    assert [one.of for one in kept] == ["reference"]
 
 
 def test_a_p_is_the_larger_of_the_plain_and_the_corrected_one() -> None:
@@ -148,6 +177,5 @@ def test_a_claim_is_wrong_in_few_studies(skew: str) -> None:
     for _ in range(studies):
         noise = rng.normal(size=(24, 1)) if skew == "normal" else rng.exponential(size=(24, 1)) - 1
         noise = (-noise if skew == "left" else noise) + 0.5 * rng.normal(size=(24, 3))
-        shares = np.array([-0.001, 0.5, 0.6]) + noise.mean(axis=0)
-        wrong += smallest_claimed(shares, noise - noise.mean(axis=0), ALPHA["reference"]) == 0
+        wrong += smallest_claimed(noise + np.array([-0.001, 0.5, 0.6]), ALPHA["reference"]) == 0
     assert wrong / studies <= 0.05 + 2.5 * math.sqrt(0.05 * 0.95 / studies)
