@@ -10,9 +10,9 @@ articles:
 Coefficient of Agreement for Nominal Scales), with others' references in place of chance. The share that a system keeps
 at n words is the mean of κ_i over articles. It is no measure of truth: with "not" put in, a summary keeps 99 % of it.
 
-The mean of κ_i differs from (R̄ - F̄) / (1 - F̄), of mean recall and mean floor, by about the covariance of κ and F
-over 1 - F̄, which is small. How an article moves either is the same to first order (Hampel 1974, The Influence Curve
-and its Role in Robust Estimation). So the floor's error counts here without further ado: it is in each κ_i.
+The mean of κ_i is above (R̄ - F̄) / (1 - F̄), of mean recall and mean floor, by the covariance of κ and F over 1 - F̄,
+which is small (docs/answer.md), and to first order each article moves both alike (Hampel 1974, The Influence Curve and
+its Role in Robust Estimation). So the floor's error counts here without further ado: it is in each κ_i.
 
 A share of another ceiling, which has κ_i too, is the ratio of both means. An article moves it by
 
@@ -26,7 +26,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
+from scipy.special import ndtri, stdtr
 
 from core.analysis.grids import Grid, build_grids
 from core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
@@ -48,11 +48,15 @@ SHARES: dict[Ceiling, tuple[float, ...]] = {
 """For each ceiling, the shares whose smallest n is looked for."""
 FEWEST_ARTICLES = 12
 """With fewer, no n is claimed: with so few, skewness cannot be estimated."""
-ALPHA: dict[Ceiling, float] = {"reference": 0.05, "person": 0.025, "longest": 0.025}
-"""How often a test of a claim may err. Where the ceiling is estimated, too, tests at .05 err in up to .09."""
-DRAWS = 2_000
-_SEED = 20_261_123
+ALPHA = (1 - CONFIDENCE) / 2
+"""Of each test. By real articles, which are skewed, those that should err in 2.5 % of studies do in up to 5 %."""
+POWER = 0.8
+"""How often a study with so many articles as are advised shows what it looks for."""
 _MOST_ARTICLES = 10_000_000
+_DOUBT = 1.5
+"""Standard errors by which a skewness is taken to be more unfavourable than it looks."""
+_EQUAL = 1e-12
+"""Values that spread less, relative to the largest, differ by rounding alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +192,7 @@ def _of_dataset(grid: Grid, persons: Mapping[str, float]) -> Iterator[ContentKep
                 articles=len(kept.values),
                 dropped=dropped,
                 lengths=_lengths(kept, at),
-                smallest=tuple(_smallest(kept, at, x, ALPHA[of]) for x in SHARES[of]),
+                smallest=tuple(_smallest(kept, at, x) for x in SHARES[of]),
             )
 
 
@@ -206,19 +210,18 @@ def _lengths(kept: Kept, at: Sequence[int]) -> tuple[Share, ...]:
     return tuple(Share(n, len(kept.values), interval) for n, interval in zip(at, intervals, strict=True))
 
 
-def _smallest(kept: Kept, at: Sequence[int], x: float, alpha: float) -> SmallestN:
+def _smallest(kept: Kept, at: Sequence[int], x: float) -> SmallestN:
     steps = [*at, None]  # the last: longer than any that was tried
+    above = kept.above(x)
     reached = int(first_kept(kept.shares[None], x)[0])
-    noise = _noise(kept)
-    low, high = _interval_of_n(kept.shares, noise / math.sqrt(len(kept.values)), x)
-    claimed = smallest_claimed(kept.above(x), alpha)
+    low, high = interval_of_n(above)
     return SmallestN(
         x=x,
         n=steps[reached],
         low=steps[low],
         high=steps[high],
-        claimed=steps[claimed],
-        articles_for_one_step=None if steps[reached] is None else _articles_for_one_step(kept.shares, noise, x),
+        claimed=steps[smallest_claimed(above)],
+        articles_for_one_step=_articles_for_one_step(above, reached),
     )
 
 
@@ -229,70 +232,87 @@ def first_kept(shares: Floats, x: float) -> NDArray[np.intp]:
     return np.where(below.any(axis=1), last_below, 0)
 
 
-def smallest_claimed(above: Floats, alpha: float) -> int:
-    """The index of the smallest length whose mean is shown to be above 0, as are all longer ones; lengths if none is.
+def smallest_claimed(above: Floats) -> int:
+    """The index of the smallest length that is claimed to keep the share; lengths if none is.
 
-    The lengths are tested one-sidedly from the longest down, and the first that is not shown ends it. A wrong
-    claim needs a wrong rejection at the longest length that does not keep the share, which is a single test: so no
-    correction for the number of lengths is needed (Tamhane, Hochberg and Dunnett 1996, Biometrics 52, 21-37).
+    It is the upper end of `interval_of_n`, where the articles are enough.
 
     Args:
-        above: (articles, lengths), what each article keeps beyond the share that is to be shown (`Kept.above`).
-        alpha: how often a test may err.
+        above: (articles, lengths), what each article keeps beyond the share (`Kept.above`).
     """
-    means = above.mean(axis=0)
-    claimed = len(means)
-    if len(above) < FEWEST_ARTICLES:
-        return claimed
-    for place in reversed(range(len(means))):
-        if above_zero_p(means[place], above[:, place] - means[place]) > alpha:
-            break
-        claimed = place
-    return claimed
+    return shown_from(above) if len(above) >= FEWEST_ARTICLES else above.shape[1]
 
 
-def above_zero_p(mean: float, deviations: Floats) -> float:
-    """One-sided p that a mean is not above 0: by Student's t, plain and corrected for skewness, the larger of the two.
+def interval_of_n(above: Floats) -> tuple[int, int]:
+    """The indices between which the smallest length lies that keeps the share, as do all longer ones (95 %).
 
-    The correction is Hall's (1992, On the Removal of Skewness by Transformation, Journal of the Royal Statistical
-    Society B 54, 221-228). Plain t errs too often where the tail lies below 0; the correction, where few articles make
-    the skewness look positive.
+    Its upper end is shown from the longest length down. Its lower end is the mirror image: from the shortest up, the
+    first that is not shown to keep less. Either is wrong only if a single test is: that of the length before the true
+    answer, or that of the answer.
 
     Args:
-        mean: of the values.
-        deviations: (articles,), the values minus their mean.
+        above: as for `smallest_claimed`.
     """
-    articles = len(deviations)
-    spread = math.sqrt(float(deviations @ deviations) / (articles - 1))
-    if spread == 0:
-        return 0.0 if mean > 0 else 1.0
-    t = math.sqrt(articles) * mean / spread
-    skew = float(np.mean((deviations / spread) ** 3)) / math.sqrt(articles)
-    corrected = t + skew * t**2 / 3 + skew**2 * t**3 / 27 + skew / 6
-    return float(max(stdtr(articles - 1, -t), stdtr(articles - 1, -corrected)))
+    return above.shape[1] - shown_from(-above[:, ::-1]), shown_from(above)
 
 
-def _noise(kept: Kept) -> Floats:
-    """Errors of the shares as one article makes them, (DRAWS, lengths): normal, correlated as the articles say."""
-    articles, lengths = kept.influence.shape
-    covariance = kept.influence.T @ kept.influence / max(1, articles - 1)
-    scale = max(float(covariance.max(initial=0.0)), np.finfo(np.float64).tiny)
-    factor = np.linalg.cholesky(covariance + 1e-9 * scale * np.eye(lengths))
-    return np.asarray(np.random.default_rng(_SEED).standard_normal((DRAWS, lengths)) @ factor.T)
+def shown_from(above: Floats) -> int:
+    """The index of the first column whose mean is shown to be above 0, as are those of all later columns.
+
+    They are tested one-sidedly from the last one on, and the first that is not shown ends it. A wrong answer needs a
+    wrong rejection at the last column whose mean is not above 0, which is a single test: so no correction for the
+    number of columns is needed (Tamhane, Hochberg and Dunnett 1996, Biometrics 52, 21-37).
+
+    Returns:
+        The number of columns if nothing is shown.
+    """
+    return int(first_kept(-above_zero_p(above)[None], -ALPHA)[0])
 
 
-def _interval_of_n(shares: Floats, errors: Floats, x: float) -> tuple[int, int]:
-    """The indices between which the middle 95 % of the drawn studies have their smallest n."""
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(first_kept(shares + errors, x), [tail, 1 - tail], method="inverted_cdf")
-    return int(low), int(high)
+def above_zero_p(values: Floats) -> Floats:
+    """For each column, the one-sided p that its mean is not above 0; 1 if there are fewer than two values.
+
+    By Student's t, which errs too often where a tail lies below 0. So Hall's correction for skewness (1992, On the
+    Removal of Skewness by Transformation, Journal of the Royal Statistical Society B 54, 221-228) is made where it
+    raises p. Few articles may not show the tail: the skewness is taken to lie `_DOUBT` of its standard errors further
+    down, which are √(6/m) of m normal values.
+
+    Args:
+        values: (articles, columns).
+    """
+    articles, means = len(values), values.mean(axis=0)
+    if articles < 2:
+        return np.ones_like(means)
+    deviations = values - means
+    spreads = np.sqrt((deviations**2).sum(axis=0) / (articles - 1))
+    varies = spreads > _EQUAL * np.abs(values).max(axis=0)
+    scale = np.where(varies, spreads, 1)
+    t = math.sqrt(articles) * means / scale
+    skewness = ((deviations / scale) ** 3).mean(axis=0) - _DOUBT * math.sqrt(6 / articles)
+    tail = np.minimum(skewness, 0) / math.sqrt(articles)
+    corrected = t + tail * t**2 / 3 + tail**2 * t**3 / 27 + tail / 6
+    return np.where(varies, stdtr(articles - 1, -np.minimum(t, corrected)), np.where(means > 0, 0.0, 1.0))
 
 
-def _articles_for_one_step(shares: Floats, noise: Floats, x: float) -> int | None:
-    articles = FEWEST_ARTICLES
-    while articles <= _MOST_ARTICLES:
-        low, high = _interval_of_n(shares, noise / math.sqrt(articles), x)
-        if high - low <= 1:
-            return articles
-        articles = math.ceil(articles * 1.1)
-    return None
+def _articles_for_one_step(above: Floats, reached: int) -> int | None:
+    """With how many articles like these the interval of n has `POWER` to be at most one step wide.
+
+    Then all lengths are shown to keep more or less than the share, but for the answer or the one before it.
+    """
+    lengths = above.shape[1]
+    if reached == lengths or len(above) < 2:
+        return None
+    needed = [_articles_to_show(column) for column in above.T]
+    undecided = [reached - 1, reached] if reached + 1 < lengths else [reached - 1]
+    fewest = min(max((n for i, n in enumerate(needed) if i != left), default=0.0) for left in undecided)
+    return max(FEWEST_ARTICLES, math.ceil(fewest)) if fewest <= _MOST_ARTICLES else None
+
+
+def _articles_to_show(values: Floats) -> float:
+    """How many such values a one-sided t-test needs to show with `POWER` on which side of 0 their mean lies."""
+    mean, spread = abs(float(values.mean())), float(values.std(ddof=1))
+    if mean == 0:
+        return 0.0 if spread == 0 else math.inf
+    quantile = -float(ndtri(ALPHA))
+    # The last summand makes up for t's wider tails (Guenther 1981, The American Statistician 35, 243-244).
+    return ((quantile + float(ndtri(POWER))) * spread / mean) ** 2 + quantile**2 / 2

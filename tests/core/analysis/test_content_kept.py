@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +6,6 @@ from numpy.typing import NDArray
 from scipy.stats import ttest_1samp
 
 from core.analysis.content_kept import (
-    ALPHA,
     KEPT,
     PERSON,
     ContentKept,
@@ -16,6 +13,7 @@ from core.analysis.content_kept import (
     above_zero_p,
     content_kept,
     first_kept,
+    interval_of_n,
     smallest_claimed,
 )
 from core.analysis.points import NO_TEXT, Points
@@ -23,13 +21,15 @@ from core.analysis.points import NO_TEXT, Points
 LENGTHS = (1, 7, 21)
 
 
-def made(shares: dict[str, NDArray[np.float64]], person: float | None = None) -> Points:
-    """The points of systems that keep these shares, (articles, LENGTHS), and of a person's whole summaries."""
+def made(
+    shares: dict[str, NDArray[np.float64]], person: float | None = None, lengths: tuple[int, ...] = LENGTHS
+) -> Points:
+    """The points of systems that keep these shares, (articles, lengths), and of a person's whole summaries."""
     rows = [
         (system, article, n, float(value))
         for system, values in shares.items()
         for article, at in enumerate(values)
-        for n, value in zip(LENGTHS, at, strict=True)
+        for n, value in zip(lengths, at, strict=True)
     ]
     if person is not None:
         rows += [(PERSON, article, 0, person) for article in range(len(next(iter(shares.values()))))]
@@ -97,18 +97,23 @@ def test_an_article_that_lacks_a_length_is_left_out_and_counted() -> None:
     assert (kept.articles, kept.dropped) == (29, 1)
 
 
-def test_the_order_of_the_articles_changes_nothing() -> None:
-    rng = np.random.default_rng(1)
-    points = made({"lexrank": rng.uniform(0.2, 0.9, (40, 3))})
-    shuffled = rng.permutation(len(points))
-    again = Points(
-        points.systems,
-        points.kinds,
-        points.articles,
-        *(getattr(points, name)[shuffled] for name in ("system", "article", "n", "words", "text")),
-        scores={name: values[shuffled] for name, values in points.scores.items()},
-    )
-    assert content_kept(points) == content_kept(again)
+def test_the_order_of_the_articles_and_their_names_change_nothing() -> None:
+    """Nothing is drawn, either: there is no seed."""
+    values = np.random.default_rng(1).uniform(0.1, 0.9, (40, 3))
+    points = made({"lexrank": values})
+    for order in range(5):
+        rng = np.random.default_rng(order)
+        shuffled, renamed = rng.permutation(len(points)), rng.permutation(40)
+        again = Points(
+            points.systems,
+            points.kinds,
+            points.articles,
+            *(getattr(points, name)[shuffled] for name in ("system", "article", "n", "words", "text")),
+            scores={name: values[shuffled] for name, values in points.scores.items()},
+        )
+        assert content_kept(points) == content_kept(again)
+        (before, after) = (content_kept(made({"lexrank": of_all})) for of_all in (values, values[renamed]))
+        assert [kept.smallest for kept in before] == [kept.smallest for kept in after]
 
 
 @given(st.lists(st.lists(st.floats(-1, 1), min_size=4, max_size=4), min_size=1, max_size=5), st.floats(-1, 1))
@@ -158,24 +163,54 @@ def test_nothing_is_a_share_of_a_ceiling_that_keeps_nothing() -> None:
     assert [one.of for one in kept] == ["reference"]
 
 
-def test_a_p_is_the_larger_of_the_plain_and_the_corrected_one() -> None:
+def test_a_p_is_that_of_t_or_larger_the_more_so_the_more_a_tail_lies_below() -> None:
     rng = np.random.default_rng(3)
-    symmetric = np.concatenate([d := rng.normal(size=15), -d])
-    symmetric -= symmetric.mean()
-    expected = ttest_1samp(symmetric + 0.4, 0, alternative="greater").pvalue
-    assert above_zero_p(0.4, symmetric) == pytest.approx(expected)
-    left = -(rng.exponential(size=30))
-    left -= left.mean()
-    assert above_zero_p(0.2, left) > ttest_1samp(left + 0.2, 0, alternative="greater").pvalue
-    assert (above_zero_p(0.1, np.zeros(12)), above_zero_p(0.0, np.zeros(12))) == (0.0, 1.0)
+    tail = rng.exponential(size=(60, 1))
+    tail = (tail - tail.mean()) / tail.std()
+    right, left = above_zero_p(0.3 + tail), above_zero_p(0.3 - tail)
+    plain = ttest_1samp(0.3 + tail, 0, alternative="greater").pvalue
+    assert right == pytest.approx(plain)
+    assert left > 1.2 * plain
+    # A sample that looks normal may come from what has a tail: less may be said of few.
+    few, many = (np.tile([-1.0, 1.0], k)[:, None] + 2.5 / (2 * k) ** 0.5 for k in (6, 500))
+    of_t = [ttest_1samp(values, 0, alternative="greater").pvalue for values in (few, many)]
+    assert above_zero_p(few)[0] / of_t[0][0] > 1.3 > 1.1 > above_zero_p(many)[0] / of_t[1][0] >= 1
 
 
-@pytest.mark.parametrize("skew", ["normal", "right", "left"])
-def test_a_claim_is_wrong_in_few_studies(skew: str) -> None:
+def test_equal_values_show_what_they_are_and_one_value_shows_nothing() -> None:
+    assert above_zero_p(np.full((12, 3), [0.1, 0.0, -0.1])).tolist() == [0.0, 1.0, 1.0]
+    assert above_zero_p(np.full((1, 1), 0.1)).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("tail", ["none", "above", "below"])
+@pytest.mark.parametrize("articles", [12, 60])
+def test_a_claim_is_wrong_in_few_studies(tail: str, articles: int) -> None:
     """At the null that is hardest: the length before the claimed one keeps just less than the share."""
     rng, wrong, studies = np.random.default_rng(4), 0, 1_000
     for _ in range(studies):
-        noise = rng.normal(size=(24, 1)) if skew == "normal" else rng.exponential(size=(24, 1)) - 1
-        noise = (-noise if skew == "left" else noise) + 0.5 * rng.normal(size=(24, 3))
-        wrong += smallest_claimed(noise + np.array([-0.001, 0.5, 0.6]), ALPHA["reference"]) == 0
-    assert wrong / studies <= 0.05 + 2.5 * math.sqrt(0.05 * 0.95 / studies)
+        skewed = rng.exponential(size=(articles, 1)) - 1
+        own = {"none": rng.normal(size=(articles, 1)), "above": skewed, "below": -skewed}[tail]
+        above = own + 0.1 * rng.normal(size=(articles, 3)) + np.array([-0.001, 1.5, 1.6])
+        wrong += smallest_claimed(above) == 0
+    assert wrong / studies <= 0.05
+
+
+def test_an_interval_holds_the_smallest_length_also_where_it_keeps_just_the_share() -> None:
+    rng, held, studies = np.random.default_rng(6), 0, 500
+    for _ in range(studies):
+        tail = 1 - rng.exponential(size=(24, 1))
+        low, high = interval_of_n(tail + 0.3 * rng.normal(size=(24, 4)) + np.array([-0.6, 0.0, 0.5, 0.9]))
+        held += low <= 1 <= high
+    assert held / studies >= 0.95
+
+
+def test_with_the_articles_advised_most_studies_are_sure_to_one_step() -> None:
+    """Of 60 articles the truth: others are drawn from them."""
+    rng = np.random.default_rng(7)
+    values = np.array([0.1, 0.3, 0.44, 0.56, 0.7]) + 0.2 * rng.normal(size=(60, 1)) + 0.1 * rng.normal(size=(60, 5))
+    points = made({"lexrank": values}, lengths=(1, 3, 5, 7, 9))
+    answer = next(answer for answer in of(content_kept(points), "lexrank", "reference").smallest if answer.x == 0.5)
+    assert answer.articles_for_one_step is not None
+    drawn = (values[rng.integers(0, 60, answer.articles_for_one_step)] - 0.5 for _ in range(500))
+    narrow = [high - low <= 1 for low, high in map(interval_of_n, drawn)]
+    assert 0.7 <= np.mean(narrow) <= 0.95
