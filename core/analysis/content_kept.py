@@ -26,11 +26,12 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtr
+from scipy.special import stdtr
 
 from core.analysis.grids import Grid, build_grids
 from core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
 from core.analysis.points import Metric, Point, Points
+from core.analysis.sample_size import POWER, articles_to_show, whole_articles
 from core.types import SystemKind
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -50,9 +51,6 @@ FEWEST_ARTICLES = 12
 """With fewer, no n is claimed: with so few, skewness cannot be estimated."""
 ALPHA = (1 - CONFIDENCE) / 2
 """Of each test. By real articles, which are skewed, those that should err in 2.5 % of studies do in up to 5 %."""
-POWER = 0.8
-"""How often a study with so many articles as are advised shows what it looks for."""
-_MOST_ARTICLES = 10_000_000
 _DOUBT = 1.5
 """Standard errors by which a skewness is taken to be more unfavourable than it looks."""
 _EQUAL = 1e-12
@@ -113,21 +111,22 @@ class ContentKept:
     smallest: tuple[SmallestN, ...]
 
 
-def content_kept(points: Points | Iterable[Point]) -> tuple[ContentKept, ...]:
+def content_kept(points: Points | Iterable[Point], *, power: float = POWER) -> tuple[ContentKept, ...]:
     """What each system keeps, by dataset, system and ceiling. Uncut summaries (n = 0) count for `PERSON` alone.
 
     A summary without the metric `KEPT` (NaN) counts as if it were not there. A ceiling that keeps nothing is left out.
+
+    Args:
+        points: those of one run.
+        power: how often a study with `SmallestN.articles_for_one_step` is to be so sure.
 
     Raises:
         StoreError: the points are not those of one run, or a score is infinite (see `build_grids`).
     """
     points = Points.of(points)
-    if not len(points):
-        return ()
-    points = points.take(~np.isnan(points.scores[KEPT]))
     persons = dict(_persons(points))
     grids = build_grids(points.take(points.n > 0), KEPT)
-    return tuple(kept for grid in grids for kept in _of_dataset(grid, persons.get(grid.dataset, {})))
+    return tuple(kept for grid in grids for kept in _of_dataset(grid, persons.get(grid.dataset, {}), power))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,7 +171,7 @@ def _persons(points: Points) -> Iterator[tuple[str, dict[str, float]]]:
         yield grid.dataset, {article: value for article, value in values.items() if not math.isnan(value)}
 
 
-def _of_dataset(grid: Grid, persons: Mapping[str, float]) -> Iterator[ContentKept]:
+def _of_dataset(grid: Grid, persons: Mapping[str, float], power: float) -> Iterator[ContentKept]:
     for s, system in enumerate(grid.systems):
         lengths = np.flatnonzero(grid.present[s].any(axis=1))
         complete = grid.present[s, lengths].all(axis=0)
@@ -192,7 +191,7 @@ def _of_dataset(grid: Grid, persons: Mapping[str, float]) -> Iterator[ContentKep
                 articles=len(kept.values),
                 dropped=dropped,
                 lengths=_lengths(kept, at),
-                smallest=tuple(_smallest(kept, at, x) for x in SHARES[of]),
+                smallest=tuple(_smallest(kept, at, x, power) for x in SHARES[of]),
             )
 
 
@@ -210,7 +209,7 @@ def _lengths(kept: Kept, at: Sequence[int]) -> tuple[Share, ...]:
     return tuple(Share(n, len(kept.values), interval) for n, interval in zip(at, intervals, strict=True))
 
 
-def _smallest(kept: Kept, at: Sequence[int], x: float) -> SmallestN:
+def _smallest(kept: Kept, at: Sequence[int], x: float, power: float) -> SmallestN:
     steps = [*at, None]  # the last: longer than any that was tried
     above = kept.above(x)
     reached = int(first_kept(kept.shares[None], x)[0])
@@ -221,7 +220,7 @@ def _smallest(kept: Kept, at: Sequence[int], x: float) -> SmallestN:
         low=steps[low],
         high=steps[high],
         claimed=steps[smallest_claimed(above)],
-        articles_for_one_step=_articles_for_one_step(above, reached),
+        articles_for_one_step=_articles_for_one_step(above, reached, power),
     )
 
 
@@ -294,25 +293,16 @@ def above_zero_p(values: Floats) -> Floats:
     return np.where(varies, stdtr(articles - 1, -np.minimum(t, corrected)), np.where(means > 0, 0.0, 1.0))
 
 
-def _articles_for_one_step(above: Floats, reached: int) -> int | None:
-    """With how many articles like these the interval of n has `POWER` to be at most one step wide.
+def _articles_for_one_step(above: Floats, reached: int, power: float) -> int | None:
+    """With how many articles like these the interval of n is likely, by `power`, to be at most one step wide.
 
     Then all lengths are shown to keep more or less than the share, but for the answer or the one before it.
     """
     lengths = above.shape[1]
     if reached == lengths or len(above) < 2:
         return None
-    needed = [_articles_to_show(column) for column in above.T]
+    spreads = above.std(axis=0, ddof=1)
+    needed = [articles_to_show(*of, power, ALPHA) for of in zip(above.mean(axis=0), spreads, strict=True)]
     undecided = [reached - 1, reached] if reached + 1 < lengths else [reached - 1]
     fewest = min(max((n for i, n in enumerate(needed) if i != left), default=0.0) for left in undecided)
-    return max(FEWEST_ARTICLES, math.ceil(fewest)) if fewest <= _MOST_ARTICLES else None
-
-
-def _articles_to_show(values: Floats) -> float:
-    """How many such values a one-sided t-test needs to show with `POWER` on which side of 0 their mean lies."""
-    mean, spread = abs(float(values.mean())), float(values.std(ddof=1))
-    if mean == 0:
-        return 0.0 if spread == 0 else math.inf
-    quantile = -float(ndtri(ALPHA))
-    # The last summand makes up for t's wider tails (Guenther 1981, The American Statistician 35, 243-244).
-    return ((quantile + float(ndtri(POWER))) * spread / mean) ** 2 + quantile**2 / 2
+    return whole_articles(fewest, FEWEST_ARTICLES)
