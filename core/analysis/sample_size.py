@@ -11,6 +11,7 @@ more, above all where they come from elsewhere.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -23,6 +24,7 @@ from core.analysis.grids import Grid, build_grids
 from core.analysis.intervals import Interval, mean_intervals
 from core.analysis.paired import ALPHA, TIE
 from core.analysis.points import Metric, Point, Points
+from core.analysis.step_down import FEWEST_ARTICLES, first_kept, least_t
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -30,6 +32,8 @@ POWER = 0.8
 """How often a study with so many articles as are advised shows what it looks for, unless asked for another."""
 MOST_ARTICLES = 10_000_000
 """With more, nothing is advised."""
+_DRAWS, _SEED = 2_000, 20_261_123
+_SIZES = (*range(FEWEST_ARTICLES, 100), *(size * 10**k for k in range(1, 6) for size in range(10, 100)), MOST_ARTICLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,40 @@ def _needed(
         whole_articles(articles_to_show(shown, spread, power, of / 2), _fewest(of)) for of in (alpha, alpha / lengths)
     )
     return Needed(n, len(values), interval, spread, alone, together)
+
+
+def articles_for_one_step(above: Floats, power: float = POWER) -> int | None:
+    """With how many articles the 95 % interval of the smallest n is at most one step of the grid wide.
+
+    Studies are drawn: their t have those of the run as means, scaled to as many articles, and are normal, correlated as
+    the articles say. It is rounded up to two digits, beyond which draws differ.
+
+    Args:
+        above: (articles, lengths), what each article keeps beyond the share (`Kept.above`).
+        power: how often it is to be.
+
+    Returns:
+        None if no length keeps the share, there is one article alone, or it takes more than `MOST_ARTICLES`.
+    """
+    articles, lengths = above.shape
+    means, deviations = above.mean(axis=0), above - above.mean(axis=0)
+    if articles < 2 or means[-1] < 0:
+        return None
+    spreads = np.maximum(deviations.std(axis=0, ddof=1), np.finfo(np.float64).tiny ** 0.5)
+    scaled = deviations / spreads
+    correlation = scaled.T @ scaled / (articles - 1) + 1e-9 * np.eye(lengths)
+    noise = np.random.default_rng(_SEED).standard_normal((_DRAWS, lengths)) @ np.linalg.cholesky(correlation).T
+    skewness = (scaled**3).mean(axis=0)
+
+    def is_sure(size: int) -> bool:
+        t = math.sqrt(size) * means / spreads + noise
+        high = first_kept(t - least_t(skewness, size), 0)
+        shown_below = -t[:, ::-1] - least_t(-skewness, size)[::-1]
+        low = lengths - first_kept(shown_below, 0)
+        return float(((high - low <= 1) & (high < lengths)).mean()) >= power
+
+    place = bisect_left(_SIZES, True, key=is_sure)
+    return _SIZES[place] if place < len(_SIZES) else None
 
 
 def articles_to_show(mean: float, spread: float, power: float, alpha: float) -> float:

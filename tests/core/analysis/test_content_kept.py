@@ -10,13 +10,10 @@ from core.analysis.content_kept import (
     PERSON,
     ContentKept,
     Kept,
-    above_zero_p,
     content_kept,
-    first_kept,
-    interval_of_n,
-    smallest_claimed,
 )
 from core.analysis.points import NO_TEXT, Points
+from core.analysis.step_down import above_zero_p, first_kept, interval_of_n, smallest_claimed
 
 LENGTHS = (1, 7, 21)
 
