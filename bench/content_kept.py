@@ -25,10 +25,17 @@ from core.analysis.content_kept import (
     content_kept,
 )
 from core.analysis.grids import build_grids
-from core.analysis.intervals import mean_intervals
 from core.analysis.sample_size import POWER, articles_needed
 from core.analysis.sign_flip import sign_flip_p
-from core.analysis.step_down import ALPHA, FEWEST_ARTICLES, above_zero_p, first_kept, interval_of_n, smallest_claimed
+from core.analysis.step_down import (
+    ALPHA,
+    FEWEST_ARTICLES,
+    above_zero_p,
+    first_kept,
+    interval_of_n,
+    skewed_intervals,
+    smallest_claimed,
+)
 from jobs.store import open_store
 
 ARTICLES = (12, 24, 60, 200)
@@ -140,7 +147,7 @@ def _shares_held(kept: Kept, articles: int, studies: int) -> Floats:
     held = np.zeros(len(truth))
     for _ in range(studies):
         study = drawn(kept, rng, articles)
-        intervals = mean_intervals(study.shares + study.influence)
+        intervals = skewed_intervals(study.shares + study.influence)
         held += [i.low is not None and i.low <= m <= (i.high or 0) for i, m in zip(intervals, truth, strict=True)]
     return np.asarray(held[varies] / studies)
 

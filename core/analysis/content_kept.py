@@ -28,11 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.grids import Grid, build_grids
-from core.analysis.intervals import Interval, mean_intervals
+from core.analysis.intervals import Interval
 from core.analysis.points import Metric, Point, Points
 from core.analysis.sample_size import POWER, articles_for_one_step
 from core.analysis.step_down import FEWEST_ARTICLES as FEWEST_ARTICLES
-from core.analysis.step_down import first_kept, interval_of_n, smallest_claimed
+from core.analysis.step_down import first_kept, interval_of_n, skewed_intervals, smallest_claimed
 from core.types import SystemKind
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -198,7 +198,7 @@ def _by_ceiling(values: Floats, articles: Sequence[str], persons: Mapping[str, f
 
 
 def _lengths(kept: Kept, at: Sequence[int]) -> tuple[Share, ...]:
-    intervals = mean_intervals(kept.shares + kept.influence)
+    intervals = skewed_intervals(kept.shares + kept.influence)
     return tuple(Share(n, len(kept.values), interval) for n, interval in zip(at, intervals, strict=True))
 
 

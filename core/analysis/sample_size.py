@@ -175,5 +175,5 @@ def whole_articles(needed: float, fewest: int) -> int | None:
 
 
 def _fewest(alpha: float) -> int:
-    """With fewer, no pattern of signs is so rare: the rarest two are 2 / 2^articles of all."""
-    return math.ceil(1 - math.log2(alpha))
+    """With fewer, too little is known of skewness, or no pattern of signs is so rare: two are 2 / 2^articles of all."""
+    return max(FEWEST_ARTICLES, math.ceil(1 - math.log2(alpha)))

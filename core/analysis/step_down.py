@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from core.analysis.intervals import CONFIDENCE
+from core.analysis.intervals import CONFIDENCE, Interval
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -90,6 +90,27 @@ def above_zero_p(values: Floats) -> Floats:
     tail = _tail(((deviations / scale) ** 3).mean(axis=0), articles)
     corrected = t + tail * t**2 / 3 + tail**2 * t**3 / 27 + tail / 6
     return np.where(varies, stdtr(articles - 1, -np.minimum(t, corrected)), np.where(means > 0, 0.0, 1.0))
+
+
+def skewed_intervals(values: Floats) -> list[Interval]:
+    """The mean of every column with its 95 % interval: the means that no test of `above_zero_p` excludes.
+
+    Args:
+        values: (articles, columns).
+    """
+    articles, means = len(values), values.mean(axis=0)
+    if articles < 2:
+        return [Interval(float(mean), None, None) for mean in means]
+    deviations = values - means
+    spreads = np.sqrt((deviations**2).sum(axis=0) / (articles - 1))
+    varies = spreads > _EQUAL * np.abs(values).max(axis=0)
+    scale = np.where(varies, spreads, 1)
+    skewness = ((deviations / scale) ** 3).mean(axis=0)
+    lows, highs = (means + side * least_t(-side * skewness, articles) * scale / articles**0.5 for side in (-1, 1))
+    return [
+        Interval(float(mean), float(low) if of else None, float(high) if of else None)
+        for mean, low, high, of in zip(means, lows, highs, varies, strict=True)
+    ]
 
 
 def least_t(skewness: Floats, articles: int) -> Floats:

@@ -12,8 +12,16 @@ from core.analysis.content_kept import (
     Kept,
     content_kept,
 )
+from core.analysis.intervals import Interval, mean_interval
 from core.analysis.points import NO_TEXT, Points
-from core.analysis.step_down import above_zero_p, first_kept, interval_of_n, smallest_claimed
+from core.analysis.step_down import (
+    ALPHA,
+    above_zero_p,
+    first_kept,
+    interval_of_n,
+    skewed_intervals,
+    smallest_claimed,
+)
 
 LENGTHS = (1, 7, 21)
 
@@ -190,6 +198,21 @@ def test_a_claim_is_wrong_in_few_studies(tail: str, articles: int) -> None:
         above = own + 0.1 * rng.normal(size=(articles, 3)) + np.array([-0.001, 1.5, 1.6])
         wrong += smallest_claimed(above) == 0
     assert wrong / studies <= 0.05
+
+
+def test_an_interval_of_a_share_ends_where_the_test_begins_to_show() -> None:
+    rng = np.random.default_rng(8)
+    for articles in (12, 60):
+        values = 0.5 - 0.1 * rng.exponential(size=(articles, 1))
+        (interval,) = skewed_intervals(values)
+        assert interval.low is not None
+        assert interval.high is not None
+        assert above_zero_p(values - interval.low) == pytest.approx(ALPHA)
+        assert above_zero_p(interval.high - values) == pytest.approx(ALPHA)
+        plain = mean_interval(values[:, 0])
+        assert plain.low is not None
+        assert interval.low < plain.low
+    assert skewed_intervals(np.full((1, 1), 0.3)) == [Interval(0.3, None, None)]
 
 
 def test_an_interval_holds_the_smallest_length_also_where_it_keeps_just_the_share() -> None:

@@ -70,7 +70,9 @@ def test_nothing_is_advised_where_no_number_would_do_and_few_where_few_signs_suf
     (same,) = needed(np.zeros((30, 1)))
     assert (same.articles, same.spread) == (None, 0)
     (sure,) = needed(0.5 + 0.01 * np.random.default_rng(3).normal(size=(30, 1)))
-    assert sure.articles == 6  # of five, the rarest two signs have p = .0625
+    assert sure.articles == 12
+    (strict,) = needed(0.5 + 0.01 * np.random.default_rng(3).normal(size=(30, 1)), alpha=1e-6)
+    assert strict.articles == 21  # of 20, the rarest two patterns of signs have p = 1.9e-6
     assert whole_articles(MOST_ARTICLES + 1, 6) is None
     assert math.isinf(articles_to_show(0.0, 1.0, 0.8, 0.05))
 
