@@ -24,7 +24,7 @@ from core.analysis.grids import Grid, build_grids
 from core.analysis.intervals import Interval, mean_intervals
 from core.analysis.paired import ALPHA, TIE
 from core.analysis.points import Metric, Point, Points
-from core.analysis.step_down import FEWEST_ARTICLES, first_kept, least_t
+from core.analysis.step_down import FEWEST_ARTICLES, first_kept, least_t, moments
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -33,6 +33,7 @@ POWER = 0.8
 MOST_ARTICLES = 10_000_000
 """With more, nothing is advised."""
 _DRAWS, _SEED = 2_000, 20_261_123
+_TINY = 1e-100
 _SIZES = (*range(FEWEST_ARTICLES, 100), *(size * 10**k for k in range(1, 6) for size in range(10, 100)), MOST_ARTICLES)
 
 
@@ -141,17 +142,16 @@ def articles_for_one_step(above: Floats, power: float = POWER) -> int | None:
         None if no length keeps the share, there is one article alone, or it takes more than `MOST_ARTICLES`.
     """
     articles, lengths = above.shape
-    means, deviations = above.mean(axis=0), above - above.mean(axis=0)
-    if articles < 2 or means[-1] < 0:
+    if articles < 2 or above[:, -1].mean() < 0:
         return None
-    spreads = np.maximum(deviations.std(axis=0, ddof=1), np.finfo(np.float64).tiny ** 0.5)
-    scaled = deviations / spreads
+    means, spreads, skewness = moments(above)
+    scaled = (above - means) / np.where(spreads > 0, spreads, np.inf)
+    effects = means / np.maximum(spreads, _TINY)
     correlation = scaled.T @ scaled / (articles - 1) + 1e-9 * np.eye(lengths)
     noise = np.random.default_rng(_SEED).standard_normal((_DRAWS, lengths)) @ np.linalg.cholesky(correlation).T
-    skewness = (scaled**3).mean(axis=0)
 
     def is_sure(size: int) -> bool:
-        t = math.sqrt(size) * means / spreads + noise
+        t = math.sqrt(size) * effects + noise
         high = first_kept(t - least_t(skewness, size), 0)
         shown_below = -t[:, ::-1] - least_t(-skewness, size)[::-1]
         low = lengths - first_kept(shown_below, 0)

@@ -79,15 +79,13 @@ def above_zero_p(values: Floats) -> Floats:
     Args:
         values: (articles, columns).
     """
-    articles, means = len(values), values.mean(axis=0)
+    articles = len(values)
     if articles < 2:
-        return np.ones_like(means)
-    deviations = values - means
-    spreads = np.sqrt((deviations**2).sum(axis=0) / (articles - 1))
-    varies = spreads > _EQUAL * np.abs(values).max(axis=0)
-    scale = np.where(varies, spreads, 1)
-    t = math.sqrt(articles) * means / scale
-    tail = _tail(((deviations / scale) ** 3).mean(axis=0), articles)
+        return np.ones(values.shape[1])
+    means, spreads, skewness = moments(values)
+    varies = spreads > 0
+    t = math.sqrt(articles) * means / np.where(varies, spreads, 1)
+    tail = _tail(skewness, articles)
     corrected = t + tail * t**2 / 3 + tail**2 * t**3 / 27 + tail / 6
     return np.where(varies, stdtr(articles - 1, -np.minimum(t, corrected)), np.where(means > 0, 0.0, 1.0))
 
@@ -98,19 +96,30 @@ def skewed_intervals(values: Floats) -> list[Interval]:
     Args:
         values: (articles, columns).
     """
-    articles, means = len(values), values.mean(axis=0)
+    articles = len(values)
     if articles < 2:
-        return [Interval(float(mean), None, None) for mean in means]
-    deviations = values - means
-    spreads = np.sqrt((deviations**2).sum(axis=0) / (articles - 1))
-    varies = spreads > _EQUAL * np.abs(values).max(axis=0)
-    scale = np.where(varies, spreads, 1)
-    skewness = ((deviations / scale) ** 3).mean(axis=0)
-    lows, highs = (means + side * least_t(-side * skewness, articles) * scale / articles**0.5 for side in (-1, 1))
+        return [Interval(float(value), None, None) for value in values[0]]
+    means, spreads, skewness = moments(values)
+    lows, highs = (
+        means + side * least_t(-side * skewness, articles) * spreads / math.sqrt(articles) for side in (-1, 1)
+    )
     return [
-        Interval(float(mean), float(low) if of else None, float(high) if of else None)
-        for mean, low, high, of in zip(means, lows, highs, varies, strict=True)
+        Interval(float(mean), float(low) if low < high else None, float(high) if low < high else None)
+        for mean, low, high in zip(means, lows, highs, strict=True)
     ]
+
+
+def moments(values: Floats) -> tuple[Floats, Floats, Floats]:
+    """Mean, standard deviation (by m - 1; 0 where values differ by rounding alone) and skewness of each column.
+
+    Args:
+        values: (articles, columns), of at least two articles.
+    """
+    means = values.mean(axis=0)
+    deviations = values - means
+    spreads = deviations.std(axis=0, ddof=1)
+    spreads = np.where(spreads > _EQUAL * np.abs(values).max(axis=0), spreads, 0)
+    return means, spreads, np.asarray(((deviations / np.where(spreads > 0, spreads, 1)) ** 3).mean(axis=0))
 
 
 def least_t(skewness: Floats, articles: int) -> Floats:
