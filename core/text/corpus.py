@@ -200,16 +200,33 @@ def _after(spec: DatasetSpec) -> str:
 def load_split(repository: str, config: str | None, split: str, revision: str | None, streaming: bool) -> Any:
     """One split of a Hub dataset (or of a local folder in the Hub's layout) as a `datasets` object of rows.
 
+    `datasets` prefers a folder of the repository's name, and without the Hub it takes the newest that it has in its
+    cache, whatever commit that is of. Where a `revision` is given, neither is taken for it.
+
     Raises:
-        CorpusError: the dataset, configuration or split cannot be had.
+        CorpusError: the dataset, configuration or split cannot be had, or it would be another revision.
     """
     import datasets  # with pandas and pyarrow, which a file need not wait for
 
     try:
-        return datasets.load_dataset(repository, config, split=split, revision=revision, streaming=streaming)
+        builder = datasets.load_dataset_builder(repository, config, revision=revision)
+        if revision in (None, builder.hash):
+            if streaming:
+                return builder.as_streaming_dataset(split=split)
+            builder.download_and_prepare()
+            return builder.as_dataset(split=split)
     # RuntimeError: the repository has a script, which `datasets` no longer runs. NotImplementedError is one, too.
     except (*HUB_FAILURES, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
         raise CorpusError(
             f"The Hub dataset {repository} (configuration {config}, split {split}, revision {revision}) "
             f"cannot be loaded: {error}"
         ) from error
+    if os.path.isdir(repository):
+        raise CorpusError(
+            f"The folder {os.path.abspath(repository)} would be read in place of the Hub's dataset {repository}: "
+            "start NWS in another folder, or name a file of it."
+        )
+    raise CorpusError(
+        f"The Hub cannot be reached, and the newest of {repository} in the cache is commit {builder.hash}, not "
+        f"{revision}. Try again with a network, or name the commit that is there: {repository}@{builder.hash}"
+    )
