@@ -53,6 +53,7 @@ class Reusable:
         arithmetic: how the workers of all sources multiplied.
         answered_by: the model that must have answered, of an endpoint.
         system_fingerprint: what must have run it, as the endpoint says; of one that does not say, None.
+        is_assumed: whether nobody knows yet that the run's own workers multiply so, too.
     """
 
     sources: Mapping[str, frozenset[str]]
@@ -60,6 +61,7 @@ class Reusable:
     arithmetic: str
     answered_by: str | None = None
     system_fingerprint: str | None = None
+    is_assumed: bool = False
 
 
 def _lists(*names: str) -> list[BindParameter[str]]:

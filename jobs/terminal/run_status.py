@@ -123,8 +123,10 @@ def print_status(
     if run.address:
         line("submitted to", run.address)
     line("device", run.device or "-")
+    # Where all rows are copies, no worker has told.
+    of = " (of the copied rows; no worker of this run has computed any)" if 0 < run.summaries == run.reused else ""
     for arithmetic in run.arithmetic:
-        line("arithmetic", arithmetic)
+        line("arithmetic", arithmetic + of)
     line("code", run.code_version)
     line("seed", ", ".join(map(str, run.recipe.get("seeds", [run.seed]))))
     for policy in policies:
