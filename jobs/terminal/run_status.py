@@ -124,9 +124,9 @@ def print_status(
         line("submitted to", run.address)
     line("device", run.device or "-")
     # Where all rows are copies, no worker has told.
-    of = " (of the copied rows; no worker of this run has computed any)" if 0 < run.summaries == run.reused else ""
-    for arithmetic in run.arithmetic:
-        line("arithmetic", arithmetic + of)
+    of_copies = " (of the copied rows: this run has computed none)" if 0 < run.summaries == run.reused else ""
+    for number, arithmetic in enumerate(run.arithmetic):
+        line("arithmetic", arithmetic + (of_copies if number == 0 else ""))
     line("code", run.code_version)
     line("seed", ", ".join(map(str, run.recipe.get("seeds", [run.seed]))))
     for policy in policies:

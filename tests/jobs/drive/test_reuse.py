@@ -239,7 +239,7 @@ def test_where_all_is_copied_it_is_said_that_no_worker_has_told_how_it_multiplie
     store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assumed = "It is assumed that this run's machines multiply as theirs did (NEON): only workers can tell"
-    of_copies = "arithmetic   NEON (of the copied rows; no worker of this run has computed any)"
+    of_copies = "arithmetic   NEON (of the copied rows: this run has computed none)"
     multiply(monkeypatch, "NEON")
     computed, _ = drive(store, pinned_to(file, limit=8))
     here, _ = drive(store, pinned_to(file, limit=8))
