@@ -13,7 +13,7 @@ from core.errors import CorpusError, RecipeError
 from core.hub import HUB_FAILURES, is_repository_name, resolve_commit
 from core.registry import did_you_mean
 from core.text.article_rows import ArticleRows, KnownArticles, changed, read_once, stream
-from core.text.files import SUFFIXES, LocatedRow, content_sha256, is_data_file, is_file, read_rows
+from core.text.files import SUFFIXES, LocatedRow, content_sha256, is_data_file, is_file, path_from_anywhere, read_rows
 from core.text.rows import Fields, recognise_fields
 from core.types import Article
 
@@ -130,7 +130,7 @@ def _open_file(path: Path, name: str, spec: DatasetSpec) -> Corpus:
 
     # Hashed before and after: the revision is that of what was read, not of what came to lie there meanwhile.
     require_unchanged()
-    pinned_name = name if name in BUNDLED else str(path.resolve())
+    pinned_name = name if name in BUNDLED else str(path_from_anywhere(path))
     return Corpus(name, pinned_name, "all", revision, len(known.ids), known.read, require_unchanged, known)
 
 
