@@ -176,7 +176,7 @@ class Result:
 
     def _numbers(self, metric: str, to: str = "report") -> Numbers:
         chosen = find_metric(metric, to, self.info)
-        return analyse(self.info, self._store.points(self.info.id, metrics_read(chosen)), chosen)
+        return analyse(self.info, self._store.points(self.info.id, metrics_read(chosen, self.info)), chosen)
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
         ids = iter(self._store.article_keys(self.info.id))

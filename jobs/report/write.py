@@ -159,7 +159,7 @@ def _report_sweep(
     store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, where: str
 ) -> ReportFiles:
     with busy("Reading summaries"):
-        points = store.points(run.id, metrics_read(metric))
+        points = store.points(run.id, metrics_read(metric, run))
     files = write_sweep_report(run, points, out_dir, console, metric, where)
     print_asked(store, run, console)
     return files

@@ -26,6 +26,7 @@ from jobs.store.runs import (
 from jobs.store.tables import (
     ArticleRow,
     Base,
+    ContentKeptRow,
     EpisodeRow,
     FailureRow,
     LogLineRow,
@@ -34,6 +35,7 @@ from jobs.store.tables import (
     RunBestRow,
     RunMeanRow,
     RunRow,
+    SmallestNRow,
     SummaryRow,
     SystemRow,
     UpdateRow,
@@ -41,7 +43,7 @@ from jobs.store.tables import (
 
 # What refers to another table comes before it.
 _OF_A_RUN: tuple[type[Base], ...] = (
-    *(LogLineRow, ProgressRow, RunMeanRow, RunBestRow, FailureRow, SummaryRow),
+    *(LogLineRow, ProgressRow, RunMeanRow, RunBestRow, ContentKeptRow, SmallestNRow, FailureRow, SummaryRow),
     *(EpisodeRow, UpdateRow, PolicyRow, SystemRow),
 )
 _WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow)

@@ -3,6 +3,8 @@
 While a run goes on, the views compute their means from its summaries (`live_means` and `live_best_n`, see
 `jobs.store.views`). When it has ended, they are stored, a piece at a time, so that no other writer waits for a large
 run. The views compute them until all are stored, and again once a driver takes the run.
+
+With them it is stored what the systems keep of the content, which no view computes while a run goes on.
 """
 
 from collections.abc import Collection, Generator, Mapping
@@ -15,12 +17,13 @@ from sqlalchemy import Connection, Float, case, cast, column, delete, func, or_,
 from core.metrics.specs import F1S
 from jobs.store.database import Database, reads
 from jobs.store.engine import insert_new
-from jobs.store.tables import Base, RunBestRow, RunMeanRow, RunRow, SummaryRow
+from jobs.store.tables import Base, ContentKeptRow, RunBestRow, RunMeanRow, RunRow, SmallestNRow, SummaryRow
 
 ROWS_AT_ONCE = 10_000
 """Of a transaction: SQLite inserts them in less than 0.1 s."""
 
 _LIVE: dict[type[Base], str] = {RunMeanRow: "live_means", RunBestRow: "live_best_n"}
+_KEPT: tuple[type[Base], ...] = (ContentKeptRow, SmallestNRow)
 
 Piece: TypeAlias = tuple[type[Base], list[dict[str, Any]]]
 """Rows of one table."""
@@ -140,6 +143,8 @@ def keep_means(store: Database, run_id: str) -> None:
 
 def live_pieces(connection: Connection, run_id: str) -> Generator[Piece, None, None]:
     """The rows to store for a run, in pieces."""
+    from jobs.store.kept import kept_rows  # and with it NumPy, for which `nws ls` must not wait
+
     for stored_table, live in _LIVE.items():
         names = stored_table.__table__.columns.keys()
         view = table(live, *map(column, names))
@@ -147,11 +152,28 @@ def live_pieces(connection: Connection, run_id: str) -> Generator[Piece, None, N
         with connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE}) as result:
             for rows in result.mappings().partitions():
                 yield stored_table, [dict(row) for row in rows]
+    yield from kept_rows(connection, run_id).items()
+
+
+def keep_content(store: Database, run_id: str) -> None:
+    """Store anew what the systems of a run keep, if it has ended: its summaries were scored after that."""
+    from jobs.store.kept import kept_rows
+
+    with store.reading() as reader:
+        epoch = reader.execute(select(RunRow.driver_epoch).where(RunRow.id == run_id, RunRow.means_kept)).scalar()
+        rows = {} if epoch is None else kept_rows(reader, run_id)
+    if epoch is None:
+        return
+    with store.writing() as writer:
+        if set_kept(writer, run_id, epoch, True):
+            for stored_table, of_table in rows.items():
+                writer.execute(delete(stored_table).where(stored_table.__table__.columns["run_id"] == run_id))
+                insert_new(writer, stored_table, of_table)
 
 
 def forget_means(connection: Connection, run_id: str) -> None:
     """Remove the rows that were stored when the run ended before."""
-    for stored_table in _LIVE:
+    for stored_table in (*_LIVE, *_KEPT):
         connection.execute(delete(stored_table).where(stored_table.__table__.columns["run_id"] == run_id))
 
 

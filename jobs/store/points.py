@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Row, select
+from sqlalchemy import ColumnElement, Connection, Row, null, select
 
 from core.analysis import METRICS, Metric, Points
 from core.analysis.points import text_keys
@@ -26,7 +26,9 @@ def read_points(
     metrics: Sequence[Metric] | None,
     repeated_words: bool,
     only_systems: Sequence[str] | None = None,
+    texts: bool = True,
 ) -> Points:
+    """The points of a run; without `texts`, which take most of the time, all are `NO_TEXT`."""
     metrics = METRICS if metrics is None else metrics
     systems: dict[str, int] = {}
     articles: dict[str, int] = {}
@@ -35,7 +37,7 @@ def read_points(
         SummaryRow.article_id,
         SummaryRow.n,
         SummaryRow.words,
-        SummaryRow.text,
+        SummaryRow.text if texts else null(),
         *map(_score, metrics),
     ]
     query = select(*columns).where(SummaryRow.run_id == run_id)

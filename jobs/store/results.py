@@ -104,14 +104,16 @@ class Results(Database):
         *,
         repeated_words: bool = False,
         systems: Sequence[str] | None = None,
+        texts: bool = True,
     ) -> "Points":
         """Every summary of a run, or of these `systems`, with its scores in `metrics` (all).
 
-        With `repeated_words`, it says how much of each text repeats, too.
+        With `repeated_words`, it says how much of each text repeats, too. Without `texts` no texts are compared, which
+        is faster.
         """
         from jobs.store.points import read_points
 
-        return read_points(connection, run_id, metrics, repeated_words, systems)
+        return read_points(connection, run_id, metrics, repeated_words, systems, texts)
 
 
 def _summarized(run_id: str) -> Select[str]:

@@ -224,6 +224,50 @@ class RunBestRow(Base):
     bertscore_f1: Mapped[float]
 
 
+class ContentKeptRow(Base):
+    """Of a run that has ended: the share of the content that a system keeps at n words, see `core.analysis.content_kept`.
+
+    `share`, with its 95 % interval from `low` to `high`, is a mean over `articles`: of what the references hold
+    (`of` = 'reference'), of what another person keeps of it ('person'), or of what the system's own longest n keeps
+    ('longest'). `n` is 0 for summaries of a system's own length.
+    """
+
+    __tablename__ = "content_kept"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    dataset: Mapped[str] = mapped_column(primary_key=True)
+    system: Mapped[str] = mapped_column(primary_key=True)
+    kind: Mapped[str]
+    of: Mapped[str] = mapped_column(primary_key=True)
+    n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    share: Mapped[float]
+    low: Mapped[float | None]
+    high: Mapped[float | None]
+    articles: Mapped[int]
+
+
+class SmallestNRow(Base):
+    """Of a run that has ended: the smallest n from which on a system keeps the share `x`, see `SmallestN`.
+
+    The longest n of the system is `longest`. What is null is beyond it: `n`, an end of its interval, or the claimed n.
+    """
+
+    __tablename__ = "smallest_n"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    dataset: Mapped[str] = mapped_column(primary_key=True)
+    system: Mapped[str] = mapped_column(primary_key=True)
+    kind: Mapped[str]
+    of: Mapped[str] = mapped_column(primary_key=True)
+    longest: Mapped[int]
+    x: Mapped[float] = mapped_column(primary_key=True)
+    n: Mapped[int | None]
+    low: Mapped[int | None]
+    high: Mapped[int | None]
+    claimed: Mapped[int | None]
+    articles_for_one_step: Mapped[int | None]
+
+
 class LogLineRow(Base):
     """Something a driver said about its run, in the order of `number`."""
 

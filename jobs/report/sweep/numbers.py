@@ -21,11 +21,14 @@ from core.analysis import (
     sweep_curves,
     uncut_scores,
 )
+from core.analysis.content_kept import KEPT
 from core.errors import StoreError
 from core.metrics.specs import F1S
 from jobs.report.numbers import RunNumbers, SweepScore, interval_columns, kind_flags, short_by_length, short_json
+from jobs.report.sweep.kept import KeptNumbers, kept_json, kept_numbers
 from jobs.store import RunInfo
 from jobs.terminal.columns import ColumnSpec
+from jobs.terminal.metrics import metrics_of
 
 VS_LEAD: tuple[Metric, ...] = F1S
 """The metrics in which systems are compared with `lead`."""
@@ -40,6 +43,7 @@ class Numbers(RunNumbers[SweepScore]):
         vs_lead: the comparisons of `nws compare RUN`, every system minus `lead`, by metric (`metric` and others). Empty
             in a run without `lead`.
         same_texts: how often two systems wrote the same text.
+        kept: how much of the content is kept.
     """
 
     curves: tuple[Curve, ...]
@@ -47,6 +51,7 @@ class Numbers(RunNumbers[SweepScore]):
     uncut: tuple[Uncut, ...]
     vs_lead: Mapping[Metric, tuple[Comparison, ...]]
     same_texts: tuple[SameText, ...]
+    kept: KeptNumbers
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -79,8 +84,14 @@ def curve_columns(numbers: Numbers) -> tuple[ColumnSpec[SweepScore], ...]:
     )
 
 
-def metrics_read(metric: Metric) -> tuple[Metric, ...]:
-    """The metrics that the report about `metric` needs of every point."""
+def metrics_read(metric: Metric, run: RunInfo) -> tuple[Metric, ...]:
+    """The metrics that the report of a run about `metric` needs of every point."""
+    kept = [KEPT] * (KEPT in metrics_of([run]))
+    return tuple(dict.fromkeys((*compared_metrics(metric), *kept)))
+
+
+def compared_metrics(metric: Metric) -> tuple[Metric, ...]:
+    """The metrics in which the report about `metric` compares systems with `lead`."""
     return VS_LEAD if metric in VS_LEAD else (metric, *VS_LEAD)
 
 
@@ -106,8 +117,9 @@ def analyse(run: RunInfo, points: Points | Iterable[Point], metric: Metric = "be
         curves=curves,
         magic_numbers=magic,
         uncut=uncut_scores(points, metric),
-        vs_lead=compare_by_metric(points, points, pairs, metrics_read(metric)),
+        vs_lead=compare_by_metric(points, points, pairs, compared_metrics(metric)),
         same_texts=same_texts(points),
+        kept=kept_numbers(points),
         short=short_by_length(points),
     )
 
@@ -138,6 +150,7 @@ def report_json(numbers: Numbers) -> dict[str, Any]:
     """The report as plain JSON values. Intervals are 95 % Student's t intervals over articles."""
     return {
         **numbers.head_json(),
+        "kept": kept_json(numbers.kept),
         "curves": [_with_flags(curve) for curve in numbers.curves],
         "magic_numbers": [_magic_json(number) for number in numbers.magic_numbers],
         "uncut": [_with_flags(uncut) for uncut in numbers.uncut],

@@ -1,4 +1,4 @@
-"""A sweep in the terminal: which n to choose, then scores by n. Made for any width, with or without colour."""
+"""A sweep in the terminal: how many words keep how much, where choosing words pays most, then scores by n. Made for any width, with or without colour."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,6 +11,7 @@ from jobs.report.numbers import SweepScore, short_note
 from jobs.report.printed_means import mean_cell, print_answer, print_key, print_run
 from jobs.report.sweep.answer import headline, sentences, verdict_lengths, what_is_known
 from jobs.report.sweep.numbers import Numbers
+from jobs.report.sweep.printed_kept import print_kept, print_kept_notes
 from jobs.store import AskedWords, RunInfo, Store, TokensUsed
 from jobs.terminal.caution import NOT_EQUAL
 from jobs.terminal.columns import Column, ColumnSpec, print_table
@@ -30,10 +31,13 @@ def print_tables(numbers: Numbers, console: Console, where: str = "") -> None:
 
     `where` is appended to the commands it names, so that they find the run: such as ` --store URL`.
     """
+    print_kept(numbers.kept, numbers.scored, numbers.run, console, where)
+    print_kept_notes(numbers.kept, console)
+    console.print()
     print_run(numbers, f"seed {numbers.run.seed}", console, where)
     for dataset in numbers.scored:
         answer = headline(numbers, dataset), sentences(numbers, dataset), what_is_known(numbers, dataset)
-        print_answer(console, f"{dataset}: which n?", *answer)
+        print_answer(console, f"{dataset}: where choosing words pays most", *answer)
     for dataset in numbers.datasets:
         if dataset in numbers.scored:
             _print_curves(dataset, numbers, console)

@@ -1,0 +1,102 @@
+"""What a report of a sweep knows of content kept: shares by n, the smallest n for a share, and as JSON."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from core.analysis import Point, Points, Uncut, uncut_scores
+from core.analysis.content_kept import KEPT, Ceiling, ContentKept, SmallestN, content_kept
+from jobs.report.numbers import kind_flags
+
+Edge: TypeAlias = Literal["longest", "shortest", "only"]
+"""Where an answer lies at an end of the n tried, so that another n may be the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptNumbers:
+    """What the systems of a run keep.
+
+    Attributes:
+        is_scored: whether the run has the metric at all. A summary may lack it even then (see `core.metrics.specs`).
+        of_systems: by dataset, system and ceiling.
+        uncut: what summaries of their own length keep, such as another person's whole one.
+    """
+
+    is_scored: bool
+    of_systems: tuple[ContentKept, ...] = ()
+    uncut: tuple[Uncut, ...] = ()
+
+    def of(self, dataset: str) -> dict[str, dict[Ceiling, ContentKept]]:
+        """By system and ceiling."""
+        by_system: dict[str, dict[Ceiling, ContentKept]] = {}
+        for kept in self.of_systems:
+            if kept.dataset == dataset:
+                by_system.setdefault(kept.system, {})[kept.of] = kept
+        return by_system
+
+    def uncut_of(self, dataset: str) -> dict[str, Uncut]:
+        """By system."""
+        return {uncut.system: uncut for uncut in self.uncut if uncut.dataset == dataset}
+
+
+def kept_numbers(points: Points | Iterable[Point]) -> KeptNumbers:
+    """What there is to say of points, with or without the metric.
+
+    Raises:
+        StoreError: the points are not those of one run.
+    """
+    points = Points.of(points)
+    if KEPT not in points.scores:
+        return KeptNumbers(is_scored=False)
+    scored = points.take(~np.isnan(points.scores[KEPT]))
+    return KeptNumbers(True, content_kept(scored), uncut_scores(scored, KEPT))
+
+
+def smallest_of(kept: ContentKept) -> dict[float, SmallestN]:
+    """By share."""
+    return {smallest.x: smallest for smallest in kept.smallest}
+
+
+def edge_of(kept: ContentKept, n: int | None) -> Edge | None:
+    """At which end of the n tried an answer lies. No n is shorter than 1 word."""
+    if n is None:
+        return None
+    if len(kept.lengths) == 1:
+        return "only"
+    if n == kept.longest:
+        return "longest"
+    return "shortest" if n == kept.lengths[0].n > 1 else None
+
+
+def kept_json(numbers: KeptNumbers) -> list[dict[str, Any]]:
+    """For each dataset, system and ceiling, as plain JSON values. Shares are of the ceiling: 1 is all of it."""
+    return [
+        {
+            "dataset": kept.dataset,
+            "system": kept.system,
+            **kind_flags(kept.kind),
+            "of": kept.of,
+            "longest": kept.longest,
+            "articles": kept.articles,
+            "dropped": kept.dropped,
+            "lengths": [
+                {"n": at.n, "share": at.share.mean, "low": at.share.low, "high": at.share.high, "articles": at.articles}
+                for at in kept.lengths
+            ],
+            "smallest_n": {f"{smallest.x:g}": _smallest_json(kept, smallest) for smallest in kept.smallest},
+        }
+        for kept in numbers.of_systems
+    ]
+
+
+def _smallest_json(kept: ContentKept, smallest: SmallestN) -> Mapping[str, Any]:
+    return {
+        "n": smallest.n,
+        "low": smallest.low,
+        "high": smallest.high,
+        "claimed": smallest.claimed,
+        "at": edge_of(kept, smallest.n),
+        "articles_for_one_step": smallest.articles_for_one_step,
+    }

@@ -1,0 +1,234 @@
+"""How many words keep how much, how sure, and what next? In plain sentences, for the terminal, pages and Python alike.
+
+Each sentence comes with what it is about: a system, or one of `COMPARED` and `NEXT`.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from core.analysis import LEAD, RANDOM, Interval, Uncut
+from core.analysis.content_kept import FEWEST_ARTICLES, PERSON, Ceiling, ContentKept, Share, SmallestN
+from jobs.report.sweep.kept import KeptNumbers, edge_of, smallest_of
+from jobs.terminal.numerals import counted, listed
+
+COMPARED, NEXT = "To compare", "Next"
+REFERENCE_WORDS, OTHER_ARTICLE = "reference-words", "other-article"
+"""Systems that are rulers: the first words of the reference, and of another article's reference."""
+WHAT_IT_IS = (
+    "Content kept is how far a summary comes from what a text about something else shares with the reference (0 %) to "
+    "all of the reference (100 %). It does not see what is true: inserting “not” keeps 99 %, changed numbers 98 %."
+)
+HOW_SURE = (
+    "In brackets: 95 % intervals over articles. “Shown from n” is a claim: n and all longer n keep that share, which "
+    "is wrong in at most 5 % of studies."
+)
+_MOST_SYSTEMS = 3
+_HALF = 0.5
+_OWN = 0.8
+_NAMED = {0.25: "a quarter", _HALF: "half"}
+
+ByCeiling: TypeAlias = Mapping[Ceiling, ContentKept]
+Sentence: TypeAlias = tuple[str, str]
+
+
+def not_scored(run: str, where: str = "") -> str:
+    """What to say of a run without the metric. `where` is what `nws` needs to find the run."""
+    return f"This run does not say how much of the content is kept. Score it: nws add-metric {run} kept{where}"
+
+
+def sentences(numbers: KeptNumbers, dataset: str, most: int = _MOST_SYSTEMS) -> tuple[Sentence, ...]:
+    """The best systems of a dataset, what to compare them with, and what to do next: at most `most` + 2 sentences."""
+    by_system = numbers.of(dataset)
+    ranked = ranked_systems(numbers, dataset)
+    if not ranked:
+        return ((NEXT, "No summary here has a score of content kept: it takes references of other articles, too."),)
+    said = [(system, _of_system(by_system[system], is_first=i == 0)) for i, system in enumerate(ranked[:most])]
+    best = by_system[ranked[0]]["reference"]
+    rulers = " ".join(_rulers(by_system, numbers.uncut_of(dataset), best, ranked[:most]))
+    steps = " ".join(_steps(ranked[0], by_system[ranked[0]], left_out=len(ranked) - most))
+    return (*said, *[(COMPARED, rulers)] * bool(rulers), *[(NEXT, steps)] * bool(steps))
+
+
+def ranked_systems(numbers: KeptNumbers, dataset: str) -> tuple[str, ...]:
+    """Systems that one can choose, or controls if there are none: what keeps most at the longest common n first."""
+    by_system = numbers.of(dataset)
+    for kind in ("system", "control"):
+        chosen = {
+            system: {at.n: at.share.mean for at in held["reference"].lengths}
+            for system, held in by_system.items()
+            if held["reference"].kind == kind and system != OTHER_ARTICLE
+        }
+        if chosen:
+            common = set.intersection(*(set(shares) for shares in chosen.values()))
+            at = {system: shares[max(common or shares)] for system, shares in chosen.items()}
+            return tuple(sorted(chosen, key=lambda system: (-at[system], system)))
+    return ()
+
+
+def basis(numbers: KeptNumbers, dataset: str) -> str:
+    """How many articles at which n, and which have been left out: for a heading."""
+    held = [kept["reference"] for kept in numbers.of(dataset).values()]
+    if not held:
+        return ""
+    fewest, most = min(kept.articles for kept in held), max(kept.articles for kept in held)
+    size = counted(most, "article") if fewest == most else f"{fewest} to {counted(most, 'article')}"
+    lengths = sorted({at.n for kept in held for at in kept.lengths})
+    span = f"n = {lengths[0]}" if len(lengths) == 1 else f"{len(lengths)} n from {lengths[0]} to {lengths[-1]}"
+    dropped = max(kept.dropped for kept in held)
+    left_out = f"; left out: at most {counted(dropped, 'article')} of a system, for lack of an n" if dropped else ""
+    return f"{size}, {span}{left_out}"
+
+
+def share_text(share: float, places: int = 0) -> str:
+    """Of 100: "41 %"; no "-0 %"."""
+    return f"{round(100 * share, places) + 0.0:.{places}f} %"
+
+
+def share_interval_text(interval: Interval) -> str:
+    """Its ends, with a decimal where they would be the same without: "38–43 %"; "" where there is none."""
+    if interval.low is None or interval.high is None:
+        return ""
+    for places in (0, 1):
+        low, high = (f"{round(100 * end, places) + 0.0:.{places}f}" for end in (interval.low, interval.high))
+        if low != high:
+            break
+    return f"{low} to {high} %" if interval.low < 0 else f"{low}–{high} %"
+
+
+def called(x: float) -> str:
+    """A share in words: "half", "80 %"."""
+    return _NAMED.get(x, share_text(x))
+
+
+def smallest_text(kept: ContentKept, smallest: SmallestN) -> str:
+    """From which n on a share is kept, and how sure: "from 11 words on (9–11; shown from 11)"."""
+    edge = edge_of(kept, smallest.n)
+    if smallest.n is None:
+        beyond = "" if smallest.low is None else f", though perhaps from {smallest.low} on"
+        return f"not with {_words(kept.longest)}{beyond}"
+    where = f"from {_words(smallest.n)} on"
+    if edge == "longest":
+        where = f"only with {_words(smallest.n)}, the longest tried; try longer"
+    elif edge == "shortest":
+        where = f"already with {_words(smallest.n)}, the shortest tried; try shorter"
+    elif edge == "only":
+        where = f"with {_words(smallest.n)}, the only n tried"
+    return f"{where} ({_sure(kept, smallest)})"
+
+
+def _sure(kept: ContentKept, smallest: SmallestN) -> str:
+    if kept.articles < FEWEST_ARTICLES:
+        return "no claim with so few articles"
+    low, high = (str(end) if end is not None else f"over {kept.longest}" for end in (smallest.low, smallest.high))
+    span = low if low == high else f"{low}–{high}" if smallest.high is not None else f"{low} to {high}"
+    shown = "not shown" if smallest.claimed is None else f"shown from {smallest.claimed}"
+    return f"{span}; {shown}"
+
+
+def _words(n: int) -> str:
+    return counted(n, "word")
+
+
+def _of_system(held: ByCeiling, *, is_first: bool) -> str:
+    told = _told(held["reference"].lengths)
+    shares = [
+        f"{_words(at.n) if i == 0 else at.n} {'keeps' if at.n == 1 else 'keep'} {share_text(at.share.mean)}"
+        for i, at in enumerate(told)
+    ]
+    if is_first:
+        shares[0] += " of the reference's content"
+    interval = share_interval_text(told[-1].share)
+    shares[-1] += f" ({interval})" if interval else ""
+    if "person" in held:
+        shares[-1] += f", which is {share_text(held['person'].lengths[-1].share.mean)} of what another person keeps"
+    return " ".join((f"{', '.join(shares)}.", *_thresholds(held)))
+
+
+def _told(lengths: Sequence[Share]) -> list[Share]:
+    """About a seventh and a third of the longest n, and the longest: the share rises fast first."""
+    longest = lengths[-1].n
+    near = (min(lengths, key=lambda at: (abs(at.n - part), at.n)) for part in (longest / 7, longest / 3, longest))
+    return list({at.n: at for at in near}.values())
+
+
+def _thresholds(held: ByCeiling) -> Iterator[str]:
+    """From which n on a share worth naming is kept: of the reference, of a person's, or of the own longest n."""
+    kept = held["reference"]
+    reached = [smallest for smallest in kept.smallest if smallest.n is not None and smallest.x >= _HALF]
+    if reached:
+        yield f"{_capital(called(reached[-1].x))}: {smallest_text(kept, reached[-1])}."
+    else:
+        half = smallest_of(kept)[_HALF]
+        perhaps = "" if half.low is None else f", though {half.low} may"
+        yield f"No n up to {kept.longest} keeps half{perhaps}."
+    if person := held.get("person"):
+        of_person = [smallest for smallest in person.smallest if smallest.n is not None]
+        if of_person:
+            yield f"{_capital(called(of_person[-1].x))} of what a person keeps: {smallest_text(person, of_person[-1])}."
+    elif (own := held.get("longest")) and len(own.lengths) > 1:
+        what = f"{share_text(_OWN)} of what its own {own.longest} words keep"
+        yield f"{what}: {smallest_text(own, smallest_of(own)[_OWN])}."
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _rulers(
+    by_system: Mapping[str, ByCeiling], uncut: Mapping[str, Uncut], best: ContentKept, told: Sequence[str]
+) -> Iterator[str]:
+    """What random words keep, the first words, the reference's own, and another person's summary."""
+    at_longest = {
+        system: {at.n: at.share.mean for at in held["reference"].lengths}.get(best.longest)
+        for system, held in by_system.items()
+        if system not in told
+    }
+    names = {
+        RANDOM: f"{best.longest} random words",
+        LEAD: "the article's first",
+        OTHER_ARTICLE: "the nearest other article's",
+        REFERENCE_WORDS: "the reference's own first",
+    }
+    found = [(name, share) for system, name in names.items() if (share := at_longest.get(system)) is not None]
+    shares = [f"{name}{' keep' * (i == 0)} {share_text(share)}" for i, (name, share) in enumerate(found)]
+    if shares:
+        half = _half_of_reference_words(by_system)
+        yield f"{_capital(listed(shares))}{half}."
+    if person := uncut.get(PERSON):
+        interval = share_interval_text(person.score)
+        yield f"Another person's whole summary keeps {share_text(person.score.mean)}{f' ({interval})' * bool(interval)}."
+
+
+def _half_of_reference_words(by_system: Mapping[str, ByCeiling]) -> str:
+    held = by_system.get(REFERENCE_WORDS)
+    half = None if held is None else smallest_of(held["reference"])[_HALF].n
+    return "" if half is None else f" (half from {half} on)"
+
+
+def _steps(system: str, held: ByCeiling, left_out: int) -> Iterator[str]:
+    """What would tell more of the best system."""
+    kept, lengths = held["reference"], held["reference"].lengths
+    if len(lengths) == 1:
+        yield f"Only n = {kept.longest} was tried: try shorter and longer n."
+    elif smallest_of(kept)[_HALF].n is None:
+        yield f"Longer n than {kept.longest} would tell where half is kept."
+    if kept.articles < FEWEST_ARTICLES:
+        yield f"With {counted(kept.articles, 'article')} no n is claimed: take at least {FEWEST_ARTICLES}."
+    elif answer := _narrowed(held):
+        n, articles = answer
+        yield f"About {articles:,} articles would narrow the {_words(n)} of {system} to one step of n."
+    if left_out > 0:
+        yield f"The other {counted(left_out, 'system')}: nws report."
+
+
+def _narrowed(held: ByCeiling) -> tuple[int, int] | None:
+    """The last n that `_thresholds` names, and how many articles would narrow it; None where it is narrow."""
+    kept = held.get("person") or held.get("longest") or held["reference"]
+    reached = [smallest for smallest in kept.smallest if smallest.n is not None]
+    named = reached[-1:] if kept.of == "person" else [smallest for smallest in reached if smallest.x == _OWN]
+    for smallest in named:
+        needed = smallest.articles_for_one_step
+        if smallest.n is not None and needed is not None and needed > kept.articles:
+            return smallest.n, round(needed, 1 - math.floor(math.log10(needed)))
+    return None

@@ -1,0 +1,34 @@
+"""How many words keep how much, in the terminal: after every sweep, and first in its report."""
+
+from rich.console import Console
+
+from jobs.report.sweep import kept_answer
+from jobs.report.sweep.kept import KeptNumbers, kept_numbers
+from jobs.store import RunInfo, Store
+from jobs.terminal.table_style import print_line, print_sentence, print_title
+
+
+def print_kept(numbers: KeptNumbers, datasets: tuple[str, ...], run: RunInfo, console: Console, where: str) -> None:
+    """Print the answer of each dataset, in at most five lines. `where` is what `nws` needs to find the run."""
+    if not numbers.is_scored:
+        print_line(console, kept_answer.not_scored(run.id, where))
+        return
+    for dataset in datasets:
+        basis = kept_answer.basis(numbers, dataset)
+        print_title(console, f"{dataset}: how many words keep how much?{f' ({basis})' * bool(basis)}")
+        for name, sentence in kept_answer.sentences(numbers, dataset):
+            print_sentence(console, name, sentence)
+
+
+def print_kept_notes(numbers: KeptNumbers, console: Console) -> None:
+    """Print how to read these answers."""
+    if numbers.of_systems:
+        console.print()
+        for note in (kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS):
+            print_line(console, note, style="dim")
+
+
+def print_kept_of_run(store: Store, run: RunInfo, console: Console, where: str) -> None:
+    """Read a run's scores of content kept, and print the answers."""
+    numbers = kept_numbers(store.kept_points(run))
+    print_kept(numbers, tuple(sorted({kept.dataset for kept in numbers.of_systems})), run, console, where)

@@ -1,0 +1,96 @@
+"""What the systems of a run that has ended keep of the content is stored, as the analysis says it."""
+
+import pytest
+
+from core.analysis.content_kept import KEPT, content_kept
+from core.types import Article, BundleResult
+from jobs.store.means import keep_content
+
+ARTICLES = [Article(dataset, "test", str(i), f"{dataset} {i}", ("r",)) for dataset in ("a", "b") for i in range(14)]
+
+
+@pytest.fixture
+def scored(store, run, summary):
+    """A run with scores of content kept in two datasets, at two n and uncut."""
+    made = [summary(article, system, n) for article in ARTICLES for system in ("lead", "mini") for n in (0, 3, 5)]
+    store.writer(*run).record([(ARTICLES, BundleResult(tuple(made), ()))])
+    return run
+
+
+def rows(store, sql):
+    with store.query(sql) as answer:
+        return list(answer.rows)
+
+
+def counts(store):
+    return rows(store, "SELECT (SELECT COUNT(*) FROM content_kept), (SELECT COUNT(*) FROM smallest_n)")[0]
+
+
+@pytest.mark.parametrize("state", ["done", "failed", "interrupted"])
+def test_a_run_that_has_ended_has_the_answer_of_the_analysis(store, scored, state):
+    assert counts(store) == (0, 0)
+    store.writer(*scored).finish(state)
+    found = content_kept(store.points(scored[0], (KEPT,)))
+    assert rows(
+        store, "SELECT dataset, system, of, n, share, low, high, articles FROM content_kept WHERE n > 0 ORDER BY 1, 2, 3, 4"
+    ) == sorted(
+        (kept.dataset, kept.system, kept.of, at.n, at.share.mean, at.share.low, at.share.high, at.articles)
+        for kept in found
+        for at in kept.lengths
+    )
+    smallest = rows(
+        store, "SELECT dataset, system, kind, of, longest, x, n, low, high, claimed FROM smallest_n ORDER BY 1, 2, 4, 6"
+    )
+    assert smallest == [
+        (kept.dataset, kept.system, kept.kind, kept.of, kept.longest, at.x, at.n, at.low, at.high, at.claimed)
+        for kept in sorted(found, key=lambda kept: (kept.dataset, kept.system, kept.of))
+        for at in kept.smallest
+    ]
+
+
+def test_summaries_of_their_own_length_are_there_as_n_0(store, scored):
+    store.writer(*scored).finish("done")
+    found = rows(store, "SELECT dataset, system, of, articles FROM content_kept WHERE n = 0 ORDER BY 1, 2")
+    assert found == [(dataset, system, "reference", 14) for dataset in ("a", "b") for system in ("lead", "mini")]
+
+
+def test_a_run_that_goes_on_again_has_no_answer(store, scored, summary):
+    store.writer(*scored).finish("interrupted")
+    before = counts(store)
+    assert all(before)
+    epoch = store.claim_run(scored[0], "host-b", 12)
+    assert counts(store) == (0, 0)
+    store.writer(scored[0], epoch).finish("done")
+    assert counts(store) == before
+
+
+def test_a_run_without_the_metric_has_none(store, scored):
+    with store.writing() as connection:
+        connection.exec_driver_sql("UPDATE runs SET signatures = '{}'")
+    store.writer(*scored).finish("done")
+    assert counts(store) == (0, 0)
+
+
+def test_summaries_that_lack_the_score_count_as_if_they_were_not_there(store, scored):
+    with store.writing() as connection:
+        connection.exec_driver_sql("UPDATE summaries SET kept = NULL WHERE system = 'lead'")
+    store.writer(*scored).finish("done")
+    assert {system for (system,) in rows(store, "SELECT DISTINCT system FROM content_kept")} == {"mini"}
+
+
+def test_texts_that_are_scored_when_the_run_has_ended_give_an_answer_then(store, scored):
+    with store.writing() as connection:
+        connection.exec_driver_sql("UPDATE summaries SET kept = NULL")
+    store.writer(*scored).finish("done")
+    assert counts(store) == (0, 0)
+    with store.writing() as connection:
+        connection.exec_driver_sql("UPDATE summaries SET kept = 0.5")
+    keep_content(store, scored[0])
+    assert {share for (share,) in rows(store, "SELECT share FROM content_kept WHERE of = 'reference'")} == {0.5}
+    keep_content(store, scored[0])
+    assert all(counts(store))
+
+
+def test_a_run_that_has_not_ended_is_not_kept(store, scored):
+    keep_content(store, scored[0])
+    assert counts(store) == (0, 0)
