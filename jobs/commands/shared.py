@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import typer
@@ -84,6 +84,7 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps(outcome.as_dict()))
     else:
+        _print_answer(outcome, store)
         articles, summaries = counted(outcome.articles, "article"), counted(outcome.summaries, "summary")
         reused = f" ({outcome.reused} of them reused)" if outcome.reused else ""
         failures = counted(outcome.failures, "failure")
@@ -102,6 +103,19 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
     err.print(f"It took {duration(outcome.seconds)}. Its rows are in {shown(store)}.")
     err.print(f"Tables and plots: nws report {outcome.run_id}{where}")
     err.print(f"A page with charts and texts: nws report {outcome.run_id} -o report.html{where}")
+
+
+def _print_answer(outcome: "Outcome", store: str) -> None:
+    """Print what a sweep that is done found: how many words keep how much."""
+    if outcome.state != "done":
+        return
+    from core.errors import StoreError
+    from jobs.report.sweep.printed_kept import print_kept_of_run
+
+    with suppress(StoreError), reading(store) as opened:  # the store may go away after the run has ended
+        run = opened.run_info(outcome.run_id)
+        if run.job != "phase2":
+            print_kept_of_run(opened, run, out, store_flag(store))
 
 
 def _main_reason(outcome: "Outcome", store: str) -> str:

@@ -1,4 +1,4 @@
-"""What a run's systems keep of the content, as rows that are stored when it has ended (`core.analysis.content_kept`)."""
+"""What systems keep of the content, as rows that are stored when a run has ended (`core.analysis.content_kept`)."""
 
 from typing import Any
 

@@ -225,7 +225,7 @@ class RunBestRow(Base):
 
 
 class ContentKeptRow(Base):
-    """Of a run that has ended: the share of the content that a system keeps at n words, see `core.analysis.content_kept`.
+    """Of a run that has ended: what a system keeps of the content at n words, see `core.analysis.content_kept`.
 
     `share`, with its 95 % interval from `low` to `high`, is a mean over `articles`: of what the references hold
     (`of` = 'reference'), of what another person keeps of it ('person'), or of what the system's own longest n keeps

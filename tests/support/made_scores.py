@@ -1,10 +1,13 @@
 """Scores of a summary, by column, of every stored metric."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+
+import numpy as np
 
 from core.analysis import Point
 from core.metrics.specs import METRICS, SPECS, as_columns
-from core.types import Score
+from core.types import Score, SystemKind
 
 
 def make_scores(*parts: Score, **others: float) -> dict[str, float]:
@@ -22,3 +25,32 @@ def point_scores(**given: float) -> dict[str, float]:
 def rescored(point: Point, **scores: float) -> Point:
     """The point with other scores by some metrics."""
     return replace(point, scores={**point.scores, **scores})
+
+
+RULERS: Mapping[str, SystemKind] = {
+    "lead": "control",
+    "random": "control",
+    "other-article": "control",
+    "reference-words": "upper bound",
+    "person": "upper bound",
+}
+"""What the systems are that others are compared with."""
+
+
+def kept_points(
+    shares: Mapping[str, Mapping[int, float]], articles: int = 60, spread: float = 0.1, dataset: str = "news"
+) -> list[Point]:
+    """A sweep whose systems keep exactly these mean shares at these n, each article more or less than that at all n."""
+    noise = np.random.default_rng(3).normal(0, spread, articles) if articles > 1 else np.zeros(1)
+    noise -= noise.mean()
+    return [
+        Point(
+            *(dataset, f"{article:04d}", system, n, n or 25),
+            point_scores(kept=share + float(noise[article]), bertscore_f1=0.3 + share / 2, density=1.0, coverage=1.0),
+            RULERS.get(system, "system"),
+            f"{system} {n}",
+        )
+        for system, at in shares.items()
+        for n, share in at.items()
+        for article in range(articles)
+    ]

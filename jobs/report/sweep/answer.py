@@ -1,9 +1,10 @@
-"""Which n, and how sure? A sweep's answer in plain sentences, for the terminal and for pages alike."""
+"""Where does choosing words pay most, and how sure is that? In plain sentences, for the terminal and pages alike."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from core.analysis import LEAD, RANDOM, Comparison, Gain, MagicNumber, Metric, lengths_text
+from jobs.report.sweep.edges import edge_of_gain, is_recommended
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.caution import SKEWED, basis, length_notes
 from jobs.terminal.metrics import metric_name, metric_places
@@ -28,7 +29,7 @@ def headline(numbers: Numbers, dataset: str) -> str:
     if length := _only_length(systems):
         return f"Only n = {length} was tried, so no n can be recommended over another."
     single, several = (
-        sum(number.is_conclusive and (len(number.recommended) == 1) is is_single for number in systems)
+        sum(number.is_conclusive and is_recommended(number) is is_single for number in systems)
         for is_single in (True, False)
     )
     if not single and not several:
@@ -122,6 +123,8 @@ def _sentence(number: MagicNumber, metric: Metric, shared: str | None) -> str:
     if len(number.tested) == 1:
         where = "here" if len(lengths) == 1 else "that enough articles have"
         text = f"n = {number.recommended[0]} is the only length {where}, and better than {RANDOM}"
+    elif end := edge_of_gain(number):
+        text = f"n = {number.recommended[0]}, the {end} tried, has the largest gain; try {end.removesuffix('est')}er"
     elif len(number.recommended) == 1:
         text = f"n = {number.recommended[0]} is recommended, since all other n are ruled out"
     else:
@@ -183,8 +186,7 @@ def _known(numbers: Numbers, dataset: str) -> Iterator[str]:
     if any(number.is_conclusive for number in magic if number.kind != "control"):
         yield (
             "A candidate is an n that is not ruled out as the one with the largest gain over random (95 % confidence "
-            "for each system). The gain tells where choosing words pays most. How much of the meaning is left, the "
-            "mean scores tell."
+            "for each system). The gain tells where choosing words pays most, not how much of the content is kept."
         )
 
 

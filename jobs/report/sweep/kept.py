@@ -2,16 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from core.analysis import Point, Points, Uncut, uncut_scores
 from core.analysis.content_kept import KEPT, Ceiling, ContentKept, SmallestN, content_kept
 from jobs.report.numbers import kind_flags
-
-Edge: TypeAlias = Literal["longest", "shortest", "only"]
-"""Where an answer lies at an end of the n tried, so that another n may be the answer."""
+from jobs.report.sweep.edges import edge_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +39,10 @@ class KeptNumbers:
         return {uncut.system: uncut for uncut in self.uncut if uncut.dataset == dataset}
 
 
+NOT_SCORED = KeptNumbers(is_scored=False)
+"""Of a run without the metric."""
+
+
 def kept_numbers(points: Points | Iterable[Point]) -> KeptNumbers:
     """What there is to say of points, with or without the metric.
 
@@ -49,7 +51,7 @@ def kept_numbers(points: Points | Iterable[Point]) -> KeptNumbers:
     """
     points = Points.of(points)
     if KEPT not in points.scores:
-        return KeptNumbers(is_scored=False)
+        return NOT_SCORED
     scored = points.take(~np.isnan(points.scores[KEPT]))
     return KeptNumbers(True, content_kept(scored), uncut_scores(scored, KEPT))
 
@@ -57,17 +59,6 @@ def kept_numbers(points: Points | Iterable[Point]) -> KeptNumbers:
 def smallest_of(kept: ContentKept) -> dict[float, SmallestN]:
     """By share."""
     return {smallest.x: smallest for smallest in kept.smallest}
-
-
-def edge_of(kept: ContentKept, n: int | None) -> Edge | None:
-    """At which end of the n tried an answer lies. No n is shorter than 1 word."""
-    if n is None:
-        return None
-    if len(kept.lengths) == 1:
-        return "only"
-    if n == kept.longest:
-        return "longest"
-    return "shortest" if n == kept.lengths[0].n > 1 else None
 
 
 def kept_json(numbers: KeptNumbers) -> list[dict[str, Any]]:

@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 from core.analysis import LEAD, RANDOM, Interval, Uncut
 from core.analysis.content_kept import FEWEST_ARTICLES, PERSON, Ceiling, ContentKept, Share, SmallestN
-from jobs.report.sweep.kept import KeptNumbers, edge_of, smallest_of
+from jobs.report.sweep.edges import edge_of
+from jobs.report.sweep.kept import KeptNumbers, smallest_of
 from jobs.terminal.numerals import counted, listed
 
 COMPARED, NEXT = "To compare", "Next"
@@ -23,6 +24,12 @@ HOW_SURE = (
     "In brackets: 95 % intervals over articles. “Shown from n” is a claim: n and all longer n keep that share, which "
     "is wrong in at most 5 % of studies."
 )
+_RULERS = {
+    RANDOM: "random phrases",
+    LEAD: "the article's first words",
+    OTHER_ARTICLE: "the nearest other article's summary",
+    REFERENCE_WORDS: "the reference's own first words",
+}
 _MOST_SYSTEMS = 3
 _HALF = 0.5
 _OWN = 0.8
@@ -93,7 +100,7 @@ def share_interval_text(interval: Interval) -> str:
         low, high = (f"{round(100 * end, places) + 0.0:.{places}f}" for end in (interval.low, interval.high))
         if low != high:
             break
-    return f"{low} to {high} %" if interval.low < 0 else f"{low}–{high} %"
+    return f"{low} to {high} %" if low.startswith("-") else f"{low}–{high} %"
 
 
 def called(x: float) -> str:
@@ -120,6 +127,8 @@ def smallest_text(kept: ContentKept, smallest: SmallestN) -> str:
 def _sure(kept: ContentKept, smallest: SmallestN) -> str:
     if kept.articles < FEWEST_ARTICLES:
         return "no claim with so few articles"
+    if len(kept.lengths) == 1:
+        return "not shown" if smallest.claimed is None else "shown"
     low, high = (str(end) if end is not None else f"over {kept.longest}" for end in (smallest.low, smallest.high))
     span = low if low == high else f"{low}–{high}" if smallest.high is not None else f"{low} to {high}"
     shown = "not shown" if smallest.claimed is None else f"shown from {smallest.claimed}"
@@ -184,20 +193,15 @@ def _rulers(
         for system, held in by_system.items()
         if system not in told
     }
-    names = {
-        RANDOM: f"{best.longest} random words",
-        LEAD: "the article's first",
-        OTHER_ARTICLE: "the nearest other article's",
-        REFERENCE_WORDS: "the reference's own first",
-    }
-    found = [(name, share) for system, name in names.items() if (share := at_longest.get(system)) is not None]
-    shares = [f"{name}{' keep' * (i == 0)} {share_text(share)}" for i, (name, share) in enumerate(found)]
-    if shares:
-        half = _half_of_reference_words(by_system)
-        yield f"{_capital(listed(shares))}{half}."
+    found = [(name, share) for system, name in _RULERS.items() if (share := at_longest.get(system)) is not None]
+    if found:
+        shares = [f"{name}{' keep' * (i == 0)} {share_text(share)}" for i, (name, share) in enumerate(found)]
+        at_n = f"With {_words(best.longest)}, {listed(shares)}"
+        yield f"{at_n}{_half_of_reference_words(by_system)}."
     if person := uncut.get(PERSON):
         interval = share_interval_text(person.score)
-        yield f"Another person's whole summary keeps {share_text(person.score.mean)}{f' ({interval})' * bool(interval)}."
+        keeps = f"Another person's whole summary keeps {share_text(person.score.mean)}"
+        yield f"{keeps} ({interval})." if interval else f"{keeps}."
 
 
 def _half_of_reference_words(by_system: Mapping[str, ByCeiling]) -> str:

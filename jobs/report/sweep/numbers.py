@@ -25,6 +25,7 @@ from core.analysis.content_kept import KEPT
 from core.errors import StoreError
 from core.metrics.specs import F1S
 from jobs.report.numbers import RunNumbers, SweepScore, interval_columns, kind_flags, short_by_length, short_json
+from jobs.report.sweep.edges import edge_of_gain
 from jobs.report.sweep.kept import KeptNumbers, kept_json, kept_numbers
 from jobs.store import RunInfo
 from jobs.terminal.columns import ColumnSpec
@@ -201,5 +202,6 @@ def _magic_json(number: MagicNumber) -> dict[str, Any]:
         ],
         "largest_gain_at": None if largest is None else largest.n,
         "recommended": list(number.recommended),
+        "at": edge_of_gain(number),
         "verdict": number.verdict,
     }

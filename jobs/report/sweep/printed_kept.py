@@ -2,8 +2,9 @@
 
 from rich.console import Console
 
+from core.analysis.content_kept import KEPT
 from jobs.report.sweep import kept_answer
-from jobs.report.sweep.kept import KeptNumbers, kept_numbers
+from jobs.report.sweep.kept import NOT_SCORED, KeptNumbers, kept_numbers
 from jobs.store import RunInfo, Store
 from jobs.terminal.table_style import print_line, print_sentence, print_title
 
@@ -29,6 +30,8 @@ def print_kept_notes(numbers: KeptNumbers, console: Console) -> None:
 
 
 def print_kept_of_run(store: Store, run: RunInfo, console: Console, where: str) -> None:
-    """Read a run's scores of content kept, and print the answers."""
-    numbers = kept_numbers(store.kept_points(run))
-    print_kept(numbers, tuple(sorted({kept.dataset for kept in numbers.of_systems})), run, console, where)
+    """Print the answers of a run, read from its summaries; nothing if there are none yet."""
+    if run.summaries:
+        numbers = kept_numbers(store.points(run.id, (KEPT,), texts=False)) if KEPT in run.signatures else NOT_SCORED
+        print_kept(numbers, tuple(sorted({kept.dataset for kept in numbers.of_systems})), run, console, where)
+        console.print()

@@ -1,4 +1,7 @@
-"""A sweep in the terminal: how many words keep how much, where choosing words pays most, then scores by n. Made for any width, with or without colour."""
+"""A sweep in the terminal: how many words keep how much, where choosing words pays most, and scores by n.
+
+Made for any width, with or without colour.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

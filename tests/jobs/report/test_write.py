@@ -33,7 +33,7 @@ def test_writes_everything_and_prints_the_tables(run, make_points, console, tmp_
     assert files.plots[0].stat().st_size > 5_000
     numbers = analyse(run, make_points())
     assert json.loads(files.json.read_text("utf-8")) == json.loads(json.dumps(report_json(numbers)))
-    assert "news: which n?" in console.file.getvalue()
+    assert "news: where choosing words pays most" in console.file.getvalue()
 
 
 def test_the_csv_holds_curves_and_gains(run, make_points, console, tmp_path):

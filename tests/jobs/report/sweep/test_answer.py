@@ -156,8 +156,7 @@ def test_what_is_known(run, make_points):
         "Of 2 systems, 2 are shown to beat lead at some n.",
         "The best n by mean is partly an effect of length: random alone does best at n = 21.",
         "A candidate is an n that is not ruled out as the one with the largest gain over random (95 % confidence "
-        "for each system). The gain tells where choosing words pays most. How much of the meaning is left, the "
-        "mean scores tell.",
+        "for each system). The gain tells where choosing words pays most, not how much of the content is kept.",
     )
     few = what_is_known(analyse(run, make_points(("a", "lead"), (9,), 12)), "news")
     assert few[:3] == (

@@ -6,7 +6,7 @@ from made_scores import rescored
 
 from core.analysis import METRICS, Points, compare_systems, magic_numbers, sweep_curves, uncut_scores
 from core.errors import StoreError
-from jobs.report.sweep.numbers import analyse, metrics_read, report_json
+from jobs.report.sweep.numbers import analyse, compared_metrics, report_json
 
 
 def test_the_answer_is_the_same_from_any_seed(run, make_points):
@@ -94,5 +94,5 @@ def test_another_metric(run, make_points, metric):
 def test_the_scores_that_a_report_needs_are_those_it_asks_for(run, make_points):
     points = Points.of(make_points(articles=12))
     for metric in METRICS:
-        read = dataclasses.replace(points, scores={name: points.scores[name] for name in metrics_read(metric)})
+        read = dataclasses.replace(points, scores={name: points.scores[name] for name in compared_metrics(metric)})
         assert analyse(run, read, metric) == analyse(run, points, metric)

@@ -67,7 +67,7 @@ def test_controls_are_marked(show, make_points):
     assert "lead (control)" in text
     assert "random (control)" in text
     # They stand in the first table only: nobody chooses n for a control.
-    for title in ("which n?", "the best n", "vs. lead at equal n"):
+    for title in ("where choosing words pays most", "the best n", "vs. lead at equal n"):
         assert "(control)" not in section(text, title)
 
 
@@ -84,7 +84,7 @@ def test_upper_bounds_are_marked_get_no_star_and_are_not_recommended(show, make_
     assert len(re.findall(r"\d\*", first)) >= 11  # others have one at every n
     said = " ".join(first.split())
     assert "An upper bound saw the reference: it cannot be chosen. Another way of writing may score higher." in said
-    answer = " ".join(section(text, "which n?").split())
+    answer = " ".join(section(text, "where choosing words pays most").split())
     for name in ("oracle", "window-oracle"):
         assert f" {name}: no n is recommended: it is an upper bound, which saw the reference." in answer
     third = section(text, "vs. lead at equal n")
@@ -130,8 +130,8 @@ def test_which_n(run, show, make_points):
 
 def test_the_answer_comes_first(run, show, make_points):
     text = show(make_points() + make_points(dataset="xsum"))
-    assert text.index("xsum: which n?") < text.index("news: mean BERTScore F1 by n")
-    said = " ".join(section(text, "news: which n?").split())
+    assert text.index("xsum: where choosing words pays most") < text.index("news: mean BERTScore F1 by n")
+    said = " ".join(section(text, "news: where choosing words pays most").split())
     numbers = analyse(run, make_points())
     assert headline(numbers, "news") in said
     for system, sentence in sentences(numbers, "news"):
@@ -142,7 +142,7 @@ def test_the_answer_comes_first(run, show, make_points):
 
 def test_no_recommendation_is_said(show, make_points):
     points = [rescored(p, bertscore_f1=p.n / 100) for p in make_points()]
-    said = " ".join(section(show(points), "which n?").split())
+    said = " ".join(section(show(points), "where choosing words pays most").split())
     assert said.count("No n can be recommended: not shown to beat random at any n.") == 1
     assert "m|textrank|chunks: largest gain over random .000 at n = 1, no interval." in said
 
@@ -250,7 +250,7 @@ def test_systems_that_write_the_same_are_named(show, make_points):
 
 def test_uncut_systems_have_their_own_table(show, make_points):
     text = show(make_points(("bart-large-xsum",), (0,)))
-    assert "which n?" not in text
+    assert "where choosing words pays most" not in text
     line = next(line for line in text.splitlines() if line.startswith("bart-large-xsum"))
     assert line.split()[1:3] == ["40", "25.0"]
 

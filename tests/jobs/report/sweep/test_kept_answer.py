@@ -1,0 +1,174 @@
+"""Sentences about content kept, of made-up sweeps whose means are known."""
+
+import pytest
+from made_scores import kept_points
+
+from core.analysis import Interval
+from jobs.report.sweep.kept import kept_numbers
+from jobs.report.sweep.kept_answer import (
+    COMPARED,
+    NEXT,
+    basis,
+    called,
+    not_scored,
+    ranked_systems,
+    sentences,
+    share_interval_text,
+    share_text,
+)
+
+LENGTHS = (1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21)
+NEWS = {1: 0.12, 3: 0.23, 5: 0.27, 7: 0.30, 9: 0.32, 11: 0.35, 13: 0.36, 15: 0.38, 17: 0.39, 19: 0.40, 21: 0.41}
+
+
+def shifted(by, lengths=NEWS):
+    return {n: share + by for n, share in lengths.items()}
+
+
+def said(shares, **how):
+    return dict(sentences(kept_numbers(kept_points(shares, **how)), "news"))
+
+
+def test_what_the_best_system_keeps_by_n_and_how_sure_that_is():
+    found = said({"lexrank": NEWS})
+    assert found["lexrank"] == (
+        "3 words keep 23 % of the reference's content, 7 keep 30 %, 21 keep 41 % (38–44 %). No n up to 21 keeps half. "
+        "80 % of what its own 21 words keep: from 11 words on (11; shown from 11)."
+    )
+
+
+def test_best_first_and_at_most_three_systems_and_five_lines():
+    shares = {name: shifted(by) for name, by in (("b", 0.0), ("d", -0.1), ("a", 0.05), ("c", -0.05), ("random", 0.2))}
+    found = sentences(kept_numbers(kept_points(shares)), "news")
+    assert [name for name, _ in found] == ["a", "b", "c", COMPARED, NEXT]
+    assert "of the reference's content" in found[0][1]
+    assert "of the reference's content" not in found[1][1]
+    assert found[-1][1].endswith("The other 1 system: nws report.")
+
+
+def test_systems_are_compared_at_the_longest_n_that_all_have():
+    longer = {n: share - 0.02 for n, share in NEWS.items()} | {41: 0.6}
+    numbers = kept_numbers(kept_points({"longer": longer, "better": NEWS}))
+    assert ranked_systems(numbers, "news") == ("better", "longer")
+
+
+def test_without_a_system_controls_are_told_and_never_upper_bounds_or_other_articles():
+    shares = {"lead": shifted(0.01), "random": NEWS, "reference-words": shifted(0.2), "other-article": shifted(0.1)}
+    assert ranked_systems(kept_numbers(kept_points(shares)), "news") == ("lead", "random")
+    assert ranked_systems(kept_numbers(kept_points({"person": NEWS})), "news") == ()
+
+
+def test_rulers_stand_beside_the_systems():
+    reference = {n: min(1.0, n / 22) for n in LENGTHS}
+    person = {0: 0.59} | {n: share + 0.1 for n, share in NEWS.items()}
+    other = shifted(-0.25)
+    found = said(
+        {"a": NEWS, "random": shifted(-0.1), "reference-words": reference, "person": person, "other-article": other}
+    )
+    assert found[COMPARED] == (
+        "With 21 words, random phrases keep 31 %, the nearest other article's summary 16 % and the reference's own "
+        "first words 95 % (half from 11 on). Another person's whole summary keeps 59 % (56–62 %)."
+    )
+
+
+def test_shares_of_what_another_person_keeps():
+    person = {0: 0.5} | {n: share + 0.1 for n, share in NEWS.items()}
+    found = said({"a": NEWS, "person": person})
+    assert "21 keep 41 % (38–44 %), which is 82 % of what another person keeps." in found["a"]
+    assert "80 % of what a person keeps: from 19 words on (" in found["a"]
+    assert "of what its own" not in found["a"]
+
+
+@pytest.mark.parametrize(
+    ("shares", "told"),
+    [
+        ({3: 0.3, 5: 0.4, 7: 0.55}, "Half: only with 7 words, the longest tried; try longer ("),
+        ({3: 0.6, 5: 0.7, 7: 0.75}, "Half: already with 3 words, the shortest tried; try shorter ("),
+        ({1: 0.6, 5: 0.7, 7: 0.75}, "Half: from 1 word on ("),
+        ({3: 0.3, 5: 0.6, 7: 0.7}, "Half: from 5 words on ("),
+        ({3: 0.3, 5: 0.6, 7: 0.95}, "90 %: only with 7 words, the longest tried; try longer ("),
+        ({3: 0.1, 5: 0.2, 7: 0.495}, "No n up to 7 keeps half, though 7 may."),
+    ],
+)
+def test_an_answer_at_an_end_of_the_grid_is_said_with_it(shares, told):
+    found = said({"a": shares}, spread=0.05)
+    assert told in found["a"]
+    assert "recommend" not in " ".join(found.values())
+
+
+def test_an_interval_that_lies_beyond_the_grid():
+    found = said({"a": {3: 0.3, 5: 0.4, 7: 0.51}}, spread=0.1)
+    assert "Half: only with 7 words, the longest tried; try longer (7 to over 7; not shown)." in found["a"]
+
+
+def test_below_twelve_articles_nothing_is_claimed():
+    found = said({"a": {3: 0.3, 5: 0.6, 7: 0.7}}, articles=11)
+    assert "Half: from 5 words on (no claim with so few articles)." in found["a"]
+    assert "With 11 articles no n is claimed: take at least 12." in found[NEXT]
+    assert "shown from" not in " ".join(found.values())
+
+
+def test_one_article_has_no_interval():
+    assert said({"a": {3: 0.3, 5: 0.6, 7: 0.7}}, articles=1)["a"].startswith(
+        "3 words keep 30 % of the reference's content, 7 keep 70 %."
+    )
+
+
+def test_one_n_is_said_simply():
+    found = said({"a": {9: 0.33}, "random": {9: 0.2}})
+    assert found == {
+        "a": "9 words keep 33 % of the reference's content (30–36 %). No n up to 9 keeps half.",
+        COMPARED: "With 9 words, random phrases keep 20 %.",
+        NEXT: "Only n = 9 was tried: try shorter and longer n.",
+    }
+    assert "Half: with 9 words, the only n tried (shown)." in said({"a": {9: 0.7}})["a"]
+    assert said({"a": {1: 0.1}})["a"].startswith("1 word keeps 10 %")
+
+
+def test_how_many_articles_would_narrow_the_answer():
+    few = said({"a": NEWS}, articles=20, spread=0.2)
+    assert "articles would narrow the 11 words of a to one step of n." in few[NEXT]
+    assert "articles would narrow" not in said({"a": NEWS}, articles=200, spread=0.05)[NEXT]
+
+
+def test_where_no_summary_has_the_score_it_is_said():
+    (told,) = sentences(kept_numbers([]), "news")
+    assert told == (NEXT, "No summary here has a score of content kept: it takes references of other articles, too.")
+
+
+def test_a_run_without_the_metric_is_told_how_to_get_it():
+    assert not_scored("p1-0421", " --store x") == (
+        "This run does not say how much of the content is kept. Score it: nws add-metric p1-0421 kept --store x"
+    )
+
+
+def test_what_it_rests_on():
+    points = [p for p in kept_points({"a": NEWS, "b": NEWS}) if (p.system, p.n, p.article_id) != ("b", 3, "0000")]
+    assert basis(kept_numbers(points), "news") == (
+        "59 to 60 articles, 11 n from 1 to 21; left out: at most 1 article of a system, for lack of an n"
+    )
+    assert basis(kept_numbers(kept_points({"a": {9: 0.3}})), "news") == "60 articles, n = 9"
+    assert basis(kept_numbers(kept_points({"a": NEWS})), "other") == ""
+
+
+@pytest.mark.parametrize(("share", "text"), [(0.414, "41 %"), (-0.001, "0 %"), (-0.02, "-2 %"), (1.0, "100 %")])
+def test_shares_in_per_cent(share, text):
+    assert share_text(share) == text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (0.38, 0.43, "38–43 %"),
+        (0.4061, 0.4092, "40.6–40.9 %"),
+        (-0.02, 0.03, "-2 to 3 %"),
+        (-0.001, 0.03, "0–3 %"),
+        (None, None, ""),
+    ],
+)
+def test_intervals_in_per_cent(low, high, text):
+    assert share_interval_text(Interval(0.4, low, high)) == text
+
+
+def test_shares_that_have_a_name():
+    assert [called(x) for x in (0.25, 0.5, 0.8)] == ["a quarter", "half", "80 %"]
