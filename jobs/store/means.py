@@ -155,22 +155,6 @@ def live_pieces(connection: Connection, run_id: str) -> Generator[Piece, None, N
     yield from kept_rows(connection, run_id).items()
 
 
-def keep_content(store: Database, run_id: str) -> None:
-    """Store anew what the systems of a run keep, if it has ended: its summaries were scored after that."""
-    from jobs.store.kept import kept_rows
-
-    with store.reading() as reader:
-        epoch = reader.execute(select(RunRow.driver_epoch).where(RunRow.id == run_id, RunRow.means_kept)).scalar()
-        rows = {} if epoch is None else kept_rows(reader, run_id)
-    if epoch is None:
-        return
-    with store.writing() as writer:
-        if set_kept(writer, run_id, epoch, True):
-            for stored_table, of_table in rows.items():
-                writer.execute(delete(stored_table).where(stored_table.__table__.columns["run_id"] == run_id))
-                insert_new(writer, stored_table, of_table)
-
-
 def forget_means(connection: Connection, run_id: str) -> None:
     """Remove the rows that were stored when the run ended before."""
     for stored_table in (*_LIVE, *_KEPT):

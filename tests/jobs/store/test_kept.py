@@ -4,7 +4,6 @@ import pytest
 
 from core.analysis.content_kept import KEPT, content_kept
 from core.types import Article, BundleResult
-from jobs.store.means import keep_content
 
 ARTICLES = [Article(dataset, "test", str(i), f"{dataset} {i}", ("r",)) for dataset in ("a", "b") for i in range(14)]
 
@@ -77,21 +76,3 @@ def test_summaries_that_lack_the_score_count_as_if_they_were_not_there(store, sc
         connection.exec_driver_sql("UPDATE summaries SET kept = NULL WHERE system = 'lead'")
     store.writer(*scored).finish("done")
     assert {system for (system,) in rows(store, "SELECT DISTINCT system FROM content_kept")} == {"mini"}
-
-
-def test_texts_that_are_scored_when_the_run_has_ended_give_an_answer_then(store, scored):
-    with store.writing() as connection:
-        connection.exec_driver_sql("UPDATE summaries SET kept = NULL")
-    store.writer(*scored).finish("done")
-    assert counts(store) == (0, 0)
-    with store.writing() as connection:
-        connection.exec_driver_sql("UPDATE summaries SET kept = 0.5")
-    keep_content(store, scored[0])
-    assert {share for (share,) in rows(store, "SELECT share FROM content_kept WHERE of = 'reference'")} == {0.5}
-    keep_content(store, scored[0])
-    assert all(counts(store))
-
-
-def test_a_run_that_has_not_ended_is_not_kept(store, scored):
-    keep_content(store, scored[0])
-    assert counts(store) == (0, 0)
