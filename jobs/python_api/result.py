@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from core.analysis import PARTS, Interval, Points
+from jobs.python_api.answer import Answer, answer_of
 from jobs.python_api.frames import comparison_frame, curve_frame, summary_frame
 from jobs.python_api.plot import Plot
 from jobs.report.sweep import answer
@@ -99,12 +100,19 @@ class Result:
 
         return Plot(*draw_sweep(self._numbers(metric)))
 
+    def answer(self) -> Answer:
+        """How many words keep how much of the content, and how sure that is: print it, or read its frames.
+
+        Empty of numbers, with a sentence that says so, where the run was not scored by content kept.
+        """
+        return answer_of(self._store, self.info)
+
     def recommended(self, metric: str = "bertscore_f1") -> pd.DataFrame:
-        """Which n remain candidates for each system that one can choose, and how sure that is.
+        """Where choosing words pays most: which n remain candidates for each system, and how sure that is.
 
         `n` holds the candidates: one of them has the largest gain over `random`, with 95 % confidence. It is empty
         where the articles rule out no n. `gain`, `low` and `high` are of the n in `largest_gain_at`;
-        `answer` says it in words.
+        the column `answer` says it in words.
 
         Raises:
             RecipeError: there is no such metric.

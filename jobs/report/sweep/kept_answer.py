@@ -73,8 +73,14 @@ def ranked_systems(numbers: KeptNumbers, dataset: str) -> tuple[str, ...]:
     return ()
 
 
+def heading(numbers: KeptNumbers, dataset: str) -> str:
+    """The question that `sentences` answer, and what the answer rests on."""
+    rests_on = basis(numbers, dataset)
+    return f"{dataset}: how many words keep how much?{f' ({rests_on})' * bool(rests_on)}".removeprefix(": ")
+
+
 def basis(numbers: KeptNumbers, dataset: str) -> str:
-    """How many articles at which n, and which have been left out: for a heading."""
+    """How many articles at which n, and which have been left out; "" if there are none."""
     held = [kept["reference"] for kept in numbers.of(dataset).values()]
     if not held:
         return ""
@@ -233,6 +239,12 @@ def _narrowed(held: ByCeiling) -> tuple[int, int] | None:
     named = reached[-1:] if kept.of == "person" else [smallest for smallest in reached if smallest.x == _OWN]
     for smallest in named:
         needed = smallest.articles_for_one_step
-        if smallest.n is not None and needed is not None and needed > kept.articles:
+        if smallest.n is not None and needed is not None and _steps_wide(kept, smallest) > 1:
             return smallest.n, round(needed, 1 - math.floor(math.log10(needed)))
     return None
+
+
+def _steps_wide(kept: ContentKept, smallest: SmallestN) -> int:
+    """How many steps of the n tried an interval spans. One end may lie beyond the longest."""
+    steps: list[int | None] = [*(at.n for at in kept.lengths), None]
+    return steps.index(smallest.high) - steps.index(smallest.low)

@@ -15,8 +15,7 @@ def print_kept(numbers: KeptNumbers, datasets: tuple[str, ...], run: RunInfo, co
         print_line(console, kept_answer.not_scored(run.id, where))
         return
     for dataset in datasets:
-        basis = kept_answer.basis(numbers, dataset)
-        print_title(console, f"{dataset}: how many words keep how much?{f' ({basis})' * bool(basis)}")
+        print_title(console, kept_answer.heading(numbers, dataset))
         for name, sentence in kept_answer.sentences(numbers, dataset):
             print_sentence(console, name, sentence)
 

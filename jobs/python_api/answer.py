@@ -1,0 +1,122 @@
+"""How many words keep how much of the content: as sentences and frames."""
+
+from dataclasses import dataclass
+from html import escape
+
+import pandas as pd
+
+from core.analysis.content_kept import KEPT, ContentKept, SmallestN
+from jobs.report.sweep import kept_answer
+from jobs.report.sweep.edges import edge_of
+from jobs.report.sweep.kept import NOT_SCORED, KeptNumbers, kept_numbers
+from jobs.store import RunInfo, Store
+
+_SHARE_COLUMNS = ("dataset", "system", "kind", "of", "n", "share", "low", "high", "articles")
+_SMALLEST_COLUMNS = (
+    *("dataset", "system", "kind", "of", "longest", "x", "n", "low", "high", "claimed", "at"),
+    "articles_for_one_step",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Answer:
+    """How many words keep how much of the content, how sure that is, and what would tell more.
+
+    `print` shows the sentences of `nws report`; a notebook does, too.
+    """
+
+    _run: RunInfo
+    _numbers: KeptNumbers
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """At most five for each dataset: systems that one can choose, best first, what to compare with, what next."""
+        if not self._numbers.is_scored:
+            return (kept_answer.not_scored(self._run.id),)
+        return tuple(f"{name}: {text}" for dataset in self._datasets() for name, text in self._said(dataset))
+
+    @property
+    def kept(self) -> tuple[ContentKept, ...]:
+        """What each system keeps by n, by dataset, system and ceiling; empty if the run was not scored by it."""
+        return self._numbers.of_systems
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each dataset, system, ceiling (`of`) and n: the share of the ceiling with its 95 % interval.
+
+        `of` is the "reference", what another "person" keeps, or what the system's own "longest" n keeps; 1 is all of
+        it. `n` is 0 for summaries of a system's own length, such as another person's whole one.
+        """
+        rows = [
+            (
+                kept.dataset,
+                kept.system,
+                kept.kind,
+                kept.of,
+                at.n,
+                at.share.mean,
+                at.share.low,
+                at.share.high,
+                at.articles,
+            )
+            for kept in self.kept
+            for at in kept.lengths
+        ]
+        uncut = [
+            (of.dataset, of.system, of.kind, "reference", 0, of.score.mean, of.score.low, of.score.high, of.articles)
+            for of in self._numbers.uncut
+        ]
+        return pd.DataFrame([*rows, *uncut], columns=_SHARE_COLUMNS)
+
+    def smallest_n(self) -> pd.DataFrame:
+        """A row for each dataset, system, ceiling and share `x`: the smallest n from which on that share is kept.
+
+        `low` and `high` are of its 95 % interval, `claimed` is the n that is shown to keep it, as all longer n do. A
+        missing one is beyond the longest n. `at` tells an n that is the "longest" or the "shortest" tried: try longer
+        or shorter ones. With `articles_for_one_step` articles the interval would be one step of n wide.
+        """
+        rows = [
+            (kept.dataset, kept.system, kept.kind, kept.of, kept.longest, *_smallest_values(kept, at))
+            for kept in self.kept
+            for at in kept.smallest
+        ]
+        frame = pd.DataFrame(rows, columns=_SMALLEST_COLUMNS)
+        whole = ("n", "low", "high", "claimed", "articles_for_one_step")
+        return frame.astype(dict.fromkeys(whole, "Int64"))
+
+    def __repr__(self) -> str:
+        if not self._numbers.is_scored:
+            return self.sentences[0]
+        lines = []
+        for dataset in self._datasets():
+            lines += [self._heading(dataset), *(f"{name}: {text}" for name, text in self._said(dataset))]
+        return "\n".join([*lines, "", kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS])
+
+    def _repr_html_(self) -> str:
+        if not self._numbers.is_scored:
+            return f"<p>{escape(self.sentences[0])}</p>"
+        parts = []
+        for dataset in self._datasets():
+            items = "".join(f"<li><b>{escape(name)}</b>: {escape(text)}</li>" for name, text in self._said(dataset))
+            parts.append(f"<p><b>{escape(self._heading(dataset))}</b></p><ul>{items}</ul>")
+        notes = escape(f"{kept_answer.HOW_SURE} {kept_answer.WHAT_IT_IS}")
+        return "".join([*parts, f"<p><small>{notes}</small></p>"])
+
+    def _datasets(self) -> tuple[str, ...]:
+        return tuple(sorted({kept.dataset for kept in self.kept})) or ("",)
+
+    def _said(self, dataset: str) -> tuple[tuple[str, str], ...]:
+        return kept_answer.sentences(self._numbers, dataset)
+
+    def _heading(self, dataset: str) -> str:
+        return kept_answer.heading(self._numbers, dataset)
+
+
+def _smallest_values(kept: ContentKept, at: SmallestN) -> tuple[object, ...]:
+    return at.x, at.n, at.low, at.high, at.claimed, edge_of(kept, at.n), at.articles_for_one_step
+
+
+def answer_of(store: Store, run: RunInfo) -> Answer:
+    """Read what a run's summaries keep."""
+    if KEPT not in run.signatures:
+        return Answer(run, NOT_SCORED)
+    return Answer(run, kept_numbers(store.points(run.id, (KEPT,), texts=False)))

@@ -1,0 +1,81 @@
+"""The answer of a sweep in Python: sentences and frames of the same numbers."""
+
+import json
+
+import pandas as pd
+import pytest
+from made_scores import kept_points
+from run_infos import run_info
+
+from core.analysis.content_kept import content_kept
+from jobs.python_api.answer import Answer
+from jobs.report.sweep.kept import NOT_SCORED, kept_json, kept_numbers
+
+SHARES = {
+    "a": {3: 0.3, 7: 0.42, 21: 0.55},
+    "<b>": {3: 0.2, 7: 0.3, 21: 0.4},
+    "person": {0: 0.6, 3: 0.4, 7: 0.5, 21: 0.6},
+}
+POINTS = [*kept_points(SHARES), *kept_points({"a": {3: 0.1, 7: 0.2}}, dataset="talks", articles=5)]
+
+
+@pytest.fixture
+def answer() -> Answer:
+    return Answer(run_info(), kept_numbers(POINTS))
+
+
+def test_it_reads_as_sentences(answer: Answer) -> None:
+    assert answer.sentences[0].startswith(
+        "a: 3 words keep 30 % of the reference's content, 7 keep 42 %, 21 keep 55 % ("
+    )
+    shown = str(answer)
+    assert all(sentence in shown for sentence in answer.sentences)
+    assert shown.index("news: how many words keep how much? (60 articles, 3 n from 3 to 21)") == 0
+    assert "\ntalks: how many words keep how much? (5 articles, 2 n from 3 to 7)\n" in shown
+    assert "“not” keeps 99 %, changed numbers 98 %" in shown
+
+
+def test_kept_is_what_the_analysis_says(answer: Answer) -> None:
+    assert answer.kept == content_kept(POINTS)
+
+
+def test_shares_by_n(answer: Answer) -> None:
+    frame = answer.to_pandas()
+    assert len(frame) == sum(len(kept.lengths) for kept in answer.kept) + 1
+    at = frame.query("dataset == 'news' and system == 'a' and of == 'reference'")
+    assert at[["n", "articles"]].to_numpy().tolist() == [[3, 60], [7, 60], [21, 60]]
+    assert at.share.tolist() == pytest.approx([0.3, 0.42, 0.55])
+    assert (at.low < at.share).all()
+    assert (at.share < at.high).all()
+    (whole,) = frame.query("n == 0").to_dict("records")
+    assert (whole["system"], whole["kind"], whole["share"]) == ("person", "upper bound", pytest.approx(0.6))
+
+
+def test_the_smallest_n_is_that_of_report_json(answer: Answer) -> None:
+    frame = answer.smallest_n().set_index(["dataset", "system", "of", "x"])
+    for kept in kept_json(kept_numbers(POINTS)):
+        for x, at in json.loads(json.dumps(kept["smallest_n"])).items():
+            row = frame.loc[kept["dataset"], kept["system"], kept["of"], float(x)]
+            assert {name: None if pd.isna(row[name]) else row[name] for name in at} == at
+    assert frame.loc[("news", "a", "reference", 0.5), "at"] == "longest"
+
+
+def test_a_notebook_shows_it_with_every_text_escaped(answer: Answer) -> None:
+    html = answer._repr_html_()
+    assert "<li><b>&lt;b&gt;</b>: 3 words keep 20 %" in html
+    assert "<b>b</b>" not in html
+
+
+def test_a_run_without_the_metric_is_told_how_to_get_it() -> None:
+    answer = Answer(run_info(), NOT_SCORED)
+    assert answer.sentences == (str(answer),)
+    assert str(answer).endswith("nws add-metric p1-0421 kept")
+    assert (answer.kept, len(answer.to_pandas()), len(answer.smallest_n())) == ((), 0, 0)
+    assert "nws add-metric" in answer._repr_html_()
+
+
+def test_a_run_that_was_scored_but_has_no_score_says_why() -> None:
+    points = [*kept_points({"a": {3: float("nan")}}, articles=1)]
+    answer = Answer(run_info(), kept_numbers(points))
+    assert "it takes references of other articles" in str(answer)
+    assert answer.sentences[0] in str(answer)
