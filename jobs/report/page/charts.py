@@ -49,8 +49,16 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Guide:
+    """A line across a chart at a height that readers look for, and what it is called."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class Chart:
-    """A line chart. `zero` is the height of y = 0 where that is a line of its own."""
+    """A line chart. `zero` is the height of y = 0 where that is a line of its own; `guides` have theirs, too."""
 
     id: str
     title: str
@@ -61,6 +69,7 @@ class Chart:
     y_ticks: tuple[Tick, ...]
     lines: tuple[Line, ...]
     zero: float | None
+    guides: tuple[Guide, ...]
     height: float
     width: float = WIDTH
     left: float = _LEFT
@@ -97,14 +106,20 @@ def line_chart(
     y_label: str,
     *,
     zero: bool = False,
+    guides: Sequence[Guide] = (),
+    within: tuple[float, float] | None = None,
+    least_height: float = LEAST_HEIGHT,
 ) -> Chart:
-    """A chart of at least one series with at least one point; with `zero`, y = 0 is in it and has a line."""
+    """A chart of at least one series with at least one point.
+
+    With `zero`, y = 0 is in it and has a line. `guides` are values of y, and `within` a range of y that is in it.
+    """
     xs = sorted({at.x for line in series for at in line.points})
     heights = [value for line in series for at in line.points for value in (at.y, at.low, at.high) if value is not None]
-    heights += [0.0] * zero
+    heights += [0.0] * zero + list(within or ())
     y_ticks = _ticks(min(heights), max(heights))
     x = _scale(min(xs), max(xs), _LEFT + 8, WIDTH - _RIGHT)
-    height = max(LEAST_HEIGHT, _TOP + _LABEL_HEIGHT * len(series))
+    height = max(least_height, _TOP + _LABEL_HEIGHT * len(series))
     y = _scale(y_ticks[0], y_ticks[-1], height - _BOTTOM, _TOP)
     ends = [(y(line.points[-1].y), i) for i, line in enumerate(series)]
     label_heights = _apart(ends, height)
@@ -124,6 +139,7 @@ def line_chart(
             _line(line, lines.looks[line.name], x, y, label_heights[i], shown[i]) for i, line in enumerate(series)
         ),
         zero=y(0) if zero else None,
+        guides=tuple(Guide(y(guide.at), guide.label) for guide in guides),
         height=height,
     )
 

@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from core.analysis import LEAD, METRICS, RANDOM, Comparison, CurvePoint, Metric, Points, kinds_of, lengths_text
+from core.analysis.content_kept import KEPT
 from core.analysis.system_score import TEXTRANK
 from core.errors import NwsError, StoreError
 from core.metrics.specs import SPECS
@@ -22,7 +23,7 @@ from jobs.report.page.policy_section import EXAMPLES, PolicySection, policy_sect
 from jobs.report.page.sweep_sections import SweepSection, sweep_sections
 from jobs.report.policies import answer as policy_answer
 from jobs.report.policies.numbers import analyse_policies, policy_results
-from jobs.report.sweep import answer
+from jobs.report.sweep import answer, kept_answer
 from jobs.report.sweep.numbers import Numbers, analyse, require_summaries
 from jobs.store import FailureInfo, RunInfo, Store
 from jobs.terminal.caution import length_notes
@@ -164,6 +165,8 @@ def render(page: Page) -> str:
     }
     environment.globals |= {
         "answer": answer,
+        "kept_answer": kept_answer,
+        "not_scored": _not_scored,
         "policy_answer": policy_answer,
         "by_n": _by_n,
         "most_answers": _MOST_ANSWERS,
@@ -206,6 +209,16 @@ def _viewer() -> str:
     for name, values in metrics.items():
         script = script.replace(f'"{name}"', json.dumps(values))
     return script
+
+
+def _not_scored(page: Page) -> str:
+    """Why the page does not say how much is kept."""
+    lacking = [run.id for run in page.runs if KEPT not in run.signatures]
+    if lacking:
+        return kept_answer.not_scored(lacking[0])
+    if not page.numbers.kept.is_scored:
+        return "These runs do not measure in the same way how much of the content is kept: write a page of each."
+    return "How much of the content is kept is not known here: it takes references of other articles, too."
 
 
 def _by_n(points: Sequence[CurvePoint]) -> dict[int, CurvePoint]:

@@ -7,6 +7,7 @@ from core.analysis import Comparison, Curve, MagicNumber, Metric, Points, SameTe
 from jobs.report.looks import system_looks
 from jobs.report.numbers import short_note
 from jobs.report.page.charts import Chart, Lines, short_names
+from jobs.report.page.kept_section import KeptSection, kept_section
 from jobs.report.page.sweep_charts import GainTable, MetricCurves, gain_tables, metric_curves, tradeoffs
 from jobs.report.sweep.answer import sentences
 from jobs.report.sweep.numbers import Numbers
@@ -55,6 +56,7 @@ class SweepSection:
 
     Attributes:
         lines: of systems.
+        kept: how many words keep how much, where that was scored.
         answers: each system and the sentence about it, those of which some n is ruled out first.
         strips: of each system a sign for each of `lengths`, and `strip_key` the signs that occur.
         histograms: systems of which is known how often each n is best for an article.
@@ -66,6 +68,7 @@ class SweepSection:
     articles: int
     lengths: tuple[int, ...]
     lines: Lines
+    kept: KeptSection | None
     answers: tuple[tuple[str, str], ...]
     strips: Mapping[str, tuple[StripCell, ...]]
     strip_key: tuple[StripCell, ...]
@@ -121,6 +124,7 @@ def _section(
         articles=max((point.of_articles for point in points), default=0),
         lengths=lengths,
         lines=lines,
+        kept=kept_section(f"d{i}", numbers.kept, dataset),
         answers=_answers(numbers, dataset),
         strips=strips,
         strip_key=tuple(mark for mark in _MARKS if mark in occurring),

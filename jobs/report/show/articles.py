@@ -9,7 +9,7 @@ from core.errors import RecipeError, StoreError
 from core.text.alignment import align, bare_words
 from core.text.words import count_words
 from core.types import Article, Summary, SystemKind
-from jobs.report.sweep.edges import edge_of_gain, is_recommended
+from jobs.report.sweep.edges import is_recommended
 from jobs.store import FailureInfo, RunInfo, Store
 from jobs.terminal.find_system import find_system
 
@@ -190,7 +190,7 @@ def _candidate(number: MagicNumber) -> Length | None:
     if len(number.recommended) == 1:
         why = f"The n recommended for {number.system}."
         if not is_recommended(number):
-            why = f"The {edge_of_gain(number)} n tried has the largest gain over {RANDOM} for {number.system}."
+            why = f"The n with the largest gain over {RANDOM} for {number.system}, though at an end of those tried."
         return Length(number.recommended[0], why)
     candidates = f"Of the n that remain candidates for {number.system} ({number.verdict})"
     largest = number.largest_gain

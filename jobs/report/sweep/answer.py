@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from core.analysis import LEAD, RANDOM, Comparison, Gain, MagicNumber, Metric, lengths_text
-from jobs.report.sweep.edges import edge_of_gain, is_recommended
+from jobs.report.sweep.edges import edge_of_gain, edge_text, is_recommended
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.caution import SKEWED, basis, length_notes
 from jobs.terminal.metrics import metric_name, metric_places
@@ -124,7 +124,7 @@ def _sentence(number: MagicNumber, metric: Metric, shared: str | None) -> str:
         where = "here" if len(lengths) == 1 else "that enough articles have"
         text = f"n = {number.recommended[0]} is the only length {where}, and better than {RANDOM}"
     elif end := edge_of_gain(number):
-        text = f"n = {number.recommended[0]}, the {end} tried, has the largest gain; try {end.removesuffix('est')}er"
+        text = f"n = {number.recommended[0]} has the largest gain: {edge_text(end, number.recommended[0])}"
     elif len(number.recommended) == 1:
         text = f"n = {number.recommended[0]} is recommended, since all other n are ruled out"
     else:

@@ -6,7 +6,7 @@ from core.analysis import MagicNumber
 from core.analysis.content_kept import ContentKept
 
 Edge: TypeAlias = Literal["longest", "shortest", "only"]
-"""Of the n tried. There is none shorter than 1, so 1 is no end."""
+"""Of the n tried."""
 
 
 def edge_of(kept: ContentKept, n: int | None) -> Edge | None:
@@ -17,7 +17,7 @@ def edge_of(kept: ContentKept, n: int | None) -> Edge | None:
         return "only"
     if n == kept.longest:
         return "longest"
-    return "shortest" if n == kept.lengths[0].n > 1 else None
+    return "shortest" if n == kept.lengths[0].n else None
 
 
 def edge_of_gain(number: MagicNumber) -> Edge | None:
@@ -30,7 +30,16 @@ def edge_of_gain(number: MagicNumber) -> Edge | None:
     (n,) = number.recommended
     if n == max(lengths):
         return "longest"
-    return "shortest" if n == min(lengths) > 1 else None
+    return "shortest" if n == min(lengths) else None
+
+
+def edge_text(edge: Edge, n: int) -> str:
+    """What to say behind an n at an end: "the longest tried; try longer"."""
+    if edge == "only":
+        return "the only n tried"
+    if n == 1:
+        return "the shortest there is"
+    return f"the {edge} tried; try {edge.removesuffix('est')}er"
 
 
 def is_recommended(number: MagicNumber) -> bool:

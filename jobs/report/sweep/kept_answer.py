@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from core.analysis import LEAD, RANDOM, Interval, Uncut
 from core.analysis.content_kept import FEWEST_ARTICLES, PERSON, Ceiling, ContentKept, Share, SmallestN
-from jobs.report.sweep.edges import edge_of
+from jobs.report.sweep.edges import edge_of, edge_text
 from jobs.report.sweep.kept import KeptNumbers, smallest_of
 from jobs.terminal.numerals import counted, listed
 
@@ -55,6 +55,21 @@ def sentences(numbers: KeptNumbers, dataset: str, most: int = _MOST_SYSTEMS) -> 
     rulers = " ".join(_rulers(by_system, numbers.uncut_of(dataset), best, ranked[:most]))
     steps = " ".join(_steps(ranked[0], by_system[ranked[0]], left_out=len(ranked) - most))
     return (*said, *[(COMPARED, rulers)] * bool(rulers), *[(NEXT, steps)] * bool(steps))
+
+
+def headline(numbers: KeptNumbers, dataset: str) -> str:
+    """What the best system keeps, in one sentence."""
+    ranked = ranked_systems(numbers, dataset)
+    if not ranked:
+        return "How much of the content is kept is not known here."
+    kept = numbers.of(dataset)[ranked[0]]["reference"]
+    half, longest = smallest_of(kept)[_HALF], kept.lengths[-1]
+    if half.n is not None and edge_of(kept, half.n) is None:
+        return f"{_capital(_words(half.n))} keep half of the reference's content ({ranked[0]})."
+    share = share_text(longest.share.mean)
+    none = "; no n tried keeps half" if half.n is None else ""
+    keep = "keeps" if longest.n == 1 else "keep"
+    return f"{_words(longest.n)} {keep} {share} of the reference's content ({ranked[0]}){none}."
 
 
 def ranked_systems(numbers: KeptNumbers, dataset: str) -> tuple[str, ...]:
@@ -122,15 +137,16 @@ def smallest_text(kept: ContentKept, smallest: SmallestN) -> str:
         return f"not with {_words(kept.longest)}{beyond}"
     where = f"from {_words(smallest.n)} on"
     if edge == "longest":
-        where = f"only with {_words(smallest.n)}, the longest tried; try longer"
+        where = f"only with {_words(smallest.n)}, {edge_text(edge, smallest.n)}"
     elif edge == "shortest":
-        where = f"already with {_words(smallest.n)}, the shortest tried; try shorter"
+        where = f"already with {_words(smallest.n)}, {edge_text(edge, smallest.n)}"
     elif edge == "only":
-        where = f"with {_words(smallest.n)}, the only n tried"
-    return f"{where} ({_sure(kept, smallest)})"
+        where = f"with {_words(smallest.n)}, {edge_text(edge, smallest.n)}"
+    return f"{where} ({sure_text(kept, smallest)})"
 
 
-def _sure(kept: ContentKept, smallest: SmallestN) -> str:
+def sure_text(kept: ContentKept, smallest: SmallestN) -> str:
+    """The interval of an n, and from which n on the share is shown: "9–11; shown from 11"."""
     if kept.articles < FEWEST_ARTICLES:
         return "no claim with so few articles"
     if len(kept.lengths) == 1:

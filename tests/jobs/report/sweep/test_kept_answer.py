@@ -84,7 +84,7 @@ def test_shares_of_what_another_person_keeps():
     [
         ({3: 0.3, 5: 0.4, 7: 0.55}, "Half: only with 7 words, the longest tried; try longer ("),
         ({3: 0.6, 5: 0.7, 7: 0.75}, "Half: already with 3 words, the shortest tried; try shorter ("),
-        ({1: 0.6, 5: 0.7, 7: 0.75}, "Half: from 1 word on ("),
+        ({1: 0.6, 5: 0.7, 7: 0.75}, "Half: already with 1 word, the shortest there is ("),
         ({3: 0.3, 5: 0.6, 7: 0.7}, "Half: from 5 words on ("),
         ({3: 0.3, 5: 0.6, 7: 0.95}, "90 %: only with 7 words, the longest tried; try longer ("),
         ({3: 0.1, 5: 0.2, 7: 0.495}, "No n up to 7 keeps half, though 7 may."),
