@@ -102,7 +102,7 @@ class Answer:
         return "".join([*parts, f"<p><small>{notes}</small></p>"])
 
     def _datasets(self) -> tuple[str, ...]:
-        return tuple(sorted({kept.dataset for kept in self.kept})) or ("",)
+        return self._numbers.datasets or ("",)
 
     def _said(self, dataset: str) -> tuple[tuple[str, str], ...]:
         return kept_answer.sentences(self._numbers, dataset)

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from core.analysis import PARTS, Interval, Points
+from core.analysis.content_kept import KEPT
 from jobs.python_api.answer import Answer, answer_of
 from jobs.python_api.frames import comparison_frame, curve_frame, summary_frame
 from jobs.python_api.plot import Plot
@@ -92,12 +93,17 @@ class Result:
     def plot(self, metric: str = "bertscore_f1") -> Plot:
         """The figure of `nws report`: mean score by n, and below it what each system gains over `random`.
 
+        Of "kept", the figure of content kept by n, with what to compare it with.
+
         Raises:
             RecipeError: there is no such metric.
             StoreError: the run has no summaries yet.
         """
-        from jobs.report.means_figure import draw_sweep  # and with it matplotlib
+        from jobs.report.kept_figure import draw_kept  # and with it matplotlib
+        from jobs.report.means_figure import draw_sweep
 
+        if metric == KEPT and (numbers := self._numbers(metric)).kept.of_systems:
+            return Plot(*draw_kept(numbers))
         return Plot(*draw_sweep(self._numbers(metric)))
 
     def answer(self) -> Answer:

@@ -104,7 +104,7 @@ def difference_series(numbers: PolicyNumbers, dataset: str) -> tuple[Series, ...
 def draw_sweep(numbers: Numbers) -> tuple[Figure, str | None]:
     """The figure of a sweep with at least one curve, and what its reader must be told of its letters, if anything."""
     words = _Words(
-        title=f"Meaning kept in n words: run {numbers.run.id}",
+        title=f"Mean scores and gains by n: run {numbers.run.id}",
         noun="article",
         over=RANDOM,
         difference=f"gain over {RANDOM} at equal n",

@@ -16,6 +16,8 @@ from core.errors import NwsError
 from core.whole_files import replacing
 from jobs.report.figure_frame import save
 from jobs.report.formats import write_csv
+from jobs.report.kept_figure import draw_kept
+from jobs.report.kept_tables import kept_latex, share_columns, share_rows
 from jobs.report.means_figure import draw_policies, draw_sweep
 from jobs.report.means_latex import means_latex
 from jobs.report.policies.learning_figure import draw_learning
@@ -67,8 +69,9 @@ def write_sweep_report(
 ) -> ReportFiles:
     """Print a run's tables to `console`, and write `report.json`, and `curves` as CSV, LaTeX, PNG and SVG.
 
-    `out_dir` is made where it does not exist; files of an earlier report in it are replaced. `where` is what
-    the commands that are named need to find the run, such as ` --store URL`.
+    So is `kept` of a run that was scored by content kept. `out_dir` is made where it does not exist; files of an
+    earlier report in it are replaced. `where` is what the commands that are named need to find the run, such as
+    ` --store URL`.
 
     Raises:
         StoreError: the run has no summaries yet, or the points are not those of one run.
@@ -77,7 +80,9 @@ def write_sweep_report(
     with busy("Computing intervals"):
         numbers = analyse(run, points, metric)
     curves = _Part("curves", curve_columns(numbers), numbers.scores, partial(draw_sweep, numbers), means_latex(numbers))
-    files = _write(report_json(numbers), [curves] if numbers.scores else [], out_dir)
+    kept = _Part("kept", share_columns(run), share_rows(numbers), partial(draw_kept, numbers), kept_latex(numbers))
+    parts = [*[kept] * bool(numbers.kept.of_systems), *[curves] * bool(numbers.scores)]
+    files = _write(report_json(numbers), parts, out_dir)
     print_tables(numbers, console, where)
     return _warned(files, console)
 

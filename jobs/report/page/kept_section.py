@@ -3,19 +3,16 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from core.analysis.content_kept import PERSON, SHARES, Ceiling, ContentKept, SmallestN
-from core.types import SystemKind
-from jobs.report.looks import At, Series, system_looks
+from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
+from jobs.report.kept_lines import GUIDES, kept_kinds, kept_series
+from jobs.report.looks import system_looks
 from jobs.report.page.charts import LENGTH, Chart, Guide, Lines, line_chart, short_names
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.edges import edge_of, edge_text
 from jobs.report.sweep.kept import KeptNumbers, smallest_of
-from jobs.terminal.numerals import counted
 from jobs.terminal.table_style import role
 
-WHOLE = "person, in full"
 _HEIGHT = 480.0
-_GUIDES = (Guide(50.0, "half"), Guide(90.0, "90 %"))
 _CEILINGS: Mapping[Ceiling, str] = {
     "reference": "of the reference",
     "person": "of what another person keeps",
@@ -65,51 +62,30 @@ def kept_section(section: str, numbers: KeptNumbers, dataset: str) -> KeptSectio
     if not by_system:
         return None
     of_reference = {system: held["reference"] for system, held in by_system.items()}
-    kinds: dict[str, SystemKind] = {system: kept.kind for system, kept in of_reference.items()}
-    looks = {system: look.classes for system, look in system_looks(kinds).items()}
+    kinds = kept_kinds(numbers)
+    looks = {name: look.classes for name, look in system_looks(kinds).items()}
     named = {system: f"{system}{role(kept.kind)}" for system, kept in of_reference.items()}
     lengths = sorted({at.n for kept in of_reference.values() for at in kept.lengths})
     return KeptSection(
         headline=kept_answer.headline(numbers, dataset),
         basis=kept_answer.basis(numbers, dataset),
         sentences=tuple((name, looks.get(name, ""), said) for name, said in kept_answer.sentences(numbers, dataset)),
-        chart=_chart(section, numbers, dataset, of_reference, Lines(looks, short_names(tuple(kinds)))),
+        chart=_chart(section, numbers, dataset, Lines(looks, short_names(tuple(kinds)))),
         lengths=tuple(lengths),
         shares={named[system]: dict(_shares(kept)) for system, kept in of_reference.items()},
         smallest=tuple(_smallest_tables(by_system, named)),
     )
 
 
-def _chart(
-    section: str, numbers: KeptNumbers, dataset: str, of_reference: Mapping[str, ContentKept], lines: Lines
-) -> Chart:
-    series = [Series(system, tuple(_points(kept))) for system, kept in of_reference.items()]
-    looks = dict(lines.looks)
-    person = numbers.uncut_of(dataset).get(PERSON)
-    if person is not None:
-        ends = sorted({at.n for kept in of_reference.values() for at in kept.lengths})
-        share, words = 100 * person.score.mean, f"{person.words:.0f} words on average"
-        tooltip = f"another person's whole summary, {words}: {kept_answer.share_text(person.score.mean)}"
-        series.append(Series(WHOLE, tuple(At(n, share, tooltip=tooltip) for n in dict.fromkeys((ends[0], ends[-1])))))
-        looks[WHOLE] = "upper turn2"
+def _chart(section: str, numbers: KeptNumbers, dataset: str, lines: Lines) -> Chart:
     described = f"{kept_answer.headline(numbers, dataset)} The table below has every number."
     title = f"Content kept by n, {dataset}"
-    chart_lines = Lines(looks, lines.labels)
     return line_chart(
-        *(f"{section}-kept", title, described, series, chart_lines, LENGTH, "content kept (%)"),
-        guides=_GUIDES,
+        *(f"{section}-kept", title, described, kept_series(numbers, dataset), lines, LENGTH, "content kept (%)"),
+        guides=[Guide(height, label) for height, label in GUIDES.items()],
         within=(0.0, 100.0),
         least_height=_HEIGHT,
     )
-
-
-def _points(kept: ContentKept) -> Iterator[At]:
-    for at in kept.lengths:
-        share = at.share
-        interval = kept_answer.share_interval_text(share) or "no interval"
-        told = f"{kept_answer.share_text(share.mean)} ({interval}, {counted(at.articles, 'article')})"
-        low, high = (None if end is None else 100 * end for end in (share.low, share.high))
-        yield At(at.n, 100 * share.mean, low, high, tooltip=f"{kept.system}{role(kept.kind)}, n = {at.n}: {told}")
 
 
 def _shares(kept: ContentKept) -> Iterator[tuple[int, Cell]]:

@@ -26,6 +26,11 @@ class KeptNumbers:
     of_systems: tuple[ContentKept, ...] = ()
     uncut: tuple[Uncut, ...] = ()
 
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Those with shares by n, in alphabetical order."""
+        return tuple(sorted({kept.dataset for kept in self.of_systems}))
+
     def of(self, dataset: str) -> dict[str, dict[Ceiling, ContentKept]]:
         """By system and ceiling."""
         by_system: dict[str, dict[Ceiling, ContentKept]] = {}

@@ -8,6 +8,7 @@ from core.analysis import (
     LEAD,
     Comparison,
     Curve,
+    Interval,
     MagicNumber,
     Metric,
     Point,
@@ -82,7 +83,25 @@ def curve_columns(numbers: Numbers) -> tuple[ColumnSpec[SweepScore], ...]:
         ColumnSpec("words", lambda score: score.words),
         *interval_columns("", lambda score: score.score),
         *interval_columns("gain_", lambda score: score.gain),
+        *_kept_columns(numbers.kept),
     )
+
+
+def _kept_columns(kept: KeptNumbers) -> tuple[ColumnSpec[SweepScore], ...]:
+    """The share of the reference that a system keeps at n, with its interval, in a run that has it."""
+    shares = {
+        (of.dataset, of.system, at.n): at.share for of in kept.of_systems if of.of == "reference" for at in of.lengths
+    }
+
+    def share(score: SweepScore) -> Interval | None:
+        return shares.get((score.dataset, score.system, score.n))
+
+    def mean(score: SweepScore) -> float | None:
+        found = share(score)
+        return None if found is None else found.mean
+
+    _, *ends = interval_columns("kept_", share)
+    return (ColumnSpec("kept", mean), *ends) if shares else ()
 
 
 def metrics_read(metric: Metric, run: RunInfo) -> tuple[Metric, ...]:

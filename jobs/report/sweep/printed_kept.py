@@ -32,5 +32,5 @@ def print_kept_of_run(store: Store, run: RunInfo, console: Console, where: str) 
     """Print the answers of a run, read from its summaries; nothing if there are none yet."""
     if run.summaries:
         numbers = kept_numbers(store.points(run.id, (KEPT,), texts=False)) if KEPT in run.signatures else NOT_SCORED
-        print_kept(numbers, tuple(sorted({kept.dataset for kept in numbers.of_systems})), run, console, where)
+        print_kept(numbers, numbers.datasets, run, console, where)
         console.print()

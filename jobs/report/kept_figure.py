@@ -1,0 +1,69 @@
+"""The figure of content kept by n, a panel for each dataset: the first of a report.
+
+`jobs.report.figure_frame` writes it as PNG and SVG.
+"""
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from core.analysis.content_kept import KEPT
+from jobs.report.figure_frame import STYLE, Frame, make_figure, prepare_text
+from jobs.report.kept_lines import GUIDES, WHOLE, kept_kinds, kept_series
+from jobs.report.lines import draw_lines, how_intervals_are_drawn, label_size, spread_labels
+from jobs.report.looks import system_looks
+from jobs.report.sweep.kept_answer import basis
+from jobs.report.sweep.numbers import Numbers
+from jobs.terminal.metrics import metric_signature, spaced_signature
+from jobs.terminal.numerals import counted
+from jobs.terminal.table_style import role
+
+_PANEL, _AROUND = (5.4, 3.6), 0.7  # inches, of a panel without labels, and of what is written around it
+_MOST_TICKS = 15
+
+
+def draw_kept(numbers: Numbers) -> tuple[Figure, str | None]:
+    """The figure of a sweep with shares, and what its reader must be told of its letters, if anything."""
+    kept = numbers.kept
+    by_dataset = {dataset: kept_series(kept, dataset) for dataset in kept.datasets}
+    kinds = kept_kinds(kept)
+    looks = system_looks(kinds)
+    roles = {name: role(kind) if name != WHOLE else "" for name, kind in kinds.items()}
+    width, height = label_size([name + suffix for name, suffix in roles.items()])
+    run = numbers.run
+    footer = (
+        f"content kept: {spaced_signature(metric_signature(run, KEPT))}",
+        "0 %: a text about something else; 100 %: the whole reference. It does not see what is true",
+        f"{how_intervals_are_drawn(map(len, by_dataset.values()))}: 95 % intervals over articles",
+        f"run {run.id}, {run.state}, seed {run.seed}, {counted(run.articles_done, 'article')}, {run.failures} failed",
+        f"code {run.code_version}",
+    )
+    frame = Frame(
+        rows=1,
+        columns=len(by_dataset),
+        panel=(_PANEL[0] + _AROUND + width, max(_PANEL[1], height) + _AROUND),
+        title="How many words keep how much of the content?",
+        footer=" · ".join(footer),
+    )
+    with mpl.rc_context(STYLE):
+        figure, panels = make_figure(frame)
+        labels = []
+        for panel, (dataset, lines) in zip(panels[0], by_dataset.items(), strict=True):
+            labels.append((panel, draw_lines(panel, lines, looks, roles)))
+            _finish(
+                panel, f"{dataset} · {basis(kept, dataset)}", sorted({at.x for line in lines for at in line.points})
+            )
+        warning = prepare_text(figure)
+        spread_labels(figure, labels)
+    return figure, warning
+
+
+def _finish(panel: Axes, title: str, lengths: list[float]) -> None:
+    panel.set_title(title, loc="left")
+    panel.set_xlabel("summary length n (words)")
+    panel.set_ylabel("content kept (%)")
+    panel.set_xticks(lengths[:: -(-len(lengths) // _MOST_TICKS)])
+    panel.set_ylim(min(0.0, panel.get_ylim()[0]), max(100.0, panel.get_ylim()[1]))
+    for height, label in GUIDES.items():
+        panel.axhline(height, color="#888888", linestyle=(0, (1, 3)), linewidth=0.9, zorder=1.4)
+        panel.annotate(label, (0.01, height), (0, 2), xycoords=("axes fraction", "data"), textcoords="offset points")

@@ -1,0 +1,45 @@
+"""The lines of content kept by n, in per cent, with those to compare with: on the page and in figures alike."""
+
+from collections.abc import Iterator
+
+from core.analysis.content_kept import PERSON, ContentKept
+from core.types import SystemKind
+from jobs.report.looks import At, Series
+from jobs.report.sweep.kept import KeptNumbers
+from jobs.report.sweep.kept_answer import share_interval_text, share_text
+from jobs.terminal.numerals import counted
+from jobs.terminal.table_style import role
+
+WHOLE = "person, in full"
+"""What another person's whole summary keeps: the same at every n."""
+GUIDES = {50.0: "half", 90.0: "90 %"}
+"""Shares that readers look for."""
+
+
+def kept_series(numbers: KeptNumbers, dataset: str) -> tuple[Series, ...]:
+    """A line for each system, and one for a person's whole summaries where the run has them."""
+    of_reference = [held["reference"] for held in numbers.of(dataset).values()]
+    lines = [Series(kept.system, tuple(_points(kept))) for kept in of_reference]
+    person = numbers.uncut_of(dataset).get(PERSON)
+    if person is not None and lines:
+        lengths = [at.n for kept in of_reference for at in kept.lengths]
+        share = person.score.mean
+        tooltip = f"another person's whole summary, {person.words:.0f} words on average: {share_text(share)}"
+        ends = dict.fromkeys((min(lengths), max(lengths)))
+        lines.append(Series(WHOLE, tuple(At(n, 100 * share, tooltip=tooltip) for n in ends)))
+    return tuple(lines)
+
+
+def kept_kinds(numbers: KeptNumbers) -> dict[str, SystemKind]:
+    """What each line is."""
+    kinds: dict[str, SystemKind] = {kept.system: kept.kind for kept in numbers.of_systems}
+    return kinds | {WHOLE: "upper bound"} if any(uncut.system == PERSON for uncut in numbers.uncut) else kinds
+
+
+def _points(kept: ContentKept) -> Iterator[At]:
+    for at in kept.lengths:
+        share = at.share
+        interval = share_interval_text(share) or "no interval"
+        told = f"{share_text(share.mean)} ({interval}, {counted(at.articles, 'article')})"
+        low, high = (None if end is None else 100 * end for end in (share.low, share.high))
+        yield At(at.n, 100 * share.mean, low, high, tooltip=f"{kept.system}{role(kept.kind)}, n = {at.n}: {told}")
