@@ -107,15 +107,16 @@ def _curves(grid: Grid) -> list[Curve]:
 
 
 def uncut_scores(points: Points | Iterable[Point], metric: Metric = "bertscore_f1") -> tuple[Uncut, ...]:
-    """The mean score of every system that wrote summaries of its own length (n = 0)."""
+    """The mean score of every system that wrote summaries of its own length (n = 0), and has scores of them."""
     points = Points.of(points)
     uncut = []
     for grid in build_grids(points.take(points.n == 0), metric):
         counts = grid.present[:, 0].sum(axis=1)
-        scores = mean_intervals(grid.values[:, 0].T)
-        words = grid.words[:, 0].sum(axis=1) / counts
+        scored = np.flatnonzero(counts)
+        scores = mean_intervals(grid.values[scored, 0].T)
+        words = (grid.words * grid.present)[:, 0].sum(axis=1)
         uncut += [
-            Uncut(grid.dataset, system, grid.kinds[s], int(counts[s]), float(words[s]), score)
-            for s, (system, score) in enumerate(zip(grid.systems, scores, strict=True))
+            Uncut(grid.dataset, grid.systems[s], grid.kinds[s], int(counts[s]), float(words[s] / counts[s]), score)
+            for s, score in zip(scored, scores, strict=True)
         ]
     return tuple(uncut)

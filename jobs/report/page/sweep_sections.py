@@ -129,7 +129,11 @@ def _section(
         strips=strips,
         strip_key=tuple(mark for mark in _MARKS if mark in occurring),
         notes=tuple(_notes(numbers, dataset)),
-        metrics=tuple(metric_curves(f"d{i}-{metric}", metric, dataset_curves[metric], lines) for metric in first),
+        metrics=tuple(
+            metric_curves(f"d{i}-{metric}", metric, dataset_curves[metric], lines)
+            for metric in first
+            if dataset_curves[metric]
+        ),
         tradeoffs=tradeoffs(f"d{i}", dataset_curves, lines) if lengths else (),
         gains=tuple(gain_tables(f"d{i}", numbers, dataset, lines)),
         histograms=tuple(number for number in magic if number.best_per_article and number.kind == "system"),

@@ -1,5 +1,9 @@
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from made_scores import kept_points
 
 from core.analysis import mean_interval, sweep_curves, uncut_scores
 
@@ -60,6 +64,13 @@ def test_uncut_summaries_are_on_no_curve(make_points):
     bart, lead = uncut_scores(uncut + make_points(rising))
     assert (bart.system, bart.articles, bart.words, bart.score.mean) == ("bart", 60, 18.5, 0.5)
     assert lead.system == "lead-3"
+
+
+def test_uncut_summaries_without_a_score_that_may_be_missing_do_not_count():
+    points = [*kept_points({"a": {0: 0.5}}, articles=3), *kept_points({"b": {0: math.nan}}, articles=3)]
+    points[0] = replace(points[0], words=99, scores={**points[0].scores, "kept": math.nan})
+    (a,) = uncut_scores(points, "kept")
+    assert (a.system, a.articles, a.words) == ("a", 2, 25.0)
 
 
 def test_means_at_one_n_are_over_the_articles_that_all_systems_have(make_points):

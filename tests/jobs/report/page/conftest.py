@@ -79,8 +79,10 @@ def run_of_points(store: Store) -> Callable[..., str]:
         at_most: Mapping[tuple[str, int], int] = {},
         gain: Mapping[int, float] = {},
         wrote: Mapping[str, int] = {},
+        kept: Mapping[str, float] = {},
     ) -> str:
-        spec = RunSpec("phase1", {}, "made", 0, "made", {"segmentation": "made"}, SIGNATURES, len(systems))
+        signatures = SIGNATURES | ({"kept": "made"} if kept else {})
+        spec = RunSpec("phase1", {}, "made", 0, "made", {"segmentation": "made"}, signatures, len(systems))
         run_id = store.create_run(spec)
         epoch = store.claim_run(run_id, "here", 1)
         store.writer(run_id, epoch).start("cpu", "made", {system: kind_of(system) for system in systems})
@@ -92,9 +94,10 @@ def run_of_points(store: Store) -> Callable[..., str]:
                     article,
                     system,
                     n,
-                    min(n, words, wrote.get(system, n)),
+                    min(n or 20, words, wrote.get(system, n or 20)),
                     float(rng.uniform(0.3, 0.6)),
                     gain.get(n, 0.3),
+                    {"kept": kept[system] + n / 100 + (i - 14.5) / 200, "kept_words": 0.1} if system in kept else {},
                 )
                 for system in systems
                 for n in lengths
@@ -112,8 +115,10 @@ def run_of_points(store: Store) -> Callable[..., str]:
     return add
 
 
-def _summary(article: Article, system: str, n: int, words: int, f1: float, gain: float) -> Summary:
+def _summary(
+    article: Article, system: str, n: int, words: int, f1: float, gain: float, kept: Mapping[str, float]
+) -> Summary:
     f1 += gain if kind_of(system) == "system" else 0.0
-    scores = make_scores(Score(f1, f1, f1), efficiency=f1 / n)
+    scores = make_scores(Score(f1, f1, f1), efficiency=f1 / max(1, n)) | kept
     text = " ".join(f"w{(len(system) + j) % 30}" for j in range(words))
     return Summary(article.id, system, n, text, words, 0.1, scores)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.report.looks import At, Series, system_looks
-from jobs.report.page.charts import WIDTH, Lines, end_labels, line_chart, short_names
+from jobs.report.page.charts import WIDTH, Guide, Lines, end_labels, line_chart, short_names
 
 VALUES = st.floats(-2, 2).map(lambda value: round(value, 4))
 LINES = st.lists(st.lists(VALUES, min_size=3, max_size=3), min_size=1, max_size=45)
@@ -107,3 +107,18 @@ def test_looks_tell_systems_controls_and_upper_bounds_apart() -> None:
     found = {system: look.classes for system, look in system_looks(kinds).items()}
     assert len(set(found.values())) == len(kinds)
     assert (found["lead"], found["oracle"]) == ("control turn0", "upper turn0")
+
+
+def test_guides_lie_where_their_values_do_and_a_range_is_in_the_chart() -> None:
+    series = [Series("a", (At(1, 20.0), At(3, 40.0)))]
+    found = line_chart(
+        *("c", "t", "d", series, Lines({"a": "c0"}, {}), "n", "%"),
+        guides=[Guide(40.0, "here"), Guide(100.0, "top")],
+        within=(0.0, 100.0),
+        least_height=480,
+    )
+    assert [tick.label for tick in found.y_ticks] == ["0", "20", "40", "60", "80", "100"]
+    here, top = found.guides
+    assert (here.label, here.at) == ("here", pytest.approx(found.lines[0].marks[1].y))
+    assert top.at == pytest.approx(found.top)
+    assert found.height == 480

@@ -8,11 +8,12 @@ import pytest
 import yaml
 from small_disk import full_disk
 
+from core.analysis import METRICS
 from core.errors import NwsError, StoreError
 from jobs.recipes.load import parse_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.report.page.page import write_page
-from jobs.report.sweep import answer
+from jobs.report.sweep import answer, kept_answer
 from jobs.report.sweep.numbers import analyse
 from jobs.store import Store
 from jobs.terminal.metrics import metric_signature
@@ -39,6 +40,47 @@ def test_the_answer_is_that_of_the_terminal(store: Store, swept: str, page: Path
     told += [sentence for _, sentence in answer.sentences(numbers, dataset)]
     for sentence in told:
         assert sentence in text
+
+
+KEPT = {"a": 0.3, "lead": 0.1, "random": 0.05, "person": 0.5}
+
+
+def test_how_much_is_kept_comes_first_with_a_chart_and_every_number(
+    store: Store, run_of_points, tmp_path: Path
+) -> None:
+    run = run_of_points((*KEPT,), (0, 7, 21), kept=KEPT)
+    write_page(store, [run], tmp_path / "x.html")
+    numbers = analyse(store.run_info(run), store.points(run, [*METRICS, "kept"]))
+    text, source = read(tmp_path / "x.html"), (tmp_path / "x.html").read_text("utf-8")
+    told = [kept_answer.headline(numbers.kept, "news"), kept_answer.basis(numbers.kept, "news")]
+    told += [sentence for _, sentence in kept_answer.sentences(numbers.kept, "news")]
+    told += [kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS]
+    for sentence in told:
+        assert sentence in text
+    assert text.index(told[0]) < text.index("Where choosing words pays most") < text.index("Curves by n")
+    assert 'id="d0-kept-bands" class="bands-on" checked' in source
+    for name in ("a,", "lead", "random", "person", "another person"):
+        assert len([said for _, _, said in marks(tmp_path / "x.html", "d0-kept") if said.startswith(name)]) == 2
+    for said in ("half", "90 %", "person, in full", "The smallest n that keeps this share of the reference"):
+        assert said in text
+    assert "a, n = 7: 37 % (" in text
+    assert "<td>37 %<small>" in re.sub(r"\s+", " ", source)
+    assert "of what another person keeps, as all longer n do" in text
+
+
+def test_without_the_score_the_page_says_how_to_get_it(store: Store, run_of_points, tmp_path: Path) -> None:
+    run = run_of_points()
+    write_page(store, [run], tmp_path / "x.html")
+    assert kept_answer.not_scored(run) in read(tmp_path / "x.html")
+    nothing = run_of_points(kept={"nobody": 0.1})
+    write_page(store, [nothing], tmp_path / "y.html")
+    assert "is not known here: it takes references of other articles" in read(tmp_path / "y.html")
+
+
+def test_runs_of_which_one_lacks_the_score(store: Store, run_of_points, tmp_path: Path) -> None:
+    runs = [run_of_points(kept=KEPT), run_of_points()]
+    write_page(store, runs, tmp_path / "x.html")
+    assert kept_answer.not_scored(runs[1]) in read(tmp_path / "x.html")
 
 
 def test_every_mean_is_on_the_page(store: Store, swept: str, page: Path) -> None:

@@ -1,0 +1,61 @@
+"""Answers at an end of the n tried."""
+
+import dataclasses
+
+import pytest
+from made_scores import kept_points
+
+from core.analysis.content_kept import content_kept
+from jobs.report.sweep.answer import headline, recommendation
+from jobs.report.sweep.edges import edge_of, edge_of_gain, edge_text, is_recommended
+from jobs.report.sweep.numbers import analyse, report_json
+
+
+@pytest.mark.parametrize(("n", "edge"), [(3, "shortest"), (7, None), (21, "longest"), (None, None)])
+def test_the_edge_of_a_share(n, edge):
+    (kept, *_) = content_kept(kept_points({"a": {3: 0.3, 7: 0.4, 21: 0.5}}))
+    assert edge_of(kept, n) == edge
+
+
+def test_of_one_n_it_is_the_only_one():
+    (kept, *_) = content_kept(kept_points({"a": {9: 0.6}}))
+    assert edge_of(kept, 9) == "only"
+
+
+def with_candidates(numbers, *candidates):
+    first, *others = numbers.magic_numbers
+    return dataclasses.replace(numbers, magic_numbers=(dataclasses.replace(first, recommended=candidates), *others))
+
+
+@pytest.mark.parametrize(
+    ("candidates", "edge", "said"),
+    [
+        ((1,), "shortest", "n = 1 has the largest gain: the shortest there is;"),
+        ((21,), "longest", "n = 21 has the largest gain: the longest tried; try longer;"),
+        ((9,), None, "n = 9 is recommended, since all other n are ruled out;"),
+        ((19, 21), None, "n = 19–21 remain candidates"),
+    ],
+)
+def test_the_edge_of_a_gain_is_said_and_never_recommended(run, make_points, candidates, edge, said):
+    numbers = with_candidates(analyse(run, make_points(("a", "random"))), *candidates)
+    number = numbers.magic_numbers[0]
+    assert edge_of_gain(number) == edge
+    assert recommendation(number).startswith(said)
+    assert is_recommended(number) == (candidates == (9,))
+    assert report_json(numbers)["magic_numbers"][0]["at"] == edge
+    if edge:
+        assert "recommended" not in recommendation(number)
+        assert headline(numbers, "news") == "Some n can be ruled out, but no single n can be recommended."
+
+
+@pytest.mark.parametrize(
+    ("edge", "n", "text"),
+    [
+        ("longest", 21, "the longest tried; try longer"),
+        ("shortest", 3, "the shortest tried; try shorter"),
+        ("shortest", 1, "the shortest there is"),
+        ("only", 9, "the only n tried"),
+    ],
+)
+def test_what_is_said_of_an_end(edge, n, text):
+    assert edge_text(edge, n) == text

@@ -1,0 +1,69 @@
+"""Content kept in a report: what of it is there, and its JSON."""
+
+import json
+
+from made_scores import kept_points
+
+from core.analysis.content_kept import content_kept
+from jobs.report.sweep.kept import NOT_SCORED, kept_json, kept_numbers, smallest_of
+from jobs.report.sweep.numbers import analyse, curve_columns, metrics_read, report_json
+
+SHARES = {"a": {3: 0.3, 7: 0.42, 21: 0.55}, "random": {3: 0.1, 7: 0.2, 21: 0.3}, "person": {0: 0.6, 3: 0.4}}
+
+
+def test_a_report_has_the_answer_of_the_analysis(run):
+    points = kept_points(SHARES)
+    report = json.loads(json.dumps(report_json(analyse(run, points))))
+    assert list(report)[5:7] == ["kept", "curves"]  # behind what made the numbers
+    found = content_kept(points)
+    assert [(of["system"], of["of"]) for of in report["kept"]] == [(of.system, of.of) for of in found]
+    (told,) = (of for of in report["kept"] if (of["system"], of["of"]) == ("a", "reference"))
+    (kept,) = (of for of in found if (of.system, of.of) == ("a", "reference"))
+    assert (told["dataset"], told["longest"], told["is_control"], told["articles"]) == ("news", 21, False, 60)
+    at = kept.lengths[1]
+    assert told["lengths"][1] == {
+        "n": 7, "share": at.share.mean, "low": at.share.low, "high": at.share.high, "articles": 60
+    }  # fmt: skip
+    half = smallest_of(kept)[0.5]
+    assert told["smallest_n"]["0.5"] == {
+        "n": half.n, "low": half.low, "high": half.high, "claimed": half.claimed, "at": "longest",
+        "articles_for_one_step": half.articles_for_one_step,
+    }  # fmt: skip
+    assert half.n == 21
+    assert list(told["smallest_n"]) == ["0.25", "0.5", "0.8", "0.9"]
+    assert told["smallest_n"]["0.9"]["n"] is None
+
+
+def test_a_run_without_the_metric_has_none(run, make_points):
+    numbers = analyse(run, make_points())
+    assert numbers.kept == NOT_SCORED
+    assert report_json(numbers)["kept"] == []
+    assert not any(column.name.startswith("kept") for column in curve_columns(numbers))
+
+
+def test_only_runs_that_have_it_are_asked_for_it(run):
+    import dataclasses
+
+    assert "kept" not in metrics_read("bertscore_f1", run)
+    scored = dataclasses.replace(run, signatures=run.signatures | {"kept": "kept|made"})
+    assert metrics_read("bertscore_f1", scored)[-1] == "kept"
+    assert metrics_read("kept", scored).count("kept") == 1
+
+
+def test_curves_have_the_share_of_the_reference_beside_the_mean(run):
+    numbers = analyse(run, kept_points(SHARES))
+    columns = {column.name: column for column in curve_columns(numbers)}
+    assert list(columns)[-3:] == ["kept", "kept_low", "kept_high"]
+    (score,) = (score for score in numbers.scores if (score.system, score.n) == ("a", 7))
+    low, mean, high = (columns[name].value(score) for name in ("kept_low", "kept", "kept_high"))
+    assert low < mean < high
+    assert abs(mean - 0.42) < 1e-9
+
+
+def test_numbers_by_dataset():
+    numbers = kept_numbers([*kept_points(SHARES), *kept_points({"b": {3: 0.1}}, dataset="talks")])
+    assert numbers.datasets == ("news", "talks")
+    assert list(numbers.of("talks")) == ["b"]
+    assert set(numbers.of("news")["a"]) == {"reference", "person", "longest"}
+    assert (list(numbers.uncut_of("news")), numbers.uncut_of("talks")) == (["person"], {})
+    assert {of["dataset"] for of in kept_json(numbers)} == {"news", "talks"}

@@ -1,0 +1,50 @@
+"""The answer in the terminal."""
+
+import dataclasses
+import io
+
+from made_scores import kept_points
+from rich.console import Console
+
+from jobs.report.sweep.kept import NOT_SCORED, kept_numbers
+from jobs.report.sweep.kept_answer import sentences
+from jobs.report.sweep.printed_kept import print_kept, print_kept_notes, print_kept_of_run
+
+SHARES = {name: {3: 0.3 + i / 10, 21: 0.4 + i / 10} for i, name in enumerate(("[a]", "b", "c", "d", "random"))}
+
+
+def shown(show, *args):
+    console = Console(file=io.StringIO(), width=1_000)
+    show(*args[:-1], console, *args[-1:]) if args[-1:] == ("",) else show(*args, console)
+    return console.file.getvalue()
+
+
+def test_each_dataset_has_a_heading_and_at_most_five_lines(run):
+    numbers = kept_numbers([*kept_points(SHARES), *kept_points(SHARES, dataset="talks")])
+    text = shown(print_kept, numbers, numbers.datasets, run, "")
+    parts = text.strip().split("\n\n")
+    assert [part.splitlines()[0] for part in parts] == [
+        f"{dataset}: how many words keep how much? (60 articles, 2 n from 3 to 21)" for dataset in ("news", "talks")
+    ]
+    assert all(2 <= len(part.splitlines()) - 1 <= 5 for part in parts)
+    assert parts[0].splitlines()[1:] == [f"{name}: {said}" for name, said in sentences(numbers, "news")]
+
+
+def test_names_are_no_markup(run):
+    numbers = kept_numbers(kept_points({"[a]": {3: 0.3, 21: 0.4}}))
+    assert "\n[a]: 3 words keep" in shown(print_kept, numbers, numbers.datasets, run, "")
+
+
+def test_a_run_without_the_metric_is_told_how_to_get_it(run):
+    text = shown(print_kept, NOT_SCORED, ("news",), run, "")
+    assert text == ("This run does not say how much of the content is kept. Score it: nws add-metric p1-0421 kept\n")
+
+
+def test_the_notes_say_what_it_does_not_see():
+    text = shown(print_kept_notes, kept_numbers(kept_points(SHARES)))
+    assert "inserting “not” keeps 99 %, changed numbers 98 %" in text
+    assert shown(print_kept_notes, NOT_SCORED) == ""
+
+
+def test_of_a_run_without_summaries_there_is_nothing_to_say(run):
+    assert shown(print_kept_of_run, None, dataclasses.replace(run, summaries=0), "") == ""

@@ -1,0 +1,53 @@
+"""The figure of content kept holds the shares, and what to compare them with."""
+
+import dataclasses
+
+import pytest
+from made_scores import kept_points
+
+from jobs.report.kept_figure import draw_kept
+from jobs.report.kept_lines import WHOLE, kept_kinds, kept_series
+from jobs.report.sweep.kept import kept_numbers
+from jobs.report.sweep.numbers import analyse
+
+SHARES = {
+    "a": {3: 0.3, 7: 0.42, 21: 0.55},
+    "random": {3: 0.1, 7: 0.2, 21: 0.3},
+    "person": {0: 0.6, 3: 0.4, 7: 0.5, 21: 0.6},
+}
+
+
+@pytest.fixture
+def scored(run):
+    return dataclasses.replace(run, signatures=run.signatures | {"kept": "kept|made"})
+
+
+def test_lines_are_in_per_cent_and_a_whole_summary_is_level():
+    numbers = kept_numbers(kept_points(SHARES))
+    lines = {line.name: line for line in kept_series(numbers, "news")}
+    assert set(lines) == {"a", "random", "person", WHOLE}
+    assert [(at.x, pytest.approx(at.y)) for at in lines["a"].points] == [(3, 30), (7, 42), (21, 55)]
+    assert all(at.low < at.y < at.high for at in lines["a"].points)
+    assert [(at.x, pytest.approx(at.y)) for at in lines[WHOLE].points] == [(3, 60), (21, 60)]
+    assert lines["a"].points[1].tooltip == "a, n = 7: 42 % (39–45 %, 60 articles)"
+    assert lines[WHOLE].points[0].tooltip == "another person's whole summary, 25 words on average: 60 %"
+    assert kept_kinds(numbers) == {"a": "system", "random": "control", "person": "upper bound", WHOLE: "upper bound"}
+
+
+def test_without_a_person_there_is_no_such_line():
+    numbers = kept_numbers(kept_points({"a": {3: 0.3}}))
+    assert [line.name for line in kept_series(numbers, "news")] == ["a"]
+    assert kept_kinds(numbers) == {"a": "system"}
+    assert kept_series(numbers, "talks") == ()
+
+
+def test_the_figure_has_a_panel_for_each_dataset(scored):
+    points = [*kept_points(SHARES), *kept_points({"a": {9: 0.3}}, dataset="talks", articles=5)]
+    figure, warning = draw_kept(analyse(scored, points))
+    assert warning is None
+    news, talks = figure.axes
+    assert news.get_title(loc="left") == "news · 60 articles, 3 n from 3 to 21"
+    assert talks.get_title(loc="left") == "talks · 5 articles, n = 9"
+    assert {"half", "90 %", "a", WHOLE} <= {text.get_text() for text in news.texts}
+    assert news.get_ylim()[0] <= 0 < 100 <= news.get_ylim()[1]
+    assert "does not see what is true" in figure._supxlabel.get_text().replace("\n", " ")

@@ -1,0 +1,37 @@
+"""Content kept as files: rows by n, and a table for papers."""
+
+import dataclasses
+
+import pytest
+from made_scores import kept_points
+
+from jobs.report.kept_tables import kept_latex, share_columns, share_rows
+from jobs.report.sweep.numbers import analyse
+
+SHARES = {"a_b": {3: -0.03, 7: 0.42, 21: 0.55}, "random": {3: 0.1, 21: 0.3}}
+
+
+@pytest.fixture
+def numbers(run):
+    scored = dataclasses.replace(run, signatures=run.signatures | {"kept": "kept|made"})
+    return analyse(scored, kept_points(SHARES))
+
+
+def test_a_row_for_each_system_ceiling_and_n(numbers):
+    rows, columns = share_rows(numbers), share_columns(numbers.run)
+    told = [{column.name: column.value(row) for column in columns} for row in rows]
+    assert len(told) == 2 * 3 + 2 * 2
+    first = told[0]
+    assert (first["system"], first["of"], first["n"], first["articles"]) == ("a_b", "reference", 3, 60)
+    assert first["mean"] == pytest.approx(-0.03)
+    assert first["low"] < first["mean"] < first["high"]
+    assert first["signature"] == "kept|made|bert-base-uncased_L9_no-idf"
+    assert {row["is_control"] for row in told if row["system"] == "random"} == {1}
+
+
+def test_the_table_has_shares_and_where_half_is_kept(numbers):
+    text = kept_latex(numbers)
+    assert "% news: content kept by n, 60 articles, 3 n from 3 to 21\n" in text
+    assert "$n$ & 3 & 7 & 21 & half \\\\" in text
+    assert r"a\_b & $-$3$_{\pm3}$ & 42$_{\pm3}$ & 55$_{\pm3}$ & 21 (21--" in text
+    assert r"random (control) & 10$_{\pm3}$ & -- & 30$_{\pm3}$ & $>$21 \\" in text
