@@ -15,6 +15,7 @@ with warnings.catch_warnings():  # transformers and others import it: in a noteb
     warnings.filterwarnings("ignore", message="IProgress not found")
     importlib.import_module("tqdm.auto")
 
+from jobs.python_api.answer import Answer
 from jobs.python_api.result import Result
 from jobs.python_api.score import ScoreResult, score
 from jobs.python_api.stored_runs import RunStore, open_store
@@ -25,6 +26,7 @@ StoredRun = SweepResult = Result
 """Earlier names of `Result`."""
 
 __all__ = [
+    "Answer",
     "Result",
     "RunStore",
     "ScoreResult",

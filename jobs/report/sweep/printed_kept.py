@@ -17,7 +17,8 @@ def print_kept(numbers: KeptNumbers, datasets: tuple[str, ...], run: RunInfo, co
     for dataset in datasets:
         print_title(console, kept_answer.heading(numbers, dataset))
         for name, sentence in kept_answer.sentences(numbers, dataset):
-            print_sentence(console, name, sentence)
+            more = f" How many articles it takes: nws plan {run.id}{where}" if name == kept_answer.NEXT else ""
+            print_sentence(console, name, sentence + more)
 
 
 def print_kept_notes(numbers: KeptNumbers, console: Console) -> None:

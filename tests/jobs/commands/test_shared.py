@@ -15,11 +15,12 @@ def test_a_sweep_ends_with_how_many_words_keep_how_much(tmp_path, nws):
     assert [line.partition(": ")[0] for line in lines] == ["lexrank", "To compare", "Next"]
     assert lines[0].startswith("lexrank: 3 words keep ")
     assert "With 6 articles no n is claimed: take at least 12." in lines[-1]
+    assert f"nws plan {outcome.split()[0]} --store {store}" in lines[-1]
     assert "is done: 6 articles, " in outcome
 
     run = outcome.split()[0]
     told = nws("report", run, "--store", store, "--out", "answer").out
-    assert " ".join(told.split()).startswith(" ".join(answer.split()))  # first of all, in as many lines as it takes
+    assert "".join(told.split()).startswith("".join(answer.split()))  # first of all, in as many lines as it takes
     report = json.loads((tmp_path / "answer" / "report.json").read_text("utf-8"))
     shares = {
         (of["system"], at["n"]): at["share"] for of in report["kept"] if of["of"] == "reference" for at in of["lengths"]

@@ -111,9 +111,9 @@ def grouped(rows: Rows, *names: str) -> dict[tuple[Any, ...], Rows]:
     return found
 
 
-def test_the_page_has_ten_questions_and_no_other_sql() -> None:
-    assert list(questions()) == list(range(1, 11))
-    assert PAGE.read_text("utf-8").count("```sql") == 10
+def test_the_page_has_twelve_questions_and_no_other_sql() -> None:
+    assert list(questions()) == list(range(1, 13))
+    assert PAGE.read_text("utf-8").count("```sql") == 12
 
 
 def test_the_best_n_of_each_system(ask: Callable[[int], Rows], summaries: Rows) -> None:
@@ -222,3 +222,27 @@ def test_runs_of_the_same_recipe(ask: Callable[[int], Rows]) -> None:
     for row in answer:
         assert (row["runs"], row["fewest_articles"]) == (2, 3)
         assert row["spread"] == row["highest"] - row["lowest"] == pytest.approx(0, abs=1e-6)
+
+
+def test_how_much_is_kept(ask: Callable[[int], Rows], runs: tuple[str, dict[str, str]], store: Store) -> None:
+    newest = select(store, f"select * from summaries where run_id = '{runs[1]['training']}' and n > 0")
+    means = {
+        place: statistics.fmean(row["kept"] for row in rows) for place, rows in grouped(newest, "system", "n").items()
+    }
+    answer = ask(11)
+    assert {(row["system"], row["n"]) for row in answer} == set(means)
+    for row in answer:
+        assert row["share"] == pytest.approx(means[row["system"], row["n"]], abs=1e-12)
+        assert row["low"] is None or row["low"] < row["share"] < row["high"]
+    assert [(row["system"], row["n"]) for row in answer] == sorted(means)
+
+
+def test_from_which_n_on_half_is_kept(ask: Callable[[int], Rows]) -> None:
+    shares = {(row["system"], row["n"]): row["share"] for row in ask(11)}
+    answer = ask(12)
+    assert {row["system"] for row in answer} == {system for system, _ in shares}
+    for row in answer:
+        lengths = sorted(n for system, n in shares if system == row["system"])
+        enough = [n for n in lengths if all(shares[row["system"], longer] >= 0.5 for longer in lengths if longer >= n)]
+        assert row["n"] == (min(enough) if enough else None)
+        assert (row["longest"], row["claimed"]) == (max(lengths), None)  # of too few articles
