@@ -6,7 +6,7 @@ from core.analysis.content_kept import KEPT
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.kept import NOT_SCORED, KeptNumbers, kept_numbers
 from jobs.store import RunInfo, Store
-from jobs.terminal.table_style import print_line, print_sentence, print_title
+from jobs.terminal.table_style import print_line, print_sentence
 
 
 def print_kept(numbers: KeptNumbers, datasets: tuple[str, ...], run: RunInfo, console: Console, where: str) -> None:
@@ -14,8 +14,10 @@ def print_kept(numbers: KeptNumbers, datasets: tuple[str, ...], run: RunInfo, co
     if not numbers.is_scored:
         print_line(console, kept_answer.not_scored(run.id, where))
         return
-    for dataset in datasets:
-        print_title(console, kept_answer.heading(numbers, dataset))
+    for i, dataset in enumerate(datasets):
+        if i > 0:
+            console.print()
+        print_line(console, kept_answer.heading(numbers, dataset), style="bold underline")
         for name, sentence in kept_answer.sentences(numbers, dataset):
             more = f" How many articles it takes: nws plan {run.id}{where}" if name == kept_answer.NEXT else ""
             print_sentence(console, name, sentence + more)
