@@ -43,7 +43,7 @@ def report(
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Show which n is best, and how sure that is.
+    """Show how many words keep how much, and how sure that is.
 
     Prints sentences and tables by n, and writes plots as PNG and SVG. With --page, it writes one HTML page instead,
     which also shows the articles and their summaries.

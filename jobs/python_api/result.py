@@ -176,14 +176,15 @@ class Result:
         if not self.info.summaries:
             return None  # a notebook shows the text then
         numbers = self._numbers("bertscore_f1")
-        parts = [f"<p>{escape(repr(self))}</p>"]
+        parts = [f"<p>{escape(repr(self))}</p>", Answer(self.info, numbers.kept)._repr_html_()]
         for dataset in numbers.scored:
             items = "".join(
                 f"<li><b>{escape(system)}</b>: {escape(sentence)}</li>"
                 for system, sentence in answer.sentences(numbers, dataset)
             )
             known = escape(" ".join(answer.what_is_known(numbers, dataset)))
-            parts += [f"<p><b>{escape(answer.headline(numbers, dataset))}</b></p>", f"<ul>{items}</ul>"]
+            pays = f"{dataset}: where choosing words pays most. {answer.headline(numbers, dataset)}"
+            parts += [f"<p><b>{escape(pays)}</b></p>", f"<ul>{items}</ul>"]
             parts += [f"<p>{known}</p>", _table(numbers, dataset)]
         signature = escape(metric_signature(self.info, numbers.metric))
         return "".join([*parts, f"<p><small>{signature}, seed {self.info.seed}</small></p>"])
