@@ -124,7 +124,7 @@ def _sentence(number: MagicNumber, metric: Metric, shared: str | None) -> str:
         where = "here" if len(lengths) == 1 else "that enough articles have"
         text = f"n = {number.recommended[0]} is the only length {where}, and better than {RANDOM}"
     elif end := edge_of_gain(number):
-        text = f"n = {number.recommended[0]} has the largest gain: {edge_text(end, number.recommended[0])}"
+        text = f"only n = {number.recommended[0]} is left ({edge_text(end, number.recommended[0])})"
     elif len(number.recommended) == 1:
         text = f"n = {number.recommended[0]} is recommended, since all other n are ruled out"
     else:

@@ -30,8 +30,8 @@ def with_candidates(numbers, *candidates):
 @pytest.mark.parametrize(
     ("candidates", "edge", "said"),
     [
-        ((1,), "shortest", "n = 1 has the largest gain: the shortest there is;"),
-        ((21,), "longest", "n = 21 has the largest gain: the longest tried; try longer;"),
+        ((1,), "shortest", "only n = 1 is left (the shortest there is); largest gain over random"),
+        ((21,), "longest", "only n = 21 is left (the longest tried; try longer); largest gain over random"),
         ((9,), None, "n = 9 is recommended, since all other n are ruled out;"),
         ((19, 21), None, "n = 19–21 remain candidates"),
     ],
