@@ -18,7 +18,7 @@ from made_scores import make_scores
 
 from core.learning.exchange import ArticleGradient, Decoded, Sample
 from core.learning.learner import UpdateStatistics
-from core.metrics.specs import OPTIONAL, SPECS
+from core.metrics.specs import SPECS
 from core.types import Article, BundleResult, Failure, Score, Summary
 from jobs.store import PolicyCheckpoint, RoundResult, RunSpec, Store, open_store, upgrade_schema
 
@@ -121,7 +121,7 @@ def spec() -> RunSpec:
         seed=2**40,
         code_version="0.1.0+abc",
         revisions={"libraries": {"torch": "2.6.0"}, "models": {"minilm": "sha"}},
-        signatures={"rouge1": "rouge1|stem:no", "kept": "kept|made"},
+        signatures={"rouge1": "rouge1|stem:no"},
         systems=2,
     )
 
@@ -157,7 +157,7 @@ def summary() -> Callable[..., Summary]:
         if f1 is not None:
             drawn[0] = Score(f1, f1, f1)
         others = {spec.name: float(rng.uniform()) for spec in SPECS if not spec.has_parts}
-        scores = make_scores(*drawn, **others) | {column: float(rng.uniform()) for column in OPTIONAL}
+        scores = make_scores(*drawn, **others)
         return Summary(
             article.id, system, n, f"{system} 요약 {n}", n, 0.25, scores, {"sacrebleu": float(rng.uniform())}
         )

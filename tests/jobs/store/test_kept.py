@@ -1,5 +1,8 @@
 """What the systems of a run that has ended keep of the content is stored, as the analysis says it."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from core.analysis.content_kept import KEPT, content_kept
@@ -9,9 +12,17 @@ ARTICLES = [Article(dataset, "test", str(i), f"{dataset} {i}", ("r",)) for datas
 
 
 @pytest.fixture
-def scored(store, run, summary):
+def scored(store, spec, summary):
     """A run with scores of content kept in two datasets, at two n and uncut."""
-    made = [summary(article, system, n) for article in ARTICLES for system in ("lead", "mini") for n in (0, 3, 5)]
+    run_id = store.create_run(replace(spec, signatures={KEPT: "made"}))
+    run = run_id, store.claim_run(run_id, "host-a", 11)
+    rng = np.random.default_rng(1)
+
+    def kept(article, system, n):
+        made = summary(article, system, n)
+        return replace(made, scores={**made.scores, KEPT: float(rng.uniform()), "kept_words": 0.1})
+
+    made = [kept(article, system, n) for article in ARTICLES for system in ("lead", "mini") for n in (0, 3, 5)]
     store.writer(*run).record([(ARTICLES, BundleResult(tuple(made), ()))])
     return run
 

@@ -1,11 +1,12 @@
 """A run that is removed leaves nothing of itself, and all of the others."""
 
 import pytest
+from sqlalchemy import update
 
 from core.errors import StoreError
 from core.types import BundleResult
 from jobs.store import LogLine, Progress, StageWork, Store, open_store
-from jobs.store.tables import Base
+from jobs.store.tables import Base, RunRow, SummaryRow
 
 HOST = "elsewhere"
 
@@ -27,6 +28,9 @@ def full_run(store, spec, articles, sweep, failure, make_round, now) -> str:
     store.writer(run_id, epoch).heartbeat([LogLine(now, "hello")], Progress(now, "sweep"))
     store.writer(run_id, epoch).record([(articles[:-1], sweep(articles[:-1])), (articles[-1:], failure(articles[-1]))])
     store.writer(run_id, epoch).record_round([make_round(articles[:2], "joint", greedy=True)])
+    with store.writing() as connection:
+        connection.execute(update(RunRow).where(RunRow.id == run_id).values(signatures={"kept": "made"}))
+        connection.execute(update(SummaryRow).where(SummaryRow.run_id == run_id).values(kept=0.5))
     store.writer(run_id, epoch).finish("done")
     return run_id
 
