@@ -51,7 +51,8 @@ class Job(Generic[Recipe]):
         Raises:
             NwsError: as for `plan`.
         """
-        return with_own(self.pin(parse_recipe(self.recipe, recipe, "stored with the run")))
+        stored = {**self.recipe.of_before, **recipe}
+        return with_own(self.pin(parse_recipe(self.recipe, stored, "stored with the run")))
 
 
 def with_own(pinned: Pinned) -> Pinned:

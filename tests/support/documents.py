@@ -8,11 +8,15 @@ from core.summarizers.systems import AnchoredF1, Document, Embeddings
 from core.text.segmentation import Segmenter
 from core.types import Article, SegmentedArticle
 
+REFERENCES = (
+    "Alpha met gamma, – delta saw zeta and theta left them.",
+    "First, beta met nobody and\nthe others left before ten.",
+)
 TEXT = "Alpha beta met gamma. Then delta epsilon saw zeta, and eta theta left."
 
 
 def article(text: str = TEXT, key: str = "k") -> Article:
-    return Article("d", "all", key, text, ("r",))
+    return Article("d", "all", key, text, REFERENCES)
 
 
 def segmented(text: str = TEXT, key: str = "k") -> SegmentedArticle:

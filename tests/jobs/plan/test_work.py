@@ -119,7 +119,7 @@ def test_an_encoder_counts_for_those_that_ask_for_it(pinned: Pinned) -> None:
 
     old = works(pinned, CODE)
     changed = works(with_plan(pinned, other), CODE)
-    assert {name for name in old if old[name] == changed[name]} == {"lead", "random"}
+    assert {name for name in old if old[name] == changed[name]} == {"lead", "random", "reference-words"}
     assert works(with_plan(pinned, added), CODE).items() > old.items()
 
 
@@ -138,7 +138,7 @@ def test_the_weights_of_an_encoder_count_whatever_its_folder_is_called(
     weights = tmp_path / name / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"?")
     new = of()
-    assert {system for system in old if old[system] == new[system]} == {"lead", "random"}
+    assert {system for system in old if old[system] == new[system]} == {"lead", "random", "reference-words"}
 
 
 def test_the_oracle_is_made_of_the_seed_and_the_encoder_of_those_it_is_held_against() -> None:
