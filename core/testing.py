@@ -104,9 +104,8 @@ def _sample() -> list[str]:
 
 
 def _document(text: str, sees_references: bool) -> Document:
-    segmented: SegmentedArticle = Segmenter("blank")(
-        Article("contract", "all", "a", text, ("A reference.", "Another one."))
-    )
+    references = ("A reference.", "Another one.")
+    segmented: SegmentedArticle = Segmenter("blank")(Article("contract", "all", "a", text, references))
     vectors = Embeddings(_vectors(segmented.sentences), _vectors(segmented.chunks))
     return Document(segmented, {ENCODER: vectors}, _shares if sees_references else _refused, _anchored)
 

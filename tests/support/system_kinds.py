@@ -3,7 +3,7 @@
 from core.types import SystemKind
 
 CONTROLS = ("lead", "random", "random-words")
-UPPER_BOUNDS = ("oracle", "window-oracle", "reference-words", "person")
+UPPER_BOUNDS = ("oracle", "person", "reference-words", "window-oracle")
 
 
 def kind_of(system: str) -> SystemKind:
