@@ -54,7 +54,7 @@ class Sweeper:
         self._loaded = [load_encoder(ref, device, plan.precision) for ref in plan.encoders]
         self._encoders: dict[str, BeginEncode] = {encoder.name: encoder.begin for encoder in self._loaded}
         self._generate = None if plan.generator is None else _load_generator(plan, plan.generator, device)
-        self._metrics = StandardMetrics(plan.metrics, device)
+        self._metrics = StandardMetrics(plan.metrics, device, plan.panels)
 
     @property
     def tokens(self) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.metrics.config import BertScoreConfig, RougeConfig
+from core.metrics.panel import KEPT_SIGNATURE, Panel
 from core.metrics.surface import EFFICIENCY_SIGNATURE, SOURCE_METRICS
 from core.models import ModelRef
 from core.plugins.plugin_metric import PluginMetric
@@ -34,6 +35,8 @@ class MetricsConfig:
             "rouge": self.rouge.signature,
             "efficiency": EFFICIENCY_SIGNATURE,
             **{metric.name: metric.signature for metric in SOURCE_METRICS},
+            "kept": f"kept|{KEPT_SIGNATURE}|R:recall of bertscore",
+            "kept_words": f"kept_words|{KEPT_SIGNATURE}|R:recall of distinct tokens by idf",
             **{metric.name: metric.signature for metric in self.plugins},
         }
 
@@ -55,6 +58,8 @@ class SweepPlan:
         precision: what encoders compute in. The BERTScore backbone has its own in `metrics`; generators choose theirs.
         language_data: hashes of the files by which texts are cut and tokenized, see `core.text.language_data`. Both
             halves refuse others.
+        panels: of each dataset, the articles that a summary's content is measured against, too
+            (`core.metrics.panel`). They are drawn when a run begins.
     """
 
     language: Language
@@ -67,6 +72,7 @@ class SweepPlan:
     generator: Generator | Endpoint | None = None
     precision: Precision = "float32"
     language_data: tuple[tuple[str, str], ...] = ()
+    panels: tuple[Panel, ...] = ()
 
     @property
     def kinds(self) -> dict[str, SystemKind]:
@@ -95,7 +101,8 @@ class SweepPlan:
     @property
     def to_segment(self) -> "SweepPlan":
         """The part of the plan that the cutting half needs. It travels with every bundle, so it has no predictions."""
-        return replace(self, systems=()) if self.pipeline == NO_SEGMENTS else self
+        plan = replace(self, panels=())
+        return replace(plan, systems=()) if self.pipeline == NO_SEGMENTS else plan
 
 
 @dataclass(frozen=True, slots=True)

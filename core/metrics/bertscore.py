@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -34,8 +34,10 @@ from core.types import Score
 EMPTY = Score(0.0, 0.0, 0.0)
 # Where models keep their layers: BERT, RoBERTa, ELECTRA; XLNet; DistilBERT; BART; T5.
 _LAYER_LISTS = ("encoder.layer", "layer", "transformer.layer", "layers", "block")
+# A text, or what was made of one: vectors that are embedded already are the same in whatever company.
+Reference: TypeAlias = str | TokenVectors
 # (candidate, references)
-Pair = tuple[str, Sequence[str]]
+Pair = tuple[str, Sequence[Reference]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +100,21 @@ class BertScorer:
 
     def begin(self, pairs: Sequence[Pair], idf: Idf | None = None) -> Callable[[], list[Score]]:
         """As `score`, but a GPU is not waited for. Returns the function that waits, and gives the scores."""
-        texts = list(dict.fromkeys(text.strip() for pair in pairs for text in (pair[0], *pair[1])))
+        both = (text for candidate, references in pairs for text in (candidate, *references))
+        texts = list(dict.fromkeys(text.strip() for text in both if isinstance(text, str)))
         embedded = zip(texts, self.embed(texts, idf=idf), strict=True)
-        tokens = {text: vectors for text, vectors in embedded if vectors is not None}
-        candidates: dict[str, dict[str, Score]] = {}  # of each reference, its candidates
+        tokens: dict[str | int, TokenVectors] = {text: of for text, of in embedded if of is not None}
+        candidates: dict[str | int, dict[str, Score]] = {}  # of each reference, its candidates
         for candidate, references in pairs:
             for reference in references:
-                candidates.setdefault(reference.strip(), {})[candidate.strip()] = EMPTY
+                candidates.setdefault(_key(reference), {})[candidate.strip()] = EMPTY
+                if isinstance(reference, TokenVectors):
+                    tokens[_key(reference)] = reference
         matchings = []
-        for reference, scores in candidates.items():
+        for key, scores in candidates.items():
             filled = [text for text in scores if text in tokens]
-            if reference in tokens and filled:
-                matchings.append((scores, filled, Matching(tokens[reference], [tokens[text] for text in filled])))
+            if key in tokens and filled:
+                matchings.append((scores, filled, Matching(tokens[key], [tokens[text] for text in filled])))
         matched = begin_matching([matching for _, _, matching in matchings])
 
         def best() -> list[Score]:
@@ -117,7 +122,7 @@ class BertScorer:
                 scores.update(zip(filled, map(self._score, new), strict=True))
             return [
                 max(
-                    (candidates[ref.strip()][text.strip()] for ref in refs if ref.strip()),
+                    (candidates[key][text.strip()] for key in map(_key, refs) if key),
                     key=lambda score: score.f1,
                     default=EMPTY,
                 )
@@ -221,6 +226,11 @@ class AnchorScorer:
         columns = [self._scorer.match(candidates, reference) for reference in references]
         best = (max(scores, key=lambda score: score.f1) for scores in zip(*columns, strict=True))
         return [EMPTY if vectors is None else next(best) for vectors in embedded]
+
+
+def _key(reference: Reference) -> str | int:
+    """Of a text without words, an empty one."""
+    return reference.strip() if isinstance(reference, str) else id(reference)
 
 
 def _rescaled(value: float, baseline: float) -> float:

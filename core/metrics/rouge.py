@@ -15,6 +15,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -93,6 +94,10 @@ class Rouge:
         counted = self._counted(candidate)
         by_reference = [_compare(counted, self._counted(reference)) for reference in references]
         return {name: over_references([scores[name] for scores in by_reference], "best") for name in VARIANTS}
+
+    def tokens(self, text: str) -> AbstractSet[str]:
+        """The distinct tokens of a text."""
+        return self._counted(text).unigrams.keys()
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,12 +86,12 @@ SPECS: tuple[MetricSpec, ...] = (
 )
 """Those that every summary has, in the order of their columns."""
 
-KEPT = MetricSpec("kept", "content kept", ("kept", "bertscore"), short="kept")
-KEPT_WORDS = MetricSpec("kept_words", "content words kept", ("kept_words",))
+KEPT = MetricSpec("kept", "content kept", ("kept", "bertscore"), bounds=(-1.0, 1.0), short="kept")
+KEPT_WORDS = MetricSpec("kept_words", "content words kept", ("kept_words", "rouge"), bounds=(-1.0, 1.0))
 OF_OTHERS: tuple[MetricSpec, ...] = (KEPT, KEPT_WORDS)
 """Those that compare a summary with references of other articles, too (`core.metrics.content_kept`).
 
-A summary lacks them where there are no other articles, and where its run is older than they are. They may fall below 0.
+A summary lacks them where there are no other articles, and where its run is older than they are.
 """
 
 BY_COLUMN: Mapping[str, MetricSpec] = {column: spec for spec in (*SPECS, *OF_OTHERS) for column in spec.columns}

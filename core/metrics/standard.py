@@ -6,8 +6,10 @@ from types import MappingProxyType
 import torch
 
 from core.metrics.bertscore import AnchorScorer, BertScorer
+from core.metrics.content_kept import ContentKept, kept
+from core.metrics.panel import Panel
 from core.metrics.rouge import Rouge
-from core.metrics.specs import as_columns
+from core.metrics.specs import KEPT, KEPT_WORDS, as_columns
 from core.metrics.surface import SOURCE_METRICS, efficiency
 from core.sweep_plan import MetricsConfig
 from core.text.words import count_words
@@ -15,11 +17,15 @@ from core.types import Article, Score
 
 
 class StandardMetrics:
-    """Scores summaries with every standard metric; the BERTScore backbone is loaded once."""
+    """Scores summaries with every standard metric; the BERTScore backbone is loaded once.
 
-    def __init__(self, config: MetricsConfig, device: torch.device) -> None:
+    Without a panel of their dataset, articles have no scores of `OF_OTHERS`.
+    """
+
+    def __init__(self, config: MetricsConfig, device: torch.device, panels: Sequence[Panel] = ()) -> None:
         self._bertscore = BertScorer(config.bertscore, device)
         self._rouge = Rouge(config.rouge)
+        self._kept = ContentKept(panels, self._bertscore, self._rouge.tokens)
 
     @property
     def tokens(self) -> int:
@@ -43,15 +49,31 @@ class StandardMetrics:
         """
         unique = list(dict.fromkeys(summaries))
         new = [pair for pair in unique if pair not in known]
-        bertscores = self._bertscore.begin([(text, article.references) for article, text in new])
+        against = self._kept.against(article for article, _ in unique)
+        to_recall = [(pair, reference) for pair in unique for reference in against.get(pair[0], ())]
+        bertscores = self._bertscore.begin(
+            [
+                *((text, article.references) for article, text in new),
+                *((text, (reference,)) for (_, text), reference in to_recall),
+            ]
+        )
         # What needs no model, while a GPU works.
-        rouge = {(article, text): self._rouge.score(text, article.references) for article, text in unique}
+        rouge = {}
+        kept_words = {}
+        for article, text in unique:  # in one go: ROUGE remembers the tokens of the last texts
+            rouge[article, text] = self._rouge.score(text, article.references)
+            if article in against:
+                kept_words[article, text] = self._kept.words(article, text)
         words = {text: count_words(text) for _, text in unique}
         from_article = {
             (article, text): {metric.name: metric.measure(text, article.text) for metric in SOURCE_METRICS}
             for article, text in unique
         }
-        by_bertscore = {**dict(zip(new, bertscores(), strict=True)), **known}
+        scored = bertscores()
+        by_bertscore = {**dict(zip(new, scored, strict=False)), **known}
+        recalls: dict[tuple[Article, str], list[float]] = {}
+        for (pair, _), score in zip(to_recall, scored[len(new) :], strict=True):
+            recalls.setdefault(pair, []).append(score.recall)
         scores = {
             pair: as_columns(
                 {
@@ -63,6 +85,7 @@ class StandardMetrics:
                     **from_article[pair],
                 }
             )
+            | ({KEPT.column: kept(recalls[pair]), KEPT_WORDS.column: kept_words[pair]} if pair in recalls else {})
             for pair in unique
         }
         return [scores[summary] for summary in summaries]

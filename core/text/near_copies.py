@@ -3,6 +3,7 @@
 Shingles and their containment are those of Broder 1997, "On the resemblance and containment of documents".
 """
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -42,6 +43,13 @@ def near_copies(first: Iterable[Article], second: Iterable[Article]) -> Iterator
         yield from index.copies_of(article)
 
 
+def are_near_copies(first: Article, second: Article) -> bool:
+    """Whether two articles share more than `MOST_SHARED`."""
+    shingles = _remembered(first.text), _remembered(second.text)
+    common = len(np.intersect1d(*shingles, assume_unique=True))
+    return common > MOST_SHARED * min(map(len, shingles))
+
+
 class _Index:
     """Which articles have which 8-grams: hashes in ascending order, each with the index of its article."""
 
@@ -65,6 +73,11 @@ class _Index:
             shared = float(common / min(self._sizes[owner], len(shingles)))
             if shared > MOST_SHARED:
                 yield NearCopy(self._articles[owner], article, shared)
+
+
+@functools.lru_cache(maxsize=512)  # an article is compared with many, and many with the same ones
+def _remembered(text: str) -> Hashes:
+    return _shingles(text)
 
 
 def _shingles(text: str) -> Hashes:

@@ -24,6 +24,7 @@ from core.workers import EpisodePlan
 from jobs.drive.bundles import require_known_articles, unfinished_bundles
 from jobs.drive.equal_failures import EqualFailures
 from jobs.drive.heartbeat import Heart
+from jobs.drive.kept import lacking_kept, plan_of_kept, score_kept
 from jobs.drive.pools import REAL, Engine, Makers, Pools, open_pools
 from jobs.drive.run import FREE, Claim, Outcome, Run, take_run
 from jobs.drive.stages import require_complete, run_stage
@@ -31,6 +32,7 @@ from jobs.drive.time_left import duration
 from jobs.drive.tracked_scalars import curve_scalars, update_scalars
 from jobs.drive.trackers import NO_TRACKERS, Trackers, open_trackers
 from jobs.plan.job import find_job
+from jobs.plan.panels import draw_panels, sha256_of, with_panels
 from jobs.plan.pinned import Pinned, PlannedTraining
 from jobs.plan.revisions import code_version, require_same_revisions
 from jobs.plan.work import works
@@ -112,9 +114,10 @@ def resume(
         for planned, ids in zip(pinned.stages, finished, strict=True)
         if any(unfinished_bundles(pinned, ids, array("Q")))
     ]
-    if not (to_train or unfinished):
+    to_score = [plan_of_kept(pinned)] if lacking_kept(store, run_id) else []
+    if not (to_train or unfinished or to_score):
         return _drive(store, run_id, pinned, Pools(run.device, _no_pool, _no_pool), console, claim, log_to)
-    to_do: list[SweepPlan | EpisodePlan] = [*unfinished]
+    to_do: list[SweepPlan | EpisodePlan] = [*unfinished, *to_score]
     if pinned.training is not None and to_train:
         to_do.insert(0, pinned.training.plan)
     fetch_models(to_do)
@@ -189,10 +192,16 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
 
         with _timed(times, "training"):
             train_policies(run, training, pools, console, equal_failures, trackers)
+    panels = draw_panels(pinned)
+    run.set_panel(sha256_of(panels))
+    pinned = with_panels(pinned, panels)
     announced = array("Q")
     for planned in pinned.stages:
         with _timed(times, planned.stage.name):
             run_stage(run, pinned, planned, pools, console, announced, equal_failures)
+    if lacking := lacking_kept(run.store, run.id):
+        with _timed(times, "content kept"):
+            score_kept(run, pinned, panels, lacking, pools, console)
     if len(times) > 1 and max(times.values()) >= _WORTH_TELLING_SECONDS:
         run.say(f"Time by stage: {', '.join(f'{name} {duration(seconds)}' for name, seconds in times.items())}")
     articles = ArticleIds(np.unique(np.frombuffer(announced, np.uint64)))

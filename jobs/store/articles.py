@@ -77,6 +77,13 @@ class Articles(Database):
         }
         return [articles[article_id] for article_id in article_ids if article_id in articles]
 
+    @reads
+    def articles_without(self, connection: Connection, run_id: str, metric: str) -> list[str]:
+        """The ids of the articles with summaries in a run of which any lacks a score, rising."""
+        lacks = SummaryRow.__table__.columns[metric].is_(None)
+        query = select(SummaryRow.article_id).distinct().where(SummaryRow.run_id == run_id, lacks)
+        return sorted(connection.execute(query).scalars())
+
 
 class RunArticles:
     """The articles of one run. Each method is one transaction; none needs to know whether there is such a run.

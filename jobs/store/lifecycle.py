@@ -1,5 +1,6 @@
 """What happens to a run from outside: it is created, claimed, submitted again, given more systems, stopped, removed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -11,6 +12,7 @@ from jobs.store.fence import check_fence
 from jobs.store.means import forget_means, keep_means
 from jobs.store.results import count
 from jobs.store.runs import (
+    RunInfo,
     RunSpec,
     columns_of,
     is_driven,
@@ -140,17 +142,24 @@ class Lifecycle(Database):
                 part of `spec` is not JSON.
         """
         columns = columns_of(spec)
-        _lock(connection, run_id)
-        run = read_free_run(connection, run_id, host)
-        if run.state == "pending":
-            raise StoreError(
-                f"run {run_id!r} has not begun yet: wait until it has ended, or end it: nws cancel {run_id}"
-            )
+        _lock_ended(connection, run_id, host)
         changed = {name: columns[name] for name in ("recipe", "recipe_hash", "revisions", "systems")}
         values = {"state": "interrupted", "error": "a system was added that has not been computed", "means_kept": False}
         connection.execute(update(RunRow).where(RunRow.id == run_id).values({**changed, **values}))
         counts = count(connection, run_id)  # no article is done while it lacks a system
         connection.execute(update(RunRow).where(RunRow.id == run_id).values(counts))
+
+    @writes
+    def add_signatures(self, connection: Connection, run_id: str, host: str, signatures: Mapping[str, str]) -> None:
+        """Give a run that has ended more metrics, and mark it as interrupted: its summaries are to be scored by them.
+
+        Raises:
+            StoreError: A driver works on it as far as `host` can tell, it has not begun, or there is no such run.
+        """
+        run = _lock_ended(connection, run_id, host)
+        values = {"state": "interrupted", "error": "a metric was added that has not been computed", "means_kept": False}
+        added = {**run.signatures, **signatures}
+        connection.execute(update(RunRow).where(RunRow.id == run_id).values(signatures=added, **values))
 
     def cancel_run(self, run_id: str, host: str) -> bool:
         """Ask a run's driver to stop. A run without one is 'interrupted' at once, unless it has ended already.
@@ -189,6 +198,14 @@ class Lifecycle(Database):
             connection.execute(delete(table).where(table.__table__.columns["run_id"] == run_id))
         connection.execute(delete(RunRow).where(RunRow.id == run_id))
         return Removed(run.summaries, _remove_orphans(connection), copies)
+
+
+def _lock_ended(connection: Connection, run_id: str, host: str) -> RunInfo:
+    _lock(connection, run_id)
+    run = read_free_run(connection, run_id, host)
+    if run.state == "pending":
+        raise StoreError(f"run {run_id!r} has not begun yet: wait until it has ended, or end it: nws cancel {run_id}")
+    return run
 
 
 def _lock(connection: Connection, run_id: str) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import BindParameter, Connection, String, bindparam, func, select, text
 
 from core.errors import StoreError
+from core.metrics.specs import OPTIONAL
 from jobs.store.database import Database, reads
 from jobs.store.tables import RunRow, SummaryRow, SystemRow
 
@@ -149,9 +150,12 @@ def _values(connection: Connection, reusable: Reusable) -> dict[str, Any]:
 
 # Those of `SummaryRow` that a copy has as they were.
 _COPIED = [c.name for c in SummaryRow.__table__.columns if c.name not in ("run_id", "article_id", "reused_from")]
+# What others keep of a reference: it is the same where they are the same others.
+_OF_PANEL = "CASE WHEN s.run_id IN :of_same_panel THEN s.{name} END"
+_VALUES = (_OF_PANEL.format(name=name) if name in OPTIONAL else f"s.{name}" for name in _COPIED)
 _COPY = text(f"""
 INSERT INTO summaries (run_id, article_id, reused_from, {", ".join(_COPIED)})
-SELECT :run_id, t.id, s.run_id, {", ".join(f"s.{name}" for name in _COPIED)}
+SELECT :run_id, t.id, s.run_id, {", ".join(_VALUES)}
 FROM articles AS t
 CROSS JOIN articles AS a
 CROSS JOIN summaries AS s
@@ -161,12 +165,20 @@ WHERE t.id IN :articles AND a.content_hash = t.content_hash AND s.article_id = a
     AND (a.id = t.id OR s.system NOT IN :by_article)
 ORDER BY s.run_id
 ON CONFLICT DO NOTHING
-""").bindparams(*_lists("articles", "sources", "works", "by_article"), bindparam("lengths", expanding=True))
+""").bindparams(
+    *_lists("articles", "sources", "of_same_panel", "works", "by_article"), bindparam("lengths", expanding=True)
+)
 
 
 def copy(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:
-    """Copy the summaries of these stored articles that the run lacks and other runs have."""
+    """Copy the summaries of these stored articles that the run lacks and other runs have.
+
+    Content kept is copied from runs with the same panel.
+    """
     of_all = _values(connection, reusable)
+    own_panel = select(RunRow.panel).where(RunRow.id == run_id).scalar_subquery()
+    same = select(RunRow.id).where(RunRow.id.in_(reusable.sources), RunRow.panel == own_panel)
+    of_all["of_same_panel"] = list(connection.execute(same).scalars())
     for start in range(0, len(article_ids), _ARTICLES_AT_ONCE):
         values = of_all | {
             "run_id": run_id,

@@ -9,7 +9,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from core.types import Landed, SystemKind
+from core.metrics.specs import OPTIONAL
+from core.types import Landed, Summary, SystemKind
 from jobs.store.checkpoints import RoundResult, check_round, episode_rows, save_checkpoints, update_row
 from jobs.store.database import Database
 from jobs.store.engine import escaped, insert_new, upsert
@@ -103,6 +104,15 @@ class RunWriter:
         self._set(connection, total_articles=articles)
 
     @fenced
+    def set_panel(self, connection: Connection, panel: str) -> None:
+        """Say which articles content kept is measured with. What was measured with others is forgotten."""
+        known = connection.execute(select(RunRow.panel).where(RunRow.id == self.id)).scalar_one()
+        if known not in (None, panel):
+            in_run = SummaryRow.run_id == self.id
+            connection.execute(update(SummaryRow).where(in_run).values(dict.fromkeys(OPTIONAL)))
+        self._set(connection, panel=panel)
+
+    @fenced
     def note_workers(self, connection: Connection, device: str, arithmetic: Sequence[str]) -> None:
         """Say what the run's workers are, and how they multiply; that is added to how others did before."""
         known = read_run(connection, self.id).arithmetic
@@ -178,6 +188,24 @@ class RunWriter:
         after = count(connection, self.id, ids)
         # What was there already is in both: a transaction that is repeated counts nothing twice.
         self._set(connection, **{name: getattr(RunRow, name) + after[name] - before[name] for name in after})
+
+    @fenced
+    def record_kept(self, connection: Connection, summaries: Sequence[Summary]) -> None:
+        """Store the `OPTIONAL` scores of summaries that are there with the same text, and lack them."""
+        place = ("article_id", "system", "n", "text")
+        statement = (
+            update(SummaryRow)
+            .where(SummaryRow.run_id == self.id, SummaryRow.__table__.columns[OPTIONAL[0]].is_(None))
+            .where(*(SummaryRow.__table__.columns[name] == bindparam(f"of_{name}") for name in place))
+            .values({name: bindparam(f"new_{name}") for name in OPTIONAL})
+        )
+        rows = [
+            {f"of_{name}": getattr(summary, name) for name in place}
+            | {f"new_{name}": summary.scores[name] for name in OPTIONAL}
+            for summary in summaries
+        ]
+        if rows:
+            connection.execute(statement, rows)
 
     def record_round(self, results: Sequence[RoundResult]) -> None:
         """Store one update of each policy with its episodes and any checkpoint, all or nothing.
