@@ -1,7 +1,8 @@
 import torch
 
 from core.metrics.config import BertScoreConfig, RougeConfig
-from core.metrics.specs import BY_COLUMN, SPECS
+from core.metrics.panel import draw_panel
+from core.metrics.specs import BY_COLUMN, METRICS, OF_OTHERS, PARTS, SPECS
 from core.metrics.standard import StandardMetrics
 from core.models import parse_model, resolve_model
 from core.sweep_plan import MetricsConfig
@@ -11,9 +12,9 @@ from core.types import Article
 def test_every_column_of_every_summary_whatever_is_scored_beside_it() -> None:
     model = resolve_model(parse_model("all-MiniLM-L6-v2"))
     config = MetricsConfig(BertScoreConfig(model, 6), RougeConfig())
-    metrics = StandardMetrics(config, torch.device("cpu"))
     cat = Article("d", "all", "1", "The cat sat on the mat today.", ("A cat sat.",))
     dog = Article("d", "all", "2", "A dog barked.", ("The dog.", "Barking dogs."))
+    metrics = StandardMetrics(config, torch.device("cpu"), [draw_panel("d", [cat, dog])])
     summaries = [(cat, "cat sat"), (dog, "dog"), (cat, "cat sat"), (dog, "")]
     together = metrics.score(summaries)
     assert together[0] == together[2]
@@ -25,7 +26,10 @@ def test_every_column_of_every_summary_whatever_is_scored_beside_it() -> None:
     assert together[0]["density"] == together[0]["coverage"] == 1.0
     assert together[0]["efficiency"] == together[0]["bertscore_f1"] / 2
     assert set(together[3].values()) == {0.0}
-    assert set(config.signatures) == {name for spec in SPECS for name in spec.signatures}
+    assert set(config.signatures) == {name for spec in (*SPECS, *OF_OTHERS) for name in spec.signatures}
+    alone = StandardMetrics(config, torch.device("cpu"), [draw_panel("d", [cat])]).score([(cat, "cat sat"), (dog, "")])
+    assert sorted(alone[0]) == sorted((*METRICS, *PARTS))  # no other articles, no floor
+    assert alone[1]["kept"] == 0.0
     for scores in together:
         assert list(scores) == list(BY_COLUMN)
         assert all(

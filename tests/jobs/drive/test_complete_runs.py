@@ -177,8 +177,9 @@ class Stream:
 
 
 def streamed(pinned: Pinned, *sizes: int) -> Pinned:
+    """Read to be opened, to draw the panel, and then by each stage."""
     spec = DatasetSpec("org/news", streaming=True, limit=100)
-    return replace(pinned, corpora=(corpus_of_rows(Stream(1, *sizes), "org/news", "org/news@abc", "abc", spec),))
+    return replace(pinned, corpora=(corpus_of_rows(Stream(1, 6, *sizes), "org/news", "org/news@abc", "abc", spec),))
 
 
 def test_what_a_stream_gave_is_what_was_announced(store: Store, file: Path) -> None:

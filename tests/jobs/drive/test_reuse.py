@@ -17,7 +17,7 @@ from bench import stub_work
 from cluster.article_work import Work
 from core.errors import FencedError
 from core.software import UNKNOWN
-from core.sweep_plan import SweepPlan
+from core.sweep_plan import NO_SEGMENTS, SweepPlan
 from core.types import SegmentedArticle, Summary
 from jobs.drive import driver, reuse
 from jobs.drive.pools import Makers
@@ -46,7 +46,8 @@ class Counting:
         def sweep(bundle: Sequence[SegmentedArticle]) -> list[Summary]:
             if any(self.fails_on in found.article.text for found in bundle):
                 raise ValueError("cannot be swept")
-            self.computed += [(f.article.key, s, n) for f in bundle for s in plan.signatures for n in plan.lengths]
+            if plan.pipeline != NO_SEGMENTS:  # else texts that are there are scored again
+                self.computed += [(f.article.key, s, n) for f in bundle for s in plan.signatures for n in plan.lengths]
             return stub_work.sweep(plan.signatures, plan.lengths, 0, bundle)
 
         return sweep

@@ -1,0 +1,120 @@
+"""Content kept against its formula, with BERTScore's own recall and idf written out."""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.metrics.bertscore import BertScorer
+from core.metrics.config import BertScoreConfig, RougeConfig
+from core.metrics.content_kept import ContentKept, idf, kept
+from core.metrics.panel import draw_panel, others
+from core.metrics.rouge import Rouge
+from core.metrics.standard import StandardMetrics
+from core.models import ModelRef, parse_model, resolve_model
+from core.sweep_plan import MetricsConfig
+from core.types import Article
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def minilm() -> ModelRef:
+    return resolve_model(parse_model("all-MiniLM-L6-v2"))
+
+
+@pytest.fixture
+def articles(sample_rows: list[dict[str, str]]) -> list[Article]:
+    return [Article("d", "all", row["id"], row["article"], (row["highlights"],)) for row in sample_rows[:9]]
+
+
+def metrics_of(model: ModelRef, articles: list[Article]) -> StandardMetrics:
+    config = MetricsConfig(BertScoreConfig(model, 6), RougeConfig())
+    return StandardMetrics(config, CPU, [draw_panel("d", articles)])
+
+
+def test_it_is_recall_above_the_mean_recall_of_other_references(minilm: ModelRef, articles: list[Article]) -> None:
+    first = articles[0]
+    text = " ".join(first.text.split()[:12])
+    (scores,) = metrics_of(minilm, articles).score([(first, text)])
+    panel = draw_panel("d", articles)
+    against = [first.references[0], *(other.references[0] for other in others(first, panel))]
+    assert len(against) == 7
+    recalls = [
+        score.recall for score in BertScorer(BertScoreConfig(minilm, 6), CPU).score([(text, [r]) for r in against])
+    ]
+    floor = sum(recalls[1:]) / 6
+    assert scores["kept"] == pytest.approx((recalls[0] - floor) / (1 - floor), abs=1e-6)
+
+
+def test_words_are_weighed_by_how_rare_they_are_in_references(minilm: ModelRef, articles: list[Article]) -> None:
+    first = articles[0]
+    text = " ".join(first.text.split()[:30])
+    (scores,) = metrics_of(minilm, articles).score([(first, text)])
+    tokens = {one.id: set(Rouge(RougeConfig()).tokens(one.references[0])) for one in articles}
+    has = set(Rouge(RougeConfig()).tokens(text))
+
+    def recall(of: Article) -> float:
+        weights = {t: math.log(10 / (1 + sum(t in other for other in tokens.values()))) for t in tokens[of.id]}
+        return sum(weight for token, weight in weights.items() if token in has) / sum(weights.values())
+
+    floor = sum(map(recall, others(first, draw_panel("d", articles)))) / 6
+    assert scores["kept_words"] == pytest.approx((recall(first) - floor) / (1 - floor), abs=1e-12)
+
+
+def test_the_reference_keeps_all_and_what_is_about_something_else_nothing(
+    minilm: ModelRef, articles: list[Article], sample_rows: list[dict[str, str]]
+) -> None:
+    metrics = metrics_of(minilm, articles)
+    own = metrics.score([(article, article.references[0]) for article in articles])
+    for scores in own:
+        assert scores["kept"] == pytest.approx(1, abs=1e-5)
+        assert scores["kept_words"] == 1
+    strange = metrics.score([(a, row["highlights"]) for a, row in zip(articles, sample_rows[9:], strict=False)])
+    assert abs(sum(scores["kept"] for scores in strange) / len(strange)) < 0.05
+    assert [metrics.score([(articles[0], "")])[0][name] for name in ("kept", "kept_words")] == [0, 0]
+
+
+def test_it_does_not_depend_on_which_articles_share_a_bundle(minilm: ModelRef, articles: list[Article]) -> None:
+    pairs = [(article, " ".join(article.text.split()[:9])) for article in articles]
+    together = metrics_of(minilm, articles).score(pairs)
+    metrics = metrics_of(minilm, articles[::-1])
+    one_by_one = [metrics.score([pair])[0] for pair in reversed(pairs)][::-1]
+    for a, b in zip(together, one_by_one, strict=True):
+        assert a["kept"] == pytest.approx(b["kept"], abs=1e-6)
+        assert a["kept_words"] == b["kept_words"]
+
+
+def test_references_of_others_are_the_same_in_every_process(minilm: ModelRef, articles: list[Article]) -> None:
+    """To the last bit: which of them a process has embedded before depends on the bundles that it got."""
+
+    def embedded(order: Iterator[Article]) -> dict[str, bytes]:
+        scorer = ContentKept([draw_panel("d", articles)], BertScorer(BertScoreConfig(minilm, 6), CPU), lambda _: set())
+        return {a.id: b"".join(r.vectors.numpy().tobytes() for r in scorer.against([a])[a][1:]) for a in order}
+
+    assert embedded(iter(articles)) == embedded(reversed(articles))
+
+
+def test_scores_of_other_metrics_are_the_same_with_and_without_a_panel(
+    minilm: ModelRef, articles: list[Article]
+) -> None:
+    pairs = [(article, " ".join(article.text.split()[:n])) for article in articles[:3] for n in (1, 5, 9)]
+    without = StandardMetrics(MetricsConfig(BertScoreConfig(minilm, 6), RougeConfig()), CPU).score(pairs)
+    for scores, fewer in zip(metrics_of(minilm, articles).score(pairs), without, strict=True):
+        assert {name: value for name, value in scores.items() if name in fewer} == fewer
+
+
+def test_the_ends_of_the_scale() -> None:
+    assert kept([0.7, 0.2, 0.6]) == pytest.approx(0.5)
+    assert kept([0.0, 0.99]) == -1  # not -99
+    assert kept([1.0, 1.0]) == kept([0.3, 1.0]) == 0  # texts about anything have it all
+    assert idf([{"the", "cat"}, {"the"}]) == {"the": 0.0, "cat": math.log(1.5)}
+
+
+def test_tiny_models_give_it_too(tiny_models: dict[str, Path], articles: list[Article]) -> None:
+    model = resolve_model(parse_model(str(tiny_models["bert"])))
+    config = MetricsConfig(BertScoreConfig(model, 2), RougeConfig())
+    (scores,) = StandardMetrics(config, CPU, [draw_panel("d", articles)]).score([(articles[0], "The harbour")])
+    assert -1 <= scores["kept"] <= 1

@@ -1,0 +1,166 @@
+"""Content kept in runs: of the run's own articles, whatever was copied, interrupted, or is older than the metric."""
+
+import io
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from core.errors import NwsError
+from core.types import Summary
+from jobs.drive import driver
+from jobs.drive.kept import lacking_kept
+from jobs.drive.run import Outcome
+from jobs.plan import sweep
+from jobs.plan.pinned import Pinned
+from jobs.recipes.load import load_recipe
+from jobs.recipes.sweep import BaselinesRecipe
+from jobs.store import RunWriter, Store, open_store
+
+Kept = dict[tuple[str, str, int], tuple[float | None, float | None, str]]
+
+
+@pytest.fixture
+def console() -> Console:
+    return Console(file=io.StringIO(), width=300)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    monkeypatch.chdir(tmp_path)
+    with open_store("sqlite:///nws.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def pinned(tmp_path: Path, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]]) -> Callable[[int], Pinned]:
+    rows = [{**row, "article": " ".join(row["article"].split()[:60])} for row in sample_rows]
+    (tmp_path / "short.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    bert = str(tiny_models["bert"])
+
+    def of_first(limit: int) -> Pinned:
+        asked = {
+            "bertscore": {"model": bert, "num_layers": 2},
+            **{"encoder": bert, "systems": ["lead", "random"], "n": [1, 7], "bundle_size": 2},
+            "datasets": [{"name": str(tmp_path / "short.jsonl"), "limit": limit}],
+        }
+        return sweep.pin(load_recipe(BaselinesRecipe, "sample", asked))
+
+    return of_first
+
+
+def kept(database: str, run_id: str) -> Kept:
+    with closing(sqlite3.connect(database)) as connection:
+        columns = "article_id, system, n, kept, kept_words, text"
+        rows = connection.execute(f"select {columns} from summaries where run_id = ?", (run_id,)).fetchall()
+    return {row[:3]: row[3:] for row in rows}
+
+
+def agree(some: Kept, others: Kept) -> None:
+    assert some.keys() == others.keys()
+    for key, (recall, words, text) in some.items():
+        other_recall, other_words, other_text = others[key]
+        assert (text, words) == (other_text, other_words)
+        assert recall == pytest.approx(other_recall, abs=1e-6)
+
+
+def run(store: Store, what: Pinned, console: Console, reuse: bool = True) -> Outcome:
+    return driver.start(store, what, "inline", console, reuse=reuse)
+
+
+def computed_alone(what: Pinned, console: Console) -> Kept:
+    with open_store("sqlite:///alone.db") as alone:
+        return kept("alone.db", run(alone, what, console, reuse=False).run_id)
+
+
+def test_what_is_copied_from_a_run_of_fewer_articles_is_measured_with_the_new_ones(
+    store: Store, pinned: Callable[[int], Pinned], console: Console
+) -> None:
+    few = kept("nws.db", run(store, pinned(4), console).run_id)
+    outcome = run(store, pinned(9), console)
+    assert outcome.reused == len(few)
+    now = kept("nws.db", outcome.run_id)
+    agree(now, computed_alone(pinned(9), console))
+    assert all(None not in scores for scores in now.values())
+    assert any(now[key][0] != scores[0] for key, scores in few.items())
+    assert "Measuring content kept: 4 articles" in console.file.getvalue()
+
+
+def test_with_the_same_articles_it_is_copied(store: Store, pinned: Callable[[int], Pinned], console: Console) -> None:
+    first = run(store, pinned(4), console)
+    second = run(store, pinned(4), console)
+    assert kept("nws.db", second.run_id) == kept("nws.db", first.run_id)
+    assert "Measuring content kept" not in console.file.getvalue()
+
+
+def test_a_run_that_is_interrupted_while_it_measures_is_resumed_there(
+    store: Store, pinned: Callable[[int], Pinned], console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(store, pinned(5), console)
+    record = RunWriter.record_kept
+
+    def record_once(self: RunWriter, summaries: Sequence[Summary]) -> None:
+        record(self, summaries)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunWriter, "record_kept", record_once)
+        outcome = run(store, pinned(9), console)
+    assert outcome.state == "interrupted"
+    assert len(lacking_kept(store, outcome.run_id)) == 3  # of the five that were copied, a bundle of two is measured
+    resumed = driver.resume(store, outcome.run_id, "inline", None, None, console)
+    assert (resumed.state, resumed.summaries) == ("done", outcome.summaries)
+    agree(kept("nws.db", outcome.run_id), computed_alone(pinned(9), console))
+    assert driver.resume(store, outcome.run_id, "inline", None, None, console).state == "done"  # and needs no pool
+
+
+def test_a_single_article_has_none(store: Store, pinned: Callable[[int], Pinned], console: Console) -> None:
+    outcome = run(store, pinned(1), console)
+    assert {scores[:2] for scores in kept("nws.db", outcome.run_id).values()} == {(None, None)}
+    assert outcome.state == driver.resume(store, outcome.run_id, "inline", None, None, console).state == "done"
+
+
+def make_old(run_id: str) -> None:
+    """As it was before there was content kept."""
+    with closing(sqlite3.connect("nws.db")) as connection, connection:
+        (signatures,) = connection.execute("select signatures from runs where id = ?", (run_id,)).fetchone()
+        older = {name: value for name, value in json.loads(signatures).items() if not name.startswith("kept")}
+        connection.execute("update runs set signatures = ?, panel = null where id = ?", (json.dumps(older), run_id))
+        connection.execute("update summaries set kept = null, kept_words = null where run_id = ?", (run_id,))
+
+
+def test_an_older_run_gets_it_by_a_command(
+    store: Store, pinned: Callable[[int], Pinned], console: Console, nws: Callable[..., object]
+) -> None:
+    run_id = run(store, pinned(5), console).run_id
+    before = kept("nws.db", run_id)
+    make_old(run_id)
+    assert lacking_kept(store, run_id) == []
+    refused = nws("add-metric", run_id, "meaning", "--engine", "inline")
+    assert (refused.code, refused.out) == (2, "")
+    assert "There is no metric 'meaning' to add: kept can be added." in " ".join(refused.err.split())
+    added = nws("add-metric", run_id, "kept", "--engine", "inline", "--json")
+    assert (added.code, added.json["state"], added.json["summaries"]) == (0, "done", len(before))
+    agree(kept("nws.db", run_id), before)
+    assert store.run_info(run_id).signatures["kept"].startswith("kept|ref:first|")
+    again = nws("add-metric", run_id, "kept", "--engine", "inline", "--json")
+    assert (again.code, again.json["state"]) == (0, "done")
+
+
+def test_a_run_that_has_not_begun_gets_no_metric(store: Store, pinned: Callable[[int], Pinned]) -> None:
+    run_id = store.create_run(pinned(2).run_spec())
+    with pytest.raises(NwsError, match="has not begun yet"):
+        store.add_signatures(run_id, "host", {"kept": "kept|x"})
+
+
+def test_other_articles_than_before_make_it_anew(
+    store: Store, pinned: Callable[[int], Pinned], console: Console
+) -> None:
+    run_id = run(store, pinned(3), console).run_id
+    epoch = store.claim_run(run_id, "host", 1)
+    store.writer(run_id, epoch).set_panel("of other articles")
+    assert len(lacking_kept(store, run_id)) == 3
