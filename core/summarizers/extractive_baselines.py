@@ -23,6 +23,7 @@ BASELINES: Registry[Any] = Registry(
         "random-words": "core.summarizers.random_controls:RandomWords",
         "reference-words": "core.summarizers.rulers:ReferenceWords",
         "person": "core.summarizers.rulers:Person",
+        "other-article": "core.summarizers.rulers:OtherArticle",
     },
 )
 # Words drawn at random came later than the oracle: older ones did not know them. Rulers do not write from the article.

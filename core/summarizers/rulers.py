@@ -1,7 +1,7 @@
 """Rulers: texts of people that the content kept by systems is read against. They are not systems to choose.
 
-They show what n words of a person keep. Scores other than content kept take the best reference, so a ruler that is one
-of them is nearly compared with itself there.
+Two show what n words of a person keep, and one what is known of an article from its topic alone. Scores other than
+content kept take the best reference, so a ruler that is one of them is compared with itself there.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,8 @@ from core.types import SystemKind
 
 REFERENCE_WORDS: Final = "reference-words"
 PERSON: Final = "person"
-RULERS = (REFERENCE_WORDS, PERSON)
+OTHER_ARTICLE: Final = "other-article"
+RULERS = (REFERENCE_WORDS, PERSON, OTHER_ARTICLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,21 @@ class Person(UsualSystem):
         if len(article.references) < 2:
             raise EmptyArticleError(f"Article {article.key!r} of {article.dataset} has no second reference.")
         return uncut_and_cut(_one_line(article.references[1]), lengths)
+
+
+@dataclass(frozen=True, slots=True)
+class OtherArticle(UsualSystem):
+    """Control: the reference of the most similar other article, uncut and its first n words; nothing without others.
+
+    Which it is depends on the articles of the dataset (`core.metrics.content_kept.ContentKept.nearest_reference`).
+    """
+
+    kind: ClassVar[SystemKind] = "control"
+    has_uncut: ClassVar[bool] = True
+    signature: ClassVar[str] = OTHER_ARTICLE
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        return uncut_and_cut(_one_line(document.nearest()), lengths)
 
 
 def _one_line(text: str) -> str:

@@ -15,7 +15,7 @@ from core.summarizers.random_controls import Random
 from core.summarizers.systems import System
 from core.text.corpus import Corpus
 from jobs.plan.pinned import Pinned, PlannedStage, pin_model, pin_setting, pinned_text
-from jobs.plan.rulers import with_person
+from jobs.plan.rulers import with_rulers
 from jobs.recipes.sweep import BaselinesRecipe, EndpointRecipe, Phase1Recipe, SweepRecipe
 from jobs.store import SWEEP, Stage
 
@@ -61,7 +61,7 @@ def pin(recipe: SweepRecipe, corpora: tuple[Corpus, ...] | None = None) -> Pinne
 
 def _with_rulers(recipe: SweepRecipe, corpora: Sequence[Corpus]) -> SweepRecipe:
     field = "rulers" if isinstance(recipe, Phase1Recipe) else "systems"
-    return recipe.model_copy(update={field: with_person(getattr(recipe, field), corpora)})
+    return recipe.model_copy(update={field: with_rulers(getattr(recipe, field), corpora)})
 
 
 def _extractive(recipe: SweepRecipe, encoders: Sequence[ModelRef]) -> tuple[System, ...]:

@@ -16,12 +16,12 @@ from core.summarizers.endpoint import PREFIX
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
 from core.summarizers.prompt_template import PromptTemplate
-from core.summarizers.rulers import PERSON, REFERENCE_WORDS
+from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.recipes.base import ModelText, PositiveInt, RunRecipe, Strict, model_name, require_different
 
-ON_REQUEST = frozenset({"window-oracle", "random-words", PERSON})
+ON_REQUEST = frozenset({"window-oracle", "random-words", PERSON, OTHER_ARTICLE})
 """They run only where they are asked for: the first takes several times as long as all other baselines together, what
-`random` shows of length needs no second control, and a person comes with `reference-words` where articles have one."""
+`random` shows of length needs no second control, and two rulers come with `reference-words` where they can."""
 
 
 class Phase1Recipe(RunRecipe):
@@ -30,8 +30,8 @@ class Phase1Recipe(RunRecipe):
     Attributes:
         encoders: known names, folders, or Hub ids (`organisation/name[@revision]`).
         importance: how sentences are weighed (`IMPORTANCE` in `core/summarizers/chunk_systems.py`).
-        rulers: what the content kept is read against (`core/summarizers/rulers.py`). With `reference-words`, `person`
-            is added where every article has two references.
+        rulers: what the content kept is read against (`core/summarizers/rulers.py`). With `reference-words`,
+            `other-article` is added where there are others, and `person` where every article has two references.
     """
 
     job: ClassVar[str] = "phase1"
@@ -39,7 +39,7 @@ class Phase1Recipe(RunRecipe):
 
     encoders: Annotated[tuple[str, ...], Field(min_length=1)] = ("all-MiniLM-L6-v2",)
     importance: Annotated[tuple[str, ...], Field(min_length=1)] = ("textrank", "lexrank", "position")
-    rulers: tuple[Literal["reference-words", "person"], ...] = (REFERENCE_WORDS,)
+    rulers: tuple[Literal["reference-words", "person", "other-article"], ...] = (REFERENCE_WORDS,)
 
     @property
     def models(self) -> tuple[str, ...]:
