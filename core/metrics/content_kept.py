@@ -23,7 +23,7 @@ from collections.abc import Set as AbstractSet
 
 from core.batching import equal_length_batches
 from core.metrics.bertscore import BertScorer, Reference
-from core.metrics.panel import Panel, others
+from core.metrics.panel import Panel, others, tells_the_same
 from core.types import Article
 
 # From a text to its distinct tokens.
@@ -74,6 +74,18 @@ class ContentKept:
         own_first = (article, *self._others(article))
         return kept([_recall(tokens, self._weighed(article.dataset, one.references[0])) for one in own_first])
 
+    def nearest_reference(self, article: Article) -> str:
+        """That of the other article which is most like this one's text, by the cosine of their tokens' idf.
+
+        What it keeps is the level of the topic: what one knows of an article from what else is in the news. It is empty
+        where there are no others.
+        """
+        panel = self._panels.get(article.dataset)
+        candidates = () if panel is None else (other for other in panel.articles if not tells_the_same(article, other))
+        tokens = self._tokens(article.text)
+        references = [other.references[0] for other in candidates]
+        return max(references, key=lambda text: _likeness(tokens, self._weighed(article.dataset, text)), default="")
+
     def _draw(self, article: Article) -> tuple[Article, ...]:
         panel = self._panels.get(article.dataset)
         return () if panel is None else others(article, panel)
@@ -98,6 +110,12 @@ def idf(texts: Sequence[AbstractSet[str]]) -> dict[str, float]:
     """How rare each token is: of one in c of N texts, ln((N + 1) / (c + 1)), as BERTScore weighs tokens."""
     counts = Counter(token for tokens in texts for token in tokens)
     return {token: math.log((len(texts) + 1) / (count + 1)) for token, count in counts.items()}
+
+
+def _likeness(tokens: AbstractSet[str], weights: Mapping[str, float]) -> float:
+    """The cosine with a text that has `tokens`, up to a factor that this text decides alone."""
+    common = math.fsum(weight**2 for token, weight in weights.items() if token in tokens)
+    return common / math.sqrt(math.fsum(weight**2 for weight in weights.values())) if common else 0.0
 
 
 def _recall(tokens: AbstractSet[str], weights: Mapping[str, float]) -> float:

@@ -47,14 +47,15 @@ def others(article: Article, panel: Panel) -> tuple[Article, ...]:
     None of them tells the same: has its text or its reference, or nearly its text. There may be none.
     """
     drawn = sorted(panel.articles, key=functools.partial(_place, article))
-    return tuple(itertools.islice((other for other in drawn if not _tells_the_same(article, other)), OTHERS))
+    return tuple(itertools.islice((other for other in drawn if not tells_the_same(article, other)), OTHERS))
 
 
 def _place(article: Article, other: Article) -> bytes:
     return hashlib.blake2b(f"{article.content_hash}{other.content_hash}".encode(), digest_size=8).digest()
 
 
-def _tells_the_same(article: Article, other: Article) -> bool:
+def tells_the_same(article: Article, other: Article) -> bool:
+    """Whether another article has this one's text or its reference, or nearly its text: it shows nothing then."""
     if article.content_hash == other.content_hash or article.references[0] == other.references[0]:
         return True
     return are_near_copies(article, other)

@@ -20,12 +20,15 @@ class StandardMetrics:
     """Scores summaries with every standard metric; the BERTScore backbone is loaded once.
 
     Without a panel of their dataset, articles have no scores of `OF_OTHERS`.
+
+    Attributes:
+        content_kept: what measures these.
     """
 
     def __init__(self, config: MetricsConfig, device: torch.device, panels: Sequence[Panel] = ()) -> None:
         self._bertscore = BertScorer(config.bertscore, device)
         self._rouge = Rouge(config.rouge)
-        self._kept = ContentKept(panels, self._bertscore, self._rouge.tokens)
+        self.content_kept = ContentKept(panels, self._bertscore, self._rouge.tokens)
 
     @property
     def tokens(self) -> int:
@@ -49,7 +52,7 @@ class StandardMetrics:
         """
         unique = list(dict.fromkeys(summaries))
         new = [pair for pair in unique if pair not in known]
-        against = self._kept.against(article for article, _ in unique)
+        against = self.content_kept.against(article for article, _ in unique)
         to_recall = [(pair, reference) for pair in unique for reference in against.get(pair[0], ())]
         bertscores = self._bertscore.begin(
             [
@@ -63,7 +66,7 @@ class StandardMetrics:
         for article, text in unique:  # in one go: ROUGE remembers the tokens of the last texts
             rouge[article, text] = self._rouge.score(text, article.references)
             if article in against:
-                kept_words[article, text] = self._kept.words(article, text)
+                kept_words[article, text] = self.content_kept.words(article, text)
         words = {text: count_words(text) for _, text in unique}
         from_article = {
             (article, text): {metric.name: metric.measure(text, article.text) for metric in SOURCE_METRICS}

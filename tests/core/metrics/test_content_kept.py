@@ -106,6 +106,19 @@ def test_scores_of_other_metrics_are_the_same_with_and_without_a_panel(
         assert {name: value for name, value in scores.items() if name in fewer} == fewer
 
 
+def test_the_nearest_reference_is_that_of_the_article_that_shares_rare_words(minilm: ModelRef) -> None:
+    texts = {
+        "1": ("The old bridge of Harwick was closed after the storm.", "Storm closes bridge."),
+        "2": ("A storm has closed the harbour and the market.", "Harbour closed after a storm."),
+        "3": ("The orchestra played the new symphony to the queen.", "The queen hears a new symphony."),
+        "4": ("The market sold the first apples of the year.", "First apples are sold at the market."),
+    }
+    articles = [Article("d", "all", key, text, (reference,)) for key, (text, reference) in texts.items()]
+    kept = metrics_of(minilm, articles).content_kept
+    assert kept.nearest_reference(articles[0]) == "Harbour closed after a storm."
+    assert metrics_of(minilm, articles[:1]).content_kept.nearest_reference(articles[0]) == ""
+
+
 def test_the_ends_of_the_scale() -> None:
     assert kept([0.7, 0.2, 0.6]) == pytest.approx(0.5)
     assert kept([0.0, 0.99]) == -1  # not -99
