@@ -17,6 +17,8 @@ Metric: TypeAlias = str
 RANDOM = "random"
 LEAD = "lead"
 """The controls that others are compared with: `random` shows what length alone gains, `lead` what a beginning does."""
+OTHER_ARTICLE = "other-article"
+"""The control that is a person's text of another article."""
 POLICY = "policy|"
 """What the signatures of trained policies begin with."""
 NO_TEXT = 0

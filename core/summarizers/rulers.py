@@ -26,8 +26,7 @@ class ReferenceWords(UsualSystem):
     signature: ClassVar[str] = REFERENCE_WORDS
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        _, *cut = uncut_and_cut(_one_line(document.segmented.article.references[0]), lengths)
-        return cut
+        return _first_words(document.segmented.article.references[0], lengths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +51,21 @@ class Person(UsualSystem):
 
 @dataclass(frozen=True, slots=True)
 class OtherArticle(UsualSystem):
-    """Control: the reference of the most similar other article, uncut and its first n words; nothing without others.
+    """Control: the reference of the most similar other article, its first n words; nothing without others.
 
     Which it is depends on the articles of the dataset (`core.metrics.content_kept.ContentKept.nearest_reference`).
     """
 
     kind: ClassVar[SystemKind] = "control"
-    has_uncut: ClassVar[bool] = True
     signature: ClassVar[str] = OTHER_ARTICLE
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        return uncut_and_cut(_one_line(document.nearest()), lengths)
+        return _first_words(document.nearest(), lengths)
+
+
+def _first_words(text: str, lengths: Sequence[int]) -> list[Draft]:
+    _, *cut = uncut_and_cut(_one_line(text), lengths)
+    return cut
 
 
 def _one_line(text: str) -> str:

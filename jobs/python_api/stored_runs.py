@@ -28,12 +28,13 @@ def open_store(url: str = stores.DEFAULT_STORE) -> "RunStore":
     >>> runs = store.runs()
     >>> runs[["job", "state", "articles_done", "summaries"]]
           job state  articles_done  summaries
-    0  phase1  done              6         72
+    0  phase1  done              6         90
     >>> run = store.run(runs.id[0])
     >>> run.summaries().groupby("system").bertscore_f1.mean().round(2)
     system
     all-MiniLM-L6-v2|textrank|chunks    0.33
     lead                                0.35
+    other-article                       0.16
     random                              0.32
     reference-words                     0.68
     Name: bertscore_f1, dtype: float64

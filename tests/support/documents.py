@@ -12,6 +12,7 @@ REFERENCES = (
     "Alpha met gamma, – delta saw zeta and theta left them.",
     "First, beta met nobody and\nthe others left before ten.",
 )
+OTHER = "Ships sail on, -- and nobody\never asked them why they left."
 TEXT = "Alpha beta met gamma. Then delta epsilon saw zeta, and eta theta left."
 
 
@@ -51,4 +52,7 @@ def document(
     of = of or segmented()
     sentences = np.eye(len(of.sentences), 3)
     vectors = np.eye(len(of.chunks), 3) if chunk_vectors is None else chunk_vectors
-    return Document(of, {"enc": Embeddings(sentences, vectors)}, f1, anchored_f1)
+    embeddings = {"enc": Embeddings(sentences, vectors)}
+    return Document(
+        of, embeddings, f1, anchored_f1, lambda: "Ships sail on, -- and nobody\never asked them why they left."
+    )

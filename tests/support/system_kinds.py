@@ -2,7 +2,7 @@
 
 from core.types import SystemKind
 
-CONTROLS = ("lead", "random", "random-words")
+CONTROLS = ("lead", "other-article", "random", "random-words")
 UPPER_BOUNDS = ("oracle", "person", "reference-words", "window-oracle")
 
 

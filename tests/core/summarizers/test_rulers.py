@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import pytest
 from documents import document
 
 from core.errors import EmptyArticleError
-from core.summarizers.rulers import Person, ReferenceWords
-from core.summarizers.systems import UNCUT
+from core.summarizers.rulers import OtherArticle, Person, ReferenceWords
+from core.summarizers.systems import UNCUT, no_other
 from core.text.segmentation import Segmenter
 from core.types import Article
 
@@ -40,5 +42,12 @@ def test_nobody_is_another_person_where_there_is_one_reference() -> None:
         Person().summarize(of(FIRST), [2])
 
 
+def test_another_article_is_what_the_document_says_or_nothing() -> None:
+    drafts = OtherArticle().summarize(replace(of(FIRST), nearest=lambda: "Ships\nsail – on."), [1, 9])
+    assert [(draft.n, draft.text) for draft in drafts] == [(1, "Ships"), (9, "Ships sail – on.")]
+    (draft,) = OtherArticle().summarize(replace(of(FIRST), nearest=no_other), [3])
+    assert (draft.n, draft.text) == (3, "")
+
+
 def test_rulers_are_no_systems_to_choose() -> None:
-    assert (ReferenceWords.kind, Person.kind) == ("upper bound", "upper bound")
+    assert (ReferenceWords.kind, Person.kind, OtherArticle.kind) == ("upper bound", "upper bound", "control")

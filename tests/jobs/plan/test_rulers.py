@@ -9,7 +9,7 @@ import pytest
 from core.errors import RecipeError
 from core.text.corpus import DatasetSpec, corpus_of_rows
 from jobs.plan.job import find_job
-from jobs.plan.rulers import with_person
+from jobs.plan.rulers import with_rulers
 
 TEXT = "The council met on Monday. It approved a new bridge, and nobody spoke against it."
 
@@ -29,13 +29,14 @@ def systems(job: str, *datasets: str, **changes: object) -> list[str]:
 def test_another_person_is_there_if_every_article_of_every_dataset_has_two_references(job: str, tmp_path: Path) -> None:
     two = dataset(tmp_path / "two.jsonl", ("A bridge.", "The bridge."), ("A", "B", "C"), ())  # the last one fails
     one = dataset(tmp_path / "one.jsonl", ("A bridge.", "The bridge."), ("Alone.",))
-    assert systems(job, two)[-3:] == ["random", "reference-words", "person"]
-    assert systems(job, one)[-2:] == ["random", "reference-words"]
-    assert systems(job, two, one)[-2:] == ["random", "reference-words"]
+    assert systems(job, two)[-4:] == ["random", "reference-words", "person", "other-article"]
+    assert systems(job, one)[-3:] == ["random", "reference-words", "other-article"]
+    assert systems(job, two, one)[-3:] == ["random", "reference-words", "other-article"]
 
 
 def test_systems_that_are_named_are_alone(tmp_path: Path) -> None:
     two = dataset(tmp_path / "two.jsonl", ("A bridge.", "The bridge."))
+    assert systems("baselines", two)[-2:] == ["reference-words", "person"]  # one article has no other
     assert systems("baselines", two, systems=["lead"]) == ["lead"]
     assert systems("phase1", two, importance=["position"], rulers=[])[1:] == ["lead", "random"]
 
@@ -51,8 +52,8 @@ def test_of_a_stream_nobody_knows() -> None:
     streamed, read = (
         corpus_of_rows(rows, "d", "d@1", "1", DatasetSpec("d", streaming=streaming)) for streaming in (True, False)
     )
-    assert with_person(["reference-words"], [read]) == ("reference-words", "person")
-    assert with_person(["reference-words"], [read, streamed]) == ("reference-words",)
+    assert with_rulers(["reference-words"], [read]) == ("reference-words", "person", "other-article")
+    assert with_rulers(["reference-words"], [read, streamed]) == ("reference-words", "other-article")
 
 
 def test_a_run_that_began_before_there_were_rulers_goes_on_without(tmp_path: Path) -> None:

@@ -76,6 +76,7 @@ def test_every_system_at_every_length(store: Store, tiny_models: dict[str, Path]
     with store.query("select distinct kind, system from leaderboard where kind <> 'system' order by 1, 2") as answer:
         marked = [
             ("control", "lead"),
+            ("control", "other-article"),
             ("control", "random"),
             ("control", "random-words"),
             ("upper bound", "oracle"),
@@ -185,10 +186,10 @@ def every_importance(tiny_models: dict[str, Path]) -> Pinned:
 
 
 def test_every_importance_is_a_system(every_importance: Pinned, store: Store) -> None:
-    others = ["lead", "random", "reference-words"]
+    others = ["lead", "random", "reference-words", "other-article"]
     assert list(every_importance.systems) == [*(f"tiny-bert|{name}|chunks" for name in IMPORTANCE), *others]
     outcome = driver.start(store, every_importance, "inline", QUIET)
-    assert (outcome.articles, outcome.summaries, outcome.failures) == (4, 4 * 8, 0)
+    assert (outcome.articles, outcome.summaries, outcome.failures) == (4, 4 * 9, 0)
     with store.query("SELECT system, text FROM summaries ORDER BY article_id, n") as answer:
         found = list(answer.rows)
     texts = {name: [text for system, text in found if f"|{name}|" in system] for name in IMPORTANCE}
