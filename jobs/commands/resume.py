@@ -163,7 +163,7 @@ def add_metric(
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Score the summaries of a run by a metric that is newer than the run.
+    """Score a run by a metric that is newer than it.
 
     No system runs again. Articles that have failed are tried again, as by `nws resume`.
     """
