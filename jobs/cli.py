@@ -21,6 +21,7 @@ from jobs.commands import (
     doctor,
     export,
     files,
+    plan,
     policies,
     query,
     report,
@@ -70,6 +71,7 @@ app.command("watch", cls=Command)(watch.watch)
 app.command("report", cls=Command)(report.report)
 app.command("show", cls=Command)(show.show)
 app.command("compare", cls=Command)(compare.compare)
+app.command("plan", cls=Command)(plan.plan)
 app.command("query", cls=Command)(query.query)
 app.command("summarize", cls=Command)(policies.summarize)
 app.command("export", cls=Command)(export.export)

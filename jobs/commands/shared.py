@@ -19,7 +19,8 @@ if TYPE_CHECKING:  # `nws --help` must not wait for SQLAlchemy and torch
     from jobs.store import Store
 
 _COMMAND = re.compile(
-    r"\bnws (?:submit|status|logs|cancel|resume|report|show|compare|rm) [\w-]+(?: --[a-z-]+(?: \d+)?)*(?=[`.,;)\n]|$)"
+    r"\bnws (?:submit|status|logs|cancel|resume|report|show|compare|rm|add-metric) [\w-]+(?: kept)?"
+    r"(?: --[a-z-]+(?: \d+)?)*(?=[`.,;)\n]|$)"
 )
 """One that an error advises, up to its end."""
 

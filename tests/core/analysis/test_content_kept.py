@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,32 +6,38 @@ from numpy.typing import NDArray
 from scipy.stats import ttest_1samp
 
 from core.analysis.content_kept import (
-    ALPHA,
-    FLOOR,
+    KEPT,
     PERSON,
-    RECALL,
     ContentKept,
     Kept,
-    above_zero_p,
     content_kept,
+)
+from core.analysis.intervals import Interval, mean_interval
+from core.analysis.points import NO_TEXT, Points
+from core.analysis.step_down import (
+    ALPHA,
+    above_zero_p,
     first_kept,
+    interval_of_n,
+    skewed_intervals,
     smallest_claimed,
 )
-from core.analysis.points import NO_TEXT, Points
 
 LENGTHS = (1, 7, 21)
 
 
-def made(recall: dict[str, NDArray[np.float64]], floor: float, person: float | None = None) -> Points:
-    """The points of systems with these recalls, (articles, LENGTHS), and of a person's whole summaries."""
+def made(
+    shares: dict[str, NDArray[np.float64]], person: float | None = None, lengths: tuple[int, ...] = LENGTHS
+) -> Points:
+    """The points of systems that keep these shares, (articles, lengths), and of a person's whole summaries."""
     rows = [
         (system, article, n, float(value))
-        for system, values in recall.items()
+        for system, values in shares.items()
         for article, at in enumerate(values)
-        for n, value in zip(LENGTHS, at, strict=True)
+        for n, value in zip(lengths, at, strict=True)
     ]
     if person is not None:
-        rows += [(PERSON, article, 0, person) for article in range(len(next(iter(recall.values()))))]
+        rows += [(PERSON, article, 0, person) for article in range(len(next(iter(shares.values()))))]
     systems = tuple(dict.fromkeys(system for system, *_ in rows))
     articles = sorted({article for _, article, *_ in rows})
     n = np.array([n for *_, n, _ in rows], dtype=np.int32)
@@ -46,7 +50,7 @@ def made(recall: dict[str, NDArray[np.float64]], floor: float, person: float | N
         n=n,
         words=np.maximum(n, 1),
         text=np.full(len(rows), NO_TEXT, dtype=np.int64),
-        scores={RECALL: np.array([value for *_, value in rows]), FLOOR: np.full(len(rows), floor)},
+        scores={KEPT: np.array([value for *_, value in rows])},
     )
 
 
@@ -60,8 +64,8 @@ def around(means: tuple[float, ...], articles: int, spread: float = 0.1) -> NDAr
     return np.array(means) + spread * (noise - noise.mean())
 
 
-def test_a_share_is_the_mean_recall_between_floor_and_whole() -> None:
-    kept = of(content_kept(made({"lexrank": around((0.3, 0.5, 0.75), 60)}, 0.2)), "lexrank", "reference")
+def test_a_share_is_the_mean_over_articles() -> None:
+    kept = of(content_kept(made({"lexrank": around((0.125, 0.375, 0.6875), 60)})), "lexrank", "reference")
     assert [share.share.mean for share in kept.lengths] == pytest.approx([0.125, 0.375, 0.6875])
     assert (kept.longest, kept.articles, kept.dropped) == (21, 60, 0)
     low, high = kept.lengths[1].share.low, kept.lengths[1].share.high
@@ -73,7 +77,7 @@ def test_a_share_is_the_mean_recall_between_floor_and_whole() -> None:
 
 
 def test_shares_of_a_person_and_of_the_own_longest() -> None:
-    points = made({"lexrank": around((0.3, 0.5, 0.6), 60)}, 0.2, person=0.6)
+    points = made({"lexrank": around((0.125, 0.375, 0.5), 60)}, person=0.5)
     of_person = of(content_kept(points), "lexrank", "person")
     assert [share.share.mean for share in of_person.lengths] == pytest.approx([0.25, 0.75, 1.0])
     own = of(content_kept(points), "lexrank", "longest")
@@ -83,7 +87,7 @@ def test_shares_of_a_person_and_of_the_own_longest() -> None:
 
 
 def test_few_articles_claim_nothing_and_an_answer_has_no_end_beyond_the_longest() -> None:
-    kept = of(content_kept(made({"lexrank": around((0.3, 0.5, 0.6), 11)}, 0.2)), "lexrank", "reference")
+    kept = of(content_kept(made({"lexrank": around((0.125, 0.375, 0.5), 11)})), "lexrank", "reference")
     quarter, half = kept.smallest[:2]
     assert (quarter.n, quarter.claimed) == (7, None)
     assert (half.n, half.high) == (21, None)
@@ -92,24 +96,29 @@ def test_few_articles_claim_nothing_and_an_answer_has_no_end_beyond_the_longest(
 
 
 def test_an_article_that_lacks_a_length_is_left_out_and_counted() -> None:
-    points = made({"lexrank": around((0.3, 0.5, 0.6), 30)}, 0.2)
+    points = made({"lexrank": around((0.125, 0.375, 0.5), 30)})
     points = points.take(~((points.article == 3) & (points.n == 21)))
     kept = of(content_kept(points), "lexrank", "reference")
     assert (kept.articles, kept.dropped) == (29, 1)
 
 
-def test_the_order_of_the_articles_changes_nothing() -> None:
-    rng = np.random.default_rng(1)
-    points = made({"lexrank": rng.uniform(0.2, 0.9, (40, 3))}, 0.2)
-    shuffled = rng.permutation(len(points))
-    again = Points(
-        points.systems,
-        points.kinds,
-        points.articles,
-        *(getattr(points, name)[shuffled] for name in ("system", "article", "n", "words", "text")),
-        scores={name: values[shuffled] for name, values in points.scores.items()},
-    )
-    assert content_kept(points) == content_kept(again)
+def test_the_order_of_the_articles_and_their_names_change_nothing() -> None:
+    """Nothing is drawn, either: there is no seed."""
+    values = np.random.default_rng(1).uniform(0.1, 0.9, (40, 3))
+    points = made({"lexrank": values})
+    for order in range(5):
+        rng = np.random.default_rng(order)
+        shuffled, renamed = rng.permutation(len(points)), rng.permutation(40)
+        again = Points(
+            points.systems,
+            points.kinds,
+            points.articles,
+            *(getattr(points, name)[shuffled] for name in ("system", "article", "n", "words", "text")),
+            scores={name: values[shuffled] for name, values in points.scores.items()},
+        )
+        assert content_kept(points) == content_kept(again)
+        (before, after) = (content_kept(made({"lexrank": of_all})) for of_all in (values, values[renamed]))
+        assert [kept.smallest for kept in before] == [kept.smallest for kept in after]
 
 
 @given(st.lists(st.lists(st.floats(-1, 1), min_size=4, max_size=4), min_size=1, max_size=5), st.floats(-1, 1))
@@ -119,35 +128,109 @@ def test_the_first_kept_is_the_smallest_from_which_on_all_keep_the_share(shares:
 
 
 def test_the_influence_of_an_article_is_what_leaving_it_out_changes() -> None:
-    """To first order, the floor included (Efron's infinitesimal jackknife against the jackknife)."""
+    """To first order, the ceiling's change included (Efron's infinitesimal jackknife against the jackknife)."""
     rng = np.random.default_rng(2)
-    recall, floor = rng.uniform(0.3, 0.8, (200, 2)), rng.uniform(0.0, 0.3, (200, 2))
-    kept = Kept.of(recall, floor, range(200))
+    values, ceiling = rng.uniform(0.1, 0.6, (200, 2)), rng.uniform(0.4, 0.8, 200)
+    kept = Kept(values, ceiling)
     for i in (0, 77):
         rest = np.arange(200) != i
-        without = Kept.of(recall[rest], floor[rest], np.flatnonzero(rest)).shares
+        without = Kept(values[rest], ceiling[rest]).shares
         assert -199 * (without - kept.shares) == pytest.approx(kept.influence[i], abs=0.01)
 
 
-def test_a_p_is_the_larger_of_the_plain_and_the_corrected_one() -> None:
+def test_the_mean_of_shares_moves_as_the_share_of_means() -> None:
+    """Per article (R - F) / (1 - F), or of means: one spread and nearly one value, where F varies little."""
+    rng = np.random.default_rng(5)
+    floor = rng.uniform(0.2, 0.3, 400)
+    recall = floor + (1 - floor) * rng.uniform(0.1, 0.7, 400)
+    r, f = recall.mean(), floor.mean()
+    by_article, of_means = (recall - floor) / (1 - floor), (r - f) / (1 - f)
+    influence = (recall - r - (1 - of_means) * (floor - f)) / (1 - f)
+    assert by_article.mean() == pytest.approx(of_means, abs=0.002)
+    assert by_article.std() == pytest.approx(influence.std(), rel=0.02)
+    assert np.corrcoef(by_article, influence)[0, 1] > 0.99
+
+
+def test_a_summary_without_the_metric_is_not_there() -> None:
+    points = made({"lexrank": around((0.125, 0.375, 0.5), 30)}, person=0.5)
+    for place in np.flatnonzero(((points.article == 3) & (points.n == 21)) | ((points.article == 4) & (points.n == 0))):
+        points.scores[KEPT][place] = np.nan
+    kept = content_kept(points)
+    assert [(of(kept, "lexrank", to).articles, of(kept, "lexrank", to).dropped) for to in ("reference", "person")] == [
+        (29, 1),
+        (28, 1),
+    ]
+    assert content_kept(()) == ()
+
+
+def test_nothing_is_a_share_of_a_ceiling_that_keeps_nothing() -> None:
+    kept = content_kept(made({"random": around((0.0, -0.1, -0.2), 30)}, person=-0.1))
+    assert [one.of for one in kept] == ["reference"]
+
+
+def test_a_p_is_that_of_t_or_larger_the_more_so_the_more_a_tail_lies_below() -> None:
     rng = np.random.default_rng(3)
-    symmetric = np.concatenate([d := rng.normal(size=15), -d])
-    symmetric -= symmetric.mean()
-    expected = ttest_1samp(symmetric + 0.4, 0, alternative="greater").pvalue
-    assert above_zero_p(0.4, symmetric) == pytest.approx(expected)
-    left = -(rng.exponential(size=30))
-    left -= left.mean()
-    assert above_zero_p(0.2, left) > ttest_1samp(left + 0.2, 0, alternative="greater").pvalue
-    assert (above_zero_p(0.1, np.zeros(12)), above_zero_p(0.0, np.zeros(12))) == (0.0, 1.0)
+    tail = rng.exponential(size=(60, 1))
+    tail = (tail - tail.mean()) / tail.std()
+    right, left = above_zero_p(0.3 + tail), above_zero_p(0.3 - tail)
+    plain = ttest_1samp(0.3 + tail, 0, alternative="greater").pvalue
+    assert right == pytest.approx(plain)
+    assert left > 1.2 * plain
+    # A sample that looks normal may come from what has a tail: less may be said of few.
+    few, many = (np.tile([-1.0, 1.0], k)[:, None] + 2.5 / (2 * k) ** 0.5 for k in (6, 500))
+    of_t = [ttest_1samp(values, 0, alternative="greater").pvalue for values in (few, many)]
+    assert above_zero_p(few)[0] / of_t[0][0] > 1.3 > 1.1 > above_zero_p(many)[0] / of_t[1][0] >= 1
 
 
-@pytest.mark.parametrize("skew", ["normal", "right", "left"])
-def test_a_claim_is_wrong_in_few_studies(skew: str) -> None:
+def test_equal_values_show_what_they_are_and_one_value_shows_nothing() -> None:
+    assert above_zero_p(np.full((12, 3), [0.1, 0.0, -0.1])).tolist() == [0.0, 1.0, 1.0]
+    assert above_zero_p(np.full((1, 1), 0.1)).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("tail", ["none", "above", "below"])
+@pytest.mark.parametrize("articles", [12, 60])
+def test_a_claim_is_wrong_in_few_studies(tail: str, articles: int) -> None:
     """At the null that is hardest: the length before the claimed one keeps just less than the share."""
     rng, wrong, studies = np.random.default_rng(4), 0, 1_000
     for _ in range(studies):
-        noise = rng.normal(size=(24, 1)) if skew == "normal" else rng.exponential(size=(24, 1)) - 1
-        noise = (-noise if skew == "left" else noise) + 0.5 * rng.normal(size=(24, 3))
-        shares = np.array([-0.001, 0.5, 0.6]) + noise.mean(axis=0)
-        wrong += smallest_claimed(shares, noise - noise.mean(axis=0), ALPHA["reference"]) == 0
-    assert wrong / studies <= 0.05 + 2.5 * math.sqrt(0.05 * 0.95 / studies)
+        skewed = rng.exponential(size=(articles, 1)) - 1
+        own = {"none": rng.normal(size=(articles, 1)), "above": skewed, "below": -skewed}[tail]
+        above = own + 0.1 * rng.normal(size=(articles, 3)) + np.array([-0.001, 1.5, 1.6])
+        wrong += smallest_claimed(above) == 0
+    assert wrong / studies <= 0.05
+
+
+def test_an_interval_of_a_share_ends_where_the_test_begins_to_show() -> None:
+    rng = np.random.default_rng(8)
+    for articles in (12, 60):
+        values = 0.5 - 0.1 * rng.exponential(size=(articles, 1))
+        (interval,) = skewed_intervals(values)
+        assert interval.low is not None
+        assert interval.high is not None
+        assert above_zero_p(values - interval.low) == pytest.approx(ALPHA)
+        assert above_zero_p(interval.high - values) == pytest.approx(ALPHA)
+        plain = mean_interval(values[:, 0])
+        assert plain.low is not None
+        assert interval.low < plain.low
+    assert skewed_intervals(np.full((1, 1), 0.3)) == [Interval(0.3, None, None)]
+
+
+def test_an_interval_holds_the_smallest_length_also_where_it_keeps_just_the_share() -> None:
+    rng, held, studies = np.random.default_rng(6), 0, 500
+    for _ in range(studies):
+        tail = 1 - rng.exponential(size=(24, 1))
+        low, high = interval_of_n(tail + 0.3 * rng.normal(size=(24, 4)) + np.array([-0.6, 0.0, 0.5, 0.9]))
+        held += low <= 1 <= high
+    assert held / studies >= 0.95
+
+
+def test_with_the_articles_advised_most_studies_are_sure_to_one_step() -> None:
+    """Of 60 articles the truth: others are drawn from them."""
+    rng = np.random.default_rng(7)
+    values = np.array([0.1, 0.3, 0.44, 0.56, 0.7]) + 0.2 * rng.normal(size=(60, 1)) + 0.1 * rng.normal(size=(60, 5))
+    points = made({"lexrank": values}, lengths=(1, 3, 5, 7, 9))
+    answer = next(answer for answer in of(content_kept(points), "lexrank", "reference").smallest if answer.x == 0.5)
+    assert answer.articles_for_one_step is not None
+    drawn = (values[rng.integers(0, 60, answer.articles_for_one_step)] - 0.5 for _ in range(500))
+    narrow = [high - low <= 1 for low, high in map(interval_of_n, drawn)]
+    assert 0.7 <= np.mean(narrow) <= 0.95

@@ -1,0 +1,1 @@
+"""`nws plan`: how many articles a study needs, as tables, JSON and a figure."""

@@ -1,0 +1,52 @@
+"""The rates of docs/answer.md are those of bench/results/content_kept*.txt."""
+
+import re
+from collections import defaultdict
+
+from doc_pages import ROOT
+
+DATA = {"": "", "news ": "_cnn_dailymail", "dialogues ": "_dialogsum"}
+PAGE = (ROOT / "docs" / "answer.md").read_text(encoding="utf-8")
+
+
+def tables(name: str) -> dict[str, list[dict[str, str]]]:
+    """The rows of each table of a file of results by the line above it, which ends at its first comma, colon or ("."""
+    text = (ROOT / "bench" / "results" / f"content_kept{name}.txt").read_text(encoding="utf-8")
+    found = {}
+    for told, heading, rows in re.findall(r"^([A-Z9].*)\n(\|.*\|)\n\| ---.*\n((?:\|.*\|\n?)+)", text, re.MULTILINE):
+        names = [cell.strip() for cell in heading.strip("|").split("|")]
+        cells = ([cell.strip() for cell in row.strip("|").split("|")] for row in rows.splitlines())
+        found[re.split("[,:(]", told)[0].strip()] = [dict(zip(names, row, strict=True)) for row in cells]
+    return found
+
+
+def by_articles(table: str, column: str) -> list[str]:
+    """A row of the page for each thing measured, with a cell for each number of articles."""
+    cells: dict[str, list[str]] = defaultdict(list)
+    for data, name in DATA.items():
+        for row in tables(name).get(table, []):
+            cells[data + row["of"]].append(row[column].replace("%", " %"))
+    return [f"| {what} | {' | '.join(found)} |" for what, found in cells.items()]
+
+
+def test_the_rates_are_those_measured() -> None:
+    rows = [
+        *by_articles("Claims that are wrong", "most"),
+        *by_articles("95 % intervals of shares that hold the truth", "least"),
+        *by_articles("The smallest n of 1", "at the edge, least"),
+        *by_articles("The smallest n of 1", "steps wide"),
+        *by_articles("The smallest n of 1", "claimed, steps above"),
+        *by_articles("The smallest n of 1", "no claim"),
+    ]
+    assert len(rows) == 7 + 5 + 5 + 4 * 5
+    assert [row for row in rows if row not in PAGE] == []
+
+
+def test_no_claim_errs_more_often_than_is_said() -> None:
+    rates = [
+        float(row["most"].strip("%"))
+        for name in DATA.values()
+        for row in tables(name)["Claims that are wrong"]
+        if "sigma 1.5" not in row["of"]
+    ]
+    assert 3 < max(rates) <= 5
