@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 EngineName: TypeAlias = Literal["ray", "inline"]
 # That of `jobs.store`, written again because importing it takes SQLAlchemy along.
 DEFAULT_STORE = "sqlite:///nws.db"
+FROM = "from:"
+"""That of `jobs.recipes.load`, for the same reason."""
 
 StoreUrl = Annotated[
     str,
@@ -111,7 +113,10 @@ class SweepOptions:
         "nws.systems or nws.metrics. A system is a function of an article's text and n, a metric one of a summary and "
         "the list of its references. All of them take part; the code is shipped to a cluster. Repeatable.",
     )
-    n: str | None = _systems("--n N,N", "Summary lengths in words: 7,9,11,13.")
+    n: str | None = _systems(
+        "--n N,N",
+        "Summary lengths in words: 7,9,11,13. For phase2, from:RUN takes those that the answer of a sweep names.",
+    )
     bertscore_model: str | None = _metrics(
         "--bertscore-model NAME", "Backbone of BERTScore: a known name, a folder, or a Hub id."
     )
@@ -282,7 +287,7 @@ def _plain_value(key: str, value: Any) -> Any:
         from core.summarizers.predictions import parse_predictions
 
         return [parse_predictions(text) for text in value]
-    return parse_lengths(value) if key == "n" else value
+    return parse_lengths(value) if key == "n" and not value.startswith(FROM) else value
 
 
 def parse_lengths(text: str | None) -> list[int] | None:
