@@ -146,7 +146,7 @@ class BaselinesOptions:
     systems: list[str] | None = _systems(
         "--system NAME",
         "lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words, lexrank, position, window-oracle, "
-        "oracle, lead, random, random-words; a generator: bart-large-cnn, bart-large-xsum, pegasus-cnn_dailymail, "
+        "oracle, lead, random, random-words, reference-words, person, other-article; a generator: bart-large-cnn, bart-large-xsum, pegasus-cnn_dailymail, "
         "t5-large, gpt2-xl, a folder, a Hub id, or openai:MODEL. Repeatable; replaces the recipe's systems.",
     )
     prompt: str | None = _systems(
@@ -170,8 +170,8 @@ class Phase2Options:
     systems: list[str] | None = _systems(
         "--system NAME",
         "What policies are compared with: lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words, "
-        "lexrank, position, window-oracle, oracle, lead, random, random-words. Repeatable; replaces the recipe's "
-        "systems. (The oracle takes most of the time.)",
+        "lexrank, position, window-oracle, oracle, lead, random, random-words, reference-words, person, other-article. "
+        "Repeatable; replaces the recipe's systems. (The oracle takes most of the time.)",
     )
     decodings: list[str] | None = _systems(
         "--decoding NAME",

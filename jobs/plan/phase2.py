@@ -23,6 +23,7 @@ from jobs.plan.pinned import (
     pinned_text,
 )
 from jobs.plan.revisions import dataset_revisions
+from jobs.plan.rulers import with_rulers
 from jobs.recipes.phase2 import Phase2Recipe, system_name
 from jobs.store import Stage
 
@@ -64,6 +65,7 @@ def pin(recipe: Phase2Recipe) -> Pinned:
         reward=reward_signature(reward),
     )
     policies = [PolicySystem(name, decoding=decoding) for name in training.systems for decoding in recipe.decodings]
+    recipe = recipe.model_copy(update={"systems": with_rulers(recipe.systems, setting.corpora)})
     rivals = [make_baseline(name, encoder.name, recipe.seed) for name in recipe.systems]
     plan = setting.sweep_plan(recipe, (encoder,), (*policies, *rivals))
     pinned = {"encoder": pinned_text(encoder), "train_datasets": pinned_datasets(recipe.train_datasets, corpora)}

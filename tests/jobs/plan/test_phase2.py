@@ -94,3 +94,9 @@ def test_a_korean_reward_counts_morphemes() -> None:
         "reward": {"weights": {"rouge1": 1}},
     }
     assert "tok:kiwi" in pin(load_recipe(Phase2Recipe, "sample", korean)).signatures["reward"]
+
+
+def test_rulers_come_together_where_one_is_named() -> None:
+    pinned = pin(load_recipe(Phase2Recipe, "sample", {"systems": ["lead", "reference-words"]}))
+    assert pinned.recipe.systems == ("lead", "reference-words", "other-article")
+    assert list(pinned.systems)[-3:] == ["lead", "reference-words", "other-article"]
