@@ -6,11 +6,13 @@ from dataclasses import replace
 from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem
 from core.learning.reward import RewardConfig, reward_signature
+from core.metrics.specs import KEPT
 from core.summarizers.extractive_baselines import make_baseline
 from core.text.corpus import Corpus
 from core.text.near_copies import MOST_SHARED, WORDS, near_copies
 from core.types import Article
 from core.workers import EpisodePlan
+from jobs.plan.panels import panel_of
 from jobs.plan.pinned import (
     Pinned,
     PlannedStage,
@@ -49,13 +51,14 @@ def pin(recipe: Phase2Recipe) -> Pinned:
     require_disjoint(corpora, setting.corpora)
     bertscore = replace(setting.metrics.bertscore, precision=recipe.reward.precision)
     reward = RewardConfig(bertscore, tuple(recipe.reward.weights.items()), language)
+    panels = tuple(map(panel_of, corpora)) if KEPT.name in recipe.reward.weights else ()
     training = PlannedTraining(
         systems={
             system_name(method.name, seed): method.trainings(seed, recipe.n)
             for method in recipe.methods
             for seed in recipe.seeds
         },
-        plan=EpisodePlan(language, setting.pipeline, encoder, reward, recipe.precision, setting.language_data),
+        plan=EpisodePlan(language, setting.pipeline, encoder, reward, recipe.precision, setting.language_data, panels),
         corpora=corpora,
         datasets=tuple(
             {"name": corpus.name, "split": corpus.split, "revision": corpus.revision}
