@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Literal
 
 import huggingface_hub
-from huggingface_hub.errors import HfHubHTTPError, HFValidationError, RepositoryNotFoundError, RevisionNotFoundError
+from huggingface_hub.errors import (
+    CachedRepoTreeNotFoundError,
+    HfHubHTTPError,
+    HFValidationError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from core.errors import HubError, RecipeError
@@ -70,7 +76,8 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
         with_weights: download its weights, too; without them what is there is configuration and tokenizer.
 
     Raises:
-        HubError: the Hub cannot be reached and the cache does not hold the model, or a file of it was changed there.
+        HubError: the Hub cannot be reached and the cache does not hold all of the model, or a file of it was changed
+            there.
     """
     weights = ["*.safetensors"] if with_weights else []
     try:
@@ -86,12 +93,32 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
             f"The model {repository} at commit {commit} is not in the local cache and cannot be downloaded ({error}). "
             "Download it on a machine with network, or give a local folder."
         ) from error
+    _require_list_of_files(repository, commit, folder)
     blobs = folder.parents[1] / "blobs"
     hashes = frozenset(path.name for path in blobs.glob("*") if _HASH.fullmatch(path.name))
     for file in files_below(folder):
         if hashes and file.suffix not in NOT_READ:
             _require_as_downloaded(file, file_state(file), hashes, blobs.parent)
     return folder
+
+
+def _require_list_of_files(repository: str, commit: str, folder: Path) -> None:
+    """Refuse a folder of the cache of which nobody can tell whether files are missing.
+
+    transformers takes what it needs, file by file, so a model may lie there without the file that says how it pools.
+    `snapshot_download` has compared the folder with the list of the commit's files where it had one.
+    """
+    try:
+        try:
+            huggingface_hub.get_cached_repo_tree(repository, revision=commit)
+        except CachedRepoTreeNotFoundError:  # it could not be kept in a cache that one may only read
+            huggingface_hub.HfApi().list_repo_files(repository, revision=commit)
+    except HUB_FAILURES as error:
+        raise HubError(
+            f"The cache has files of the model {repository} at commit {commit}, but perhaps not all: another program "
+            f"has put them there, and the Hub cannot be asked ({error}). Run NWS once with a network, or name the "
+            f"folder if it is complete: {folder}"
+        ) from error
 
 
 @functools.lru_cache(maxsize=1024)  # weights are read for it, but not again while their file is what it was

@@ -13,7 +13,7 @@ from core.errors import CorpusError, RecipeError
 from core.hub import HUB_FAILURES, is_repository_name, resolve_commit
 from core.registry import did_you_mean
 from core.text.article_rows import ArticleRows, KnownArticles, changed, read_once, stream
-from core.text.files import SUFFIXES, LocatedRow, content_sha256, is_data_file, is_file, read_rows
+from core.text.files import SUFFIXES, LocatedRow, content_sha256, is_data_file, is_file, path_from_anywhere, read_rows
 from core.text.rows import Fields, recognise_fields
 from core.types import Article
 
@@ -135,7 +135,7 @@ def _open_file(path: Path, name: str, spec: DatasetSpec) -> Corpus:
 
     # Hashed before and after: the revision is that of what was read, not of what came to lie there meanwhile.
     require_unchanged()
-    pinned_name = name if name in BUNDLED else str(path.resolve())
+    pinned_name = name if name in BUNDLED else str(path_from_anywhere(path))
     return Corpus(name, pinned_name, "all", revision, len(known.ids), known.read, require_unchanged, known)
 
 
@@ -205,16 +205,33 @@ def _after(spec: DatasetSpec) -> str:
 def load_split(repository: str, config: str | None, split: str, revision: str | None, streaming: bool) -> Any:
     """One split of a Hub dataset (or of a local folder in the Hub's layout) as a `datasets` object of rows.
 
+    `datasets` prefers a folder of the repository's name, and without the Hub it takes the newest that it has in its
+    cache, whatever commit that is of. Where a `revision` is given, neither is taken for it.
+
     Raises:
-        CorpusError: the dataset, configuration or split cannot be had.
+        CorpusError: the dataset, configuration or split cannot be had, or it would be another revision.
     """
     import datasets  # with pandas and pyarrow, which a file need not wait for
 
     try:
-        return datasets.load_dataset(repository, config, split=split, revision=revision, streaming=streaming)
+        builder = datasets.load_dataset_builder(repository, config, revision=revision)
+        if revision in (None, builder.hash):
+            if streaming:
+                return builder.as_streaming_dataset(split=split)
+            builder.download_and_prepare()
+            return builder.as_dataset(split=split)
     # RuntimeError: the repository has a script, which `datasets` no longer runs. NotImplementedError is one, too.
     except (*HUB_FAILURES, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
         raise CorpusError(
             f"The Hub dataset {repository} (configuration {config}, split {split}, revision {revision}) "
             f"cannot be loaded: {error}"
         ) from error
+    if os.path.isdir(repository):
+        raise CorpusError(
+            f"The folder {os.path.abspath(repository)} would be read in place of the Hub's dataset {repository}: "
+            "start NWS in another folder, or name a file of it."
+        )
+    raise CorpusError(
+        f"The Hub cannot be reached, and the newest of {repository} in the cache is commit {builder.hash}, not "
+        f"{revision}. Try again with a network, or name the commit that is there: {repository}@{builder.hash}"
+    )

@@ -63,6 +63,14 @@ def is_file(path: Path) -> bool:
     return os.path.isfile(path)
 
 
+def path_from_anywhere(path: Path) -> Path:
+    """Where a file lies, under the name that it has here: of its folders links are followed, of itself they are not.
+
+    What is told of the file has its name, and must have the same one when a run is resumed.
+    """
+    return path.parent.resolve() / path.name
+
+
 def content_sha256(path: Path) -> str:
     """SHA-256 of a file's bytes, as 64 hex digits.
 

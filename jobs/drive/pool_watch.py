@@ -58,22 +58,31 @@ class WorkerWatch:
         if workers == self._known:
             return
         self._known = workers
-        before = self._run.store.run_info(self._run.id).arithmetic
         now = sorted({worker.arithmetic for worker in workers if worker.arithmetic})
-        self._run.note_workers(f"{self._device}: {', '.join(dict.fromkeys(map(str, workers)))}", now)
-        for arithmetic in now:
-            if ROWS_DEPEND in arithmetic and arithmetic not in before:
-                self._run.say(
-                    f"Warning: {arithmetic}. Its scores agree to about 1e-6 only with those of another batch, and a "
-                    "training with another number of workers becomes another one."
-                )
-        every = list(dict.fromkeys([*before, *now]))
-        if len(every) > 1 and every != before:
-            self._run.say(
-                f"Warning: workers of this run multiply in {len(every)} ways: {'; '.join(every)}. Its scores may "
-                "differ in the seventh digit from those of one kind of machine. A training that is resumed here may "
-                "draw other summaries than it would have drawn there."
+        note_arithmetic(self._run, f"{self._device}: {', '.join(dict.fromkeys(map(str, workers)))}", now)
+
+
+def note_arithmetic(run: Run, device: str, now: Sequence[str]) -> None:
+    """Tell the store how a run's rows are multiplied from now on, and the user where that is another way than before.
+
+    Raises:
+        FencedError: the run is no longer this driver's.
+    """
+    before = run.store.run_info(run.id).arithmetic
+    run.note_workers(device, now)
+    for arithmetic in now:
+        if ROWS_DEPEND in arithmetic and arithmetic not in before:
+            run.say(
+                f"Warning: {arithmetic}. Its scores agree to about 1e-6 only with those of another batch, and a "
+                "training with another number of workers becomes another one."
             )
+    every = list(dict.fromkeys([*before, *now]))
+    if len(every) > 1 and every != before:
+        run.say(
+            f"Warning: workers of this run multiply in {len(every)} ways: {'; '.join(every)}. Its scores may "
+            "differ in the seventh digit from those of one kind of machine. A training that is resumed here may "
+            "draw other summaries than it would have drawn there."
+        )
 
 
 class BusyShares:

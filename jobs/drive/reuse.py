@@ -45,7 +45,8 @@ def find_reusable(
 
     Of an endpoint, that is what the model has written that answers there now. It is asked unless all is `finished`.
     """
-    if not run.store.run_info(run.id).reuse:
+    info = run.store.run_info(run.id)
+    if not info.reuse:
         return None
     plan = planned.plan
     stage_works = {name: work for name, work in works(pinned, code_as_imported()).items() if name in plan.signatures}
@@ -56,8 +57,11 @@ def find_reusable(
     stage = StageWork(stage_works, plan.signatures, lengths, plan.summaries_per_article, by_article)
     reusable = run.store.find_reusable(run.id, stage, None)
     own = arithmetic() if reusable else None  # asked only if there is something: it imports torch
-    if own is not None:
-        reusable = run.store.find_reusable(run.id, stage, own)
+    known = own or next(reversed(info.arithmetic), None)  # of its rows so far: nothing is copied to make it two
+    if reusable and known:
+        reusable = run.store.find_reusable(run.id, stage, known)
+    if reusable:
+        reusable = replace(reusable, is_assumed=own is None and info.summaries == info.reused)
     if reusable is None or not isinstance(plan.generator, Endpoint):
         return reusable
     is_needed = any(unfinished_bundles(pinned, finished, array("Q")))
@@ -120,6 +124,11 @@ def copy_and_divide(
     if copied:
         articles = "1 article" if len(copied) == 1 else f"{len(copied)} articles"
         run.say(f"Copied {articles} that other runs of this store have; --no-reuse computes them anew.")
+        if reusable.is_assumed:
+            run.say(
+                f"It is assumed that this run's machines multiply as theirs did ({reusable.arithmetic}): only workers "
+                "can tell, and those of this run have computed nothing yet."
+            )
         finished = finished | ArticleIds(np.unique(np.frombuffer(copied, np.uint64)))
     part_by_need = _parts(planned.plan, Counter(needs))
     if any(part != _missing(planned.plan, set()) for part in part_by_need.values()):

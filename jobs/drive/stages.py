@@ -17,7 +17,7 @@ from core.sweep_plan import SweepPlan, plan_for_missing
 from core.types import Landed
 from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.equal_failures import EqualFailures
-from jobs.drive.pool_watch import PoolWatch, SoftwareWatch
+from jobs.drive.pool_watch import PoolWatch, SoftwareWatch, note_arithmetic
 from jobs.drive.pools import Pools
 from jobs.drive.progress import Advance, run_progress
 from jobs.drive.reuse import Part, copy_and_divide, find_reusable
@@ -60,7 +60,7 @@ def run_stage(
             bundles = (tuple(article for article in bundle if article.id not in finished) for bundle in bundles)
         parts = [(None, bundles)]
     else:
-        run.note_workers(pools.device or "", [reusable.arithmetic])
+        note_arithmetic(run, pools.device or "", [reusable.arithmetic])
         finished, parts = copy_and_divide(run, pinned, planned, reusable, finished, announced)
     tried = len(finished)
     software = SoftwareWatch(run, planned.plan.signatures)

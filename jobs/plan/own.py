@@ -16,6 +16,7 @@ from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS
 from core.summarizers.predictions import Predictions, PredictionsSpec, read_predictions
 from core.sweep_plan import NO_SEGMENTS
+from core.text.files import path_from_anywhere
 from jobs.plan.own_files import find_file, require_unchanged
 from jobs.plan.pinned import Pinned, PlannedStage, name_systems
 from jobs.store import Stage
@@ -91,7 +92,7 @@ def _with_systems(pinned: Pinned, plugins: Sequence[Plugin]) -> tuple[PlannedSta
 
 def _pinned_name(spec: PluginSpec) -> str:
     is_new_file = spec.plugin.endswith(".py") and not spec.sha256
-    return str(Path(spec.plugin).resolve()) if is_new_file else spec.plugin
+    return str(path_from_anywhere(Path(spec.plugin))) if is_new_file else spec.plugin
 
 
 def _revision(plugin: Plugin) -> str:
@@ -119,7 +120,7 @@ def with_predictions(pinned: Pinned) -> Pinned:
         path = find_file(spec.file, spec.sha256)
         predictions = read_predictions(path, spec.name)
         require_unchanged(spec.file, spec.sha256, predictions.sha256)
-        file = spec.file if spec.sha256 else str(Path(spec.file).resolve())
+        file = spec.file if spec.sha256 else str(path_from_anywhere(Path(spec.file)))
         read[spec.name] = PredictionsSpec(spec.name, file, predictions.sha256), predictions
     specs = tuple(spec for spec, _ in read.values())
     revisions = {

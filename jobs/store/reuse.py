@@ -53,6 +53,7 @@ class Reusable:
         arithmetic: how the workers of all sources multiplied.
         answered_by: the model that must have answered, of an endpoint.
         system_fingerprint: what must have run it, as the endpoint says; of one that does not say, None.
+        is_assumed: whether nobody knows yet that the run's own workers multiply so, too.
     """
 
     sources: Mapping[str, frozenset[str]]
@@ -60,6 +61,7 @@ class Reusable:
     arithmetic: str
     answered_by: str | None = None
     system_fingerprint: str | None = None
+    is_assumed: bool = False
 
 
 def _lists(*names: str) -> list[BindParameter[str]]:
@@ -150,8 +152,8 @@ def _values(connection: Connection, reusable: Reusable) -> dict[str, Any]:
 
 # Those of `SummaryRow` that a copy has as they were.
 _COPIED = [c.name for c in SummaryRow.__table__.columns if c.name not in ("run_id", "article_id", "reused_from")]
-# What others keep of a reference: it is the same where they are the same others.
-_OF_PANEL = "CASE WHEN s.run_id IN :of_same_panel THEN s.{name} END"
+# What others keep of a reference: it is the same where they are the same others, which are of the article's dataset.
+_OF_PANEL = "CASE WHEN s.run_id IN :of_same_panel AND a.dataset = t.dataset THEN s.{name} END"
 _VALUES = (_OF_PANEL.format(name=name) if name in OPTIONAL else f"s.{name}" for name in _COPIED)
 _COPY = text(f"""
 INSERT INTO summaries (run_id, article_id, reused_from, {", ".join(_COPIED)})

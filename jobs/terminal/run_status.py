@@ -123,8 +123,10 @@ def print_status(
     if run.address:
         line("submitted to", run.address)
     line("device", run.device or "-")
-    for arithmetic in run.arithmetic:
-        line("arithmetic", arithmetic)
+    # Where all rows are copies, no worker has told.
+    of_copies = " (of the copied rows: this run has computed none)" if 0 < run.summaries == run.reused else ""
+    for number, arithmetic in enumerate(run.arithmetic):
+        line("arithmetic", arithmetic + (of_copies if number == 0 else ""))
     line("code", run.code_version)
     line("seed", ", ".join(map(str, run.recipe.get("seeds", [run.seed]))))
     for policy in policies:

@@ -52,7 +52,10 @@ def cached(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A model in a cache of the Hub, as `huggingface_hub` lays it out; its snapshot."""
     files = {"config.json": b"{}", "model.safetensors": b"weights", "1_Pooling/config.json": b'{"mean": true}'}
     model, snapshot = root / "models--org--name", root / "models--org--name" / "snapshots" / COMMIT
-    (model / "blobs").mkdir(parents=True)
+    for folder in ("blobs", "trees"):
+        (model / folder).mkdir(parents=True)
+    listed = {name: {"size": len(content), "blob_id": ""} for name, content in {**files, "README.md": b""}.items()}
+    (model / "trees" / f"{COMMIT}.json").write_text(json.dumps({"format_version": 1, "files": listed}))
     for name, content in files.items():
         is_large = name.endswith("safetensors")
         git = hashlib.sha1(b"blob %d\0" % len(content) + content)
@@ -60,8 +63,33 @@ def cached(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         blob.write_bytes(content)
         (snapshot / name).parent.mkdir(parents=True, exist_ok=True)
         (snapshot / name).symlink_to(blob)
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: str(snapshot))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(root))
     return snapshot
+
+
+def test_a_model_of_which_the_cache_lacks_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    snapshot = cached(tmp_path, monkeypatch)
+    pooling = snapshot / "1_Pooling" / "config.json"
+    content = pooling.resolve()
+    content.rename(tmp_path / "kept")  # a link that leads nowhere
+    with pytest.raises(HubError, match="is not in the local cache and cannot be downloaded"):
+        download_model("org/name", COMMIT)
+    (tmp_path / "kept").rename(content)
+    assert download_model("org/name", COMMIT) == snapshot
+    pooling.unlink()
+    with pytest.raises(HubError, match="is not in the local cache and cannot be downloaded"):
+        download_model("org/name", COMMIT)
+
+
+def test_a_model_that_may_lack_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As another program leaves it, which takes file by file and has no list of them."""
+    snapshot = cached(tmp_path, monkeypatch)
+    (tmp_path / "models--org--name" / "trees" / f"{COMMIT}.json").unlink()
+    with pytest.raises(HubError, match=rf"perhaps not all.*Run NWS once with a network, or name .*{snapshot}"):
+        download_model("org/name", COMMIT)
+    # Where the list cannot be kept, the Hub was asked for it.
+    monkeypatch.setattr(huggingface_hub.HfApi, "list_repo_files", lambda *_, **__: ["config.json"])
+    assert download_model("org/name", COMMIT) == snapshot
 
 
 @pytest.mark.parametrize("changed", ["config.json", "model.safetensors", "1_Pooling/config.json"])

@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 from stored_rows import difference, everything
 
+import core.arithmetic  # noqa: F401  (stub workers import no torch, and tell how they multiply only where it is there)
 from bench import stub_work
 from cluster.article_work import Work
 from core.errors import FencedError
@@ -27,6 +28,7 @@ from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
 from jobs.store import RunWriter, Store, open_store
+from jobs.terminal.run_status import print_status
 
 QUIET = Console(file=io.StringIO())
 SYSTEMS = 5
@@ -210,6 +212,79 @@ def test_another_kind_of_machine_computes_everything(store: Store, file: Path, m
     drive(store, pinned_to(file))
     monkeypatch.setattr("core.arithmetic.describe_arithmetic", lambda: "NEON")
     assert drive(store, pinned_to(file))[0].reused == 0
+
+
+def multiply(monkeypatch: pytest.MonkeyPatch, way: str, *, is_known: bool = True) -> None:
+    """Workers multiply so from now on; the driver of a cluster does not know it."""
+    monkeypatch.setattr("core.arithmetic.describe_arithmetic", lambda: way)
+    monkeypatch.setattr("jobs.drive.pools._arithmetic_here", lambda device: way if is_known else None)
+
+
+def third(file: Path) -> str:
+    """The text of the third article."""
+    return str(json.loads(file.read_text().splitlines()[2])["article"])
+
+
+def log(store: Store, run_id: str) -> str:
+    with store.query(f"select text from log_lines where run_id = '{run_id}'") as answer:
+        return " ".join(text for (text,) in answer.rows)
+
+
+def status(store: Store, run_id: str) -> str:
+    console = Console(file=io.StringIO(), width=1000)
+    print_status(store.run_info(run_id), [], [], console)
+    return console.file.getvalue()
+
+
+def test_where_all_is_copied_it_is_said_that_no_worker_has_told_how_it_multiplies(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assumed = "It is assumed that this run's machines multiply as theirs did (NEON): only workers can tell"
+    of_copies = "arithmetic   NEON (of the copied rows: this run has computed none)"
+    multiply(monkeypatch, "NEON")
+    computed, _ = drive(store, pinned_to(file, limit=8))
+    here, _ = drive(store, pinned_to(file, limit=8))
+    multiply(monkeypatch, "SVE", is_known=False)
+    elsewhere, _ = drive(store, pinned_to(file, limit=8))
+    partly, _ = drive(store, pinned_to(file))
+    assert (here.reused, elsewhere.reused, partly.reused) == (80, 80, 80)
+    assert [assumed in log(store, run.run_id) for run in (computed, here, elsewhere, partly)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert [of_copies in status(store, run.run_id) for run in (computed, here, elsewhere, partly)] == [
+        *(False, True, True, False)
+    ]
+    assert "multiply in 2 ways: NEON; SVE" in log(store, partly.run_id)
+
+
+def test_a_run_whose_workers_have_told_how_they_multiply_copies_nothing_else(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    multiply(monkeypatch, "SVE", is_known=False)
+    begun, _ = drive(store, pinned_to(file), fails_on=third(file))
+    assert begun.failures == 1
+    multiply(monkeypatch, "NEON")
+    assert drive(store, pinned_to(file), again=False)[0].failures == 0
+    multiply(monkeypatch, "SVE", is_known=False)
+    counting = Counting()
+    resumed = driver.resume(store, begun.run_id, "inline", None, None, QUIET, makers=Makers(counting.work))
+    assert (resumed.reused, resumed.failures, len(counting.computed) > 0) == (0, 0, True)
+    assert store.run_info(begun.run_id).arithmetic == ["SVE"]
+
+
+def test_a_run_that_goes_on_elsewhere_with_copies_says_that_it_multiplies_in_two_ways(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    multiply(monkeypatch, "SVE")
+    begun, _ = drive(store, pinned_to(file), fails_on=third(file))
+    multiply(monkeypatch, "NEON")
+    drive(store, pinned_to(file), again=False)
+    resumed = driver.resume(store, begun.run_id, "inline", None, None, QUIET, makers=Makers(Counting().work))
+    assert (resumed.failures, resumed.reused) == (0, SYSTEMS * 2)
+    assert log(store, begun.run_id).count("multiply in 2 ways: SVE; NEON") == 1
 
 
 def test_any_history_gives_the_rows_that_are_computed(store: Store, file: Path) -> None:

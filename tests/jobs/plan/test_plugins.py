@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from core.errors import PluginError, RecipeError
+from core.errors import CorpusError, PluginError, RecipeError
 from core.summarizers.predictions import PredictionsSpec
 from jobs.drive import driver
 from jobs.plan.job import find_job, plan_with
@@ -86,6 +86,33 @@ def test_a_plugin_is_stored_scored_resumed_and_shipped(
     plugin(tmp_path, fails="something else")
     with pytest.raises(RecipeError, match=r"mine\.py was changed"):
         driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
+
+
+def test_a_run_of_files_behind_links_can_be_resumed(
+    store: Store, tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under the names that were given, and not those at the end of the links."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "away").mkdir()
+    plugin(tmp_path / "away").rename("away/other.py")
+    news = [{"id": str(i), "article": f"Snow fell on Dover {i}.", "summary": "Snow fell."} for i in range(3)]
+    Path("away/other.jsonl").write_text("".join(json.dumps(row) + "\n" for row in news))
+    Path("away/other.csv").write_text("id,prediction\n0,Snow\n1,Snow\n2,Snow\n")
+    for name in ("mine.py", "news.jsonl", "gpt.csv"):
+        Path(name).symlink_to(Path("away/other").with_suffix(Path(name).suffix))
+    tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "encoder": str(tiny_models["bert"])}
+    own = {"plugins": [{"plugin": "mine.py"}], "predictions": [{"name": "gpt", "file": "gpt.csv"}]}
+    asked = {**tiny, **own, "datasets": [{"name": "news.jsonl"}], "systems": ["lead"], "n": [2]}
+    pinned = find_job("baselines").plan("sample", asked)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    again = find_job("baselines").plan_again(pinned.recipe.model_dump(mode="json"))
+    assert (again.recipe, again.revisions) == (pinned.recipe, pinned.revisions)
+    assert require_same_revisions(pinned.revisions, again.revisions, "run") == []
+    Path("../news.jsonl").unlink()
+    Path("../news.jsonl").symlink_to("away/other.csv")
+    with pytest.raises((CorpusError, RecipeError)):
+        find_job("baselines").plan_again(pinned.recipe.model_dump(mode="json"))
 
 
 def test_another_source_is_another_work_of_every_system(tiny_models: dict[str, Path], tmp_path: Path) -> None:

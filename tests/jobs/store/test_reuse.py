@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from core.errors import FencedError, StoreError
+from core.metrics.specs import OPTIONAL
 from core.types import Article, BundleResult
 from jobs.store import Reusable, RunSpec, Store, open_store, reuse
 from jobs.store.results import SWEEP
@@ -168,6 +169,29 @@ def test_an_article_is_known_by_its_content_whatever_file_it_is_in(
     }
     names = dict(zip((article.id for article in renamed), (article.id for article in articles), strict=True))
     assert {(names[key[0]], *key[1:]): row for key, row in rows(store, second[0]).items()} == of_first
+
+
+def test_content_kept_is_copied_within_a_dataset_alone(
+    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
+) -> None:
+    """An article that lies in two datasets of a run has other others in each."""
+    first, second = claimed(), claimed()
+    both = [articles[0], replace(articles[0], dataset="another")]
+    kept = {both[0].id: 0.25, both[1].id: 0.5}
+    summaries = (
+        replace(summary, scores={**summary.scores, **dict.fromkeys(OPTIONAL, kept[summary.article_id])})
+        for summary in sweep(both).summaries
+    )
+    for run in (first, second):
+        store.writer(*run).set_panel("a" * 64)
+    store.writer(*first).record([(both, BundleResult(tuple(summaries), ()))])
+    store.writer(*second).record([(both, BundleResult((), ()))], SWEEP, reusable(store, second[0]))
+    assert counts(store, second[0]) == (2, 2 * ROWS, 2 * ROWS, 0)
+    sql = f"select article_id, kept, kept_words from summaries where run_id = '{second[0]}' and kept is not null"
+    with store.query(sql) as answer:
+        copied = set(answer.rows)
+    assert copied
+    assert copied <= {(article_id, value, value) for article_id, value in kept.items()}
 
 
 def test_nothing_is_copied_for_an_article_that_fails_and_a_copy_ends_an_older_failure(
