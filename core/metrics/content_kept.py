@@ -1,7 +1,7 @@
 """Content kept: how much of the reference's content a summary has, above what any text of its kind would have.
 
 Of a summary of an article, with its recall R against the article's first reference and the floor F, the mean of its
-recall against references of six other articles:
+recall against references of twelve other articles:
 
     kept = (R - F) / (1 - F)
 
