@@ -25,6 +25,7 @@ from core.summarizers.systems import (
     Draft,
     Embeddings,
     cut_to_asked,
+    no_other,
     uncut_and_cut,
 )
 from core.sweep_plan import SweepPlan
@@ -71,7 +72,8 @@ class Sweeper:
         started = time.perf_counter()
         known: dict[tuple[Article, str], Score] = {}
         anchored = self._metrics.anchor_scorer()
-        documents = embed(bundle, self._encoders, _objective(anchored, known), anchored)
+        nearest = self._metrics.content_kept.nearest_reference
+        documents = embed(bundle, self._encoders, _objective(anchored, known), anchored, nearest)
         written = write(documents, self._plan)
         if self._plan.generator is not None and self._generate is not None:
             written += generated(bundle, self._generate, self._plan.generator, self._plan.lengths)
@@ -143,6 +145,7 @@ def embed(
     encoders: Mapping[str, BeginEncode],
     f1: Callable[[Article, Sequence[str]], list[float]],
     anchored_f1: AnchoredF1,
+    nearest: Callable[[Article], str] = lambda article: no_other(),
 ) -> list[Document]:
     """Each article with its sentence and chunk vectors; every encoder sees all texts of the bundle in one call."""
     texts = [segment.text for article in bundle for segment in (*article.sentences, *article.chunks)]
@@ -154,7 +157,8 @@ def embed(
         middle = start + len(article.sentences)
         end = middle + len(article.chunks)
         embeddings = {name: Embeddings(v[start:middle], v[middle:end]) for name, v in vectors.items()}
-        documents.append(Document(article, embeddings, functools.partial(f1, article.article), anchored_f1))
+        of_article = functools.partial(f1, article.article), anchored_f1, functools.partial(nearest, article.article)
+        documents.append(Document(article, embeddings, *of_article))
         start = end
     return documents
 

@@ -104,9 +104,10 @@ def _sample() -> list[str]:
 
 
 def _document(text: str, sees_references: bool) -> Document:
-    segmented: SegmentedArticle = Segmenter("blank")(Article("contract", "all", "a", text, ("A reference.",)))
+    references = ("A reference.", "Another one.")
+    segmented: SegmentedArticle = Segmenter("blank")(Article("contract", "all", "a", text, references))
     vectors = Embeddings(_vectors(segmented.sentences), _vectors(segmented.chunks))
-    return Document(segmented, {ENCODER: vectors}, _shares if sees_references else _refused, _anchored)
+    return Document(segmented, {ENCODER: vectors}, _shares if sees_references else _refused, _anchored, _other)
 
 
 def _vectors(segments: Sequence[Segment]) -> Any:
@@ -122,6 +123,10 @@ def _shares(texts: Sequence[str]) -> list[float]:
 
 def _anchored(anchor: str, texts: Sequence[str]) -> list[float]:
     return _shares([f"{anchor} {text}" for text in texts])
+
+
+def _other() -> str:
+    return "The reference of another article."
 
 
 def _refused(texts: Sequence[str]) -> NoReturn:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.errors import EmptyArticleError
+from core.metrics.panel import Panel
 from core.models import ModelRef
 from core.precision import Precision
 from core.sweep_plan import SweepPlan
@@ -73,6 +74,7 @@ class EpisodePlan:
         reward: what policies are trained on.
         precision: what the encoder computes in. BERTScore, in the reward, has its own.
         language_data: see `core.sweep_plan.SweepPlan`.
+        panels: of each dataset that is trained on, where content kept is rewarded.
     """
 
     language: Language
@@ -81,6 +83,7 @@ class EpisodePlan:
     reward: "RewardConfig"
     precision: Precision = "float32"
     language_data: tuple[tuple[str, str], ...] = ()
+    panels: tuple[Panel, ...] = ()
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
@@ -106,5 +109,5 @@ def make_episode_runner(plan: EpisodePlan, device: str, memory_fraction: float |
     take_share(device, memory_fraction)
     on = find_device(device)
     encoder = load_encoder(plan.encoder, on, plan.precision)
-    reward = make_reward(plan.reward, on)
+    reward = make_reward(plan.reward, on, plan.panels)
     return EpisodeRunner(checked(plan.language, Segmenter(plan.pipeline)), encoder.encode, reward)

@@ -17,6 +17,8 @@ Metric: TypeAlias = str
 RANDOM = "random"
 LEAD = "lead"
 """The controls that others are compared with: `random` shows what length alone gains, `lead` what a beginning does."""
+OTHER_ARTICLE = "other-article"
+"""The control that is a person's text of another article."""
 POLICY = "policy|"
 """What the signatures of trained policies begin with."""
 NO_TEXT = 0
@@ -182,10 +184,13 @@ def kinds_of(points: Points | Iterable[Point]) -> dict[str, SystemKind]:
 def short_articles(points: Points | Iterable[Point]) -> frozenset[Place]:
     """Where an article has fewer words than n. The controls show it: they write fewer than n for no other reason.
 
+    Not so what is written of another article, whose reference may be short.
+
     An article without a summary by a control counts as long enough.
     """
     points = Points.of(points)
-    short = points.is_of_kind("control") & (points.words < points.n)
+    of_article = np.array([system != OTHER_ARTICLE for system in points.systems], dtype=np.bool_)[points.system]
+    short = points.is_of_kind("control") & of_article & (points.words < points.n)
     places = zip(points.article[short].tolist(), points.n[short].tolist(), strict=True)
     return frozenset((*points.articles[article], n) for article, n in places)
 

@@ -1,4 +1,4 @@
-"""The reward of a summary: BERTScore F1 against the reference, or a weighted mean of any metrics.
+"""The reward of a summary: BERTScore F1 against the reference, content kept, or a weighted mean of any metrics.
 
 On a CPU a reward depends on the article and the text alone, to the last bit. It does not matter what else is scored
 with it, how many workers there are, or whether it comes from memory. To ensure that, BERTScore embeds texts together
@@ -7,6 +7,7 @@ there a reward depends on the others by rounding. What policies are trained on i
 `core.learning.reinforce`.
 """
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,11 +18,14 @@ from core.batching import equal_length_batches, token_batches
 from core.errors import RecipeError
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, Options
+from core.metrics.content_kept import kept
 from core.metrics.metric import Metric, Row
+from core.metrics.panel import KEPT_SIGNATURE, Panel, others
 from core.metrics.registry import NEED_SOURCE, make_metric
+from core.metrics.specs import KEPT
 from core.metrics.token_matching import Matching, TokenVectors
 from core.text.language import Language
-from core.types import Article
+from core.types import Article, Score
 
 BERTSCORE = "bertscore"
 # From (article, summary) pairs to their rewards.
@@ -34,8 +38,8 @@ class RewardConfig:
 
     Attributes:
         bertscore: backbone and layer.
-        weights: of each metric by its name in `core.metrics.registry`. The reward is the weighted mean of F1, or of the
-            score of a metric that has no F1.
+        weights: of each metric by its name in `core.metrics.registry`, or `kept`. The reward is the weighted mean of
+            F1, or of the score of a metric that has no F1.
         language: of the articles; it decides the tokenizer of other metrics than BERTScore.
 
     Raises:
@@ -53,19 +57,23 @@ class RewardConfig:
             raise RecipeError("A metric is twice in the reward: give each one weight.")
 
 
-def make_reward(config: RewardConfig, device: torch.device) -> Reward:
+def make_reward(config: RewardConfig, device: torch.device, panels: Sequence[Panel] = ()) -> Reward:
     """The reward of a configuration, with a memory of its own, and the models loaded.
+
+    Content kept is measured with `panels`, one for each dataset.
 
     Raises:
         RecipeError: there is no such metric.
         ModelError: BERTScore's backbone cannot be loaded.
     """
     parts: list[tuple[Reward, float]] = []
+    models = functools.cache(lambda: BertScorer(config.bertscore, device))
+    padded = device.type == "cuda"  # a pass of few tokens leaves a GPU idle
     for name, weight in config.weights:
         if name == BERTSCORE:
-            scorer = BertScorer(config.bertscore, device)
-            # A pass of few tokens leaves a GPU idle.
-            parts.append((BertScoreReward(scorer, padded=device.type == "cuda"), weight))
+            parts.append((BertScoreReward(models(), padded), weight))
+        elif name == KEPT.name:
+            parts.append((KeptReward(models(), padded, panels), weight))
         else:
             parts.append((metric_reward(make_metric(name, Options(lang=config.language))), weight))
     return Memoised(parts[0][0] if len(parts) == 1 else weighted_mean(parts))
@@ -77,11 +85,12 @@ def reward_signature(config: RewardConfig) -> str:
     Raises:
         RecipeError: there is no such metric.
     """
-    others = Options(lang=config.language)
-    signatures = {
-        name: config.bertscore.signature if name == BERTSCORE else make_metric(name, others).signature
-        for name, _ in config.weights
+    own = {
+        BERTSCORE: config.bertscore.signature,
+        KEPT.name: f"{KEPT.name}|{KEPT_SIGNATURE}|R:recall of {config.bertscore.signature}",
     }
+    others = Options(lang=config.language)
+    signatures = {name: own[name] if name in own else make_metric(name, others).signature for name, _ in config.weights}
     if len(signatures) == 1:
         return next(iter(signatures.values()))
     return " + ".join(f"{weight:g} * {signatures[name]}" for name, weight in config.weights)
@@ -105,6 +114,14 @@ class BertScoreReward:
 
     def __call__(self, summaries: Sequence[tuple[Article, str]]) -> list[float]:
         """The F1 of each (article, text); 0 for an empty text, or where every reference is empty."""
+        return [max((score.f1 for score in scores), default=0.0) for scores in self.scores(summaries)]
+
+    def references(self, article: Article) -> tuple[str, ...]:
+        """What summaries of an article are matched with."""
+        return article.references
+
+    def scores(self, summaries: Sequence[tuple[Article, str]]) -> list[list[Score]]:
+        """The scores of each (article, text) against each reference that is not empty; none for an empty text."""
         by_article: dict[Article, list[int]] = {}
         for i, (article, _) in enumerate(summaries):
             by_article.setdefault(article, []).append(i)
@@ -114,15 +131,15 @@ class BertScoreReward:
         for article, indices in by_article.items():
             filled = [i for i in indices if vectors[i] is not None]
             candidates = [tokens for i in filled if (tokens := vectors[i]) is not None]
-            references = [self._references[reference.strip()] for reference in article.references]
+            references = [self._references[reference.strip()] for reference in self.references(article)]
             new = [Matching(reference, candidates) for reference in references if reference and candidates]
             matchings += new
             matched += [filled] * len(new)
-        best: dict[int, float] = {}
+        found: list[list[Score]] = [[] for _ in summaries]
         for indices, scores in zip(matched, self._scorer.match_all(matchings), strict=True):
             for i, score in zip(indices, scores, strict=True):
-                best[i] = max(score.f1, best.get(i, score.f1))
-        return [best.get(i, 0.0) for i in range(len(summaries))]
+                found[i].append(score)
+        return found
 
     def _embedded(
         self, summaries: Sequence[tuple[Article, str]], by_article: Mapping[Article, Sequence[int]]
@@ -130,7 +147,8 @@ class BertScoreReward:
         """The token vectors of each summary. References are embedded, too, where they were not before."""
         vectors: list[TokenVectors | None] = [None] * len(summaries)
         for group in by_article.values() if self._padded else [range(len(summaries))]:
-            references = dict.fromkeys(r.strip() for i in group for r in summaries[i][0].references)
+            articles = dict.fromkeys(summaries[i][0] for i in group)
+            references = dict.fromkeys(r.strip() for article in articles for r in self.references(article))
             new = [text for text in references if text not in self._references]
             self._references |= zip(new, self._embed(new), strict=True)
             texts = list(dict.fromkeys(summaries[i][1].strip() for i in group))
@@ -141,6 +159,36 @@ class BertScoreReward:
 
     def _embed(self, texts: Sequence[str]) -> list[TokenVectors | None]:
         return self._scorer.embed(texts, token_batches if self._padded else equal_length_batches)
+
+
+class KeptReward(BertScoreReward):
+    """Content kept of the first reference, by recall of BERTScore, as sweeps measure it (`core.metrics.content_kept`).
+
+    Args:
+        scorer: with its backbone.
+        padded: see `BertScoreReward`.
+        panels: one for each dataset. Who has no others there gets 0.
+    """
+
+    def __init__(self, scorer: BertScorer, padded: bool, panels: Sequence[Panel]) -> None:
+        super().__init__(scorer, padded)
+        self._panels = {panel.dataset: panel for panel in panels}
+        self._others: dict[str, tuple[str, ...]] = {}
+
+    def __call__(self, summaries: Sequence[tuple[Article, str]]) -> list[float]:
+        """What each (article, text) keeps; 0 for an empty text."""
+        return [
+            kept([score.recall for score in scores]) if len(scores) == len(self.references(article)) > 1 else 0.0
+            for (article, _), scores in zip(summaries, self.scores(summaries), strict=True)
+        ]
+
+    def references(self, article: Article) -> tuple[str, ...]:
+        """The article's first, then those of its others."""
+        if article.id not in self._others:
+            panel = self._panels.get(article.dataset)
+            drawn = () if panel is None else others(article, panel)
+            self._others[article.id] = tuple(other.references[0] for other in drawn)
+        return (article.references[0], *self._others[article.id])
 
 
 def metric_reward(metric: Metric) -> Reward:

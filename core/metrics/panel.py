@@ -37,8 +37,12 @@ class Panel:
 
 
 def draw_panel(dataset: str, articles: Iterable[Article]) -> Panel:
-    """The `PANEL` articles with the smallest ids, which are hashes of the content: their order does not matter."""
-    return Panel(dataset, tuple(sorted(articles, key=lambda article: article.id)[:PANEL]))
+    """The `PANEL` articles with the smallest ids, which are hashes of the content: their order does not matter.
+
+    An article without a reference, which fails in a run, is none of them.
+    """
+    with_reference = (article for article in articles if article.references)
+    return Panel(dataset, tuple(sorted(with_reference, key=lambda article: article.id)[:PANEL]))
 
 
 def others(article: Article, panel: Panel) -> tuple[Article, ...]:

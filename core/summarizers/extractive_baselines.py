@@ -4,6 +4,7 @@ from dataclasses import fields
 from typing import Any
 
 from core.registry import Registry
+from core.summarizers.rulers import RULERS
 from core.summarizers.systems import System
 
 # Each a frozen dataclass that follows `System`.
@@ -20,10 +21,13 @@ BASELINES: Registry[Any] = Registry(
         "lead": "core.summarizers.lead:Lead",
         "random": "core.summarizers.random_controls:Random",
         "random-words": "core.summarizers.random_controls:RandomWords",
+        "reference-words": "core.summarizers.rulers:ReferenceWords",
+        "person": "core.summarizers.rulers:Person",
+        "other-article": "core.summarizers.rulers:OtherArticle",
     },
 )
-# Words drawn at random came later than the oracle: older ones did not know them.
-_NO_RIVALS = ("oracle", "window-oracle", "random-words")
+# Words drawn at random came later than the oracle: older ones did not know them. Rulers do not write from the article.
+_NO_RIVALS = ("oracle", "window-oracle", "random-words", *RULERS)
 
 
 def make_baseline(name: str, encoder: str, seed: int) -> System:

@@ -26,18 +26,25 @@ class Embeddings:
     chunks: FloatArray
 
 
+def no_other() -> str:
+    """The reference of the nearest other article, where there is none."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A segmented article, its embeddings by encoder name, and what may be asked about a text.
 
     `f1` gives the BERTScore F1 of each text against the references: only an oracle may ask it. `anchored_f1` gives that
     of each text against an anchor, a text that the system names: it knows no reference, and any system may ask it.
+    `nearest` gives the reference of the most similar other article of the dataset, or nothing: only a ruler may ask.
     """
 
     segmented: SegmentedArticle
     embeddings: Mapping[str, Embeddings]
     f1: Callable[[Sequence[str]], list[float]]
     anchored_f1: AnchoredF1
+    nearest: Callable[[], str] = no_other
 
 
 @dataclass(frozen=True, slots=True)

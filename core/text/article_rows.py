@@ -86,6 +86,7 @@ class KnownArticles:
         ids: of the articles, in order.
         has_rest: whether more rows may follow, which hold none of these articles.
         repeats: how many of the rows that were read hold the same article as a row before them.
+        fewest_references: of any of the articles that have one; 0 where none has.
     """
 
     rows: ArticleRows
@@ -94,6 +95,7 @@ class KnownArticles:
     ids: IdNumbers
     has_rest: bool
     repeats: int
+    fewest_references: int
 
     def read(self, wanted: NDArray[np.bool_] | None = None) -> Iterator[Article]:
         """The articles: all, or those that `wanted` marks. The others are skipped and not checked.
@@ -138,7 +140,7 @@ def read_once(rows: ArticleRows, skip: int, limit: int | None) -> KnownArticles 
     fields = rows.fields()
     if fields is None:
         return None
-    is_kept, ids, seen = bytearray(), array("Q"), set[int]()
+    is_kept, ids, seen, references = bytearray(), array("Q"), set[int](), set[int]()
     for article in rows.articles(fields):
         number = int(article.id, 16)
         is_new = number not in seen  # an exact repeat could not be told apart in the store
@@ -146,6 +148,7 @@ def read_once(rows: ArticleRows, skip: int, limit: int | None) -> KnownArticles 
         is_kept.append(is_new and len(seen) > skip)
         if is_kept[-1]:
             ids.append(number)
+            references.add(len(article.references))
             if len(ids) == limit:
                 break
     if not ids:
@@ -153,7 +156,13 @@ def read_once(rows: ArticleRows, skip: int, limit: int | None) -> KnownArticles 
     as_numbers = np.frombuffer(ids, np.uint64)
     holds_article = np.frombuffer(is_kept, np.bool_)
     return KnownArticles(
-        rows, fields, holds_article, as_numbers, has_rest=limit is not None, repeats=len(is_kept) - len(seen)
+        rows,
+        fields,
+        holds_article,
+        as_numbers,
+        has_rest=limit is not None,
+        repeats=len(is_kept) - len(seen),
+        fewest_references=min(references - {0}, default=0),
     )
 
 

@@ -87,6 +87,11 @@ class Corpus:
     def __iter__(self) -> Iterator[Article]:
         return self.read()
 
+    @property
+    def fewest_references(self) -> int:
+        """Of any article that has one, since others fail. A streamed dataset is not read before: it counts as 1."""
+        return 1 if self.known is None else self.known.fewest_references
+
 
 def open_corpus(spec: DatasetSpec) -> Corpus:
     """Find the dataset and check what can be checked: every row, or the first one of a streamed dataset.

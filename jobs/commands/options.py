@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 EngineName: TypeAlias = Literal["ray", "inline"]
 # That of `jobs.store`, written again because importing it takes SQLAlchemy along.
 DEFAULT_STORE = "sqlite:///nws.db"
+FROM = "from:"
+"""That of `jobs.recipes.load`, for the same reason."""
 
 StoreUrl = Annotated[
     str,
@@ -111,7 +113,10 @@ class SweepOptions:
         "nws.systems or nws.metrics. A system is a function of an article's text and n, a metric one of a summary and "
         "the list of its references. All of them take part; the code is shipped to a cluster. Repeatable.",
     )
-    n: str | None = _systems("--n N,N", "Summary lengths in words: 7,9,11,13.")
+    n: str | None = _systems(
+        "--n N,N",
+        "Summary lengths in words: 7,9,11,13. For phase2, from:RUN takes those that the answer of a sweep names.",
+    )
     bertscore_model: str | None = _metrics(
         "--bertscore-model NAME", "Backbone of BERTScore: a known name, a folder, or a Hub id."
     )
@@ -141,8 +146,9 @@ class BaselinesOptions:
     systems: list[str] | None = _systems(
         "--system NAME",
         "lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words, lexrank, position, window-oracle, "
-        "oracle, lead, random, random-words; a generator: bart-large-cnn, bart-large-xsum, pegasus-cnn_dailymail, "
-        "t5-large, gpt2-xl, a folder, a Hub id, or openai:MODEL. Repeatable; replaces the recipe's systems.",
+        "oracle, lead, random, random-words, reference-words, person, other-article; a generator: bart-large-cnn, "
+        "bart-large-xsum, pegasus-cnn_dailymail, t5-large, gpt2-xl, a folder, a Hub id, or openai:MODEL. Repeatable; "
+        "replaces the recipe's systems.",
     )
     prompt: str | None = _systems(
         "--prompt TEXT",
@@ -165,8 +171,8 @@ class Phase2Options:
     systems: list[str] | None = _systems(
         "--system NAME",
         "What policies are compared with: lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words, "
-        "lexrank, position, window-oracle, oracle, lead, random, random-words. Repeatable; replaces the recipe's "
-        "systems. (The oracle takes most of the time.)",
+        "lexrank, position, window-oracle, oracle, lead, random, random-words, reference-words, person, other-article. "
+        "Repeatable; replaces the recipe's systems. (The oracle takes most of the time.)",
     )
     decodings: list[str] | None = _systems(
         "--decoding NAME",
@@ -282,7 +288,7 @@ def _plain_value(key: str, value: Any) -> Any:
         from core.summarizers.predictions import parse_predictions
 
         return [parse_predictions(text) for text in value]
-    return parse_lengths(value) if key == "n" else value
+    return parse_lengths(value) if key == "n" and not value.startswith(FROM) else value
 
 
 def parse_lengths(text: str | None) -> list[int] | None:

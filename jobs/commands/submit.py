@@ -1,6 +1,7 @@
 """`nws submit`: start a run, one command for each job."""
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.errors import RecipeError
@@ -120,7 +121,7 @@ def _submit(
         from jobs.store import new_run_id, open_store
 
     with busy("Looking up models, and reading articles", at_once=True):
-        pinned = find_job(job).plan(recipe, given)
+        pinned = find_job(job).plan(recipe, given, partial(_lengths_from, store) if job == "phase2" else None)
     _warn(pinned)
     if run.dry_run:
         _describe(pinned, store, target, as_json)
@@ -146,6 +147,13 @@ def _submit(
                     log_to=log_to,
                 )
     finish(outcome, store, as_json)
+
+
+def _lengths_from(store: str, run: str) -> "tuple[int, ...]":
+    from jobs.plan.lengths import lengths_from
+
+    with reading(store) as opened:
+        return lengths_from(opened, run)
 
 
 def _warn(pinned: "Pinned") -> None:

@@ -181,7 +181,10 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
     """Train what is to be trained, then go through the stages."""
     run.say(f"Run {run.id} in {run.store.shown_url}")
     run.note(f"Driver {run.epoch}, pid {os.getpid()} on {socket.gethostname()}, code {code_version()}, {pools.device}")
+    panels = draw_panels(pinned)
+    pinned = with_panels(pinned, panels)
     run.start(pools.device, code_version(), pinned.systems, works(pinned, code_as_imported()))
+    run.set_panel(sha256_of(panels))
     if pinned.articles is not None:
         run.set_total(pinned.articles)
     equal_failures = EqualFailures(run.id, pinned.recipe.stop_after_equal_failures)
@@ -192,9 +195,6 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
 
         with _timed(times, "training"):
             train_policies(run, training, pools, console, equal_failures, trackers)
-    panels = draw_panels(pinned)
-    run.set_panel(sha256_of(panels))
-    pinned = with_panels(pinned, panels)
     announced = array("Q")
     for planned in pinned.stages:
         with _timed(times, planned.stage.name):

@@ -11,7 +11,7 @@ from core.tokenization import MOST_UNREAD, unread_share
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import require_same_revisions
 from jobs.recipes.base import RunRecipe
-from jobs.recipes.load import load_recipe, parse_recipe
+from jobs.recipes.load import FROM, load_recipe, parse_recipe
 from jobs.store import RunInfo
 
 Recipe = TypeVar("Recipe", bound=RunRecipe)
@@ -35,15 +35,24 @@ class Job(Generic[Recipe]):
     recipe: type[Recipe]
     pin: Callable[[Recipe], Pinned]
 
-    def plan(self, name: str, overrides: Mapping[str, Any]) -> Pinned:
-        """A new run from a bundled recipe or a YAML file, see `load_recipe`.
+    def plan(
+        self, name: str, overrides: Mapping[str, Any], lengths_of: Callable[[str], Sequence[int]] | None = None
+    ) -> Pinned:
+        """A new run from a bundled recipe or a YAML file, see `load_recipe`. It records which run its n are from.
 
         Raises:
             NwsError: the recipe is not usable, what it names cannot be found, or a model cannot read the articles.
         """
-        pinned = with_own(self.pin(load_recipe(self.recipe, name, overrides)))
+        asked: list[str] = []
+
+        def look_up(run_id: str) -> Sequence[int]:
+            asked.append(run_id)
+            return () if lengths_of is None else lengths_of(run_id)
+
+        recipe = load_recipe(self.recipe, name, overrides, None if lengths_of is None else look_up)
+        pinned = with_own(self.pin(recipe))
         require_readable(pinned)
-        return pinned
+        return replace(pinned, revisions=pinned.revisions | {"n": f"{FROM}{asked[0]}"}) if asked else pinned
 
     def plan_again(self, recipe: Mapping[str, Any]) -> Pinned:
         """A run from its stored recipe.
@@ -51,7 +60,8 @@ class Job(Generic[Recipe]):
         Raises:
             NwsError: as for `plan`.
         """
-        return with_own(self.pin(parse_recipe(self.recipe, recipe, "stored with the run")))
+        stored = {**self.recipe.of_before, **recipe}
+        return with_own(self.pin(parse_recipe(self.recipe, stored, "stored with the run")))
 
 
 def with_own(pinned: Pinned) -> Pinned:

@@ -20,7 +20,7 @@ def draw_panels(pinned: Pinned) -> tuple[Panel, ...]:
     Raises:
         CorpusError: a dataset is not what it was.
     """
-    return tuple(map(_panel, pinned.corpora))
+    return tuple(map(panel_of, pinned.corpora))
 
 
 def with_panels(pinned: Pinned, panels: tuple[Panel, ...]) -> Pinned:
@@ -34,7 +34,12 @@ def sha256_of(panels: tuple[Panel, ...]) -> str:
     return hashlib.sha256("\n".join(panel.sha256 for panel in panels).encode()).hexdigest()
 
 
-def _panel(corpus: Corpus) -> Panel:
+def panel_of(corpus: Corpus) -> Panel:
+    """That of one dataset.
+
+    Raises:
+        CorpusError: it is not what it was.
+    """
     if corpus.known is None:
         return draw_panel(corpus.name, itertools.islice(iter(corpus), STREAMED))
     ids = corpus.known.ids

@@ -6,11 +6,13 @@ from dataclasses import replace
 from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem
 from core.learning.reward import RewardConfig, reward_signature
+from core.metrics.specs import KEPT
 from core.summarizers.extractive_baselines import make_baseline
 from core.text.corpus import Corpus
 from core.text.near_copies import MOST_SHARED, WORDS, near_copies
 from core.types import Article
 from core.workers import EpisodePlan
+from jobs.plan.panels import panel_of
 from jobs.plan.pinned import (
     Pinned,
     PlannedStage,
@@ -23,6 +25,7 @@ from jobs.plan.pinned import (
     pinned_text,
 )
 from jobs.plan.revisions import dataset_revisions
+from jobs.plan.rulers import with_rulers
 from jobs.recipes.phase2 import Phase2Recipe, system_name
 from jobs.store import Stage
 
@@ -48,13 +51,14 @@ def pin(recipe: Phase2Recipe) -> Pinned:
     require_disjoint(corpora, setting.corpora)
     bertscore = replace(setting.metrics.bertscore, precision=recipe.reward.precision)
     reward = RewardConfig(bertscore, tuple(recipe.reward.weights.items()), language)
+    panels = tuple(map(panel_of, corpora)) if KEPT.name in recipe.reward.weights else ()
     training = PlannedTraining(
         systems={
             system_name(method.name, seed): method.trainings(seed, recipe.n)
             for method in recipe.methods
             for seed in recipe.seeds
         },
-        plan=EpisodePlan(language, setting.pipeline, encoder, reward, recipe.precision, setting.language_data),
+        plan=EpisodePlan(language, setting.pipeline, encoder, reward, recipe.precision, setting.language_data, panels),
         corpora=corpora,
         datasets=tuple(
             {"name": corpus.name, "split": corpus.split, "revision": corpus.revision}
@@ -64,6 +68,7 @@ def pin(recipe: Phase2Recipe) -> Pinned:
         reward=reward_signature(reward),
     )
     policies = [PolicySystem(name, decoding=decoding) for name in training.systems for decoding in recipe.decodings]
+    recipe = recipe.model_copy(update={"systems": with_rulers(recipe.systems, setting.corpora)})
     rivals = [make_baseline(name, encoder.name, recipe.seed) for name in recipe.systems]
     plan = setting.sweep_plan(recipe, (encoder,), (*policies, *rivals))
     pinned = {"encoder": pinned_text(encoder), "train_datasets": pinned_datasets(recipe.train_datasets, corpora)}

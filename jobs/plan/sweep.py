@@ -15,6 +15,7 @@ from core.summarizers.random_controls import Random
 from core.summarizers.systems import System
 from core.text.corpus import Corpus
 from jobs.plan.pinned import Pinned, PlannedStage, pin_model, pin_setting, pinned_text
+from jobs.plan.rulers import with_rulers
 from jobs.recipes.sweep import BaselinesRecipe, EndpointRecipe, Phase1Recipe, SweepRecipe
 from jobs.store import SWEEP, Stage
 
@@ -34,6 +35,7 @@ def pin(recipe: SweepRecipe, corpora: tuple[Corpus, ...] | None = None) -> Pinne
     encoders = tuple(map(pin_model, recipe.models))
     generators = {} if isinstance(recipe, Phase1Recipe) else _generators(recipe)
     setting = pin_setting(recipe, corpora)
+    recipe = _with_rulers(recipe, setting.corpora)
     plan = setting.sweep_plan(recipe, encoders, _extractive(recipe, encoders))
     revisions: dict[str, Any] = {"encoders": {ref.name: str(ref) for ref in encoders} if plan.systems else {}}
     if isinstance(recipe, Phase1Recipe):
@@ -57,11 +59,17 @@ def pin(recipe: SweepRecipe, corpora: tuple[Corpus, ...] | None = None) -> Pinne
     )
 
 
+def _with_rulers(recipe: SweepRecipe, corpora: Sequence[Corpus]) -> SweepRecipe:
+    field = "rulers" if isinstance(recipe, Phase1Recipe) else "systems"
+    return recipe.model_copy(update={field: with_rulers(getattr(recipe, field), corpora)})
+
+
 def _extractive(recipe: SweepRecipe, encoders: Sequence[ModelRef]) -> tuple[System, ...]:
-    """What cuts summaries out of articles. Of Phase 1: each encoder with each importance, and two controls."""
+    """What cuts summaries out of texts. Of Phase 1: each encoder with each importance, two controls, and rulers."""
     if isinstance(recipe, Phase1Recipe):
         chunk_systems = (ChunkSystem(encoder.name, name) for encoder in encoders for name in recipe.importance)
-        return (*chunk_systems, Lead(), Random(recipe.seed))
+        rulers = (make_baseline(name, encoders[0].name, recipe.seed) for name in recipe.rulers)
+        return (*chunk_systems, Lead(), Random(recipe.seed), *rulers)
     return tuple(make_baseline(name, encoders[0].name, recipe.seed) for name in recipe.systems if name in BASELINES)
 
 

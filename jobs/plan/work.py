@@ -13,6 +13,7 @@ from typing import Any
 from core.analysis.points import POLICY
 from core.plugins.plugin_system import PluginSystem
 from core.software import UNKNOWN
+from core.summarizers.rulers import OTHER_ARTICLE
 from core.sweep_plan import SweepPlan
 from jobs.plan.pinned import Pinned
 
@@ -20,6 +21,7 @@ from jobs.plan.pinned import Pinned
 def works(pinned: Pinned, code: str) -> dict[str, str]:
     """The work of every system that has one, by its name; none where nobody knows the code.
 
+    That of the nearest other article depends on which others there are: on the panels, once they are drawn.
     Policies have none: what they are is only known when they are trained, and then they are their run's own. Nor has
     what a model computes in less than float32: it depends on what else is in a pass.
 
@@ -60,6 +62,8 @@ def _systems(plan: SweepPlan) -> dict[str, dict[str, Any]]:
             decisive_values[system.signature] = setting | {"system": repr(system), "encoders": encoders}
             if isinstance(system, PluginSystem) and system.reads_key:  # an object, which is told all n at once
                 decisive_values[system.signature]["lengths"] = plan.lengths
+            if system.signature == OTHER_ARTICLE:
+                decisive_values[system.signature]["panels"] = [panel.sha256 for panel in plan.panels]
     if plan.generator is not None:
         decisive_values[plan.generator.signature] = setting | {"generator": repr(plan.generator), "seed": plan.seed}
     return {name: {"name": name} | decisive for name, decisive in decisive_values.items()}

@@ -28,19 +28,21 @@ def open_store(url: str = stores.DEFAULT_STORE) -> "RunStore":
     >>> runs = store.runs()
     >>> runs[["job", "state", "articles_done", "summaries"]]
           job state  articles_done  summaries
-    0  phase1  done              6         54
+    0  phase1  done              6         90
     >>> run = store.run(runs.id[0])
     >>> run.summaries().groupby("system").bertscore_f1.mean().round(2)
     system
     all-MiniLM-L6-v2|textrank|chunks    0.33
     lead                                0.35
+    other-article                       0.16
     random                              0.32
+    reference-words                     0.68
     Name: bertscore_f1, dtype: float64
     >>> run.curves().query("system == 'lead'")[["n", "articles", "mean"]].round(2)
         n  articles  mean
-    3   7         6  0.32
-    4   9         6  0.35
-    5  11         6  0.37
+    6   7         6  0.32
+    7   9         6  0.35
+    8  11         6  0.37
     >>> run.compare("all-MiniLM-L6-v2|textrank|chunks", "lead")[["n", "wins", "losses"]]
         n  wins  losses
     0   7     3       3

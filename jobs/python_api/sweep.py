@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.errors import CorpusError, NwsError, RecipeError
+from core.summarizers.rulers import REFERENCE_WORDS
 from core.text.corpus import DatasetSpec
 from jobs.python_api.articles import NAME, corpus_of
 from jobs.python_api.result import SWEEP, Result
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from jobs.plan.pinned import Pinned
 
 SYSTEMS = ("textrank", "lexrank", "position")
-CONTROLS = ("lead", "random")
-"""What every sweep has: without them nobody can tell what length alone gains."""
+ALWAYS = ("lead", "random", REFERENCE_WORDS)
+"""What every sweep has: nobody can tell otherwise what length alone gains, and what n words of a person keep."""
 
 
 def sweep(
@@ -48,7 +49,8 @@ def sweep(
             a list of texts: highlights, summary, summaries, references, reference; key: id, key, fname).
         n: the summary lengths in words; 1, 3, … 21 unless given.
         systems: names of baselines and generators, as `--system` takes them (docs/baselines.md). The controls `lead`
-            and `random` are in every sweep.
+            and `random` are in every sweep, and so are rulers: the first words of the reference, those of the
+            most similar other article's, and where every article has two references, those of another person.
         encoder: embeds sentences and chunks for the systems that need it: a known name, a folder, or a Hub id; the
             bundled all-MiniLM-L6-v2 unless given.
         plugins: Python files with systems or metrics of your own, or installed plugins, as `--plugin` takes them
@@ -73,13 +75,15 @@ def sweep(
     >>> articles = pandas.read_json(BUNDLED["sample"], lines=True).head(6)
     >>> sweep = nws.sweep(articles, n=[7, 9, 11], systems=["textrank"])
     >>> sweep
-    A sweep of 6 articles: lead, random, textrank at n = 7, 9, 11. No article failed.
+    A sweep of 6 articles: lead, other-article, random, reference-words, textrank at n = 7, 9, 11. No article failed.
     >>> sweep.curve().pivot(index="system", columns="n", values="mean").round(2)
-    n           7     9     11
+    n                  7     9     11
     system
-    lead      0.32  0.35  0.37
-    random    0.29  0.32  0.34
-    textrank  0.32  0.33  0.33
+    lead             0.32  0.35  0.37
+    other-article    0.14  0.16  0.18
+    random           0.29  0.32  0.34
+    reference-words  0.64  0.68  0.73
+    textrank         0.32  0.33  0.33
     >>> sweep.to_pandas().query("system == 'lead' and n == 7").text.iloc[0]
     'Trams will run through the night in'
     >>> print(sweep.recommended().answer[0])
@@ -92,7 +96,7 @@ def sweep(
     2  11     2       4
     >>> len(sweep.failures())
     0
-    >>> len(sweep.points) == len(sweep.rows) == 54 and not sweep.failed
+    >>> len(sweep.points) == len(sweep.rows) == 90 and not sweep.failed
     True
     >>> sweep.plot().save("curve.png")
     """
@@ -107,7 +111,7 @@ def sweep(
         )
     given: dict[str, Any] = {
         "n": (n,) if n is None or isinstance(n, int) else tuple(n),
-        "systems": tuple(dict.fromkeys((*names, *CONTROLS))),
+        "systems": tuple(dict.fromkeys((*names, *ALWAYS))),
         "encoder": encoder,
         "plugins": tuple(PluginSpec(name) for name in _several(plugins)) or None,
         "predictions": tuple(parse_predictions(text) for text in _several(predictions)) or None,

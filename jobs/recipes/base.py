@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
@@ -75,6 +76,7 @@ class RunRecipe(Strict):
 
     Attributes:
         job: the job's name; bundled recipes are in a folder of that name.
+        of_before: what a stored recipe means that lacks a key, since it is older, where that is not the key's default.
         datasets: what to summarise, in this order, see `core.text.corpus.DatasetSpec`.
         pipeline: for English articles a spaCy pipeline, `blank`, or `auto` (en_core_web_sm if it is installed, else
             blank); for Korean ones always Kiwi.
@@ -102,6 +104,7 @@ class RunRecipe(Strict):
     """
 
     job: ClassVar[str]
+    of_before: ClassVar[Mapping[str, Any]] = {}
 
     datasets: Annotated[tuple[DatasetSpec, ...], Field(min_length=1)]
     pipeline: str = "auto"

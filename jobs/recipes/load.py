@@ -3,7 +3,7 @@
 import itertools
 import math
 import reprlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args, get_type_hints
@@ -20,6 +20,8 @@ from jobs.recipes.base import RunRecipe
 Recipe = TypeVar("Recipe", bound=RunRecipe)
 _MOST_BYTES = 2**20
 _MOST_VALUES = 100_000
+FROM = "from:"
+"""What stands before the run whose answer names the lengths."""
 BUNDLED = Path(__file__).parent / "bundled"
 
 
@@ -76,7 +78,12 @@ def _values_in(node: yaml.Node, counted: dict[int, float]) -> float:
     return counted[id(node)]
 
 
-def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> Recipe:
+def load_recipe(
+    kind: type[Recipe],
+    name: str,
+    overrides: Mapping[str, Any],
+    lengths_of: Callable[[str], Sequence[int]] | None = None,
+) -> Recipe:
     """The recipe `name` of a job (a bundled one, or a YAML file) with `overrides` on top.
 
     Args:
@@ -85,6 +92,7 @@ def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> 
         overrides: by field name. `datasets` replaces all datasets; `limit` and the like apply to each of them, and
             `train_limit` and the like to each of `train_datasets`, and `passes` to each of `methods`.
             `bertscore_model` and `bertscore_layer` apply to `bertscore`; another model leaves the layer behind.
+        lengths_of: the lengths that a stored run names, for an `n` that is `from:RUN`; without it, none may be.
 
     Raises:
         RecipeError: there is no such recipe, it names code, or a key or value is not usable (each named).
@@ -93,6 +101,8 @@ def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> 
     if "plugins" in read:
         raise RecipeError(f"{name}: a recipe holds no code. Name the plugin on the command line.", settings=("plugin",))
     values = {**read, **{key: value for key, value in overrides.items() if key not in INSIDE}}
+    if isinstance(asked := values.get("n"), str) and asked.startswith(FROM) and lengths_of is not None:
+        values["n"] = lengths_of(asked.removeprefix(FROM))
     for key, (field, own) in INSIDE.items():
         if key in overrides:
             # Another backbone leaves the layer behind, which belongs to its model.

@@ -80,7 +80,8 @@ class RewardRecipe(Strict):
     """What policies are rewarded with: the weighted mean of metrics.
 
     Attributes:
-        weights: of metrics by their names in `nws score`; `bertscore` is the run's own.
+        weights: of metrics by their names in `nws score`; `bertscore` is the run's own. `kept` is content kept, of the
+            training articles' references. A name in place of this mapping is that metric alone: `reward: kept`.
         precision: of BERTScore's backbone while policies learn. Less than float32 is faster on a GPU, and no longer
             gives the same policies for any number of workers. What is stored of test articles is scored with the
             run's `precision`.
@@ -89,11 +90,16 @@ class RewardRecipe(Strict):
     weights: dict[str, Annotated[float, Field(gt=0)]] = Field(default_factory=lambda: {"bertscore": 1.0}, min_length=1)
     precision: Precision = "float32"
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_one_metric(cls, value: object) -> object:
+        return {"weights": {value: 1.0}} if isinstance(value, str) else value
+
     @field_validator("weights")
     @classmethod
     def _are_metrics(cls, weights: dict[str, float]) -> dict[str, float]:
         for name in weights:
-            if name != "bertscore":
+            if name not in ("bertscore", "kept"):
                 make_metric(name)
         return weights
 

@@ -4,7 +4,8 @@
 """
 
 import os
-from typing import Annotated, ClassVar, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, field_validator
 
@@ -15,11 +16,12 @@ from core.summarizers.endpoint import PREFIX
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
 from core.summarizers.prompt_template import PromptTemplate
+from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.recipes.base import ModelText, PositiveInt, RunRecipe, Strict, model_name, require_different
 
-ON_REQUEST = frozenset({"window-oracle", "random-words"})
-"""They run only where they are asked for: the first takes several times as long as all other baselines together, and
-what `random` shows of length needs no second control."""
+ON_REQUEST = frozenset({"window-oracle", "random-words", PERSON, OTHER_ARTICLE})
+"""They run only where they are asked for: the first takes several times as long as all other baselines together, what
+`random` shows of length needs no second control, and two rulers come with `reference-words` where they can."""
 
 
 class Phase1Recipe(RunRecipe):
@@ -28,12 +30,16 @@ class Phase1Recipe(RunRecipe):
     Attributes:
         encoders: known names, folders, or Hub ids (`organisation/name[@revision]`).
         importance: how sentences are weighed (`IMPORTANCE` in `core/summarizers/chunk_systems.py`).
+        rulers: what the content kept is read against (`core/summarizers/rulers.py`). With `reference-words`,
+            `other-article` is added where there are others, and `person` where every article has two references.
     """
 
     job: ClassVar[str] = "phase1"
+    of_before: ClassVar[Mapping[str, Any]] = {"rulers": ()}
 
     encoders: Annotated[tuple[str, ...], Field(min_length=1)] = ("all-MiniLM-L6-v2",)
     importance: Annotated[tuple[str, ...], Field(min_length=1)] = ("textrank", "lexrank", "position")
+    rulers: tuple[Literal["reference-words", "person", "other-article"], ...] = (REFERENCE_WORDS,)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -47,6 +53,11 @@ class Phase1Recipe(RunRecipe):
             if name not in IMPORTANCE:
                 raise ValueError(f"{name!r} is not one of {', '.join(IMPORTANCE)}.{did_you_mean(name, IMPORTANCE)}")
         return tuple(dict.fromkeys(importance))
+
+    @field_validator("rulers")
+    @classmethod
+    def _once(cls, rulers: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(rulers))
 
     @field_validator("encoders")
     @classmethod

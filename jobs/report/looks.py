@@ -15,7 +15,7 @@ Dashes = Literal["-"] | tuple[float, tuple[float, ...]]
 _GREYS = ("#555555", "#999999", "#BBBBBB")
 _BLACK = "#111111"
 _DASHED: Dashes = (0, (4, 2))
-_DOTTED: tuple[Dashes, ...] = ((0, (1, 1.3)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1.3, 1, 1.3, 1, 1.3)))
+_DOTTED: tuple[Dashes, ...] = ((0, (1, 1.3)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1.3, 1, 1.3, 1, 1.3)), (0, (7, 1.5)))
 _TURNS = 3
 """Classes `turn0` to `turn2` of the page's style sheet."""
 

@@ -48,7 +48,7 @@ def f1(article: Article, texts: Sequence[str]) -> list[float]:
 
 @functools.cache
 def segmented() -> SegmentedArticle:
-    return Segmenter("blank")(Article("news", "all", "1", TEXT, ("A new bridge.",)))
+    return Segmenter("blank")(Article("news", "all", "1", TEXT, ("A new bridge.", "It met.")))
 
 
 def written(plan: SweepPlan) -> dict[tuple[str, int], Draft]:

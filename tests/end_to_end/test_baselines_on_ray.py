@@ -23,7 +23,8 @@ pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(600)]
 
 ARTICLES, LENGTHS = 4, 3
 GENERATORS = ("bart", "t5", "pegasus", "gpt2-lm")
-SUMMARIES = ARTICLES * ((len(BASELINES) + len(GENERATORS)) * LENGTHS + 1 + len(GENERATORS))
+EXTRACTIVE = [name for name in BASELINES if name != "person"]  # these articles have one reference each
+SUMMARIES = ARTICLES * ((len(EXTRACTIVE) + len(GENERATORS)) * LENGTHS + 1 + len(GENERATORS))
 SUBMIT = ("submit", "baselines", "--recipe", "mine.yaml", "--json")
 
 
@@ -38,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, tiny_models: dict[str, Path
         "datasets": [{"name": "news.jsonl"}],
         "pipeline": "blank",
         "encoder": str(tiny_models["bert"]),
-        "systems": [*BASELINES, *(str(tiny_models[name]) for name in GENERATORS)],
+        "systems": [*EXTRACTIVE, *(str(tiny_models[name]) for name in GENERATORS)],
         "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2},
         "n": [1, 7, 13],
         "bundle_size": 2,

@@ -23,7 +23,7 @@ from jobs.recipes.sweep import Phase1Recipe
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(400)]
 
-ARTICLES, ROWS_AN_ARTICLE = 300, 5 * 2
+ARTICLES, ROWS_AN_ARTICLE = 300, 7 * 2
 STORE = ("--store", "sqlite:///nws.db")
 SECONDS_AN_ARTICLE = "0.5"
 """With two actors the run takes 75 s, so that it is at work when what has stopped is missed."""

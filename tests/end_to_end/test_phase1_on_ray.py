@@ -23,7 +23,7 @@ from jobs.store import open_store
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
 
 ARTICLES = 12
-SYSTEMS, LENGTHS = 3 * 2 + 2, 3
+SYSTEMS, LENGTHS = 3 * 2 + 4, 3
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ def test_postgres_is_killed_and_comes_back(tmp_path: Path) -> None:
         assert (outcome["state"], outcome["articles"], outcome["failures"]) == ("done", 24, 0)
         with open_store(server.url, read_only=True) as store:
             said = [line.text for _, line in store.log(str(outcome["run_id"]))]
-            assert store.run_info(str(outcome["run_id"])).summaries == outcome["summaries"] == 24 * 5 * 2
+            assert store.run_info(str(outcome["run_id"])).summaries == outcome["summaries"] == 24 * 7 * 2
     assert any(text.startswith("Waiting for the store") for text in said)
     assert "The store is back." in said
 

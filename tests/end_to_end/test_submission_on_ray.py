@@ -127,7 +127,7 @@ def test_a_submitted_run_is_found_by_its_name_everywhere(head: Head, folder: Pat
     outcome = json.loads(out.splitlines()[-1])
     run_id = outcome["run_id"]
     assert outcome.pop("seconds") > 0
-    assert outcome == {"run_id": run_id, "state": "done", "articles": 2, "summaries": 20, "reused": 0, "failures": 0}
+    assert outcome == {"run_id": run_id, "state": "done", "articles": 2, "summaries": 28, "reused": 0, "failures": 0}
     assert "2/2 articles" in err
 
     nws(folder, "logs", run_id, "--job", "--follow")  # the job ends a moment after its run
@@ -136,7 +136,7 @@ def test_a_submitted_run_is_found_by_its_name_everywhere(head: Head, folder: Pat
     rows = json.loads(
         nws(folder, "query", f"select count(*) as c from summaries where run_id = '{run_id}'", "--json")[0]
     )
-    assert rows == [{"c": 20}]
+    assert rows == [{"c": 28}]
     version = json.loads(nws(folder, "status", run_id, "--json")[0])["code_version"]
     assert "," not in version  # the head names the commit, too
 
@@ -147,7 +147,7 @@ def test_a_submitted_run_is_found_by_its_name_everywhere(head: Head, folder: Pat
 
     out, err = nws(folder, "resume", run_id)
     assert f"as job {run_id}-a2" in err
-    assert f"Run {run_id} is done: 2 articles, 20 summaries" in out
+    assert f"Run {run_id} is done: 2 articles, 28 summaries" in out
     assert f"Ray job {run_id}-a2" in nws(folder, "logs", run_id, "--job", "--follow")[1]
 
 

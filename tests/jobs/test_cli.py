@@ -23,7 +23,7 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
         "run_id": outcome["run_id"],
         "state": "done",
         "articles": 3,
-        "summaries": 30,
+        "summaries": 42,
         "reused": 0,
         "failures": 0,
     }
@@ -45,8 +45,8 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
 
     query = nws("query", "select system, n, avg(bertscore_f1) as f1 from summaries group by 1, 2 order by 1, 2")
     assert query.out.splitlines()[0].split() == ["system", "n", "f1"]
-    assert len(query.out.splitlines()) == 2 + 10
-    assert len(nws("query", "select * from sweep_curve", "--json").json) == 10
+    assert len(query.out.splitlines()) == 2 + 14
+    assert len(nws("query", "select * from sweep_curve", "--json").json) == 14
 
     report = nws("report")
     assert report.code == 0
@@ -73,11 +73,11 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
 
 def test_what_another_run_has_is_copied_unless_one_says_otherwise(nws, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NWS_NO_REUSE")
-    assert "10 summaries, 0 failures." in nws(*SUBMIT[:4], "--limit", "2", "--n", "7").out
+    assert "14 summaries, 0 failures." in nws(*SUBMIT[:4], "--limit", "2", "--n", "7").out
     submitted = nws(*SUBMIT)
-    assert "30 summaries (10 of them reused), 0 failures." in submitted.out
-    assert "summaries    30, 10 of them reused" in nws("status").out
-    assert nws("status", "--json").json["reused"] == 10
+    assert "42 summaries (12 of them reused), 0 failures." in submitted.out
+    assert "summaries    42, 12 of them reused" in nws("status").out
+    assert nws("status", "--json").json["reused"] == 12
     assert "Copied 3 articles" in nws(*SUBMIT).err
     assert nws(*SUBMIT, "--no-reuse", "--json").json["reused"] == 0
 
@@ -85,7 +85,7 @@ def test_what_another_run_has_is_copied_unless_one_says_otherwise(nws, monkeypat
 def test_a_dry_run_says_what_would_run_and_runs_nothing(nws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jobs.drive.estimate.try_run", try_run)
     plan = nws("submit", "phase1", "--dry-run", "--json").json
-    assert (plan["articles"], plan["rows"]) == (24, 24 * 5 * 11)
+    assert (plan["articles"], plan["rows"]) == (24, 24 * 7 * 11)
     assert plan["encoders"] == {
         "all-MiniLM-L6-v2": "sentence-transformers/all-MiniLM-L6-v2@1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
     }
@@ -156,7 +156,7 @@ def test_a_second_interruption_says_what_is_stored(nws, monkeypatch: pytest.Monk
     result = nws(*SUBMIT)
     (run,) = nws("ls", "--json").json
     assert result.code == 130
-    said = f"Interrupted again while run {run['id']} was ending. Summaries stored: 30. "
+    said = f"Interrupted again while run {run['id']} was ending. Summaries stored: 42. "
     assert result.err.splitlines()[-1] == f"{said}Resume it with: nws resume {run['id']}"
 
 

@@ -80,9 +80,9 @@ def test_a_json_object_a_refresh_until_the_run_ends(nws, begun: threading.Thread
         assert one["seconds_left"] == pytest.approx((12 - one["finished"]) / one["per_second"])
         assert one["actors"][0]["node"] == socket.gethostname()
     last = seen[-1]
-    assert (last["articles_done"], last["total_articles"], last["summaries"]) == (12, 12, 12 * 5 * 3)
+    assert (last["articles_done"], last["total_articles"], last["summaries"]) == (12, 12, 12 * 7 * 3)
     assert (last["actors"], last["seconds_left"], last["last_failures"]) == ([], None, [])
-    assert (len(last["last_summaries"]), {one["n"] for one in last["last_summaries"]}) == (5, {7})
+    assert (len(last["last_summaries"]), {one["n"] for one in last["last_summaries"]}) == (7, {7})
 
 
 def test_plain_lines_where_there_is_no_terminal(nws, begun: threading.Thread) -> None:

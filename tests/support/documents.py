@@ -8,11 +8,16 @@ from core.summarizers.systems import AnchoredF1, Document, Embeddings
 from core.text.segmentation import Segmenter
 from core.types import Article, SegmentedArticle
 
+REFERENCES = (
+    "Alpha met gamma, – delta saw zeta and theta left them.",
+    "First, beta met nobody and\nthe others left before ten.",
+)
+OTHER = "Ships sail on, -- and nobody\never asked them why they left."
 TEXT = "Alpha beta met gamma. Then delta epsilon saw zeta, and eta theta left."
 
 
 def article(text: str = TEXT, key: str = "k") -> Article:
-    return Article("d", "all", key, text, ("r",))
+    return Article("d", "all", key, text, REFERENCES)
 
 
 def segmented(text: str = TEXT, key: str = "k") -> SegmentedArticle:
@@ -47,4 +52,7 @@ def document(
     of = of or segmented()
     sentences = np.eye(len(of.sentences), 3)
     vectors = np.eye(len(of.chunks), 3) if chunk_vectors is None else chunk_vectors
-    return Document(of, {"enc": Embeddings(sentences, vectors)}, f1, anchored_f1)
+    embeddings = {"enc": Embeddings(sentences, vectors)}
+    return Document(
+        of, embeddings, f1, anchored_f1, lambda: "Ships sail on, -- and nobody\never asked them why they left."
+    )

@@ -2,8 +2,8 @@
 
 from core.types import SystemKind
 
-CONTROLS = ("lead", "random", "random-words")
-UPPER_BOUNDS = ("oracle", "window-oracle")
+CONTROLS = ("lead", "other-article", "random", "random-words")
+UPPER_BOUNDS = ("oracle", "person", "reference-words", "window-oracle")
 
 
 def kind_of(system: str) -> SystemKind:

@@ -70,3 +70,9 @@ def test_a_score_that_is_no_number_is_refused(make_points, value):
     points[3] = rescored(points[3], bertscore_f1=value)
     with pytest.raises(StoreError, match=r"bertscore_f1 of 'a\|textrank\|chunks' at n=3 for article 0001"):
         build_grids(points, "bertscore_f1")
+
+
+def test_a_short_reference_of_another_article_says_nothing_of_this_one(make_points):
+    written = lambda s, n, a: min(n, 4) if s == "other-article" else n  # noqa: E731
+    points = make_points(lambda *_: 0.5, ("lead", "other-article"), (3, 9), 3, words=written)
+    assert short_articles(points) == frozenset()

@@ -7,13 +7,25 @@ import torch
 from core.arithmetic import rows_are_independent
 from core.batching import equal_length_batches, token_batches
 from core.errors import RecipeError
-from core.learning.reward import BertScoreReward, Memoised, RewardConfig, make_reward, metric_reward, weighted_mean
+from core.learning.reward import (
+    BertScoreReward,
+    KeptReward,
+    Memoised,
+    RewardConfig,
+    make_reward,
+    metric_reward,
+    reward_signature,
+    weighted_mean,
+)
 from core.metrics.bertscore import BertScorer, Idf
-from core.metrics.config import BertScoreConfig
+from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.metric import Row
+from core.metrics.panel import draw_panel
 from core.metrics.registry import make_metric
+from core.metrics.standard import StandardMetrics
 from core.metrics.token_matching import Matching, TokenVectors
 from core.models import parse_model, resolve_model
+from core.sweep_plan import MetricsConfig
 from core.token_budget import Batches
 from core.types import Article, Score
 
@@ -150,3 +162,30 @@ def test_make_reward_mixes_what_the_configuration_names(scorer: BertScorer) -> N
 def test_unusable_rewards_are_refused(weights: tuple[tuple[str, float], ...]) -> None:
     with pytest.raises(RecipeError):
         RewardConfig(CONFIG, weights)
+
+
+OTHERS = [
+    Article("d", "all", str(i), f"Snow fell on town {i}.", (f"Town {i} has snow, and mayor {i} left.",))
+    for i in range(9)
+]
+
+
+def test_content_kept_is_rewarded_as_sweeps_measure_it(scorer: BertScorer) -> None:
+    panel = draw_panel("d", [*ARTICLES, *OTHERS])
+    pairs = [*texts(12), *((OTHERS[i], f"Town {i} has snow.") for i in range(4)), (ARTICLES[0], "")]
+    metrics = StandardMetrics(MetricsConfig(CONFIG, RougeConfig()), torch.device("cpu"), (panel,))
+    expected = [scores["kept"] for scores in metrics.score(pairs)]
+    rewards = make_reward(RewardConfig(CONFIG, (("kept", 1.0),)), torch.device("cpu"), (panel,))(pairs)
+    np.testing.assert_allclose(rewards, expected, atol=1e-5)
+    assert min(rewards[12:16]) > 0.3
+    alone = [KeptReward(scorer, False, (panel,))([pair])[0] for pair in pairs]
+    assert not rows_are_independent() or alone == rewards
+
+
+def test_who_has_no_others_keeps_nothing(scorer: BertScorer) -> None:
+    assert KeptReward(scorer, False, ())([(ARTICLES[0], "The bridge opened.")]) == [0.0]
+    assert KeptReward(scorer, False, (draw_panel("d", ARTICLES[:1]),))([(ARTICLES[0], "The bridge opened.")]) == [0.0]
+
+
+def test_the_signature_of_content_kept_names_its_backbone() -> None:
+    assert CONFIG.signature in reward_signature(RewardConfig(CONFIG, (("kept", 1.0),)))

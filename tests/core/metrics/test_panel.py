@@ -69,3 +69,9 @@ def test_nothing_that_tells_the_same_is_an_other() -> None:
     assert others(article, draw_panel("d", [article, *same, stranger])) == (stranger,)
     assert others(article, draw_panel("d", [article, *same])) == ()
     assert others(stranger, draw_panel("d", [article, *same, stranger]))[0] != stranger
+
+
+def test_an_article_without_a_reference_is_nobody_s_other() -> None:
+    articles = [Article("d", "all", str(i), f"Text {i} is here.", (f"Reference {i}.",) if i else ()) for i in range(4)]
+    panel = draw_panel("d", articles)
+    assert {other.key for other in others(articles[1], panel)} == {"2", "3"}

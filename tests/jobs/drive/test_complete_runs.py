@@ -26,7 +26,7 @@ QUIET = Console(file=io.StringIO())
 STUB = Makers(stub_work.work)
 ARTICLES = 40
 WORDS = 2_000  # more than a file object reads ahead
-ROWS_AN_ARTICLE = 5 * 2  # systems, lengths
+ROWS_AN_ARTICLE = 7 * 2  # systems, lengths
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from jobs.store import RunWriter, Store, open_store
 
 QUIET = Console(file=io.StringIO())
 SMALL = {"limit": 5, "n": [1, 7], "bundle_size": 2}
-ROWS_AN_ARTICLE = 5 * 2  # systems, lengths
+ROWS_AN_ARTICLE = 7 * 2  # systems, lengths
 
 
 @pytest.fixture

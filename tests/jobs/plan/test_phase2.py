@@ -94,3 +94,23 @@ def test_a_korean_reward_counts_morphemes() -> None:
         "reward": {"weights": {"rouge1": 1}},
     }
     assert "tok:kiwi" in pin(load_recipe(Phase2Recipe, "sample", korean)).signatures["reward"]
+
+
+def test_rulers_come_together_where_one_is_named() -> None:
+    pinned = pin(load_recipe(Phase2Recipe, "sample", {"systems": ["lead", "reference-words"]}))
+    assert pinned.recipe.systems == ("lead", "reference-words", "other-article")
+    assert list(pinned.systems)[-3:] == ["lead", "reference-words", "other-article"]
+
+
+def test_content_kept_is_rewarded_with_other_training_articles() -> None:
+    plain, kept = (
+        pin(load_recipe(Phase2Recipe, "sample", {})),
+        pin(load_recipe(Phase2Recipe, "sample", {"reward": "kept"})),
+    )
+    assert plain.training is not None
+    assert kept.training is not None
+    assert kept.recipe.reward.weights == {"kept": 1}
+    assert kept.signatures["reward"].startswith("kept|ref:first")
+    (panel,) = kept.training.plan.panels
+    assert {article.id for article in panel.articles} == {article.id for article in kept.training.corpora[0]}
+    assert plain.training.plan.panels == ()

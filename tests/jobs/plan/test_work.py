@@ -16,6 +16,7 @@ from core.summarizers.chunk_systems import ChunkSystem
 from core.sweep_plan import SweepPlan
 from jobs.plan import sweep
 from jobs.plan.job import find_job
+from jobs.plan.panels import draw_panels, with_panels
 from jobs.plan.pinned import Pinned, PlannedStage
 from jobs.plan.work import works
 from jobs.recipes.load import load_recipe
@@ -119,7 +120,12 @@ def test_an_encoder_counts_for_those_that_ask_for_it(pinned: Pinned) -> None:
 
     old = works(pinned, CODE)
     changed = works(with_plan(pinned, other), CODE)
-    assert {name for name in old if old[name] == changed[name]} == {"lead", "random"}
+    assert {name for name in old if old[name] == changed[name]} == {
+        "lead",
+        "random",
+        "reference-words",
+        "other-article",
+    }
     assert works(with_plan(pinned, added), CODE).items() > old.items()
 
 
@@ -164,3 +170,10 @@ def test_a_generator_is_its_files_its_settings_and_the_seed(tiny_models: dict[st
 
     assert of("bart") == of("bart", n=[3])
     assert len({of("bart"), of("t5"), of("bart", seed=1)}) == 3
+
+
+def test_what_is_written_of_another_article_hangs_on_which_others_there_are(pinned: Pinned) -> None:
+    others = draw_panels(pinned)
+    more = tuple(replace(panel, articles=panel.articles[:1]) for panel in others)
+    of_others, of_more = (works(with_panels(pinned, panels), CODE) for panels in (others, more))
+    assert {name for name in of_others if of_others[name] != of_more[name]} == {"other-article"}

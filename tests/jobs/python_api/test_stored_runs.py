@@ -44,7 +44,7 @@ def test_summaries_are_the_rows_of_the_table(run: nws.StoredRun, url: str) -> No
     with open_to_write(url, read_only=True) as store, store.query(sql) as answer:
         rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     frame = run.summaries()
-    assert len(frame) == 6 * 3 * 3
+    assert len(frame) == 6 * 5 * 3
     for name in ("key", "run_id", "article_id", "system", "n", "text", "words", "bertscore_f1", "rouge2_recall"):
         assert frame[name].tolist() == [row[name] for row in rows]
     assert frame.attrs["run"] == run.info.id
@@ -81,7 +81,8 @@ def test_a_report_is_the_page_of_nws_report(run: nws.StoredRun, url: str, nws_co
 
 def test_a_stored_run_tells_what_a_sweep_tells(run: nws.StoredRun) -> None:
     assert repr(run) == (
-        f"Run {run.info.id}, done, of 6 articles: {TEXTRANK}, lead, random at n = 7, 9, 11. No article failed."
+        f"Run {run.info.id}, done, of 6 articles: {TEXTRANK}, lead, other-article, random, reference-words "
+        "at n = 7, 9, 11. No article failed."
     )
     assert run.recommended().system.tolist() == [TEXTRANK]
     assert run.failures().empty
@@ -93,7 +94,7 @@ def test_a_stored_run_tells_what_a_sweep_tells(run: nws.StoredRun) -> None:
 def test_what_is_not_there_is_named(store: nws.RunStore, run: nws.StoredRun, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=f"'mine'.*{run.info.id}"):
         store.run("mine")
-    with pytest.raises(RecipeError, match=r"no system with 'oracle' in its name.*lead, random"):
+    with pytest.raises(RecipeError, match=r"no system with 'oracle' in its name.*lead, other-article, random"):
         run.compare("oracle", "lead")
     with pytest.raises(RecipeError, match=r"no metric 'rouge1'.*rouge1_f1"):
         run.curves("rouge1")

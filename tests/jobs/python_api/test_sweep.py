@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_info
 import nws
 from core.analysis import METRICS
 from core.errors import CorpusError, RecipeError
+from jobs.python_api.sweep import ALWAYS
 
 SYSTEMS = ["textrank", "lead3", "oracle"]
 
@@ -36,7 +37,7 @@ def test_the_numbers_are_those_of_the_command_line(
     rows: list[dict[str, str]], found: nws.SweepResult, nws_command, tmp_path: Path
 ) -> None:
     (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    systems = [word for name in (*SYSTEMS, "lead", "random") for word in ("--system", name)]
+    systems = [word for name in (*SYSTEMS, *ALWAYS) for word in ("--system", name)]
     submitted = nws_command(
         *("submit", "baselines", "--engine", "inline", "--dataset", "news.jsonl", "--n", "3,7", "--seed", "3"), *systems
     )
@@ -45,7 +46,7 @@ def test_the_numbers_are_those_of_the_command_line(
         run = store.run(store.runs().id[0])
         stored, curves = run.summaries(), run.curves()
     frame = found.to_pandas()
-    assert len(frame) == 5 * 5 * 2 + 5  # lead3 has uncut summaries, too
+    assert len(frame) == 5 * 7 * 2 + 5  # lead3 has uncut summaries, too
     for name in ("key", "system", "n", "text", "words"):
         assert frame[name].tolist() == stored[name].tolist()
     for metric in METRICS:
@@ -63,7 +64,8 @@ def test_articles_are_read_from_whatever_holds_them(
     rows: list[dict[str, str]], found: nws.SweepResult, make: Callable[[list[dict[str, str]]], object]
 ) -> None:
     again = nws.sweep(make(rows), n=7, systems="textrank", seed=3)
-    expected = found.to_pandas().query("n == 7 and system in ['textrank', 'lead', 'random']")
+    chosen = ("textrank", *ALWAYS, "other-article")
+    expected = found.to_pandas().query(f"n == 7 and system in {chosen}")
     assert again.to_pandas().text.tolist() == expected.text.tolist()
     assert again.to_pandas().article_id.tolist() == expected.article_id.tolist()
 
@@ -79,7 +81,9 @@ def test_several_references_in_a_frame_with_holes() -> None:
     assert found.to_pandas().key.unique().tolist() == ["row-0", "row-2"]
     (failure,) = found.failures().to_dict("records")
     assert (failure["key"], failure["error_class"]) == ("row-1", "EmptyArticleError")
-    assert repr(found) == "A sweep of 2 articles: lead, random at n = 3. 1 article failed."
+    assert (
+        repr(found) == "A sweep of 2 articles: lead, other-article, random, reference-words at n = 3. 1 article failed."
+    )
 
 
 def test_what_is_recommended_and_why(found: nws.SweepResult) -> None:
@@ -202,7 +206,7 @@ def test_systems_and_metrics_of_ones_own(
     (tmp_path / "whole.jsonl").write_text("\n".join(predictions))
     sweep = nws.sweep(rows, n=[3], systems="lead", plugins="mine.py", predictions=["copied=whole.jsonl"])
     frame = sweep.to_pandas()
-    assert set(frame.system) == {"lead", "random", "tail", "copied"}
+    assert set(frame.system) == {"lead", "random", "reference-words", "other-article", "tail", "copied"}
     tails = frame[frame.system == "tail"].set_index("key").text
     assert tails.to_dict() == {row["id"]: " ".join(row["article"].split()[-3:]) for row in rows}
     assert (frame.ratio > 0).all()

@@ -156,10 +156,10 @@ def test_unknown_recipes_and_models() -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "begins"),
     [
-        (Phase1Recipe, "sample", "1879561633027703"),
-        (Phase1Recipe, "paper", "40c4d9d061336ce3"),
-        (BaselinesRecipe, "sample", "8b98aa478c49b072"),
-        (BaselinesRecipe, "paper", "7a28848be0847b9e"),
+        (Phase1Recipe, "sample", "1f2bab18a381a1b2"),
+        (Phase1Recipe, "paper", "bcc5ac896b4a8df2"),
+        (BaselinesRecipe, "sample", "ec34d5c6f4bd349b"),
+        (BaselinesRecipe, "paper", "3bc95e8cb01837ff"),
     ],
 )
 def test_a_run_of_an_earlier_version_is_found_by_its_recipe(kind: type[RunRecipe], name: str, begins: str) -> None:

@@ -25,7 +25,7 @@ from jobs.store.tables import Base
 
 PAGE = Path(__file__).parents[3] / "docs" / "sql.md"
 A, B = "all-MiniLM-L6-v2|lexrank|chunks", "lead"
-CONTROLS = {"lead", "random"}
+KINDS = {"lead": "control", "random": "control", "reference-words": "upper bound", "other-article": "control"}
 TIE = 1e-6
 
 Rows = list[dict[str, Any]]
@@ -118,13 +118,13 @@ def test_the_page_has_twelve_questions_and_no_other_sql() -> None:
 
 def test_the_best_n_of_each_system(ask: Callable[[int], Rows], summaries: Rows) -> None:
     answer = ask(1)
-    assert len(answer) == 5
+    assert len(answer) == 7
     means = {place: mean_f1(rows) for place, rows in grouped(summaries, "system", "n").items()}
     for row in answer:
         highest = max((means[row["system"], n], -n) for n in (7, 9, 11))
         assert (row["bertscore_f1_mean"], -row["n"]) == (pytest.approx(highest[0]), highest[1])
         assert row["over_random"] == pytest.approx(highest[0] - means["random", row["n"]], abs=1e-12)
-        assert (row["articles"], row["kind"]) == (3, "control" if row["system"] in CONTROLS else "system")
+        assert (row["articles"], row["kind"]) == (3, KINDS.get(row["system"], "system"))
     highest_first = [row["bertscore_f1_mean"] for row in answer]
     assert highest_first == sorted(highest_first, reverse=True)
 
@@ -144,7 +144,7 @@ def test_where_a_beats_b(ask: Callable[[int], Rows], summaries: Rows) -> None:
 def test_the_worst_articles(ask: Callable[[int], Rows], summaries: Rows) -> None:
     means = {
         key: mean_f1(rows)
-        for (key,), rows in grouped([row for row in summaries if row["system"] not in CONTROLS], "key").items()
+        for (key,), rows in grouped([row for row in summaries if row["system"] not in KINDS], "key").items()
     }
     answer = ask(3)
     assert [row["key"] for row in answer] == sorted(means, key=means.__getitem__)
@@ -182,7 +182,7 @@ def test_what_was_reused(ask: Callable[[int], Rows], summaries: Rows, runs: tupl
     assert {(row["reused_from"], row["system"]): row["summaries"] for row in answer} == {
         place: len(rows) for place, rows in copies.items()
     }
-    assert sum(row["summaries"] for row in answer) == 5 * 2 * 3  # systems, n that were known, articles
+    assert sum(row["summaries"] for row in answer) == 7 * 2 * 3  # systems, n that were known, articles
     assert {row["run_id"] for row in answer} == {runs[1]["copied"]}
     assert {row["reused_from"] for row in answer} <= {runs[1]["first"], runs[1]["again"]}
 
@@ -218,7 +218,7 @@ def test_what_systems_cost(store: Store, ask: Callable[[int], Rows], runs: tuple
 
 def test_runs_of_the_same_recipe(ask: Callable[[int], Rows]) -> None:
     answer = ask(10)
-    assert len(answer) == 5 * 2  # systems, n; of "first" and "again"
+    assert len(answer) == 7 * 2  # systems, n; of "first" and "again"
     for row in answer:
         assert (row["runs"], row["fewest_articles"]) == (2, 3)
         assert row["spread"] == row["highest"] - row["lowest"] == pytest.approx(0, abs=1e-6)

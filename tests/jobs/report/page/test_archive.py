@@ -42,7 +42,7 @@ def test_it_holds_every_summary_with_all_of_its_scores(store: Store, swept: str)
     with store.query(f"select article_id, system, n, text, {names} from summaries where run_id = '{swept}'") as answer:
         expected = {row[:3]: (row[3], *map(embedded, COLUMNS, row[4:])) for row in map(tuple, answer.rows)}
     assert found == expected
-    assert len(found) == 6 * 5 * 3
+    assert len(found) == 6 * 7 * 3
 
 
 def test_the_scores_that_articles_are_sorted_by(store: Store, swept: str) -> None:

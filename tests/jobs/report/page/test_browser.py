@@ -289,4 +289,4 @@ def test_all_systems_of_an_article_the_best_first(page: Page, store: Store, swep
     scores = [float(cells[0]) for cells in found.values()]
     assert scores == sorted(scores, reverse=True)
     assert found["lead"][1] == stored(store, swept, article, "lead", 3)[0]
-    assert len(found) == 6
+    assert len(found) == 8

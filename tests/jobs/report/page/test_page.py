@@ -87,7 +87,7 @@ def test_every_mean_is_on_the_page(store: Store, swept: str, page: Path) -> None
     text = read(page)
     for curve in analyse(store.run_info(swept), store.points(swept)).curves:
         for point in curve.lengths:
-            role = "" if curve.kind == "system" else " (control)"
+            role = "" if curve.kind == "system" else f" ({curve.kind})"
             mean = f"{point.mean:.3f}".removeprefix("0")
             assert f"{curve.system}{role}, n = {point.n}: {mean} (" in text
 

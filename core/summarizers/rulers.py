@@ -1,0 +1,72 @@
+"""Rulers: texts of people that the content kept by systems is read against. They are not systems to choose.
+
+Two show what n words of a person keep, and one what is known of an article from its topic alone. Scores other than
+content kept take the best reference, so a ruler that is one of them is compared with itself there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from core.errors import EmptyArticleError
+from core.summarizers.systems import Document, Draft, UsualSystem, uncut_and_cut
+from core.types import SystemKind
+
+REFERENCE_WORDS: Final = "reference-words"
+PERSON: Final = "person"
+OTHER_ARTICLE: Final = "other-article"
+RULERS = (REFERENCE_WORDS, PERSON, OTHER_ARTICLE)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceWords(UsualSystem):
+    """The first n words of the first reference, which content kept is measured against: all of it keeps 100 %."""
+
+    kind: ClassVar[SystemKind] = "upper bound"
+    signature: ClassVar[str] = REFERENCE_WORDS
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        return _first_words(document.segmented.article.references[0], lengths)
+
+
+@dataclass(frozen=True, slots=True)
+class Person(UsualSystem):
+    """What another person wrote of the article: the second reference, uncut and its first n words."""
+
+    kind: ClassVar[SystemKind] = "upper bound"
+    has_uncut: ClassVar[bool] = True
+    signature: ClassVar[str] = PERSON
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        """See `System`.
+
+        Raises:
+            EmptyArticleError: the article has no second reference.
+        """
+        article = document.segmented.article
+        if len(article.references) < 2:
+            raise EmptyArticleError(f"Article {article.key!r} of {article.dataset} has no second reference.")
+        return uncut_and_cut(_one_line(article.references[1]), lengths)
+
+
+@dataclass(frozen=True, slots=True)
+class OtherArticle(UsualSystem):
+    """Control: the reference of the most similar other article, its first n words; nothing without others.
+
+    Which it is depends on the articles of the dataset (`core.metrics.content_kept.ContentKept.nearest_reference`).
+    """
+
+    kind: ClassVar[SystemKind] = "control"
+    signature: ClassVar[str] = OTHER_ARTICLE
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        return _first_words(document.nearest(), lengths)
+
+
+def _first_words(text: str, lengths: Sequence[int]) -> list[Draft]:
+    _, *cut = uncut_and_cut(_one_line(text), lengths)
+    return cut
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,82 @@
+"""Which lengths a training takes from the answer of a sweep."""
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from core.analysis.content_kept import ContentKept, Share, SmallestN
+from core.analysis.intervals import Interval
+from core.errors import RecipeError, StoreError
+from core.types import SystemKind
+from jobs.drive import driver
+from jobs.plan.job import find_job
+from jobs.plan.lengths import lengths_from, named_lengths
+from jobs.store import Store, open_store
+
+GRID = (3, 7, 11, 15, 21)
+
+
+def kept(dataset: str, system: str, most: float, first: int | None, last: int | None, kind: SystemKind = "system"):
+    """A system that keeps `most` at its longest n, and 80 and 90 % of that from these n on."""
+    lengths = tuple(Share(n, 60, Interval(most * n / GRID[-1], None, None)) for n in GRID)
+    smallest = tuple(SmallestN(x, n, n, n, n, None) for x, n in ((0.8, first), (0.9, last)))
+    for of in ("reference", "longest"):
+        yield ContentKept(dataset, system, kind, of, GRID[-1], 60, 0, lengths, smallest)
+
+
+def test_the_best_system_of_each_dataset_names_its_own() -> None:
+    found = [
+        *kept("news", "best", 0.41, 11, 15),
+        *kept("news", "other", 0.40, 3, 3),
+        *kept("news", "reference-words", 0.67, 21, 21, "upper bound"),
+        *kept("news", "lead", 0.5, 21, 21, "control"),
+        *kept("dialogues", "best", 0.3, 3, 7),
+        *kept("dialogues", "other", 0.2, 21, 21),
+    ]
+    assert named_lengths(found) == (3, 7, 11, 15)
+
+
+def test_who_keeps_nothing_names_none() -> None:
+    of_reference, _ = kept("news", "best", -0.1, None, None)
+    assert named_lengths([of_reference]) == ()
+    assert named_lengths(kept("news", "best", 0.1, None, None)) == ()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path / 'nws.db'}") as opened:
+        yield opened
+
+
+def test_a_training_has_the_numbers_and_says_where_they_are_from(store: Store, tmp_path: Path) -> None:
+    sweep = find_job("phase1").plan("sample", {"limit": 13, "n": [3, 9, 15], "importance": ["position"]})
+    run_id = driver.start(store, sweep, "inline", Console(file=io.StringIO())).run_id
+    lengths = lengths_from(store, run_id)
+    assert set(lengths) <= {3, 9, 15}
+    (tmp_path / "mine.yaml").write_text(
+        f"train_datasets: [{{name: sample, limit: 4}}]\ndatasets: [{{name: sample, skip: 16}}]\nn: from:{run_id}"
+    )
+    for name, given in (("sample", {"n": f"from:{run_id}"}), (str(tmp_path / "mine.yaml"), {})):
+        pinned = find_job("phase2").plan(name, given, lambda run: lengths_from(store, run))
+        assert pinned.recipe.n == lengths
+        assert pinned.revisions["n"] == f"from:{run_id}"
+        assert find_job("phase2").plan_again(pinned.run_spec().recipe).recipe == pinned.recipe
+
+
+def test_a_run_without_content_kept_is_told_how_to_get_it(store: Store) -> None:
+    spec = find_job("phase1").plan("sample", {"limit": 2}).run_spec()
+    without = {name: of for name, of in spec.signatures.items() if not name.startswith("kept")}
+    run_id = store.create_run(replace(spec, signatures=without))
+    with pytest.raises(RecipeError, match=f"has no content kept.*nws add-metric {run_id} kept"):
+        lengths_from(store, run_id)
+    with pytest.raises(StoreError, match="no run 'nothing'"):
+        lengths_from(store, "nothing")
+
+
+def test_only_a_training_takes_lengths_from_a_run() -> None:
+    with pytest.raises(RecipeError, match="n: must be a list, not 'from:x'"):
+        find_job("phase1").plan("sample", {"n": "from:x"})
