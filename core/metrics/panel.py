@@ -16,7 +16,7 @@ from core.types import Article
 PANEL = 256
 """Articles of a dataset whose references may be others. Each process embeds those that it needs once."""
 OTHERS = 12
-"""Of each article. The floor of fewer is noisier, which lowers content kept: with 6, by up to 1.6 points on dialogues."""
+"""Of each article. A floor of fewer is noisier, which lowers content kept: with 6, by up to 1.6 points on dialogues."""
 KEPT_SIGNATURE = (
     f"ref:first|floor:mean of {OTHERS} references of other articles, of {PANEL} drawn by content|(R-F)/(1-F)"
 )
