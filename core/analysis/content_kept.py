@@ -33,6 +33,7 @@ from core.analysis.points import Metric, Point, Points
 from core.analysis.sample_size import POWER, articles_for_one_step
 from core.analysis.step_down import FEWEST_ARTICLES as FEWEST_ARTICLES
 from core.analysis.step_down import first_kept, interval_of_n, skewed_intervals, smallest_claimed
+from core.summarizers.rulers import PERSON
 from core.types import SystemKind
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -40,8 +41,6 @@ Ceiling: TypeAlias = Literal["reference", "person", "longest"]
 """What a share is of: the whole reference, what another person's summary keeps, or the system's own longest n."""
 
 KEPT: Metric = "kept"
-PERSON = "person"
-"""The system whose summaries are another reference of the article."""
 SHARES: dict[Ceiling, tuple[float, ...]] = {
     "reference": (0.25, 0.5, 0.8, 0.9),
     "person": (0.5, 0.8, 0.9),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.metrics.specs import METRICS
+from core.summarizers.rulers import OTHER_ARTICLE
 from core.text.words import repeated_word_share
 from core.types import SystemKind
 
@@ -17,8 +18,6 @@ Metric: TypeAlias = str
 RANDOM = "random"
 LEAD = "lead"
 """The controls that others are compared with: `random` shows what length alone gains, `lead` what a beginning does."""
-OTHER_ARTICLE = "other-article"
-"""The control that is a person's text of another article."""
 POLICY = "policy|"
 """What the signatures of trained policies begin with."""
 NO_TEXT = 0

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from core.analysis.content_kept import PERSON, ContentKept
+from core.analysis.content_kept import ContentKept
+from core.summarizers.rulers import PERSON
 from core.types import SystemKind
 from jobs.report.looks import At, Series
 from jobs.report.sweep.kept import KeptNumbers

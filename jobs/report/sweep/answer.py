@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from core.analysis import LEAD, RANDOM, Comparison, Gain, MagicNumber, Metric, lengths_text
+from core.summarizers.rulers import RULERS
 from jobs.report.sweep.edges import edge_of_gain, edge_text, is_recommended
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.caution import SKEWED, basis, length_notes
@@ -113,6 +114,8 @@ def _reason(number: MagicNumber) -> str | None:
 
 def _sentence(number: MagicNumber, metric: Metric, shared: str | None) -> str:
     """What is known of one system's n, except for the `shared` reason; "" if that is all."""
+    if number.system in RULERS:
+        return ""  # people's texts, which are there for content kept
     if number.kind == "upper bound":
         return "no n is recommended: it is an upper bound, which saw the reference."
     largest, reason = _largest(number, metric), _reason(number)

@@ -8,14 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from core.analysis import LEAD, RANDOM, Interval, Uncut
-from core.analysis.content_kept import FEWEST_ARTICLES, PERSON, Ceiling, ContentKept, Share, SmallestN
+from core.analysis.content_kept import FEWEST_ARTICLES, Ceiling, ContentKept, Share, SmallestN
+from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.report.sweep.edges import edge_of, edge_text
 from jobs.report.sweep.kept import KeptNumbers, smallest_of
 from jobs.terminal.numerals import counted, listed
 
 COMPARED, NEXT = "To compare", "Next"
-REFERENCE_WORDS, OTHER_ARTICLE = "reference-words", "other-article"
-"""Systems that are rulers: the first words of the reference, and of another article's reference."""
 WHAT_IT_IS = (
     "Content kept is how far a summary comes from what a text about something else shares with the reference (0 %) to "
     "all of the reference (100 %). It does not see what is true: inserting “not” keeps 99 %, changed numbers 98 %."
