@@ -76,9 +76,9 @@ bench: setup
 bench-page: setup
 	$(BIN)/python -m bench.page
 
-# README's pictures, of a run on the bundled articles; needs Chromium.
+# README's pictures: the page of a run on ARTICLES, a file, and the viewer of the bundled ones; needs Chromium.
 pictures: setup
-	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/pictures.py $(ARTICLES)
 
 # On a machine with an NVIDIA GPU, in less than four minutes: rates, host time, and the libraries beside it. Results in bench/results/gpu.txt.
 bench-gpu: setup

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from core.analysis import LEAD, Comparison, MagicNumber, Uncut
+from core.summarizers.rulers import RULERS
 from jobs.report.numbers import SweepScore, short_note
 from jobs.report.printed_means import mean_cell, print_answer, print_key, print_run
 from jobs.report.sweep.answer import headline, sentences, verdict_lengths, what_is_known
@@ -101,7 +102,8 @@ def _half(half_width: float | None, places: int, *, is_stretched: bool) -> str:
 
 
 def _print_best_n(dataset: str, numbers: Numbers, console: Console) -> None:
-    systems = [number for number in numbers.magic_numbers_of(dataset) if number.kind != "control"]
+    magic_numbers = numbers.magic_numbers_of(dataset)
+    systems = [number for number in magic_numbers if number.kind != "control" and number.system not in RULERS]
     if not systems:
         return
     print_title(console, f"{dataset}: the best n")
