@@ -231,6 +231,7 @@ def test_sqlite_goes_to_the_rows_by_their_key(sqlite_url: str) -> None:
         pass
     values = {
         **{"run_id": "new", "articles": ["a", "b"], "hashes": ["c", "d"], "sources": ["r", "s"]},
+        "of_same_panel": ["r"],
         **{"lengths": [0, 3], "works": ["w"], "by_article": ["x"], "answered_by": None, "system_fingerprint": None},
     }
     with sa.create_engine(sqlite_url).connect() as connection:
