@@ -18,7 +18,6 @@ from scipy.special import stdtr
 from core.analysis import LEAD, Points
 from core.analysis.content_kept import (
     KEPT,
-    PERSON,
     SHARES,
     Ceiling,
     Kept,
@@ -36,6 +35,7 @@ from core.analysis.step_down import (
     skewed_intervals,
     smallest_claimed,
 )
+from core.summarizers.rulers import OTHER_ARTICLE, PERSON
 from jobs.store import open_store
 
 ARTICLES = (12, 24, 60, 200)
@@ -64,6 +64,8 @@ def measured(points: Points) -> list[Held]:
     for grid in build_grids(points.take(points.n > 0), KEPT):
         persons = _persons(points, grid.articles)
         for s, system in enumerate(grid.systems):
+            if system == OTHER_ARTICLE:
+                continue  # it keeps next to nothing: no share of that says anything
             complete = grid.present[s].all(axis=0)
             values = grid.values[s][:, complete].T
             held += [Held(system, "reference", Kept(values, np.ones(len(values))))]
@@ -223,7 +225,7 @@ def print_power(points: Points, studies: int) -> None:
     print(f"\nStudies of the articles advised that tell two systems apart at one n ({POWER:.0%} sought)")
     print("| system, against lead | difference | articles advised | studies: median over n | least | most |")
     print("| --- | --- | --- | --- | --- | --- |")
-    systems = [system for system in points.systems if system != LEAD]
+    systems = [system for system in points.systems if system not in (LEAD, OTHER_ARTICLE)]
     for asked in (None, 0.02):
         for pair in articles_needed(points, [(system, LEAD) for system in systems], KEPT, difference=asked):
             differences = dict(zip((at.n for at in pair.lengths), _differences(points, pair.a), strict=True))
