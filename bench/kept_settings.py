@@ -39,9 +39,8 @@ def main() -> None:
         kinds = store.articles(options.run).systems()
     take_share("cpu", None)
     heading = ", ".join(f"kept at {n}" for n in SHOWN)
-    print(
-        f"{len(stored)} articles\n\n| setting | system | {heading} | 80 % of its longest | 90 % |\n| --- | --- | --- | --- | --- |"
-    )
+    print(f"{len(stored)} articles\n\n| setting | system | {heading} | 80 % of its longest | 90 % |")
+    print("| --- | --- | --- | --- | --- |")
     usual = scored(stored, kinds, LAYER, OTHERS)
     show(f"layer {LAYER}, {OTHERS} others", usual)
     show("content words", [replace(point, scores={KEPT.name: point.scores[KEPT_WORDS.name]}) for point in usual])
