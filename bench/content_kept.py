@@ -64,8 +64,6 @@ def measured(points: Points) -> list[Held]:
     for grid in build_grids(points.take(points.n > 0), KEPT):
         persons = _persons(points, grid.articles)
         for s, system in enumerate(grid.systems):
-            if system == OTHER_ARTICLE:
-                continue  # it keeps next to nothing: no share of that says anything
             complete = grid.present[s].all(axis=0)
             values = grid.values[s][:, complete].T
             held += [Held(system, "reference", Kept(values, np.ones(len(values))))]
@@ -225,7 +223,7 @@ def print_power(points: Points, studies: int) -> None:
     print(f"\nStudies of the articles advised that tell two systems apart at one n ({POWER:.0%} sought)")
     print("| system, against lead | difference | articles advised | studies: median over n | least | most |")
     print("| --- | --- | --- | --- | --- | --- |")
-    systems = [system for system in points.systems if system not in (LEAD, OTHER_ARTICLE)]
+    systems = [system for system in points.systems if system != LEAD]
     for asked in (None, 0.02):
         for pair in articles_needed(points, [(system, LEAD) for system in systems], KEPT, difference=asked):
             differences = dict(zip((at.n for at in pair.lengths), _differences(points, pair.a), strict=True))
@@ -267,6 +265,8 @@ def main() -> None:
         return
     with open_store(options.store, read_only=True) as opened:
         points = opened.points(options.run, [KEPT])
+    # It keeps next to nothing: no share of that says anything.
+    points = points.take(np.array([system != OTHER_ARTICLE for system in points.systems])[points.system])
     held = measured(points)
     print(f"{len(points.articles)} articles")
     print_claims(iter(at_the_edge(held).items()), options.studies)
