@@ -40,7 +40,7 @@ def _print_answers(plan: Plan, answers: Sequence[ContentKept], console: Console)
     rows = [(answer, smallest) for answer in answers for smallest in answer.smallest if smallest.n is not None]
     if not rows:
         return
-    print_title(console, f"{answers[0].dataset}: articles until the smallest n is known to one step")
+    print_title(console, f"{answers[0].dataset}: articles for an interval of one step of n")
     columns = [
         Column("share", [Text(percent(smallest.x)) for _, smallest in rows]),
         Column("smallest n", [Text(str(smallest.n)) for _, smallest in rows]),
@@ -58,8 +58,8 @@ def _interval(answer: ContentKept, smallest: SmallestN) -> str:
 def _print_pairs(plan: Plan, pairs: Sequence[NeededByPair], console: Console) -> None:
     if not pairs:
         return
-    of = "the difference seen" if plan.asked.difference is None else f"a difference of {plan.asked.difference:g}"
-    print_title(console, f"{pairs[0].dataset}: articles to show {of} to {pairs[0].b}, at one n")
+    of = "the observed difference" if plan.asked.difference is None else f"a difference of {plan.asked.difference:g}"
+    print_title(console, f"{pairs[0].dataset}: articles to detect {of} from {pairs[0].b}, at each n")
     lengths = sorted({at.n for pair in pairs for at in pair.lengths})
     by_n = [{at.n: at for at in pair.lengths} for pair in pairs]
     columns = [Column(f"n = {n}" if n == lengths[0] else str(n), [_cell(at.get(n)) for at in by_n]) for n in lengths]
@@ -82,16 +82,16 @@ def _print_how_to_read(plan: Plan, console: Console) -> None:
     console.print()
     alpha = decimals(plan.asked.alpha, 2)
     lines = [
-        f"With so many articles, {percent(plan.asked.power)} of studies would be so sure. Articles are taken to",
-        "vary as those of this run. Others may vary more: read the numbers as the fewest.",
+        f"With so many articles, {percent(plan.asked.power)} of studies reach this. It assumes that articles vary as",
+        "in this run: if others vary more, more of them are needed.",
     ]
     if plan.answers:
         lines.append(f"share: of {OF[plan.asked.of]}. All longer n keep it, too.")
     if any(at.articles is not None and at.articles <= at.seen for pair in plan.pairs for at in pair.lengths):
-        lines.append("bold, of systems: this run has as many.")
-    lines.append(f"Systems: as `nws compare` tests at one n, p below {alpha}. For all n: --json.")
+        lines.append("Bold: this run has as many.")
+    lines.append(f"Tests are those of `nws compare`, each n alone, p below {alpha}. For all n together: --json.")
     if plan.asked.difference is None:
-        lines.append("A difference seen may be chance. Better name the least that matters: --difference.")
+        lines.append("An observed difference may be chance: better name the least that matters, with --difference.")
     if any(at.articles is None for pair in plan.pairs for at in pair.lengths):
         lines.append(f"{NONE}: more than {MOST_ARTICLES:,}.")
     for line in lines:

@@ -16,18 +16,18 @@ from jobs.terminal.numerals import counted, listed
 
 COMPARED, NEXT = "To compare", "Next"
 WHAT_IT_IS = (
-    "Content kept is how far a summary comes from what a text about something else shares with the reference (0 %) to "
-    "all of the reference (100 %). It does not see what is true: inserting “not” keeps 99 %, changed numbers 98 %."
+    "Content kept is BERTScore recall, scaled so that a text about something else has 0 % and the whole reference "
+    "100 %. It does not measure truth: with “not” put in, a summary keeps 99 %, with changed numbers 98 %."
 )
 HOW_SURE = (
-    "In brackets: 95 % intervals over articles. “Shown from n” is a claim: n and all longer n keep that share, which "
-    "is wrong in at most 5 % of studies."
+    "In brackets: 95 % intervals over articles. From the upper end of an interval of n on, every n tried is claimed to "
+    "keep the share: such claims are wrong in at most 5 % of studies."
 )
 _RULERS = {
     RANDOM: "random phrases",
-    LEAD: "the article's first words",
+    LEAD: "the text's first words",
     OTHER_ARTICLE: "the nearest other article's summary",
-    REFERENCE_WORDS: "the reference's own first words",
+    REFERENCE_WORDS: "the reference's first words",
 }
 _MOST_SYSTEMS = 3
 _HALF = 0.5
@@ -101,7 +101,11 @@ def basis(numbers: KeptNumbers, dataset: str) -> str:
     fewest, most = min(kept.articles for kept in held), max(kept.articles for kept in held)
     size = counted(most, "article") if fewest == most else f"{fewest} to {counted(most, 'article')}"
     lengths = sorted({at.n for kept in held for at in kept.lengths})
-    span = f"n = {lengths[0]}" if len(lengths) == 1 else f"{len(lengths)} n from {lengths[0]} to {lengths[-1]}"
+    span = (
+        _words(lengths[0])
+        if len(lengths) == 1
+        else f"{len(lengths)} lengths from {lengths[0]} to {_words(lengths[-1])}"
+    )
     dropped = max(kept.dropped for kept in held)
     left_out = f"; left out: at most {counted(dropped, 'article')} of a system, for lack of an n" if dropped else ""
     return f"{size}, {span}{left_out}"
@@ -129,7 +133,7 @@ def called(x: float) -> str:
 
 
 def smallest_text(kept: ContentKept, smallest: SmallestN) -> str:
-    """From which n on a share is kept, and how sure: "from 11 words on (9–11; shown from 11)"."""
+    """From which n on a share is kept, and how sure: "from 11 words on (9–11)"."""
     edge = edge_of(kept, smallest.n)
     if smallest.n is None:
         beyond = "" if smallest.low is None else f", though perhaps from {smallest.low} on"
@@ -145,15 +149,13 @@ def smallest_text(kept: ContentKept, smallest: SmallestN) -> str:
 
 
 def sure_text(kept: ContentKept, smallest: SmallestN) -> str:
-    """The interval of an n, and from which n on the share is shown: "9–11; shown from 11"."""
+    """The interval of an n, whose upper end is claimed: "9–11"."""
     if kept.articles < FEWEST_ARTICLES:
         return "no claim with so few articles"
     if len(kept.lengths) == 1:
         return "not shown" if smallest.claimed is None else "shown"
     low, high = (str(end) if end is not None else f"over {kept.longest}" for end in (smallest.low, smallest.high))
-    span = low if low == high else f"{low}–{high}" if smallest.high is not None else f"{low} to {high}"
-    shown = "not shown" if smallest.claimed is None else f"shown from {smallest.claimed}"
-    return f"{span}; {shown}"
+    return low if low == high else f"{low}–{high}" if smallest.high is not None else f"{low} to {high}"
 
 
 def _words(n: int) -> str:
@@ -237,12 +239,12 @@ def _steps(system: str, held: ByCeiling, left_out: int) -> Iterator[str]:
     if len(lengths) == 1:
         yield f"Only n = {kept.longest} was tried: try shorter and longer n."
     elif smallest_of(kept)[_HALF].n is None:
-        yield f"Longer n than {kept.longest} would tell where half is kept."
+        yield f"Try n above {kept.longest} to find where half is kept."
     if kept.articles < FEWEST_ARTICLES:
         yield f"With {counted(kept.articles, 'article')} no n is claimed: take at least {FEWEST_ARTICLES}."
     elif answer := _narrowed(held):
         n, articles = answer
-        yield f"About {articles:,} articles would narrow the {_words(n)} of {system} to one step of n."
+        yield f"About {articles:,} articles would narrow the interval of {system}'s {_words(n)} to one step."
     if left_out > 0:
         yield f"The other {counted(left_out, 'system')}: nws report."
 
