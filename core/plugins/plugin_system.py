@@ -5,7 +5,7 @@ import math
 import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast, get_args
+from typing import Any, NoReturn, cast, get_args
 
 from core.errors import PluginError, SegmentationError
 from core.plugins.call import blaming, definition, in_brackets, require_signature
@@ -45,7 +45,7 @@ class PluginSystem:
         Raises:
             PluginError: it raised, or wrote what no system may.
         """
-        system = self.plugin.systems()[self.name]
+        system, document = self.plugin.systems()[self.name], replace(document, nearest=_refused)
         with blaming(f"{self.name} of {self.plugin.name} failed", self.plugin.name):
             called = _called(system)
         named = f"{self.name} of {self.plugin.owner(called)}"
@@ -58,6 +58,11 @@ class PluginSystem:
         return [
             replace(draft, text=cleaned(draft.text), redraws=tuple(map(cleaned, draft.redraws))) for draft in drafts
         ]
+
+
+def _refused() -> NoReturn:
+    """In place of the nearest other article: a text that has it would be copied to runs in which it is another one."""
+    raise PluginError("A system of a plugin asked for `document.nearest`: only `other-article` may. Leave it out.")
 
 
 def _called(system: Write | System) -> Callable[..., object]:

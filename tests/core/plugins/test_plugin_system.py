@@ -64,6 +64,13 @@ def test_functions_and_objects_of_a_file_are_systems(tmp_path: Path) -> None:
     assert [draft.n for draft in opening.summarize(document(), [2])] == [UNCUT, 2]
 
 
+def test_an_object_may_not_ask_for_the_nearest_other_article(tmp_path: Path) -> None:
+    """Which it is depends on the other articles of the run, which are no part of an object's work."""
+    _, other = of_source(tmp_path, TAIL.replace("document.segmented.sentences[0].text", "document.nearest()"))
+    with pytest.raises(PluginError, match=r"asked for `document\.nearest`: only `other-article` may"):
+        other.summarize(document(), [2])
+
+
 def test_the_source_travels_and_its_hash_is_in_what_reuse_compares(tmp_path: Path) -> None:
     tail, _ = of_source(tmp_path, TAIL)
     other, _ = of_source(tmp_path, TAIL + "\n# changed\n")

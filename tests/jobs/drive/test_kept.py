@@ -164,3 +164,27 @@ def test_other_articles_than_before_make_it_anew(
     epoch = store.claim_run(run_id, "host", 1)
     store.writer(run_id, epoch).set_panel("of other articles")
     assert len(lacking_kept(store, run_id)) == 3
+
+
+def test_the_other_article_is_of_the_same_dataset_where_another_has_the_article_too(
+    store: Store, tmp_path: Path, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], console: Console
+) -> None:
+    short = [{**row, "article": " ".join(row["article"].split()[:60])} for row in sample_rows]
+    both, names = short[9], ["one.jsonl", "two.jsonl"]
+    for name, rows in zip(names, (short[:4], short[4:8]), strict=True):
+        (tmp_path / name).write_text("".join(f"{json.dumps(row)}\n" for row in [*rows, both]))
+    bert = str(tiny_models["bert"])
+
+    def of(first: str, second: str) -> Pinned:
+        asked = {
+            **{"encoder": bert, "systems": ["reference-words"], "n": [7], "bundle_size": 2},
+            "bertscore": {"model": bert, "num_layers": 2},
+            "datasets": [{"name": str(tmp_path / first)}, {"name": str(tmp_path / second)}],
+        }
+        return sweep.pin(load_recipe(BaselinesRecipe, "sample", asked))
+
+    for what in (of(*names), of(*reversed(names))):  # SQLite copies whichever it finds first
+        computed = run(store, what, console)
+        again = run(store, what, console)
+        assert again.reused == again.summaries
+        assert kept("nws.db", again.run_id) == kept("nws.db", computed.run_id)
