@@ -101,11 +101,9 @@ def basis(numbers: KeptNumbers, dataset: str) -> str:
     fewest, most = min(kept.articles for kept in held), max(kept.articles for kept in held)
     size = counted(most, "article") if fewest == most else f"{fewest} to {counted(most, 'article')}"
     lengths = sorted({at.n for kept in held for at in kept.lengths})
-    span = (
-        _words(lengths[0])
-        if len(lengths) == 1
-        else f"{len(lengths)} lengths from {lengths[0]} to {_words(lengths[-1])}"
-    )
+    span = f"n = {lengths[0]}"
+    if len(lengths) > 1:
+        span = f"{len(lengths)} lengths from {lengths[0]} to {_words(lengths[-1])}"
     dropped = max(kept.dropped for kept in held)
     left_out = f"; left out: at most {counted(dropped, 'article')} of a system, for lack of an n" if dropped else ""
     return f"{size}, {span}{left_out}"

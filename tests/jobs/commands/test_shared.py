@@ -11,7 +11,7 @@ def test_a_sweep_ends_with_how_many_words_keep_how_much(tmp_path, nws):
     assert ended.code == 0
     answer, _, outcome = ended.out.partition("\n\nRun ")
     heading, *lines = answer.strip().splitlines()
-    assert heading == "sample: how many words keep how much? (6 articles, 2 n from 3 to 9)"
+    assert heading == "sample: how many words keep how much? (6 articles, 2 lengths from 3 to 9 words)"
     assert [line.partition(": ")[0] for line in lines] == ["lexrank", "To compare", "Next"]
     assert lines[0].startswith("lexrank: 3 words keep ")
     assert "With 6 articles no n is claimed: take at least 12." in lines[-1]

@@ -46,7 +46,7 @@ def test_the_figure_has_a_panel_for_each_dataset(scored):
     figure, warning = draw_kept(analyse(scored, points))
     assert warning is None
     news, talks = figure.axes
-    assert news.get_title(loc="left") == "news · 60 articles, 3 n from 3 to 21"
+    assert news.get_title(loc="left") == "news · 60 articles, 3 lengths from 3 to 21 words"
     assert talks.get_title(loc="left") == "talks · 5 articles, n = 9"
     assert {"half", "90 %", "a", WHOLE} <= {text.get_text() for text in news.texts}
     assert news.get_ylim()[0] <= 0 < 100 <= news.get_ylim()[1]

@@ -31,7 +31,7 @@ def test_a_row_for_each_system_ceiling_and_n(numbers):
 
 def test_the_table_has_shares_and_where_half_is_kept(numbers):
     text = kept_latex(numbers)
-    assert "% news: content kept by n, 60 articles, 3 n from 3 to 21\n" in text
+    assert "% news: content kept by n, 60 articles, 3 lengths from 3 to 21 words\n" in text
     assert "$n$ & 3 & 7 & 21 & half \\\\" in text
     assert r"a\_b & $-$3$_{\pm3}$ & 42$_{\pm3}$ & 55$_{\pm3}$ & 21 (21--" in text
     assert r"random (control) & 10$_{\pm3}$ & -- & 30$_{\pm3}$ & $>$21 \\" in text

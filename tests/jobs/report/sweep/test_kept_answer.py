@@ -66,7 +66,7 @@ def test_rulers_stand_beside_the_systems():
         {"a": NEWS, "random": shifted(-0.1), "reference-words": reference, "person": person, "other-article": other}
     )
     assert found[COMPARED] == (
-        "With 21 words, random phrases keep 31 %, the nearest other article's summary 16 % and the reference's own "
+        "With 21 words, random phrases keep 31 %, the nearest other article's summary 16 % and the reference's "
         "first words 95 % (half from 11 on). Another person's whole summary keeps 59 % (56–62 %)."
     )
 
@@ -127,7 +127,7 @@ def test_one_n_is_said_simply():
 
 def test_how_many_articles_would_narrow_the_answer():
     few = said({"a": NEWS}, articles=20, spread=0.2)
-    assert "articles would narrow the 11 words of a to one step of n." in few[NEXT]
+    assert "articles would narrow the interval of a's 11 words to one step." in few[NEXT]
     assert "articles would narrow" not in said({"a": NEWS}, articles=200, spread=0.05)[NEXT]
 
 
@@ -145,7 +145,7 @@ def test_a_run_without_the_metric_is_told_how_to_get_it():
 def test_what_it_rests_on():
     points = [p for p in kept_points({"a": NEWS, "b": NEWS}) if (p.system, p.n, p.article_id) != ("b", 3, "0000")]
     assert basis(kept_numbers(points), "news") == (
-        "59 to 60 articles, 11 n from 1 to 21; left out: at most 1 article of a system, for lack of an n"
+        "59 to 60 articles, 11 lengths from 1 to 21 words; left out: at most 1 article of a system, for lack of an n"
     )
     assert basis(kept_numbers(kept_points({"a": {9: 0.3}})), "news") == "60 articles, n = 9"
     assert basis(kept_numbers(kept_points({"a": NEWS})), "other") == ""

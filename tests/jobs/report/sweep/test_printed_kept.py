@@ -24,7 +24,8 @@ def test_each_dataset_has_a_heading_and_at_most_five_lines(run):
     text = shown(print_kept, numbers, numbers.datasets, run, "")
     parts = text.strip().split("\n\n")
     assert [part.splitlines()[0] for part in parts] == [
-        f"{dataset}: how many words keep how much? (60 articles, 2 n from 3 to 21)" for dataset in ("news", "talks")
+        f"{dataset}: how many words keep how much? (60 articles, 2 lengths from 3 to 21 words)"
+        for dataset in ("news", "talks")
     ]
     assert all(2 <= len(part.splitlines()) - 1 <= 5 for part in parts)
     told = [f"{name}: {said}" for name, said in sentences(numbers, "news")]
@@ -43,7 +44,7 @@ def test_a_run_without_the_metric_is_told_how_to_get_it(run):
 
 def test_the_notes_say_what_it_does_not_see():
     text = shown(print_kept_notes, kept_numbers(kept_points(SHARES)))
-    assert "inserting “not” keeps 99 %, changed numbers 98 %" in text
+    assert "with “not” put in, a summary keeps 99 %, with changed numbers 98 %" in text
     assert shown(print_kept_notes, NOT_SCORED) == ""
 
 
