@@ -18,6 +18,8 @@ ARCHITECTURES = ("bart", "gpt2", "pegasus", "t5")
 # How the classes of models that write are called (`architectures` in config.json).
 _WRITES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
 Half = Literal["float16", "bfloat16"]
+# Part of what a run records: with another rule of core/summarizers/exact_length.py it is another number.
+EXACT_RULE = "exactly n words, rule 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class Generator:
         suffix: stands after the article; never cut away.
         prompt: what the model is asked for, in place of prefix and suffix.
         chat: the prompt is a user's message in the chat template of the checkpoint.
+        exact: with a prompt that asks for n words, only texts of n words can be written; `is_exact` says whether.
         settings: how the model writes.
         checkpoint_first: a checkpoint that states how long its summaries may be is used with its own settings, not
             with `settings`.
@@ -72,6 +75,7 @@ class Generator:
     suffix: str = ""
     prompt: PromptTemplate | None = None
     chat: bool = False
+    exact: bool = True
     settings: Settings = Settings()
     checkpoint_first: bool = False
     sentences: int | None = None
@@ -81,12 +85,18 @@ class Generator:
     @property
     def signature(self) -> str:
         """The name under which its summaries are stored."""
-        return self.model.name + (f"|prompt={self.prompt.short_sha256}" if self.prompt else "")
+        prompt = f"|prompt={self.prompt.short_sha256}" if self.prompt else ""
+        return self.model.name + prompt + ("|exact" if self.is_exact else "")
 
     @property
     def has_uncut(self) -> bool:
         """Whether it writes once, at a length of its own, and not once for each n."""
         return self.prompt is None or not self.prompt.asks_for_n
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it can write no other number of words than it was asked for (`core.summarizers.exact_length`)."""
+        return self.exact and self.prompt is not None and self.prompt.asks_for_n
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
@@ -107,6 +117,7 @@ class Generator:
             template = "chat template of the checkpoint" if self.chat else "no chat template"
             tokens = f"max_new_tokens={most_new_tokens(UNCUT)}" if self.has_uncut else "max_new_tokens=8n+32"
             parts = [self.architecture, template, f"prompt={self.prompt.text!r}", f"{self.settings}, {tokens}"]
+            parts += [EXACT_RULE] if self.is_exact else []
             return "|".join([*parts, f"{self.half} where the device has it"])
         first = "settings of the checkpoint, or if it states no length " if self.checkpoint_first else ""
         parts = [self.architecture, f"prefix={self.prefix!r}", f"suffix={self.suffix!r}", f"{first}{self.settings}"]
@@ -160,11 +171,12 @@ KNOWN_GENERATORS = {
 }
 
 
-def parse_generator(text: str, prompt: PromptTemplate | None = None) -> Generator:
+def parse_generator(text: str, prompt: PromptTemplate | None = None, exact: bool = True) -> Generator:
     """The generator that a recipe or flag names: a known name, a local folder, or a Hub id (`org/name[@revision]`).
 
     `prompt` is what it is asked for, unless it is one of `KNOWN_GENERATORS`. Without one, a checkpoint of one of
-    `ARCHITECTURES` has the prefix and suffix of its architecture, and any other the `DEFAULT_PROMPT`.
+    `ARCHITECTURES` has the prefix and suffix of its architecture, and any other the `DEFAULT_PROMPT`. `exact` is as in
+    `Generator`.
 
     Raises:
         ModelError: there is no such thing, or the folder holds no generator.
@@ -173,7 +185,7 @@ def parse_generator(text: str, prompt: PromptTemplate | None = None) -> Generato
     known = KNOWN_GENERATORS.get(model.name)
     if known is not None and known.model.source == model.source:
         return replace(known, model=model)
-    generator = Generator(model, prompt=prompt)
+    generator = Generator(model, prompt=prompt, exact=exact)
     return complete(generator, Path(model.source)) if is_folder(model) else generator
 
 
@@ -208,6 +220,7 @@ def complete(generator: Generator, folder: Path) -> Generator:
         architecture,
         prompt=generator.prompt or DEFAULT_PROMPT,
         chat=_has_chat_template(folder),
+        exact=generator.exact,
         settings=Settings(num_beams=1),
         half="bfloat16",
     )

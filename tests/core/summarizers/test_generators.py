@@ -110,14 +110,18 @@ def test_a_checkpoint_of_another_architecture_is_asked_with_a_prompt(tiny_models
     generator = parse_generator(folder)
     assert (generator.architecture, generator.prompt, generator.chat) == ("llama", DEFAULT_PROMPT, True)
     assert not generator.has_uncut
-    assert generator.signature == f"tiny-llama|prompt={DEFAULT_PROMPT.short_sha256}"
+    assert generator.signature == f"tiny-llama|prompt={DEFAULT_PROMPT.short_sha256}|exact"
     assert generator.options == (
         f"llama|chat template of the checkpoint|prompt={DEFAULT_PROMPT.text!r}|num_beams=1, max_new_tokens=8n+32|"
-        "bfloat16 where the device has it"
+        "exactly n words, rule 1|bfloat16 where the device has it"
     )
+    free = parse_generator(folder, exact=False)
+    assert (free.signature, free.is_exact) == (f"tiny-llama|prompt={DEFAULT_PROMPT.short_sha256}", False)
+    assert "exactly n words" not in free.options
     uncut = parse_generator(folder, PromptTemplate("Sum up: {article}"))
     assert uncut.has_uncut
     assert uncut.signature != generator.signature
+    assert not uncut.is_exact
     assert "max_new_tokens=256" in uncut.options
 
 
@@ -126,7 +130,7 @@ def test_a_prompt_is_for_every_checkpoint_but_those_with_a_known_name(tiny_model
     assert parse_generator("t5-large", prompt) == KNOWN_GENERATORS["t5-large"]
     asked = parse_generator(str(tiny_models["t5"]), prompt)
     assert (asked.prompt, asked.prefix, asked.chat, asked.architecture) == (prompt, "", False, "t5")
-    assert parse_generator("org/model", prompt).signature == f"model|prompt={prompt.short_sha256}"
+    assert parse_generator("org/model", prompt).signature == f"model|prompt={prompt.short_sha256}|exact"
 
 
 def test_a_chat_template_is_found_in_either_of_its_files(tiny_models: dict[str, Path], tmp_path: Path) -> None:

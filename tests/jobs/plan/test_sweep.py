@@ -154,8 +154,22 @@ def test_an_instruct_checkpoint_is_asked_once_for_each_n(store: Store, tiny_mode
         f"select n, words, extra ->> 'words_asked', extra ->> 'words_written' from summaries where system = '{system}'"
     ) as answer:
         for n, words, asked, written in answer.rows:
-            assert n == int(asked)
-            assert words == min(n, int(written))
+            assert n == int(asked) == words == int(written)
+
+
+def test_with_exact_off_a_checkpoint_writes_as_many_words_as_it_likes(
+    store: Store, tiny_models: dict[str, Path]
+) -> None:
+    given = recipe(tiny_models, str(tiny_models["llama"]), prompt="In {n} words: {article}")
+    exact, free = (load_recipe(BaselinesRecipe, "sample", given | more) for more in ({}, {"exact": False}))
+    assert "exact" not in exact.model_dump(mode="json"), "the hash of such a recipe is what it was"
+    (system,) = pin(free).systems
+    assert (f"{system}|exact",) == tuple(pin(exact).systems)
+    assert driver.start(store, pin(free), "inline", QUIET).state == "done"
+    with store.query("select n, words, extra ->> 'words_written' from summaries") as answer:
+        rows = [(n, words, int(written)) for n, words, written in answer.rows]
+    assert all(words == min(n, written) for n, words, written in rows)
+    assert any(n != written for n, _, written in rows)
 
 
 def test_a_checkpoint_of_the_hub_is_known_from_its_configuration(
