@@ -10,6 +10,7 @@ from typing import Literal
 
 from core.errors import ModelError
 from core.models import ModelRef, is_folder, parse_model
+from core.smollm2 import SMOLLM2, SMOLLM2_VERSION
 from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate, most_new_tokens
 from core.summarizers.systems import UNCUT
 
@@ -158,15 +159,22 @@ def for_architecture(model: ModelRef, architecture: str) -> Generator:
     )
 
 
+def _asked(model: ModelRef, architecture: str, prompt: PromptTemplate, chat: bool, exact: bool = True) -> Generator:
+    """A checkpoint that follows instructions: greedy, in bfloat16, since that is what such checkpoints are saved in."""
+    settings = Settings(num_beams=1)
+    return Generator(model, architecture, prompt=prompt, chat=chat, exact=exact, settings=settings, half="bfloat16")
+
+
 # No commits could be verified when this was written: they are looked up at submission and recorded.
 KNOWN_GENERATORS = {
-    generator.signature: generator
+    generator.model.name: generator
     for generator in (
         for_architecture(ModelRef("bart-large-xsum", "facebook/bart-large-xsum", "main"), "bart"),
         for_architecture(ModelRef("bart-large-cnn", "facebook/bart-large-cnn", "main"), "bart"),
         for_architecture(ModelRef("t5-large", "google-t5/t5-large", "main"), "t5"),
         for_architecture(ModelRef("pegasus-cnn_dailymail", "google/pegasus-cnn_dailymail", "main"), "pegasus"),
         for_architecture(ModelRef("gpt2-xl", "openai-community/gpt2-xl", "main"), "gpt2"),
+        _asked(ModelRef("smollm2", SMOLLM2, SMOLLM2_VERSION), "llama", DEFAULT_PROMPT, chat=True),
     )
 }
 
@@ -174,9 +182,9 @@ KNOWN_GENERATORS = {
 def parse_generator(text: str, prompt: PromptTemplate | None = None, exact: bool = True) -> Generator:
     """The generator that a recipe or flag names: a known name, a local folder, or a Hub id (`org/name[@revision]`).
 
-    `prompt` is what it is asked for, unless it is one of `KNOWN_GENERATORS`. Without one, a checkpoint of one of
-    `ARCHITECTURES` has the prefix and suffix of its architecture, and any other the `DEFAULT_PROMPT`. `exact` is as in
-    `Generator`.
+    `prompt` is what it is asked for, unless it is one of `KNOWN_GENERATORS` that has none. Without one, a checkpoint of
+    one of `ARCHITECTURES` has the prefix and suffix of its architecture, and any other the `DEFAULT_PROMPT`. `exact` is
+    as in `Generator`.
 
     Raises:
         ModelError: there is no such thing, or the folder holds no generator.
@@ -184,7 +192,9 @@ def parse_generator(text: str, prompt: PromptTemplate | None = None, exact: bool
     model = parse_model(text, {name: generator.model for name, generator in KNOWN_GENERATORS.items()})
     known = KNOWN_GENERATORS.get(model.name)
     if known is not None and known.model.source == model.source:
-        return replace(known, model=model)
+        if known.prompt is None:
+            return replace(known, model=model)
+        return replace(known, model=model, prompt=prompt or known.prompt, exact=exact)
     generator = Generator(model, prompt=prompt, exact=exact)
     return complete(generator, Path(model.source)) if is_folder(model) else generator
 
@@ -214,16 +224,8 @@ def complete(generator: Generator, folder: Path) -> Generator:
             f"a model that writes is called …{' or …'.join(_WRITES)}. Give such a checkpoint, or one of "
             f"{', '.join(KNOWN_GENERATORS)}."
         )
-    # Greedy. bfloat16, since that is what such checkpoints are saved in.
-    return Generator(
-        generator.model,
-        architecture,
-        prompt=generator.prompt or DEFAULT_PROMPT,
-        chat=_has_chat_template(folder),
-        exact=generator.exact,
-        settings=Settings(num_beams=1),
-        half="bfloat16",
-    )
+    prompt = generator.prompt or DEFAULT_PROMPT
+    return _asked(generator.model, architecture, prompt, _has_chat_template(folder), generator.exact)
 
 
 def _has_chat_template(folder: Path) -> bool:

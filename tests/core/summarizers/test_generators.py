@@ -18,9 +18,10 @@ def test_known_names_hub_ids_and_revisions_are_the_same_generator() -> None:
         "t5-large",
         "pegasus-cnn_dailymail",
         "gpt2-xl",
+        "smollm2",
     ]
     for name, known in KNOWN_GENERATORS.items():
-        assert name == known.signature
+        assert name == known.signature.partition("|")[0]
         assert parse_generator(name) == parse_generator(known.model.source) == known
         pinned = parse_generator(f"{name}@{'a' * 40}")
         assert pinned == replace(known, model=replace(known.model, revision="a" * 40))
@@ -35,7 +36,7 @@ def test_encoders_and_generators_are_not_confused() -> None:
 
 @pytest.mark.parametrize("text", ["nonsense", "/absent/folder", "a/b/c"])
 def test_what_is_no_generator(text: str) -> None:
-    with pytest.raises(ModelError, match="pegasus-cnn_dailymail, gpt2-xl, an existing folder"):
+    with pytest.raises(ModelError, match="pegasus-cnn_dailymail, gpt2-xl, smollm2, an existing folder"):
         parse_generator(text)
 
 
@@ -65,6 +66,7 @@ def test_prompts() -> None:
         "t5-large": ("summarize: ", ""),
         "pegasus-cnn_dailymail": ("", ""),
         "gpt2-xl": ("", "\nTL;DR:"),
+        "smollm2": ("", ""),
     }
 
 
@@ -131,6 +133,15 @@ def test_a_prompt_is_for_every_checkpoint_but_those_with_a_known_name(tiny_model
     asked = parse_generator(str(tiny_models["t5"]), prompt)
     assert (asked.prompt, asked.prefix, asked.chat, asked.architecture) == (prompt, "", False, "t5")
     assert parse_generator("org/model", prompt).signature == f"model|prompt={prompt.short_sha256}|exact"
+
+
+def test_smollm2_is_known_and_takes_prompts() -> None:
+    prompt = PromptTemplate("Sum up in {n} words: {article}")
+    known, asked = parse_generator("smollm2"), parse_generator("smollm2", prompt, exact=False)
+    assert (known.prompt, known.chat, known.is_exact) == (DEFAULT_PROMPT, True, True)
+    assert known.signature == f"smollm2|prompt={DEFAULT_PROMPT.short_sha256}|exact"
+    assert asked == replace(known, prompt=prompt, exact=False)
+    assert parse_generator(str(known.model)) == known
 
 
 def test_a_chat_template_is_found_in_either_of_its_files(tiny_models: dict[str, Path], tmp_path: Path) -> None:

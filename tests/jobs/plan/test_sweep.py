@@ -54,6 +54,8 @@ def test_generators_are_stages_of_their_own_and_pinned_by_their_files(tiny_model
 def test_a_known_generator_is_known_again_by_its_commit() -> None:
     commit = "0123456789abcdef0123456789abcdef01234567"
     for name, generator in KNOWN_GENERATORS.items():
+        if name == "smollm2":  # which comes in a package
+            continue
         stored = f"{generator.model.source}@{commit}"
         made = pin(load_recipe(BaselinesRecipe, "sample", {"systems": [stored]})).stages[0].plan.generator
         assert made is not None
