@@ -7,6 +7,7 @@ many words it has, whether it stands inside a word, and the bytes of a character
 
 import codecs
 import functools
+import math
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -145,9 +146,13 @@ class ExactLength(LogitsProcessor):
     Before word n is there no end is allowed, and after it no other word. Where the tokens left are no more than the
     words that are missing need, each has to begin one. New lines and control characters are never written.
 
-    A model that searches greedily does not see how the text would go on. There, the probability that the last word is
-    over is the sum over all tokens that would follow it, and falls to the full stop and to the end in their own
-    proportion. Of several beams the probabilities stay as they are: so a text in which a sentence ends is preferred.
+    Whether word n is over, the model says: the probability of that is the sum over the end and all tokens that would
+    begin another word. Above one half, nothing but signs that close a sentence and the end may follow. Without this
+    the model would join more words to the last one, since no other way is left to go on.
+
+    A greedy search chooses among the two and the letters that would go on with the word, and the sum falls to them in
+    their own proportion. Of several beams the probabilities stay as they are: so texts are preferred in which a
+    sentence ends there.
 
     Args:
         table: of the tokenizer.
@@ -184,9 +189,12 @@ class ExactLength(LogitsProcessor):
         kinds = list(zip(rows, pace, strict=True))
         unique = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
         masks = torch.stack([self._mask(*kind, scores.shape[1], scores.device) for kind in unique])
-        if self._is_greedy:
-            scores = self._lift(rows, tokens, scores)
         allowed = masks[torch.tensor([unique[kind] for kind in kinds], device=scores.device)]
+        at_last = [i for i, row in enumerate(rows) if row.words == self._n and row.is_inside and not row.begun]
+        if at_last:
+            scores = scores.clone()
+        for i in at_last:
+            self._end(int(tokens[i, -1]), scores[i], allowed[i])
         return scores.clamp(min=_LOWEST).masked_fill(~allowed, -torch.inf)
 
     def _follow(self, tokens: np.ndarray) -> list[Written]:
@@ -218,20 +226,17 @@ class ExactLength(LogitsProcessor):
         mask[self._ends] = may_end
         return torch.from_numpy(mask).to(device)
 
-    def _lift(self, rows: Sequence[Written], tokens: np.ndarray, scores: torch.Tensor) -> torch.Tensor:
-        """Give the probability of everything that would follow the last word to full stop and end."""
-        places = [i for i, row in enumerate(rows) if row.words == self._n and row.is_inside and not row.begun]
-        if not places:
-            return scores
-        scores = scores.clone()
-        for i in places:
-            last = int(tokens[i, -1])
-            is_closed = last < len(self._table.closes) and bool(self._table.closes[last])
-            over, targets = self._ending(is_closed, scores.shape[1], scores.device)
-            gain = scores[i, over].logsumexp(0) - scores[i, targets].logsumexp(0)
-            if torch.isfinite(gain):
-                scores[i, targets] += gain
-        return scores
+    def _end(self, last: int, scores: torch.Tensor, allowed: torch.Tensor) -> None:
+        """Change what one row, both (vocabulary,), may be followed by, which has n words after the token `last`."""
+        is_closed = last < len(self._table.closes) and bool(self._table.closes[last])
+        over, targets = self._ending(is_closed, len(scores), scores.device)
+        is_over, closing = scores[over].logsumexp(0), scores[targets].logsumexp(0)
+        if is_over > scores.logsumexp(0) - math.log(2):
+            may_end = allowed[targets]
+            allowed[:] = False
+            allowed[targets] = may_end
+        if self._is_greedy and torch.isfinite(is_over - closing):
+            scores[targets] += is_over - closing
 
     def _ending(self, is_closed: bool, width: int, device: torch.device) -> tuple[torch.Tensor, ...]:
         """Ids of what ends the last word, and of those what may be written."""
