@@ -95,17 +95,17 @@ def main() -> None:
             path = getattr(tiny_checkpoints, f"make_{name}")(Path(folder) / name)
             generator = parse_generator(str(path), prompt)
             measure(f"tiny {name}", replace(generator, exact=False), texts, outputs // 100)
-            measure(f"tiny {name}", generator, texts, outputs * 125 // 1000)
+            measure(f"tiny {name}", generator, texts, outputs * 128 // 1000)
             beams = replace(generator, settings=replace(generator.settings, num_beams=3))
-            measure(f"tiny {name}", beams, texts, outputs * 63 // 1000)
+            measure(f"tiny {name}", beams, texts, outputs * 64 // 1000)
     smollm2 = parse_generator("smollm2")
     try:
         resolve_model(smollm2.model)
     except ModelError as error:
         print(f"\nSmolLM2 was not measured: {error}")
         return
-    measure("SmolLM2", replace(smollm2, exact=False), texts, outputs // 100)
-    measure("SmolLM2", smollm2, texts, outputs * 6 // 100)
+    measure("SmolLM2", replace(smollm2, exact=False), texts, outputs // 200)
+    measure("SmolLM2", smollm2, texts, outputs * 4 // 100)
     loaded = load_generator(smollm2, torch.device("cpu"), 0)
     started = time.perf_counter()
     WordTable(loaded._tokenizer)

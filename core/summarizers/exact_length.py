@@ -190,11 +190,9 @@ class ExactLength(LogitsProcessor):
         unique = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
         masks = torch.stack([self._mask(*kind, scores.shape[1], scores.device) for kind in unique])
         allowed = masks[torch.tensor([unique[kind] for kind in kinds], device=scores.device)]
-        at_last = [i for i, row in enumerate(rows) if row.words == self._n and row.is_inside and not row.begun]
-        if at_last:
-            scores = scores.clone()
-        for i in at_last:
-            self._end(int(tokens[i, -1]), scores[i], allowed[i])
+        for is_closed in (False, True):
+            if places := [i for i in range(len(rows)) if self._is_at_last(rows[i], tokens[i], is_closed)]:
+                scores = self._end(scores, allowed, torch.tensor(places, device=scores.device), is_closed)
         return scores.clamp(min=_LOWEST).masked_fill(~allowed, -torch.inf)
 
     def _follow(self, tokens: np.ndarray) -> list[Written]:
@@ -226,28 +224,36 @@ class ExactLength(LogitsProcessor):
         mask[self._ends] = may_end
         return torch.from_numpy(mask).to(device)
 
-    def _end(self, last: int, scores: torch.Tensor, allowed: torch.Tensor) -> None:
-        """Change what one row, both (vocabulary,), may be followed by, which has n words after the token `last`."""
-        is_closed = last < len(self._table.closes) and bool(self._table.closes[last])
-        over, targets = self._ending(is_closed, len(scores), scores.device)
-        is_over, closing = scores[over].logsumexp(0), scores[targets].logsumexp(0)
-        if is_over > scores.logsumexp(0) - math.log(2):
-            may_end = allowed[targets]
-            allowed[:] = False
-            allowed[targets] = may_end
-        if self._is_greedy and torch.isfinite(is_over - closing):
-            scores[targets] += is_over - closing
+    def _is_at_last(self, written: Written, tokens: np.ndarray, is_closed: bool) -> bool:
+        """Whether a row has n words and may go on with the last one, and a sign that closes a sentence or none."""
+        if written.words != self._n or not written.is_inside or written.begun:
+            return False
+        last = int(tokens[-1])
+        return bool(last < len(self._table.closes) and self._table.closes[last]) == is_closed
+
+    def _end(self, scores: torch.Tensor, allowed: torch.Tensor, places: torch.Tensor, is_closed: bool) -> torch.Tensor:
+        """Scores of rows that have n words, (rows, vocabulary), for all that may end them; `allowed` is changed."""
+        is_over, is_target = self._ending(is_closed, scores.shape[1], scores.device)
+        rows = scores[places]
+        over = rows.masked_fill(~is_over, -torch.inf).logsumexp(1, keepdim=True)
+        closing = rows.masked_fill(~is_target, -torch.inf).logsumexp(1, keepdim=True)
+        goes_on = over <= rows.logsumexp(1, keepdim=True) - math.log(2)
+        allowed[places] &= is_target | goes_on
+        if not self._is_greedy:
+            return scores
+        gain = torch.where(torch.isfinite(over - closing), over - closing, 0.0)
+        return scores.index_copy(0, places, torch.where(is_target, rows + gain, rows))
 
     def _ending(self, is_closed: bool, width: int, device: torch.device) -> tuple[torch.Tensor, ...]:
-        """Ids of what ends the last word, and of those what may be written."""
+        """Which tokens would show that the last word is over, and which of them may be written; (vocabulary,) each."""
         if is_closed not in self._endings:
+            size = min(width, len(self._table.closes))
             is_target = np.zeros(width, dtype=bool)
-            if not is_closed:
-                is_target[: len(self._table.closes)] = self._table.closes[:width]
+            is_target[:size] = self._table.closes[:size] & (not is_closed)
             is_target[self._ends] = True
             is_over = is_target.copy()
-            is_over[: len(self._table.breaks)] |= self._table.breaks[:width]
-            self._endings[is_closed] = tuple(torch.from_numpy(a.nonzero()[0]).to(device) for a in (is_over, is_target))
+            is_over[:size] |= self._table.breaks[:size]
+            self._endings[is_closed] = torch.from_numpy(is_over).to(device), torch.from_numpy(is_target).to(device)
         return self._endings[is_closed]
 
 
