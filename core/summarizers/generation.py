@@ -14,6 +14,7 @@ from core.batching import max_tokens, to_device, token_batches
 from core.errors import ModelError
 from core.models import load_unchanged
 from core.precision import AMPERE
+from core.summarizers.exact_length import ExactLength, WordTable
 from core.summarizers.generator_output import TopKSampling, clean, generation_config
 from core.summarizers.generators import ARCHITECTURES, Generator, Half, complete
 from core.summarizers.model_input import Prompt, make_reader
@@ -69,6 +70,7 @@ class LoadedGenerator:
         self._model = model
         self._seed = seed
         self._configs: dict[int, Any] = {}
+        self._words = WordTable(tokenizer) if generator.is_exact else None
         self._budget = TokenBudget(generator.model.name, device, self._choose_budget)
         self._window = max_tokens(tokenizer, model)
         self._read = make_reader(generator, tokenizer)
@@ -159,18 +161,32 @@ class LoadedGenerator:
         config = self._model.generation_config = self.config(n)
         width = self._source_length(max(rows, key=len))
         inputs = _padded(rows, width, config.pad_token_id, pad_left=not self._encodes)
-        top_k = self.generator.settings.top_k
-        draws = LogitsProcessorList([TopKSampling(top_k, self._seed, keys)] if top_k else [])
         with torch.inference_mode(), only_errors():
             output = self._model.generate(
                 **{name: to_device(array, self._budget.device) for name, array in inputs.items()},
                 generation_config=config,
-                logits_processor=draws,
+                logits_processor=self._rules(keys, n),
             )
         start = 0 if self._encodes else inputs["input_ids"].shape[1]
         self.tokens += sum(map(len, rows)) + int((output[:, start:] != config.pad_token_id).sum())
-        written = self._tokenizer.batch_decode(output[:, start:], skip_special_tokens=True)
+        # Some tokenizers take out spaces that they take for too many: of two words, one is left.
+        as_written = {"clean_up_tokenization_spaces": False} if self._words else {}
+        written = self._tokenizer.batch_decode(output[:, start:], skip_special_tokens=True, **as_written)
         return [clean(text, self.generator) for text in written]
+
+    def _rules(self, keys: Sequence[int], n: int) -> LogitsProcessorList:
+        """What chooses among the tokens that the model gives scores to."""
+        if top_k := self.generator.settings.top_k:
+            return LogitsProcessorList([TopKSampling(top_k, self._seed, keys)])
+        if self._words is None:
+            return LogitsProcessorList()
+        config = self.config(n)
+        # The length of an encoder-decoder counts the token that it begins with.
+        limit = config.max_new_tokens or config.max_length - 1
+        ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
+        is_greedy = (config.num_beams or 1) == 1
+        rule = ExactLength(self._words, n, ends, limit, is_greedy, config.forced_bos_token_id is not None)
+        return LogitsProcessorList([rule])
 
 
 def load_generator(generator: Generator, device: torch.device, seed: int) -> LoadedGenerator:

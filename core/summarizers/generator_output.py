@@ -49,6 +49,10 @@ def generation_config(generator: Generator, model: Any, stated: Any, tokenizer: 
     ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
     fills = [config.pad_token_id, tokenizer.pad_token_id, *ends]
     config.pad_token_id = next(fill for fill in fills if fill is not None)
+    if generator.is_exact and config.eos_token_id is None:
+        config.eos_token_id = config.pad_token_id  # a text that can have no end cannot have n words
+    if generator.is_exact and (config.num_beams or 1) > 1:
+        config.length_penalty = 0.0  # texts of as many words: a mean over tokens would prefer those of long words
     return config
 
 

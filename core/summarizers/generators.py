@@ -10,6 +10,7 @@ from typing import Literal
 
 from core.errors import ModelError
 from core.models import ModelRef, is_folder, parse_model
+from core.smollm2 import SMOLLM2, SMOLLM2_VERSION
 from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate, most_new_tokens
 from core.summarizers.systems import UNCUT
 
@@ -18,6 +19,8 @@ ARCHITECTURES = ("bart", "gpt2", "pegasus", "t5")
 # How the classes of models that write are called (`architectures` in config.json).
 _WRITES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
 Half = Literal["float16", "bfloat16"]
+# Part of what a run records: with another rule of core/summarizers/exact_length.py it is another number.
+EXACT_RULE = "exactly n words, rule 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ class Generator:
         suffix: stands after the article; never cut away.
         prompt: what the model is asked for, in place of prefix and suffix.
         chat: the prompt is a user's message in the chat template of the checkpoint.
+        exact: with a prompt that asks for n words, only texts of n words can be written; `is_exact` says whether.
         settings: how the model writes.
         checkpoint_first: a checkpoint that states how long its summaries may be is used with its own settings, not
             with `settings`.
@@ -72,6 +76,7 @@ class Generator:
     suffix: str = ""
     prompt: PromptTemplate | None = None
     chat: bool = False
+    exact: bool = True
     settings: Settings = Settings()
     checkpoint_first: bool = False
     sentences: int | None = None
@@ -81,12 +86,18 @@ class Generator:
     @property
     def signature(self) -> str:
         """The name under which its summaries are stored."""
-        return self.model.name + (f"|prompt={self.prompt.short_sha256}" if self.prompt else "")
+        prompt = f"|prompt={self.prompt.short_sha256}" if self.prompt else ""
+        return self.model.name + prompt + ("|exact" if self.is_exact else "")
 
     @property
     def has_uncut(self) -> bool:
         """Whether it writes once, at a length of its own, and not once for each n."""
         return self.prompt is None or not self.prompt.asks_for_n
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it can write no other number of words than it was asked for (`core.summarizers.exact_length`)."""
+        return self.exact and self.prompt is not None and self.prompt.asks_for_n
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
@@ -107,6 +118,7 @@ class Generator:
             template = "chat template of the checkpoint" if self.chat else "no chat template"
             tokens = f"max_new_tokens={most_new_tokens(UNCUT)}" if self.has_uncut else "max_new_tokens=8n+32"
             parts = [self.architecture, template, f"prompt={self.prompt.text!r}", f"{self.settings}, {tokens}"]
+            parts += [EXACT_RULE] if self.is_exact else []
             return "|".join([*parts, f"{self.half} where the device has it"])
         first = "settings of the checkpoint, or if it states no length " if self.checkpoint_first else ""
         parts = [self.architecture, f"prefix={self.prefix!r}", f"suffix={self.suffix!r}", f"{first}{self.settings}"]
@@ -147,24 +159,32 @@ def for_architecture(model: ModelRef, architecture: str) -> Generator:
     )
 
 
+def _asked(model: ModelRef, architecture: str, prompt: PromptTemplate, chat: bool, exact: bool = True) -> Generator:
+    """A checkpoint that follows instructions: greedy, in bfloat16, since that is what such checkpoints are saved in."""
+    settings = Settings(num_beams=1)
+    return Generator(model, architecture, prompt=prompt, chat=chat, exact=exact, settings=settings, half="bfloat16")
+
+
 # No commits could be verified when this was written: they are looked up at submission and recorded.
 KNOWN_GENERATORS = {
-    generator.signature: generator
+    generator.model.name: generator
     for generator in (
         for_architecture(ModelRef("bart-large-xsum", "facebook/bart-large-xsum", "main"), "bart"),
         for_architecture(ModelRef("bart-large-cnn", "facebook/bart-large-cnn", "main"), "bart"),
         for_architecture(ModelRef("t5-large", "google-t5/t5-large", "main"), "t5"),
         for_architecture(ModelRef("pegasus-cnn_dailymail", "google/pegasus-cnn_dailymail", "main"), "pegasus"),
         for_architecture(ModelRef("gpt2-xl", "openai-community/gpt2-xl", "main"), "gpt2"),
+        _asked(ModelRef("smollm2", SMOLLM2, SMOLLM2_VERSION), "llama", DEFAULT_PROMPT, chat=True),
     )
 }
 
 
-def parse_generator(text: str, prompt: PromptTemplate | None = None) -> Generator:
+def parse_generator(text: str, prompt: PromptTemplate | None = None, exact: bool = True) -> Generator:
     """The generator that a recipe or flag names: a known name, a local folder, or a Hub id (`org/name[@revision]`).
 
-    `prompt` is what it is asked for, unless it is one of `KNOWN_GENERATORS`. Without one, a checkpoint of one of
-    `ARCHITECTURES` has the prefix and suffix of its architecture, and any other the `DEFAULT_PROMPT`.
+    `prompt` is what it is asked for, unless it is one of `KNOWN_GENERATORS` that has none. Without one, a checkpoint of
+    one of `ARCHITECTURES` has the prefix and suffix of its architecture, and any other the `DEFAULT_PROMPT`. `exact` is
+    as in `Generator`.
 
     Raises:
         ModelError: there is no such thing, or the folder holds no generator.
@@ -172,8 +192,10 @@ def parse_generator(text: str, prompt: PromptTemplate | None = None) -> Generato
     model = parse_model(text, {name: generator.model for name, generator in KNOWN_GENERATORS.items()})
     known = KNOWN_GENERATORS.get(model.name)
     if known is not None and known.model.source == model.source:
-        return replace(known, model=model)
-    generator = Generator(model, prompt=prompt)
+        if known.prompt is None:
+            return replace(known, model=model)
+        return replace(known, model=model, prompt=prompt or known.prompt, exact=exact)
+    generator = Generator(model, prompt=prompt, exact=exact)
     return complete(generator, Path(model.source)) if is_folder(model) else generator
 
 
@@ -202,15 +224,8 @@ def complete(generator: Generator, folder: Path) -> Generator:
             f"a model that writes is called …{' or …'.join(_WRITES)}. Give such a checkpoint, or one of "
             f"{', '.join(KNOWN_GENERATORS)}."
         )
-    # Greedy. bfloat16, since that is what such checkpoints are saved in.
-    return Generator(
-        generator.model,
-        architecture,
-        prompt=generator.prompt or DEFAULT_PROMPT,
-        chat=_has_chat_template(folder),
-        settings=Settings(num_beams=1),
-        half="bfloat16",
-    )
+    prompt = generator.prompt or DEFAULT_PROMPT
+    return _asked(generator.model, architecture, prompt, _has_chat_template(folder), generator.exact)
 
 
 def _has_chat_template(folder: Path) -> bool:

@@ -1,6 +1,7 @@
 """`nws doctor`: is this machine able to run NWS, and what is missing?"""
 
 import importlib.metadata
+import importlib.util
 import os
 import shutil
 import sys
@@ -17,7 +18,14 @@ from cluster.session import local_session
 from core.errors import NwsError
 from core.hub import HUB_FAILURES
 from core.models import KNOWN_MODELS, model_folder
-from core.text.segmentation import DEFAULT_TRAINED_PIPELINE, pipeline_revision, resolve_pipeline
+from core.smollm2 import smollm2_gguf
+from core.summarizers.generators import KNOWN_GENERATORS
+from core.text.segmentation import (
+    DEFAULT_TRAINED_PIPELINE,
+    REUPLOADED_PIPELINE,
+    pipeline_revision,
+    resolve_pipeline,
+)
 from jobs.store import HEAD_REVISION, current_revision
 from jobs.store.address import parse_address
 from jobs.store.engine import may_do_everything
@@ -45,6 +53,7 @@ def check_all(store: str) -> list[Check]:
         _libraries,
         _accelerators,
         _bundled_model,
+        _packaged_model,
         _trained_pipeline,
         _hub,
         _disk,
@@ -75,11 +84,27 @@ def _bundled_model() -> Check:
     return Check("model", "ok", f"{ref}, bundled and verified: no network needed")
 
 
+def _packaged_model() -> Check:
+    try:
+        smollm2_gguf()
+    except NwsError as error:
+        return Check("SmolLM2", "missing", str(error))
+    if importlib.util.find_spec("gguf") is None:
+        return Check("SmolLM2", "missing", "the package gguf, which reads it, is not installed: `pip install gguf`")
+    return Check("SmolLM2", "ok", f"{KNOWN_GENERATORS['smollm2'].model}, installed and verified: no network needed")
+
+
 def _trained_pipeline() -> Check:
     try:
         return Check("spaCy", "ok", pipeline_revision(resolve_pipeline(DEFAULT_TRAINED_PIPELINE)))
     except NwsError as error:
-        return Check("spaCy", "missing", str(error))
+        missing = str(error)
+    try:
+        revision = pipeline_revision(resolve_pipeline(REUPLOADED_PIPELINE))
+    except NwsError:
+        return Check("spaCy", "missing", missing)
+    text = f"{revision}, a re-upload of {DEFAULT_TRAINED_PIPELINE}: it runs where it is named, `auto` does not take it"
+    return Check("spaCy", "ok", text)
 
 
 def _hub() -> Check:

@@ -147,8 +147,8 @@ class BaselinesOptions:
         "--system NAME",
         "lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words, lexrank, position, window-oracle, "
         "oracle, lead, random, random-words, reference-words, person, other-article; a generator: bart-large-cnn, "
-        "bart-large-xsum, pegasus-cnn_dailymail, t5-large, gpt2-xl, a folder, a Hub id, or openai:MODEL. Repeatable; "
-        "replaces the recipe's systems.",
+        "bart-large-xsum, pegasus-cnn_dailymail, t5-large, gpt2-xl, smollm2, a folder, a Hub id, or openai:MODEL. "
+        "Repeatable; replaces the recipe's systems.",
     )
     prompt: str | None = _systems(
         "--prompt TEXT",

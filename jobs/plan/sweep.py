@@ -88,7 +88,7 @@ def _generator(name: str, recipe: BaselinesRecipe) -> Generator | Endpoint:
         settings = recipe.endpoint or EndpointRecipe()
         url = settings.base_url or default_url()
         return Endpoint(name.removeprefix(PREFIX), url, prompt or DEFAULT_PROMPT, settings.concurrency)
-    generator = parse_generator(name, prompt)
+    generator = parse_generator(name, prompt, recipe.exact)
     generator = replace(generator, model=resolve_model(generator.model))
     return generator if generator.architecture else complete(generator, tokenizer_folder(generator.model))
 

