@@ -81,10 +81,14 @@ class ContentKept:
         where there are no others.
         """
         panel = self._panels.get(article.dataset)
-        candidates = () if panel is None else (other for other in panel.articles if not tells_the_same(article, other))
         tokens = self._tokens(article.text)
-        references = [other.references[0] for other in candidates]
-        return max(references, key=lambda text: _likeness(tokens, self._weighed(article.dataset, text)), default="")
+
+        def unlikeness(other: Article) -> float:
+            return -_likeness(tokens, self._weighed(article.dataset, other.references[0]))
+
+        # Whether one tells the same takes longer to find out than how like it is, so the likest are asked first.
+        likest_first = [] if panel is None else sorted(panel.articles, key=unlikeness)
+        return next((other.references[0] for other in likest_first if not tells_the_same(article, other)), "")
 
     def _draw(self, article: Article) -> tuple[Article, ...]:
         panel = self._panels.get(article.dataset)
