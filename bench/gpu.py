@@ -117,6 +117,7 @@ def prepare(
             "limit": limit,
             "pipeline": "blank",
             "encoders": encoders,
+            "rulers": [],  # which the libraries do not write
             "bertscore": {"model": encoders[0], "num_layers": max(1, layers * 3 // 4)},
         },
     )

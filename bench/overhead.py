@@ -161,7 +161,7 @@ def main() -> None:
         articles = Path(folder) / "articles.jsonl"
         stub_work.write_articles(articles, options.articles, WORDS)
         asked = {"datasets": [{"name": str(articles)}], "n": [7], "bundle_size": BUNDLE_SIZE}
-        asked["importance"] = ["textrank", "centroid"]
+        asked |= {"importance": ["textrank", "centroid"], "rulers": []}
         pinned = pin(load_recipe(Phase1Recipe, "sample", {**asked, "accelerator": "cpu", "actors": ACTORS}))
         meter = Meter(max(1, options.articles // SAMPLES))
         url = options.store or f"sqlite:///{folder}/nws.db"
