@@ -21,6 +21,7 @@ from transformers import AutoTokenizer
 
 from bench.machine import cpu_model
 from core.errors import ModelError
+from core.gpu_arithmetic import find_device
 from core.models import model_folder, resolve_model
 from core.summarizers.exact_length import ExactLength, WordTable
 from core.summarizers.generation import load_generator
@@ -67,7 +68,7 @@ class Clock:
 
 def measure(name: str, generator: Generator, texts: Sequence[str], outputs: int) -> None:
     """Write that many summaries of all lengths, and print a line of the table."""
-    loaded = load_generator(replace(generator, model=resolve_model(generator.model)), torch.device("cpu"), 0)
+    loaded = load_generator(replace(generator, model=resolve_model(generator.model)), find_device("cpu"), 0)
     work = list(itertools.islice(zip(itertools.cycle(texts), itertools.cycle(LENGTHS)), outputs))
     right, over, started = 0, 0, time.perf_counter()
     with Clock() as clock:

@@ -12,6 +12,7 @@ from unittest import mock
 
 from core.analysis import Point
 from core.analysis.content_kept import ContentKept, content_kept
+from core.gpu_arithmetic import find_device
 from core.metrics import panel
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.panel import draw_panel
@@ -58,9 +59,7 @@ def scored(stored: Sequence[ArticleTexts], kinds: dict[str, SystemKind], layer: 
     """The run's summaries, but for those of random draws, with a setting's scores."""
     config = MetricsConfig(BertScoreConfig(resolve_model(parse_model("all-MiniLM-L6-v2")), layer), RougeConfig())
     articles = {one.id: Article(one.dataset, one.split, one.key, one.text, one.references) for one in stored}
-    import torch
-
-    metrics = StandardMetrics(config, torch.device("cpu"), [draw_panel(stored[0].dataset, articles.values())])
+    metrics = StandardMetrics(config, find_device("cpu"), [draw_panel(stored[0].dataset, articles.values())])
     with mock.patch.object(panel, "OTHERS", others):
         return [point for one in stored for point in _points(metrics, articles[one.id], one, kinds)]
 

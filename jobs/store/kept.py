@@ -1,14 +1,14 @@
 """What systems keep of the content, as rows that are stored when a run has ended (`core.analysis.content_kept`)."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, exists, select
 
-from core.analysis import uncut_scores
-from core.analysis.content_kept import KEPT, ContentKept, content_kept
-from jobs.store.points import read_points
-from jobs.store.tables import Base, ContentKeptRow, RunRow, SmallestNRow
+from core.metrics.specs import KEPT
+from jobs.store.tables import Base, ContentKeptRow, RunRow, SmallestNRow, SummaryRow
+
+if TYPE_CHECKING:
+    from core.analysis.content_kept import ContentKept
 
 Rows = list[dict[str, Any]]
 
@@ -16,12 +16,18 @@ Rows = list[dict[str, Any]]
 def kept_rows(connection: Connection, run_id: str) -> dict[type[Base], Rows]:
     """The rows of a run by table; none where its summaries have no such score."""
     signatures = connection.execute(select(RunRow.signatures).where(RunRow.id == run_id)).scalar() or {}
-    if KEPT not in signatures:
+    has_rows = exists().where(SummaryRow.run_id == run_id)
+    if KEPT.name not in signatures or not connection.execute(select(has_rows)).scalar():
         return {ContentKeptRow: [], SmallestNRow: []}
-    points = read_points(connection, run_id, (KEPT,), repeated_words=False, texts=False)
-    if not len(points):
-        return {ContentKeptRow: [], SmallestNRow: []}
-    scored = points.take(~np.isnan(points.scores[KEPT]))
+    # With NumPy and SciPy, which who cancels a run without a row need not wait for.
+    import numpy as np
+
+    from core.analysis import uncut_scores
+    from core.analysis.content_kept import content_kept
+    from jobs.store.points import read_points
+
+    points = read_points(connection, run_id, (KEPT.column,), repeated_words=False, texts=False)
+    scored = points.take(~np.isnan(points.scores[KEPT.column]))
     found = content_kept(scored)
     run = {"run_id": run_id}
     shares = [
@@ -35,7 +41,7 @@ def kept_rows(connection: Connection, run_id: str) -> dict[type[Base], Rows]:
         run
         | {"dataset": uncut.dataset, "system": uncut.system, "kind": uncut.kind, "of": "reference", "n": 0}
         | {"share": uncut.score.mean, "low": uncut.score.low, "high": uncut.score.high, "articles": uncut.articles}
-        for uncut in uncut_scores(scored, KEPT)
+        for uncut in uncut_scores(scored, KEPT.column)
     ]
     smallest = [
         run
@@ -48,5 +54,5 @@ def kept_rows(connection: Connection, run_id: str) -> dict[type[Base], Rows]:
     return {ContentKeptRow: [*shares, *uncut], SmallestNRow: smallest}
 
 
-def _place(kept: ContentKept) -> dict[str, Any]:
+def _place(kept: "ContentKept") -> dict[str, Any]:
     return {"dataset": kept.dataset, "system": kept.system, "kind": kept.kind, "of": kept.of}

@@ -83,8 +83,8 @@ def test_the_page_has_its_curves_and_may_be_about_it(store: Store, run: str, tmp
     write_page(store, [run], tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text("utf-8")
     assert 'id="d0-word_recall-t"' in text
-    assert '<label for="d0-m7">word_recall</label>' in text
-    assert ".t7:checked ~ .p7 { display: block; }" in text
+    assert '<label for="d0-m9">word_recall</label>' in text
+    assert ".t9:checked ~ .p9 { display: block; }" in text
     write_page(store, [run], tmp_path / "about.html", "word_recall")
     assert "at 2 lengths from 2 to 5, in word_recall." in (tmp_path / "about.html").read_text("utf-8")
 
