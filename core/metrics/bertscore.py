@@ -9,11 +9,12 @@ import csv
 import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -32,6 +33,7 @@ from core.transformer import load_transformer, prepare_masks
 from core.types import Score
 
 EMPTY = Score(0.0, 0.0, 0.0)
+Token = TypeVar("Token", bound=Hashable)
 # Where models keep their layers: BERT, RoBERTa, ELECTRA; XLNet; DistilBERT; BART; T5.
 _LAYER_LISTS = ("encoder.layer", "layer", "transformer.layer", "layers", "block")
 # A text, or what was made of one: vectors that are embedded already are the same in whatever company.
@@ -82,9 +84,7 @@ class BertScorer:
     def idf(self, references: Sequence[str]) -> Idf:
         """Token weights, as bert_score computes them: of a token in c of N references, ln((N + 1) / (c + 1))."""
         tokens = self._tokenized([text.strip() for text in references if text.strip()])
-        having = Counter(token for ids in tokens.ids for token in set(ids.tolist()))
-        above = len(tokens.lengths) + 1
-        return Idf({token: math.log(above / (count + 1)) for token, count in having.items()}, math.log(above))
+        return Idf(idf_of([set(ids.tolist()) for ids in tokens.ids]), math.log(len(tokens.lengths) + 1))
 
     def score(self, pairs: Sequence[Pair], idf: Idf | None = None) -> list[Score]:
         """Score each candidate against its best reference (the one with the highest F1).
@@ -226,6 +226,12 @@ class AnchorScorer:
         columns = [self._scorer.match(candidates, reference) for reference in references]
         best = (max(scores, key=lambda score: score.f1) for scores in zip(*columns, strict=True))
         return [EMPTY if vectors is None else next(best) for vectors in embedded]
+
+
+def idf_of(texts: Sequence[AbstractSet[Token]]) -> dict[Token, float]:
+    """How rare each token is that occurs: of one in c of N texts, ln((N + 1) / (c + 1))."""
+    counts = Counter(token for tokens in texts for token in tokens)
+    return {token: math.log((len(texts) + 1) / (count + 1)) for token, count in counts.items()}
 
 
 def _key(reference: Reference) -> str | int:

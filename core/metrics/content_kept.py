@@ -17,12 +17,11 @@ Neither is a measure of truth: with "not" put in, a summary keeps 99 % of its co
 
 import functools
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from core.batching import equal_length_batches
-from core.metrics.bertscore import BertScorer, Reference
+from core.metrics.bertscore import BertScorer, Reference, idf_of
 from core.metrics.panel import Panel, others, tells_the_same
 from core.types import Article
 
@@ -104,16 +103,10 @@ class ContentKept:
         """The idf of each distinct token of a reference."""
         if dataset not in self._idf:
             articles = self._panels[dataset].articles
-            self._idf[dataset] = idf([self._tokens(article.references[0]) for article in articles])
+            self._idf[dataset] = idf_of([self._tokens(article.references[0]) for article in articles])
         known = self._idf[dataset]
         unseen = math.log(len(self._panels[dataset].articles) + 1)
         return {token: known.get(token, unseen) for token in self._tokens(reference)}
-
-
-def idf(texts: Sequence[AbstractSet[str]]) -> dict[str, float]:
-    """How rare each token is: of one in c of N texts, ln((N + 1) / (c + 1)), as BERTScore weighs tokens."""
-    counts = Counter(token for tokens in texts for token in tokens)
-    return {token: math.log((len(texts) + 1) / (count + 1)) for token, count in counts.items()}
 
 
 def _likeness(tokens: AbstractSet[str], weights: Mapping[str, float]) -> float:

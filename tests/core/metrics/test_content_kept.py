@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.metrics.bertscore import BertScorer
+from core.metrics.bertscore import BertScorer, idf_of
 from core.metrics.config import BertScoreConfig, RougeConfig
-from core.metrics.content_kept import ContentKept, idf, kept
+from core.metrics.content_kept import ContentKept, kept
 from core.metrics.panel import draw_panel, others
 from core.metrics.rouge import Rouge
 from core.metrics.standard import StandardMetrics
@@ -123,7 +123,7 @@ def test_the_ends_of_the_scale() -> None:
     assert kept([0.7, 0.2, 0.6]) == pytest.approx(0.5)
     assert kept([0.0, 0.99]) == -1  # not -99
     assert kept([1.0, 1.0]) == kept([0.3, 1.0]) == 0  # texts about anything have it all
-    assert idf([{"the", "cat"}, {"the"}]) == {"the": 0.0, "cat": math.log(1.5)}
+    assert idf_of([{"the", "cat"}, {"the"}]) == {"the": 0.0, "cat": math.log(1.5)}
 
 
 def test_tiny_models_give_it_too(tiny_models: dict[str, Path], articles: list[Article]) -> None:
