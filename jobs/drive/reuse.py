@@ -1,7 +1,7 @@
 """Copy what other runs of the store have of a stage, and divide the rest into parts to compute.
 
 An article gets its copies in the transaction that stores the rest of it, so it still has all summaries of a stage or
-none, whoever dies in between. What may be copied, and the SQL of it: `jobs.store.reuse`.
+none, whoever dies in between. What may be copied, and the SQL of it: `jobs.store.copies`.
 """
 
 import itertools
