@@ -13,7 +13,7 @@ from core.arithmetic import warn_if_rows_depend
 from core.gpu_arithmetic import multiply_exactly
 from core.metrics.bertscore import AnchorScorer
 from core.metrics.standard import StandardMetrics
-from core.plugins.plugin_metric import PluginMetric
+from core.plugins.plugin_metric import Judged, PluginMetric
 from core.summarizers.encoders import FloatArray, load_encoder
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator
@@ -80,7 +80,7 @@ class Sweeper:
         pairs = [(article, text) for article, _, draft in written for text in draft.texts]
         scores = iter(self._metrics.score(pairs, known))
         averaged = [_mean([next(scores) for _ in draft.texts]) for _, _, draft in written]
-        by_plugins = _plugin_scores(written, self._plan.metrics.plugins)
+        by_plugins = _plugin_scores(written, self._plan.metrics.plugins, self._plan.language)
         seconds = (time.perf_counter() - started) / max(len(written), 1)
         return [
             Summary(
@@ -200,24 +200,26 @@ def _extra(draft: Draft) -> Mapping[str, float | str | tuple[str, ...]]:
     return {**draft.extra, "draws": draft.texts} if draft.redraws else draft.extra
 
 
-def _plugin_scores(written: Sequence[Written], metrics: Sequence[PluginMetric]) -> list[dict[str, float]]:
+def _plugin_scores(
+    written: Sequence[Written], metrics: Sequence[PluginMetric], language: str
+) -> list[dict[str, float]]:
     """The values of plugins' metrics for each draft: the means over its texts. Equal texts are scored once.
 
     Raises:
         PluginError: a metric raised, or returned no finite number.
     """
-    pairs = dict.fromkeys((article, text) for article, _, draft in written for text in draft.texts)
-    values = {
-        metric.name: {(a, text): metric.judge(text, a.references, f"article {a.key!r}") for a, text in pairs}
-        for metric in metrics
-    }
-    return [
-        {
-            name: math.fsum(scores[article, text] for text in draft.texts) / len(draft.texts)
-            for name, scores in values.items()
-        }
-        for article, _, draft in written
-    ]
+    by_draft: list[dict[str, float]] = [{} for _ in written]
+    for metric in metrics:
+        known: dict[tuple[Article, str, int | None], float] = {}
+        for values, (article, _, draft) in zip(by_draft, written, strict=True):
+            n = draft.n if "n" in metric.asks else None
+            for text in draft.texts:
+                if (article, text, n) not in known:
+                    subject = f"article {article.key!r}"
+                    judged = Judged(text, article.references, subject, article.text, n, language, article.key)
+                    known[article, text, n] = metric.judge(judged)
+            values[metric.name] = math.fsum(known[article, text, n] for text in draft.texts) / len(draft.texts)
+    return by_draft
 
 
 def _mean(scores: Sequence[Mapping[str, float]]) -> Mapping[str, float]:

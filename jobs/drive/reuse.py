@@ -53,7 +53,9 @@ def find_reusable(
     if not stage_works:
         return None
     lengths = (UNCUT, *plan.lengths)
-    by_article = frozenset(system.signature for system in plan.systems if system.reads_key)
+    judged_by_key = any(metric.reads_key for metric in plan.metrics.plugins)
+    reading_key = [system.signature for system in plan.systems if system.reads_key]
+    by_article = frozenset(plan.signatures if judged_by_key else reading_key)
     stage = StageWork(stage_works, plan.signatures, lengths, plan.summaries_per_article, by_article)
     reusable = run.store.find_reusable(run.id, stage, None)
     own = arithmetic() if reusable else None  # asked only if there is something: it imports torch
