@@ -300,7 +300,7 @@ def test_a_score_of_draws_is_their_mean(store: Store, tiny_models: dict[str, Pat
     assert isinstance(draws, tuple)
     values = [max(len({*text.split()} & words) / len(words) for words in references) for text in draws]
     assert len(set(values)) > 1
-    assert summary.plugin_scores == {"share": pytest.approx(sum(values) / 5)}
+    assert summary.chosen_scores == {"share": pytest.approx(sum(values) / 5)}
 
 
 def test_another_source_of_a_metric_makes_every_system_another(tiny_models: dict[str, Path], tmp_path: Path) -> None:
