@@ -20,7 +20,7 @@ from core.article_id_set import ArticleIds
 from core.models import model_folder
 from core.software import code_as_imported
 from core.sweep_plan import SweepPlan
-from core.workers import EpisodePlan
+from core.worker_factories import EpisodePlan
 from jobs.drive.bundles import require_known_articles, unfinished_bundles
 from jobs.drive.equal_failures import EqualFailures
 from jobs.drive.heartbeat import Heart
