@@ -29,6 +29,8 @@ METRICS: Registry[Callable[[str, Options], Metric]] = Registry(
         "meteor": "core.metrics.meteor:make_meteor",
         "bertscore": "core.metrics.bertscore_metric:make_bertscore",
         "efficiency": "core.metrics.bertscore_metric:make_efficiency",
+        "kept": "core.metrics.kept_metric:make_kept",
+        "kept_words": "core.metrics.kept_metric:make_kept_words",
         **dict.fromkeys(NEED_SOURCE, "core.metrics.surface:make_source_metric"),
         "dialogsum": "core.metrics.rouge_variants:make_dialogsum",
     },
@@ -36,7 +38,9 @@ METRICS: Registry[Callable[[str, Options], Metric]] = Registry(
 )
 # Names that stand in no list, and one that does and is made likewise.
 _PATTERNS = {r"rouge[1-9][0-9]*": "rouge1", r"rougeSU?[0-9]+": "rougeS"}
-NEED_BACKBONE = ("bertscore", "efficiency")
+NEED_BACKBONE = ("bertscore", "efficiency", "kept")
+NEED_OTHERS = ("kept", "kept_words")
+"""Those that compare a summary with references of other documents."""
 
 
 def make_metric(name: str, options: Options | None = None) -> Metric:

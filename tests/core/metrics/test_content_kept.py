@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.metrics.bertscore import BertScorer, idf_of
+from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, RougeConfig
-from core.metrics.content_kept import ContentKept, kept
+from core.metrics.content_kept import ContentKept
+from core.metrics.idf import idf_of
 from core.metrics.panel import draw_panel, others
 from core.metrics.rouge import Rouge
 from core.metrics.standard import StandardMetrics
+from core.metrics.words_kept import kept
 from core.models import ModelRef, parse_model, resolve_model
 from core.sweep_plan import MetricsConfig
 from core.types import Article
