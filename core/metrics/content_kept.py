@@ -36,13 +36,22 @@ class ContentKept(WordsKept):
         super().__init__(panels, tokens)
         self._scorer = scorer
         self._embedded: dict[str, Reference] = {}
+        self._first = {panel.dataset: {article.references[0] for article in panel.articles} for panel in panels}
 
     def against(self, articles: Iterable[Article]) -> dict[Article, tuple[Reference, ...]]:
-        """For each article that has others: its first reference, as text, then those of the others, embedded."""
+        """For each article that has others: its first reference, then those of the others, embedded.
+
+        The first is embedded where the panel has it, since it is another's then, too; else it is the text.
+        """
         drawn = {article: found for article in dict.fromkeys(articles) if (found := self._others(article))}
-        self._embed(other.references[0] for found in drawn.values() for other in found)
+        own = [article.references[0] for article in drawn if article.references[0] in self._first[article.dataset]]
+        self._embed([*own, *(other.references[0] for found in drawn.values() for other in found)])
+        known = {text: self._embedded[text] for text in own}
         return {
-            article: (article.references[0], *(self._embedded[other.references[0]] for other in found))
+            article: (
+                known.get(article.references[0], article.references[0]),
+                *(self._embedded[other.references[0]] for other in found),
+            )
             for article, found in drawn.items()
         }
 

@@ -46,7 +46,7 @@ class WordsKept:
         """`kept_words` of a summary of an article that has others."""
         tokens = self._tokens(summary)
         own_first = (article, *self._others(article))
-        return kept([_recall(tokens, self._weighed(article.dataset, one.references[0])) for one in own_first])
+        return kept([self._weighed(article.dataset, one.references[0]).recall(tokens) for one in own_first])
 
     def nearest_reference(self, article: Article) -> str:
         """That of the other article which is most like this one's text, by the cosine of their tokens' idf.
@@ -58,7 +58,7 @@ class WordsKept:
         tokens = self._tokens(article.text)
 
         def unlikeness(other: Article) -> float:
-            return -_likeness(tokens, self._weighed(article.dataset, other.references[0]))
+            return -self._weighed(article.dataset, other.references[0]).likeness(tokens)
 
         # Whether one tells the same takes longer to find out than how like it is, so the likest are asked first.
         likest_first = [] if panel is None else sorted(panel.articles, key=unlikeness)
@@ -68,24 +68,32 @@ class WordsKept:
         panel = self._panels.get(article.dataset)
         return () if panel is None else others(article, panel)
 
-    def _weigh(self, dataset: str, reference: str) -> Mapping[str, float]:
-        """The idf of each distinct token of a reference."""
+    def _weigh(self, dataset: str, reference: str) -> "_Weighed":
         if dataset not in self._idf:
             articles = self._panels[dataset].articles
             self._idf[dataset] = idf_of([self._tokens(article.references[0]) for article in articles])
         known = self._idf[dataset]
         unseen = math.log(len(self._panels[dataset].articles) + 1)
-        return {token: known.get(token, unseen) for token in self._tokens(reference)}
+        return _Weighed({token: known.get(token, unseen) for token in self._tokens(reference)})
 
 
-def _likeness(tokens: AbstractSet[str], weights: Mapping[str, float]) -> float:
-    """The cosine with a text that has `tokens`, up to a factor that this text decides alone."""
-    common = math.fsum(weight**2 for token, weight in weights.items() if token in tokens)
-    return common / math.sqrt(math.fsum(weight**2 for weight in weights.values())) if common else 0.0
+class _Weighed:
+    """A reference as the idf of each of its distinct tokens. Many texts are compared with it.
 
+    Sums are exact (fsum): sets have another order in each process, and other sums would depend on it.
+    """
 
-def _recall(tokens: AbstractSet[str], weights: Mapping[str, float]) -> float:
-    """The share of the weights that `tokens` have; 0 where nothing weighs anything."""
-    # fsum: sets have another order in each process, and other sums would depend on it.
-    total = math.fsum(weights.values())
-    return math.fsum(weight for token, weight in weights.items() if token in tokens) / total if total else 0.0
+    def __init__(self, weights: Mapping[str, float]) -> None:
+        self._weights = weights
+        self._sum = math.fsum(weights.values())
+        self._length = math.sqrt(math.fsum(weight**2 for weight in weights.values()))
+
+    def recall(self, tokens: AbstractSet[str]) -> float:
+        """The share of the weights that `tokens` have; 0 where nothing weighs anything."""
+        weights = self._weights
+        return math.fsum([weights[token] for token in tokens if token in weights]) / self._sum if self._sum else 0.0
+
+    def likeness(self, tokens: AbstractSet[str]) -> float:
+        """The cosine with a text that has `tokens`, up to a factor that this text decides alone."""
+        common = math.fsum([weight**2 for token, weight in self._weights.items() if token in tokens])
+        return common / self._length if common else 0.0
