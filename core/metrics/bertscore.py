@@ -8,13 +8,11 @@ summaries. Here nothing is padded when tokens are matched, so many pairs can be 
 import csv
 import functools
 import math
-from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -25,6 +23,7 @@ from core.errors import ModelError
 from core.fast_linear import speed_up_linear_layers
 from core.gpu_arithmetic import put_on
 from core.metrics.config import BertScoreConfig
+from core.metrics.idf import idf_of
 from core.metrics.token_matching import FloatArray, Matching, TokenVectors, begin_matching, precision_and_recall
 from core.models import is_folder, load_unchanged
 from core.token_budget import Batches, encoder_budget
@@ -33,7 +32,6 @@ from core.transformer import load_transformer, prepare_masks
 from core.types import Score
 
 EMPTY = Score(0.0, 0.0, 0.0)
-Token = TypeVar("Token", bound=Hashable)
 # Where models keep their layers: BERT, RoBERTa, ELECTRA; XLNet; DistilBERT; BART; T5.
 _LAYER_LISTS = ("encoder.layer", "layer", "transformer.layer", "layers", "block")
 # A text, or what was made of one: vectors that are embedded already are the same in whatever company.
@@ -226,12 +224,6 @@ class AnchorScorer:
         columns = [self._scorer.match(candidates, reference) for reference in references]
         best = (max(scores, key=lambda score: score.f1) for scores in zip(*columns, strict=True))
         return [EMPTY if vectors is None else next(best) for vectors in embedded]
-
-
-def idf_of(texts: Sequence[AbstractSet[Token]]) -> dict[Token, float]:
-    """How rare each token is that occurs: of one in c of N texts, ln((N + 1) / (c + 1))."""
-    counts = Counter(token for tokens in texts for token in tokens)
-    return {token: math.log((len(texts) + 1) / (count + 1)) for token, count in counts.items()}
 
 
 def _key(reference: Reference) -> str | int:

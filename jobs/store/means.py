@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Float, case, cast, column, delete, func, or_,
 from core.metrics.specs import F1S
 from jobs.store.database import Database, reads
 from jobs.store.engine import insert_new
+from jobs.store.kept import RunKept, kept_of_run, kept_rows
 from jobs.store.tables import Base, ContentKeptRow, RunBestRow, RunMeanRow, RunRow, SmallestNRow, SummaryRow
 
 ROWS_AT_ONCE = 10_000
@@ -123,28 +124,32 @@ class Means(Database):
         return [TokensUsed(*row) for row in connection.execute(query)]
 
 
-def keep_means(store: Database, run_id: str) -> None:
-    """Store what the views read of a run that has ended. A driver that takes the run meanwhile ends this."""
+def keep_means(store: Database, run_id: str) -> RunKept | None:
+    """Store what the views read of a run that has ended. A driver that takes the run meanwhile ends this.
+
+    Returns:
+        What its systems keep of the content; None where nobody knows, or it was stored before.
+    """
     with store.reading() as reader:
         ended = RunRow.state.in_(("done", "failed", "interrupted"))
         query = select(RunRow.driver_epoch).where(RunRow.id == run_id, ended, ~RunRow.means_kept)
         epoch = reader.execute(query).scalar()
         if epoch is None:
-            return
-        with closing(live_pieces(reader, run_id)) as pieces:
+            return None
+        found = kept_of_run(reader, run_id)
+        with closing(live_pieces(reader, run_id, found)) as pieces:
             for piece in pieces:
                 with store.writing() as writer:
                     if not set_kept(writer, run_id, epoch, False):
-                        return
+                        return None
                     insert_new(writer, *piece)
     with store.writing() as writer:
         set_kept(writer, run_id, epoch, True)
+    return found
 
 
-def live_pieces(connection: Connection, run_id: str) -> Generator[Piece, None, None]:
+def live_pieces(connection: Connection, run_id: str, found: RunKept | None) -> Generator[Piece, None, None]:
     """The rows to store for a run, in pieces."""
-    from jobs.store.kept import kept_rows  # and with it NumPy, for which `nws ls` must not wait
-
     for stored_table, live in _LIVE.items():
         names = stored_table.__table__.columns.keys()
         view = table(live, *map(column, names))
@@ -152,7 +157,8 @@ def live_pieces(connection: Connection, run_id: str) -> Generator[Piece, None, N
         with connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE}) as result:
             for rows in result.mappings().partitions():
                 yield stored_table, [dict(row) for row in rows]
-    yield from kept_rows(connection, run_id).items()
+    if found is not None:
+        yield from kept_rows(run_id, found).items()
 
 
 def forget_means(connection: Connection, run_id: str) -> None:

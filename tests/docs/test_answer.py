@@ -50,3 +50,15 @@ def test_no_claim_errs_more_often_than_is_said() -> None:
         if "sigma 1.5" not in row["of"]
     ]
     assert 3 < max(rates) <= 5
+
+
+def test_the_agreement_with_people_is_that_measured() -> None:
+    text = (ROOT / "bench" / "results" / "realsumm.txt").read_text(encoding="utf-8")
+    levels = [re.findall(r"^(\S+_\S+) +(\.\d.*)$", part, re.MULTILINE) for part in text.split("level: mean")[1:]]
+    by_metric: dict[str, list[str]] = defaultdict(list)
+    for metric, numbers in (row for level in levels for row in level[:5]):
+        pearson, _, kendall = re.findall(r"(\.\d+) +(\.\d+ to \.\d+)", numbers)
+        by_metric[metric] += [f"{value} ({interval})" for value, interval in (pearson, kendall)]
+    rows = [f"| `{metric}` | {' | '.join(cells)} |" for metric, cells in by_metric.items()]
+    assert len(rows) == 5
+    assert [row for row in rows if row not in PAGE] == []
