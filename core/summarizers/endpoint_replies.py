@@ -59,7 +59,7 @@ class EndpointAnswer:
         text: on one line.
         extra: what is stored with the summary: `answered_by`, the model as the endpoint calls it in its answer;
             `system_fingerprint`, what it says that runs the model; `finish`, why it ended; `prompt_tokens` and
-            `completion_tokens`, what it has counted. Any may be missing.
+            `completion_tokens`, what it has counted, and `requests`, how many it was sent for it. Any may be missing.
     """
 
     text: str

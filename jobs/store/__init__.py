@@ -11,7 +11,7 @@ from jobs.store.checkpoints import RoundResult as RoundResult
 from jobs.store.checkpoints import UpdateNumbers as UpdateNumbers
 from jobs.store.means import AskedWords as AskedWords
 from jobs.store.means import CurveMeans as CurveMeans
-from jobs.store.means import TokensUsed as TokensUsed
+from jobs.store.means import EndpointUse as EndpointUse
 from jobs.store.progress import ActorShare as ActorShare
 from jobs.store.progress import NewSummary as NewSummary
 from jobs.store.progress import Progress as Progress
