@@ -33,8 +33,8 @@ def run_id(store: Store, run: tuple[str, int], articles: list[Article], summary:
 
 def test_how_well_n_is_kept(store: Store, run_id: str) -> None:
     assert store.asked_words(run_id, ["asked", "once"]) == [
-        AskedWords("asked", 3, 3, pytest.approx(11 / 3), pytest.approx(2 / 3), pytest.approx(1 / 3), pytest.approx(2 / 3)),
-        AskedWords("asked", 5, 3, pytest.approx(6), pytest.approx(1 / 3), pytest.approx(1 / 3), pytest.approx(5 / 3)),
+        AskedWords("asked", 3, 3, *map(pytest.approx, (11 / 3, 2 / 3, 1 / 3, 2 / 3))),
+        AskedWords("asked", 5, 3, *map(pytest.approx, (6, 1 / 3, 1 / 3, 5 / 3))),
     ]
     assert store.asked_words(run_id, ["once", "lead"]) == []
 
@@ -51,5 +51,6 @@ def test_the_sql_of_the_page_says_the_same(store: Store, run_id: str) -> None:
         rows = [(system, n, count, *map(float, means)) for system, n, count, *means in answer.rows]
     found = store.asked_words(run_id, ["asked"])
     assert rows == [
-        (one.system, one.n, one.summaries, *map(pytest.approx, (one.written, one.exactly, one.over, one.off))) for one in found
+        (one.system, one.n, one.summaries, *map(pytest.approx, (one.written, one.exactly, one.over, one.off)))
+        for one in found
     ]
