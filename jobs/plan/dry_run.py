@@ -159,7 +159,7 @@ def print_description(plan: dict[str, Any], console: Console) -> None:
     for generator in plan["generators"].values():
         line("generator", generator)
     for system, requests in plan["requests"].items():
-        line("requests", f"{_counted(requests)} to {system}, less what is copied from other runs")
+        line("requests", f"{system}: {_counted(requests)}; less what is copied from other runs")
     for plugin in plan["plugins"].values():
         line("plugin", plugin)
     for name, file in plan["predictions"].items():

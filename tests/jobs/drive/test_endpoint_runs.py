@@ -16,7 +16,7 @@ from core.errors import EndpointError, RecipeError, RepeatedFailureError
 from core.summarizers import endpoint_requests
 from jobs.drive import driver
 from jobs.drive.run import Outcome
-from jobs.plan.dry_run import describe
+from jobs.plan.dry_run import describe, print_description
 from jobs.plan.pinned import Pinned
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe, parse_recipe
@@ -103,6 +103,16 @@ def test_drafts_and_revisions_are_another_system_whose_requests_are_counted_and_
     assert (used.requests, used.read, used.written) == (18, 1800, 126)
     again = driver.start(store, pinned(tiny_models, **kept), "inline", QUIET, reuse=True)
     assert (again.reused, len(server.asked)) == (6, 24)
+
+
+def test_a_dry_run_says_how_many_requests_there_would_be(server: OpenAiServer, tiny_models: dict[str, Path]) -> None:
+    said = io.StringIO()
+    endpoint = {"best_of": 2, "revise": 1, "adjust": True}
+    print_description(describe(pinned(tiny_models, cut=True, endpoint=endpoint)), Console(file=said, width=500))
+    plain, kept = [line for line in said.getvalue().splitlines() if line.startswith("requests ")]
+    assert plain.split(maxsplit=1)[1] == "openai:tiny|prompt=ad6eb8d0: 6; less what is copied from other runs"
+    assert "|adjust: 12 to 18, after 15 that show which numbers of words to ask for; less" in kept
+    assert server.asked == [], "and it sends none"
 
 
 def test_what_a_model_is_asked_for_is_found_once_and_kept(
