@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core.metrics.surface import coverage
-from core.summarizers.endpoint_replies import USAGE, EndpointAnswer
+from core.summarizers.endpoint_replies import MOST_TOKENS, USAGE, EndpointAnswer
 from core.summarizers.prompt_template import REVISE
 from core.text.words import count_words
 
@@ -28,8 +28,7 @@ def nearest(drafts: Sequence[EndpointAnswer], article: str, n: int) -> EndpointA
 
 def with_costs(chosen: EndpointAnswer, drafts: Sequence[EndpointAnswer], requests: int) -> EndpointAnswer:
     """The chosen draft with what all of them have cost: `requests`, and the tokens of those that were counted."""
-    costs: dict[str, float | str] = {"requests": requests}
-    for name in USAGE:
-        if counts := [int(draft.extra[name]) for draft in drafts if name in draft.extra]:
-            costs[name] = sum(counts)
-    return replace(chosen, extra={**chosen.extra, **costs})
+    own = {name: value for name, value in chosen.extra.items() if name not in USAGE}
+    counts = {name: [int(draft.extra[name]) for draft in drafts if name in draft.extra] for name in USAGE}
+    tokens = {name: sum(each) for name, each in counts.items() if each and sum(each) <= MOST_TOKENS}
+    return replace(chosen, extra={**own, "requests": requests, **tokens})

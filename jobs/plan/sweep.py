@@ -107,17 +107,16 @@ def with_cut(generators: Iterable[Generator | Endpoint], cut: bool) -> list[Gene
     Raises:
         RecipeError: there is to be such a one, and none is kept to n words.
     """
-    writing: dict[str, Generator | Endpoint] = {}
-    for generator in generators:
-        for one in (generator.plain, generator) if cut else (generator,):
-            writing.setdefault(one.signature, one)
-    if cut and all(one.signature == one.plain.signature for one in writing.values()):
+    generators = list(generators)
+    kept = {one.signature for one in generators if one.signature != one.plain.signature}
+    if cut and not kept:
         raise RecipeError(
             "cut: true is for generators that are kept to n words, and there is none: a checkpoint that is asked for "
             "{n} words without exact: false, or an endpoint with best_of, revise or adjust.",
             settings=("systems",),
         )
-    return list(writing.values())
+    both = ((one.plain, one) if cut and one.signature in kept else (one,) for one in generators)
+    return list({one.signature: one for several in both for one in several}.values())
 
 
 def _in_recipe(

@@ -188,6 +188,13 @@ def test_a_draft_that_cannot_be_used_is_counted_and_the_others_are_kept(server: 
     assert (answer.text, answer.extra["requests"], answer.extra["prompt_tokens"]) == ("Snow on Dover", 3, 200)
 
 
+def test_counts_that_no_database_could_sum_are_left_out_of_a_sum_too(server: OpenAiServer) -> None:
+    usage = {"prompt_tokens": 10**9, "completion_tokens": 1}
+    server.scripted[""] = Reply(200, {**completion("Snow fell"), "usage": usage})
+    (answer,) = load(server, best_of=2)([TEXT], [0], [2])
+    assert (answer.extra["completion_tokens"], "prompt_tokens" in answer.extra) == (2, False)
+
+
 def test_a_model_is_told_how_many_words_it_has_written_until_they_are_n(server: OpenAiServer) -> None:
     loaded = load(server, revise=3)
     server.script.extend(Reply(200, completion(text)) for text in ("Snow fell on Dover", "Snow", "Snow fell", "No"))
