@@ -29,8 +29,9 @@ from jobs.report.policies.numbers import (
     score_columns,
 )
 from jobs.report.policies.printed_tables import print_policies
+from jobs.report.sweep.asked import Asked, asked_json, print_asked, read_asked
 from jobs.report.sweep.numbers import analyse, curve_columns, metrics_read, report_json
-from jobs.report.sweep.printed_tables import print_asked, print_tables
+from jobs.report.sweep.printed_tables import print_tables
 from jobs.store import CurveRow, RunInfo, Store
 from jobs.terminal.busy import busy
 from jobs.terminal.columns import ColumnSpec
@@ -65,13 +66,19 @@ class _Part:
 
 
 def write_sweep_report(
-    run: RunInfo, points: Points, out_dir: Path, console: Console, metric: Metric = "bertscore_f1", where: str = ""
+    run: RunInfo,
+    points: Points,
+    out_dir: Path,
+    console: Console,
+    metric: Metric = "bertscore_f1",
+    where: str = "",
+    asked: Asked | None = None,
 ) -> ReportFiles:
     """Print a run's tables to `console`, and write `report.json`, and `curves` as CSV, LaTeX, PNG and SVG.
 
     So is `kept` of a run that was scored by content kept. `out_dir` is made where it does not exist; files of an
     earlier report in it are replaced. `where` is what the commands that are named need to find the run, such as
-    ` --store URL`.
+    ` --store URL`. `asked` is what its generators were asked for.
 
     Raises:
         StoreError: the run has no summaries yet, or the points are not those of one run.
@@ -82,8 +89,9 @@ def write_sweep_report(
     curves = _Part("curves", curve_columns(numbers), numbers.scores, partial(draw_sweep, numbers), means_latex(numbers))
     kept = _Part("kept", share_columns(run), share_rows(numbers), partial(draw_kept, numbers), kept_latex(numbers))
     parts = [*[kept] * bool(numbers.kept.of_systems), *[curves] * bool(numbers.scores)]
-    files = _write(report_json(numbers), parts, out_dir)
+    files = _write(report_json(numbers) | asked_json(asked or Asked()), parts, out_dir)
     print_tables(numbers, console, where)
+    print_asked(asked or Asked(), console)
     return _warned(files, console)
 
 
@@ -165,9 +173,8 @@ def _report_sweep(
 ) -> ReportFiles:
     with busy("Reading summaries"):
         points = store.points(run.id, metrics_read(metric, run))
-    files = write_sweep_report(run, points, out_dir, console, metric, where)
-    print_asked(store, run, console)
-    return files
+        asked = read_asked(store, run)
+    return write_sweep_report(run, points, out_dir, console, metric, where, asked)
 
 
 def _report_policies(
