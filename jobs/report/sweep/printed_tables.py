@@ -21,6 +21,7 @@ from jobs.terminal.caution import NOT_EQUAL
 from jobs.terminal.columns import Column, ColumnSpec, print_table
 from jobs.terminal.metrics import metric_name
 from jobs.terminal.numerals import counted, decimals, interval_text, percent, signed
+from jobs.terminal.system_names import SystemNames
 from jobs.terminal.table_style import NAME_WIDTH, names_column, print_line, print_title, role, system_name
 
 _NEARLY_ONE = 0.5
@@ -74,7 +75,7 @@ def _print_curves(dataset: str, numbers: Numbers, console: Console) -> None:
             for at in by_system.values()
         ]
         columns.append(Column(f"{n:>{width}}", cells, width + 1, "left"))
-    names = [system_name(system, numbers.kinds[system]) for system in by_system]
+    names = [system_name(numbers.names[system], numbers.kinds[system]) for system in by_system]
     print_table(Column("n", names, NAME_WIDTH, "left"), columns, console, gap=0)
     unit = f"in {stretched}" if stretched else "in the unit of the mean"
     print_line(console, f"* highest at that n    ± half of the 95 % interval, {unit}", style="dim")
@@ -109,7 +110,7 @@ def _print_best_n(dataset: str, numbers: Numbers, console: Console) -> None:
     print_title(console, f"{dataset}: the best n")
     print_line(console, "Of each article (median, most frequent), by mean, and by gain over random", style="dim")
     columns = [column.column(systems) for column in _best_columns(numbers.places)]
-    names = [system_name(number.system, number.kind) for number in systems]
+    names = [system_name(numbers.names[number.system], number.kind) for number in systems]
     print_table(Column("system", names, NAME_WIDTH, "left"), columns, console)
 
 
@@ -144,12 +145,12 @@ def _print_vs_lead(dataset: str, numbers: Numbers, console: Console, where: str)
     by_system = numbers.vs_lead_of(dataset)
     if not by_system:
         return
-    print_title(console, f"{dataset}: vs. {LEAD} at equal n")
+    print_title(console, f"{dataset}: vs. {numbers.names[LEAD]} at equal n")
     columns = []
     for metric in numbers.vs_lead:
         cells = [_verdicts(by_metric.get(metric)) for by_metric in by_system.values()]
         columns.append(Column(metric_name(metric), cells, _VERDICT_WIDTH, "left"))
-    names = [system_name(system, "system") for system in by_system]
+    names = [system_name(numbers.names[system], "system") for system in by_system]
     print_table(Column("system", names, NAME_WIDTH - 1, "left"), columns, console)
     key = (
         "–: no difference shown. Sign-flip test, corrected over the n (Holm): 5 % error in each column of each system."
@@ -168,7 +169,7 @@ def _print_other_lengths(dataset: str, numbers: Numbers, console: Console) -> No
         Column(str(n), [Text(f"{words[n]:.1f}" if n in words else "–") for words in by_system.values()])
         for n in lengths
     ]
-    names = [system_name(system, numbers.kinds[system]) for system in by_system]
+    names = [system_name(numbers.names[system], numbers.kinds[system]) for system in by_system]
     print_table(Column("n", names, NAME_WIDTH, "left"), columns, console)
     print_line(console, NOT_EQUAL, style="yellow")
 
@@ -189,7 +190,8 @@ def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
         apart = [score for score in at.values() if not score.comparable]
         if apart:
             fewest = min(apart, key=lambda score: score.articles / score.of_articles)
-            yield f"{system} has {fewest.articles} of {counted(fewest.of_articles, 'article')} at n = {fewest.n}."
+            articles = f"{fewest.articles} of {counted(fewest.of_articles, 'article')}"
+            yield f"{numbers.names[system]} has {articles} at n = {fewest.n}."
     left_out = max((point.of_articles - point.articles for point in points if point.comparable), default=0)
     if left_out:
         articles = counted(left_out, "article")
@@ -202,7 +204,8 @@ def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
         yield short_note(dataset, numbers.short)
     same = [pair for pair in numbers.same_texts if pair.dataset == dataset and pair.share >= _NEARLY_ONE]
     for pair in same[:_MOST_PAIRS]:
-        yield f"{pair.a} and {pair.b} wrote the same text in {pair.share:.0%} of summaries."
+        a, b = numbers.names[pair.a], numbers.names[pair.b]
+        yield f"{a} and {b} wrote the same text in {pair.share:.0%} of summaries."
     if len(same) > _MOST_PAIRS:
         pairs = counted(len(same) - _MOST_PAIRS, "more pair")
         yield f"{pairs} wrote the same text in at least half of the summaries (report.json)."
@@ -223,11 +226,11 @@ def _print_uncut(dataset: str, uncut: list[Uncut], numbers: Numbers, console: Co
             shown=lambda uncut: interval_text(uncut.score, places),
         ),
     )
-    names = [Text(score.system + role(score.kind)) for score in uncut]
+    names = [Text(numbers.names[score.system] + role(score.kind)) for score in uncut]
     print_table(names_column("system", names), [column.column(uncut) for column in columns], console)
 
 
-def print_asked(store: Store, run: RunInfo, console: Console) -> None:
+def print_asked(store: Store, run: RunInfo, names: SystemNames, console: Console) -> None:
     """Print how well a run's generators keep to the number of words asked for, and what tokens endpoints count.
 
     Prints nothing if none was asked for n words and none counts tokens.
@@ -237,21 +240,21 @@ def print_asked(store: Store, run: RunInfo, console: Console) -> None:
         return
     if words := store.asked_words(run.id, systems):
         print_title(console, "Words written, where n words were asked for")
-        _print_words_written(words, console)
+        _print_words_written(words, names, console)
         cells = "In a cell: mean words, share of exactly n, share of more than n. All before a summary is cut to n."
         print_line(console, cells, "dim")
     if tokens := store.tokens_used(run.id, systems):
         print_title(console, "Tokens of 1,000 articles, at all n together")
-        for line in _costs(tokens, run.recipe.get("endpoint") or {}):
+        for line in _costs(tokens, names, run.recipe.get("endpoint") or {}):
             print_line(console, line)
 
 
-def _print_words_written(words: Sequence[AskedWords], console: Console) -> None:
+def _print_words_written(words: Sequence[AskedWords], names: SystemNames, console: Console) -> None:
     at = {(row.system, row.n): row for row in words}
     systems, lengths = sorted({row.system for row in words}), sorted({row.n for row in words})
-    names = names_column("n", [system_name(system, "system") for system in systems])
+    column = names_column("n", [system_name(names[system], "system") for system in systems])
     columns = [Column(str(n), [_written_cell(at.get((system, n))) for system in systems]) for n in lengths]
-    print_table(names, columns, console)
+    print_table(column, columns, console)
 
 
 def _written_cell(words: AskedWords | None) -> Text:
@@ -260,11 +263,11 @@ def _written_cell(words: AskedWords | None) -> Text:
     return Text(f"{words.written:.1f}\n{percent(words.exactly)}\n{percent(words.over)}")
 
 
-def _costs(used: Sequence[TokensUsed], endpoint: Mapping[str, Any]) -> Iterator[str]:
+def _costs(used: Sequence[TokensUsed], names: SystemNames, endpoint: Mapping[str, Any]) -> Iterator[str]:
     input_price, output_price = endpoint.get("input_price"), endpoint.get("output_price")
     for usage in used:
         read, written = (1000 * tokens / usage.articles for tokens in (usage.read, usage.written))
-        line = f"{usage.system}: {read:,.0f} read, {written:,.0f} written"
+        line = f"{names[usage.system]}: {read:,.0f} read, {written:,.0f} written"
         if input_price is not None and output_price is not None:
             cost = (read * input_price + written * output_price) / 1e6
             line += f"; cost {cost:,.2f} at {input_price:g} and {output_price:g} for a million tokens"

@@ -6,6 +6,7 @@ from run_infos import run_info
 
 from jobs.report.sweep.printed_tables import print_asked
 from jobs.store import AskedWords, TokensUsed
+from jobs.terminal.system_names import system_names
 
 NAMES = {"instruct|prompt=1f0c3a77": "…", "openai:tiny|prompt=1f0c3a77": "…"}
 
@@ -28,7 +29,7 @@ class Told:
 def printed(**changes: Any) -> str:
     file = io.StringIO()
     run = run_info(**{"revisions": {"generators": NAMES}, **changes})
-    print_asked(Told(), run, Console(file=file, width=80))
+    print_asked(Told(), run, system_names(NAMES), Console(file=file, width=80))
     return file.getvalue()
 
 
@@ -36,17 +37,17 @@ def test_how_well_generators_keep_to_n() -> None:
     lines = [line.split() for line in printed().splitlines()]
     assert lines[2:9] == [
         ["n", "7", "9"],
-        ["instruct|", "6.8", "–"],
-        ["prompt=1f0c3a77", "52%"],
+        ["instruct", "6.8", "–"],
+        ["52%"],
         ["12%"],
-        ["openai:tiny|", "7.0", "11.3"],
-        ["prompt=1f0c3a77", "100%", "10%"],
+        ["openai:tiny", "7.0", "11.3"],
+        ["100%", "10%"],
         ["0%", "90%"],
     ]
 
 
 def test_tokens_cost_something_where_the_recipe_says_what() -> None:
-    told = "openai:tiny|prompt=1f0c3a77: 2,000,000 read, 15,000 written"
+    told = "openai:tiny: 2,000,000 read, 15,000 written"
     assert f"{told}\n" in printed()
     priced = printed(recipe={"endpoint": {"input_price": 0.15, "output_price": 0.6}})
     assert f"{told}; cost 0.31 at 0.15 and 0.6 for a million tokens" in " ".join(priced.split())
