@@ -66,6 +66,11 @@ KNOWN_MODELS = {
 }
 
 
+SMOLLM2_MODEL = ModelRef("smollm2", SMOLLM2, SMOLLM2_VERSION)
+LANGUAGE_MODELS = KNOWN_MODELS | {SMOLLM2_MODEL.name: SMOLLM2_MODEL}
+"""Those known by name where a causal language model is asked for."""
+
+
 def parse_model(text: str, known: Mapping[str, ModelRef] = KNOWN_MODELS) -> ModelRef:
     """The model that a recipe or flag names: a name in `known`, a local folder, or a Hub id (`org/name[@revision]`)."""
     if text in known:

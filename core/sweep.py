@@ -13,7 +13,7 @@ from core.arithmetic import warn_if_rows_depend
 from core.gpu_arithmetic import multiply_exactly
 from core.metrics.bertscore import AnchorScorer
 from core.metrics.standard import StandardMetrics
-from core.plugins.plugin_metric import PluginMetric
+from core.plugins.plugin_metric import Judged, PluginMetric
 from core.summarizers.encoders import FloatArray, load_encoder
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator
@@ -33,6 +33,7 @@ from core.text.words import count_words
 from core.types import Article, Score, SegmentedArticle, Summary
 
 if TYPE_CHECKING:
+    from core.metrics.model_metric import ModelScorer
     from core.summarizers.endpoint_replies import EndpointAnswer
     from core.summarizers.endpoint_requests import LoadedEndpoint
     from core.summarizers.generation import Generated, LoadedGenerator
@@ -56,12 +57,14 @@ class Sweeper:
         self._encoders: dict[str, BeginEncode] = {encoder.name: encoder.begin for encoder in self._loaded}
         self._generate = None if plan.generator is None else _load_generator(plan, plan.generator, device)
         self._metrics = StandardMetrics(plan.metrics, device, plan.panels)
+        self._by_models = {metric.name: metric.load(device) for metric in plan.metrics.by_models}
 
     @property
     def tokens(self) -> int:
         """How many tokens the models have read and written, without padding."""
         generated = 0 if self._generate is None else self._generate.tokens
-        return sum(encoder.tokens for encoder in self._loaded) + generated + self._metrics.tokens
+        measured = sum(scorer.tokens for scorer in self._by_models.values())
+        return sum(encoder.tokens for encoder in self._loaded) + generated + self._metrics.tokens + measured
 
     def __call__(self, bundle: Sequence[SegmentedArticle]) -> list[Summary]:
         """Summaries of every article by every system at every length, by article, then system, then n.
@@ -80,14 +83,17 @@ class Sweeper:
         pairs = [(article, text) for article, _, draft in written for text in draft.texts]
         scores = iter(self._metrics.score(pairs, known))
         averaged = [_mean([next(scores) for _ in draft.texts]) for _, _, draft in written]
-        by_plugins = _plugin_scores(written, self._plan.metrics.plugins)
+        by_models = _model_scores(written, self._by_models)
+        by_plugins = _plugin_scores(written, self._plan.metrics.plugins, self._plan.language)
         seconds = (time.perf_counter() - started) / max(len(written), 1)
         return [
             Summary(
                 *(article.id, system, draft.n, draft.text, count_words(draft.text), seconds, score, _extra(draft)),
-                plugin_scores=others,
+                chosen_scores=chosen | own,
             )
-            for (article, system, draft), score, others in zip(written, averaged, by_plugins, strict=True)
+            for (article, system, draft), score, chosen, own in zip(
+                written, averaged, by_models, by_plugins, strict=True
+            )
         ]
 
 
@@ -200,24 +206,39 @@ def _extra(draft: Draft) -> Mapping[str, float | str | tuple[str, ...]]:
     return {**draft.extra, "draws": draft.texts} if draft.redraws else draft.extra
 
 
-def _plugin_scores(written: Sequence[Written], metrics: Sequence[PluginMetric]) -> list[dict[str, float]]:
+def _model_scores(written: Sequence[Written], scorers: "Mapping[str, ModelScorer]") -> list[dict[str, float]]:
+    """The values of each draft by metrics of models: the means over its texts. Equal texts are read once."""
+    pairs = list(dict.fromkeys((article.text, text) for article, _, draft in written for text in draft.texts))
+    values = {name: dict(zip(pairs, scorer.score(pairs), strict=True)) for name, scorer in scorers.items()}
+    return [
+        {
+            name: math.fsum(scores[article.text, text] for text in draft.texts) / len(draft.texts)
+            for name, scores in values.items()
+        }
+        for article, _, draft in written
+    ]
+
+
+def _plugin_scores(
+    written: Sequence[Written], metrics: Sequence[PluginMetric], language: str
+) -> list[dict[str, float]]:
     """The values of plugins' metrics for each draft: the means over its texts. Equal texts are scored once.
 
     Raises:
         PluginError: a metric raised, or returned no finite number.
     """
-    pairs = dict.fromkeys((article, text) for article, _, draft in written for text in draft.texts)
-    values = {
-        metric.name: {(a, text): metric.judge(text, a.references, f"article {a.key!r}") for a, text in pairs}
-        for metric in metrics
-    }
-    return [
-        {
-            name: math.fsum(scores[article, text] for text in draft.texts) / len(draft.texts)
-            for name, scores in values.items()
-        }
-        for article, _, draft in written
-    ]
+    by_draft: list[dict[str, float]] = [{} for _ in written]
+    for metric in metrics:
+        known: dict[tuple[Article, str, int | None], float] = {}
+        for values, (article, _, draft) in zip(by_draft, written, strict=True):
+            n = draft.n if "n" in metric.asks else None
+            for text in draft.texts:
+                if (article, text, n) not in known:
+                    subject = f"article {article.key!r}"
+                    judged = Judged(text, article.references, subject, article.text, n, language, article.key)
+                    known[article, text, n] = metric.judge(judged)
+            values[metric.name] = math.fsum(known[article, text, n] for text in draft.texts) / len(draft.texts)
+    return by_draft
 
 
 def _mean(scores: Sequence[Mapping[str, float]]) -> Mapping[str, float]:

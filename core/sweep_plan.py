@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.panel import KEPT_SIGNATURE, Panel
@@ -15,16 +16,20 @@ from core.summarizers.systems import Document, Draft, System
 from core.text.language import Language
 from core.types import SystemKind
 
+if TYPE_CHECKING:  # torch takes long
+    from core.metrics.model_metric import ModelMetric
+
 NO_SEGMENTS = ""
 """The pipeline of a plan whose systems read neither sentences nor chunks."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricsConfig:
-    """Options of the standard metrics, and the metrics of plugins."""
+    """Options of the standard metrics, metrics of models that the recipe names, and those of plugins."""
 
     bertscore: BertScoreConfig
     rouge: RougeConfig
+    by_models: tuple["ModelMetric", ...] = ()
     plugins: tuple[PluginMetric, ...] = ()
 
     @property
@@ -37,6 +42,7 @@ class MetricsConfig:
             **{metric.name: metric.signature for metric in SOURCE_METRICS},
             "kept": f"kept|{KEPT_SIGNATURE}|R:recall of bertscore",
             "kept_words": f"kept_words|{KEPT_SIGNATURE}|R:recall of distinct tokens by idf",
+            **{metric.name: metric.signature for metric in self.by_models},
             **{metric.name: metric.signature for metric in self.plugins},
         }
 
@@ -96,7 +102,8 @@ class SweepPlan:
     def models(self) -> tuple[ModelRef, ...]:
         """Every model that a worker loads."""
         generated = () if self.generator is None else self.generator.models
-        return (*self.encoders, *generated, self.metrics.bertscore.model)
+        measuring = (metric.model for metric in self.metrics.by_models)
+        return (*self.encoders, *generated, self.metrics.bertscore.model, *measuring)
 
     @property
     def to_segment(self) -> "SweepPlan":

@@ -8,9 +8,11 @@ from collections.abc import Callable
 
 from core.metrics.config import Options
 from core.metrics.metric import Metric
+from core.metrics.specs import BY_MODEL
 from core.registry import Registry
 
-NEED_SOURCE = ("density", "coverage")
+_OF_SOURCE = ("density", "coverage")
+NEED_SOURCE = (*_OF_SOURCE, "faithfulness")
 """Those that compare a summary with its article."""
 
 # Each is given the name that was asked for, and the options.
@@ -29,7 +31,8 @@ METRICS: Registry[Callable[[str, Options], Metric]] = Registry(
         "meteor": "core.metrics.meteor:make_meteor",
         "bertscore": "core.metrics.bertscore_metric:make_bertscore",
         "efficiency": "core.metrics.bertscore_metric:make_efficiency",
-        **dict.fromkeys(NEED_SOURCE, "core.metrics.surface:make_source_metric"),
+        **dict.fromkeys(_OF_SOURCE, "core.metrics.surface:make_source_metric"),
+        **dict.fromkeys(BY_MODEL, "core.metrics.model_metric:make_model_metric"),
         "dialogsum": "core.metrics.rouge_variants:make_dialogsum",
     },
     besides=", besides rougeN for any N, and rougeSN and rougeSUN for any gap N",
@@ -37,6 +40,8 @@ METRICS: Registry[Callable[[str, Options], Metric]] = Registry(
 # Names that stand in no list, and one that does and is made likewise.
 _PATTERNS = {r"rouge[1-9][0-9]*": "rouge1", r"rougeSU?[0-9]+": "rougeS"}
 NEED_BACKBONE = ("bertscore", "efficiency")
+NEED_MODEL = BY_MODEL
+"""Those that have no model unless the options name one."""
 
 
 def make_metric(name: str, options: Options | None = None) -> Metric:

@@ -158,3 +158,15 @@ def unsegmented(article: Article) -> SegmentedArticle:
     if not words:
         raise _empty(article)
     return SegmentedArticle(article, words, (), ())
+
+
+def sentences_of(text: str, pipeline: str) -> list[str]:
+    """The sentences of a text that need not be an article, with single spaces; none of a text without words.
+
+    Raises:
+        SegmentationError: the pipeline is not installed.
+        TokenizerError: Kiwi is needed and not installed.
+    """
+    spans = word_spans(text)
+    ranges = _load(pipeline)(text).sentences
+    return [" ".join(text[spans[start][0] : spans[end - 1][1]].split()) for start, end in ranges]

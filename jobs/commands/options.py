@@ -131,6 +131,14 @@ class SweepOptions:
         "Layer of that backbone; default: the recipe's, or with --bertscore-model the one tuned for it.",
         min=1,
     )
+    fluency_model: str | None = _metrics(
+        "--fluency-model NAME",
+        "Store the fluency of every summary under this causal language model: smollm2, a folder, or a Hub id.",
+    )
+    faithfulness_model: str | None = _metrics(
+        "--faithfulness-model NAME",
+        "Store how well the article supports every summary, as this NLI model says: a folder, or a Hub id.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import RecipeError
 from core.metrics.config import BertScoreConfig, RougeConfig, tuned_layer
+from core.metrics.specs import BY_MODEL
 from core.models import ModelRef, is_folder, parse_model, resolve_model
 from core.software import library_versions
 from core.summarizers.random_controls import DRAWS
@@ -25,6 +26,7 @@ from jobs.store import RunSpec, Stage
 
 if TYPE_CHECKING:  # a sweep must not wait for torch
     from core.learning.training_config import TrainingConfig
+    from core.metrics.model_metric import ModelMetric
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +190,7 @@ class PinnedSetting:
             "pipeline": self.pipeline,
             "bertscore": recipe.bertscore.model_copy(update=backbone),
             "rouge": recipe.rouge.model_copy(update={"tokenizer": rouge.tokenizer}),
+            **{f"{metric.name}_model": pinned_text(metric.model) for metric in self.metrics.by_models},
         }
 
 
@@ -219,9 +222,18 @@ def pin_setting(recipe: RunRecipe, corpora: tuple[Corpus, ...] | None = None) ->
         raise RecipeError(
             "rouge_score's tokenizer deletes Korean text: leave rouge.tokenizer at auto, or name another."
         )
-    metrics = MetricsConfig(bertscore, RougeConfig(rouge.stemmer, tokenizer))
+    metrics = MetricsConfig(bertscore, RougeConfig(rouge.stemmer, tokenizer), _by_models(recipe, language))
     pipeline = resolve_pipeline(recipe.pipeline, language)
     return PinnedSetting(language, pipeline, metrics, corpora, tuple(language_data(pipeline, tokenizer).items()))
+
+
+def _by_models(recipe: RunRecipe, language: Language) -> tuple["ModelMetric", ...]:
+    models = {name: getattr(recipe, f"{name}_model") for name in BY_MODEL}
+    if not any(models.values()):
+        return ()
+    from core.metrics.model_metric import resolve_model_metric  # and with it torch
+
+    return tuple(resolve_model_metric(name, model, language) for name, model in models.items() if model)
 
 
 def pin_bertscore(recipe: RunRecipe) -> BertScoreConfig:

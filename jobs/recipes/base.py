@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from core.errors import ModelError
-from core.models import parse_model
+from core.models import LANGUAGE_MODELS, parse_model
 from core.plugins.load import PluginSpec
 from core.precision import Precision
 from core.summarizers.predictions import PredictionsSpec
@@ -44,6 +44,14 @@ def _that_names_a_model(text: str) -> str:
 
 ModelText = Annotated[str, AfterValidator(_that_names_a_model)]
 """A known name of a model, a folder, or a Hub id."""
+
+
+def _that_names_a_language_model(text: str) -> str:
+    return text if text in LANGUAGE_MODELS else _that_names_a_model(text)
+
+
+LanguageModelText = Annotated[str, AfterValidator(_that_names_a_language_model)]
+"""The same of a causal language model."""
 
 
 class Strict(BaseModel):
@@ -95,6 +103,8 @@ class RunRecipe(Strict):
             blank); for Korean ones always Kiwi.
         n: the summary lengths, in words.
         bertscore, rouge: the metrics' options.
+        fluency_model: a causal language model, whose fluency is then stored with every summary (docs/metrics.md).
+        faithfulness_model: an NLI model, whose faithfulness is.
         seed: of the random control, of sampling and of tests.
         precision: what encoders and the BERTScore backbone compute in: `float32`, which is exact, `tf32`, `float16` or
             `bfloat16`. Less than float32 is faster on a GPU, gives other numbers, and is part of the metrics'
@@ -137,6 +147,8 @@ class RunRecipe(Strict):
     stuck_after: Annotated[float, Field(gt=0)] = 600
     stop_after_equal_failures: PositiveInt | None = 50
     # Left out where there are none, so that such recipes keep the hash that they had before there were these fields.
+    fluency_model: Annotated[LanguageModelText | None, Field(exclude_if=lambda model: model is None)] = None
+    faithfulness_model: Annotated[ModelText | None, Field(exclude_if=lambda model: model is None)] = None
     plugins: Annotated[tuple[PluginSpec, ...], Field(exclude_if=lambda plugins: not plugins)] = ()
     predictions: Annotated[tuple[PredictionsSpec, ...], Field(exclude_if=lambda files: not files)] = ()
     labels: Annotated[dict[str, str], AfterValidator(_told_apart), Field(exclude_if=lambda labels: not labels)] = {}

@@ -264,7 +264,7 @@ def _written_json(written: ShownSummary) -> dict[str, Any]:
             "words": summary.words,
             "text": summary.text,
         },
-        "scores": {**summary.scores, **summary.plugin_scores},
+        "scores": {**summary.scores, **summary.chosen_scores},
         "extra": dict(summary.extra),
         "positions": list(written.positions),
     }

@@ -143,7 +143,7 @@ def _print_written(written: ShownSummary, names: SystemNames, console: Console) 
         name.append(f"  {summary.words} words", style="not bold dim")
     console.print(name)
     scores = "  ".join(f"{spec.label} {decimals(summary.scores[spec.column])}" for spec in SPECS if spec.has_parts)
-    scores += "".join(f"  {name} {decimals(value)}" for name, value in summary.plugin_scores.items())
+    scores += "".join(f"  {name} {decimals(value)}" for name, value in summary.chosen_scores.items())
     _print_indented(Text(scores), console)
     draws = summary.extra.get("draws")
     if draws is not None:
