@@ -28,13 +28,14 @@ def draw_kept(numbers: Numbers) -> tuple[Figure, str | None]:
     by_dataset = {dataset: kept_series(kept, dataset) for dataset in kept.datasets}
     kinds = kept_kinds(kept)
     looks = system_looks(kinds)
-    roles = {name: role(kind) if name != WHOLE else "" for name, kind in kinds.items()}
-    width, height = label_size([name + suffix for name, suffix in roles.items()])
+    ends = {name: kept.names[name] + (role(kind) if name != WHOLE else "") for name, kind in kinds.items()}
+    width, height = label_size(ends.values())
     run = numbers.run
     footer = (
         f"content kept: {spaced_signature(metric_signature(run, KEPT))}",
         "0 %: a text about something else; 100 %: the whole reference. It does not see what is true",
         f"{how_intervals_are_drawn(map(len, by_dataset.values()))}: 95 % intervals over articles",
+        *kept.names.shared,
         f"run {run.id}, {run.state}, seed {run.seed}, {counted(run.articles_done, 'article')}, {run.failures} failed",
         f"code {run.code_version}",
     )
@@ -49,7 +50,7 @@ def draw_kept(numbers: Numbers) -> tuple[Figure, str | None]:
         figure, panels = make_figure(frame)
         labels = []
         for panel, (dataset, lines) in zip(panels[0], by_dataset.items(), strict=True):
-            labels.append((panel, draw_lines(panel, lines, looks, roles)))
+            labels.append((panel, draw_lines(panel, lines, looks, ends)))
             _finish(
                 panel, f"{dataset} · {basis(kept, dataset)}", sorted({at.x for line in lines for at in line.points})
             )

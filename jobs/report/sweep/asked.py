@@ -10,6 +10,7 @@ from rich.text import Text
 from jobs.store import AskedWords, EndpointUse, RunInfo, Store
 from jobs.terminal.columns import Column, print_table
 from jobs.terminal.numerals import percent
+from jobs.terminal.system_names import FULL_NAMES, SystemNames
 from jobs.terminal.table_style import names_column, print_line, print_title, system_name
 
 
@@ -21,20 +22,22 @@ class Asked:
         words: how well they keep to n.
         use: what those behind endpoints took.
         endpoint: the recipe's part about endpoints, with prices and what was fitted before the run; {} without one.
+        names: what systems are called.
     """
 
     words: Sequence[AskedWords] = ()
     use: Sequence[EndpointUse] = ()
     endpoint: Mapping[str, Any] = field(default_factory=dict)
+    names: SystemNames = FULL_NAMES
 
 
-def read_asked(store: Store, run: RunInfo) -> Asked:
-    """Read it from the summaries of a run."""
+def read_asked(store: Store, run: RunInfo, names: SystemNames = FULL_NAMES) -> Asked:
+    """Read it from the summaries of a run, whose systems have these names."""
     systems = run.revisions.get("generators", {})
     if not systems:
         return Asked()
     endpoint = run.recipe.get("endpoint") or {}
-    return Asked(store.asked_words(run.id, systems), store.endpoint_use(run.id, systems), endpoint)
+    return Asked(store.asked_words(run.id, systems), store.endpoint_use(run.id, systems), endpoint, names)
 
 
 def asked_json(asked: Asked) -> dict[str, Any]:
@@ -50,19 +53,19 @@ def print_asked(asked: Asked, console: Console) -> None:
     """Print both; nothing if no generator was asked for n words and none is behind an endpoint."""
     if asked.words:
         print_title(console, "Words written, where n words were asked for")
-        _print_words(asked.words, console)
+        _print_words(asked.words, asked.names, console)
         cells = "In a cell: mean words, share of exactly n, share of more than n, words off n on average."
         print_line(console, f"{cells} All before a summary is cut to n.", "dim")
     if asked.use:
         print_title(console, "Requests and tokens for 1,000 articles, at all n together")
-        for line in _costs(asked.use, asked.endpoint):
+        for line in _costs(asked):
             print_line(console, line)
 
 
-def _print_words(words: Sequence[AskedWords], console: Console) -> None:
+def _print_words(words: Sequence[AskedWords], called: SystemNames, console: Console) -> None:
     at = {(row.system, row.n): row for row in words}
     systems, lengths = sorted({row.system for row in words}), sorted({row.n for row in words})
-    names = names_column("n", [system_name(system, "system") for system in systems])
+    names = names_column("n", [system_name(called[system], "system") for system in systems])
     columns = [Column(str(n), [_words_cell(at.get((system, n))) for system in systems]) for n in lengths]
     print_table(names, columns, console)
 
@@ -73,10 +76,11 @@ def _words_cell(words: AskedWords | None) -> Text:
     return Text(f"{words.written:.1f}\n{percent(words.exactly)}\n{percent(words.over)}\n±{words.off:.1f}")
 
 
-def _costs(uses: Sequence[EndpointUse], endpoint: Mapping[str, Any]) -> Iterator[str]:
-    for use in uses:
+def _costs(asked: Asked) -> Iterator[str]:
+    endpoint = asked.endpoint
+    for use in asked.use:
         requests, read, written = (1000 * count / use.articles for count in (use.requests, use.read, use.written))
-        line = f"{use.system}: {requests:,.0f} requests, {read:,.0f} tokens read, {written:,.0f} written"
+        line = f"{asked.names[use.system]}: {requests:,.0f} requests, {read:,.0f} tokens read, {written:,.0f} written"
         cost = _cost(use, endpoint)
         if cost is not None:
             prices = f"{endpoint['input_price']:g} and {endpoint['output_price']:g} for a million tokens"

@@ -1,7 +1,7 @@
 """The numbers of a report, computed once: the tables, the plot and the files all read the same `Numbers`."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -33,6 +33,7 @@ from jobs.report.sweep.kept import KeptNumbers, kept_json, kept_numbers
 from jobs.store import RunInfo
 from jobs.terminal.columns import ColumnSpec
 from jobs.terminal.metrics import metrics_of
+from jobs.terminal.system_names import names_of
 
 VS_LEAD: tuple[Metric, ...] = F1S
 """The metrics in which systems are compared with `lead`."""
@@ -120,19 +121,29 @@ def compared_metrics(metric: Metric) -> tuple[Metric, ...]:
     return VS_LEAD if metric in VS_LEAD else (metric, *VS_LEAD)
 
 
-def analyse(run: RunInfo, points: Points | Iterable[Point], metric: Metric = "bertscore_f1") -> Numbers:
+def analyse(
+    run: RunInfo,
+    points: Points | Iterable[Point],
+    metric: Metric = "bertscore_f1",
+    labels: Mapping[str, str] | None = None,
+    others: Sequence[RunInfo] = (),
+) -> Numbers:
     """The numbers of a report.
 
     Args:
         run: what made the numbers.
         points: its summaries, with the scores of `metrics_read`.
         metric: what the report is about.
+        labels: of systems, over those of the recipe.
+        others: further runs whose summaries are among the points.
 
     Raises:
+        RecipeError: a label is of no system, or another system is called so.
         StoreError: the run has no summaries yet, or the points are not those of one run.
     """
     points = Points.of(points)
     require_summaries(run, points)
+    names = names_of((run, *others), points.systems, labels)
     curves, magic = sweep_curves(points, metric), magic_numbers(points, metric)
     pairs = [(system, LEAD) for system, kind in kinds_of(points).items() if kind == "system"]
     return Numbers(
@@ -145,8 +156,9 @@ def analyse(run: RunInfo, points: Points | Iterable[Point], metric: Metric = "be
         vs_lead=compare_by_metric(points, points, pairs, compared_metrics(metric)),
         vs_cut=compare_systems(points, points, cut_pairs(points.systems), metric),
         same_texts=same_texts(points),
-        kept=kept_numbers(points),
+        kept=kept_numbers(points, names),
         short=short_by_length(points),
+        names=names,
     )
 
 

@@ -73,7 +73,7 @@ def _print_curves(dataset: str, numbers: Numbers, console: Console) -> None:
             for at in by_system.values()
         ]
         columns.append(Column(f"{n:>{width}}", cells, width + 1, "left"))
-    names = [system_name(system, numbers.kinds[system]) for system in by_system]
+    names = [system_name(numbers.names[system], numbers.kinds[system]) for system in by_system]
     print_table(Column("n", names, NAME_WIDTH, "left"), columns, console, gap=0)
     unit = f"in {stretched}" if stretched else "in the unit of the mean"
     print_line(console, f"* highest at that n    ± half of the 95 % interval, {unit}", style="dim")
@@ -108,7 +108,7 @@ def _print_best_n(dataset: str, numbers: Numbers, console: Console) -> None:
     print_title(console, f"{dataset}: the best n")
     print_line(console, "Of each article (median, most frequent), by mean, and by gain over random", style="dim")
     columns = [column.column(systems) for column in _best_columns(numbers.places)]
-    names = [system_name(number.system, number.kind) for number in systems]
+    names = [system_name(numbers.names[number.system], number.kind) for number in systems]
     print_table(Column("system", names, NAME_WIDTH, "left"), columns, console)
 
 
@@ -143,12 +143,12 @@ def _print_vs_lead(dataset: str, numbers: Numbers, console: Console, where: str)
     by_system = numbers.vs_lead_of(dataset)
     if not by_system:
         return
-    print_title(console, f"{dataset}: vs. {LEAD} at equal n")
+    print_title(console, f"{dataset}: vs. {numbers.names[LEAD]} at equal n")
     columns = []
     for metric in numbers.vs_lead:
         cells = [_verdicts(by_metric.get(metric)) for by_metric in by_system.values()]
         columns.append(Column(metric_name(metric), cells, _VERDICT_WIDTH, "left"))
-    names = [system_name(system, "system") for system in by_system]
+    names = [system_name(numbers.names[system], "system") for system in by_system]
     print_table(Column("system", names, NAME_WIDTH - 1, "left"), columns, console)
     key = (
         "–: no difference shown. Sign-flip test, corrected over the n (Holm): 5 % error in each column of each system."
@@ -166,7 +166,7 @@ def _print_vs_cut(dataset: str, numbers: Numbers, console: Console) -> None:
     for n in sorted({at.n for comparison in comparisons for at in comparison.lengths}):
         at_n = [next((at for at in one.lengths if at.n == n), None) for one in comparisons]
         columns.append(Column(str(n), [_difference(at, numbers.places) for at in at_n]))
-    names = [system_name(comparison.a, "system") for comparison in comparisons]
+    names = [system_name(numbers.names[comparison.a], "system") for comparison in comparisons]
     print_table(names_column("n", names), columns, console)
     cells = "In a cell: mean difference of an article, and p of the sign-flip test, corrected over the n (Holm)."
     print_line(console, f"{cells} * below 0.05", style="dim")
@@ -190,7 +190,7 @@ def _print_other_lengths(dataset: str, numbers: Numbers, console: Console) -> No
         Column(str(n), [Text(f"{words[n]:.1f}" if n in words else "–") for words in by_system.values()])
         for n in lengths
     ]
-    names = [system_name(system, numbers.kinds[system]) for system in by_system]
+    names = [system_name(numbers.names[system], numbers.kinds[system]) for system in by_system]
     print_table(Column("n", names, NAME_WIDTH, "left"), columns, console)
     print_line(console, NOT_EQUAL, style="yellow")
 
@@ -211,7 +211,8 @@ def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
         apart = [score for score in at.values() if not score.comparable]
         if apart:
             fewest = min(apart, key=lambda score: score.articles / score.of_articles)
-            yield f"{system} has {fewest.articles} of {counted(fewest.of_articles, 'article')} at n = {fewest.n}."
+            articles = f"{fewest.articles} of {counted(fewest.of_articles, 'article')}"
+            yield f"{numbers.names[system]} has {articles} at n = {fewest.n}."
     left_out = max((point.of_articles - point.articles for point in points if point.comparable), default=0)
     if left_out:
         articles = counted(left_out, "article")
@@ -224,7 +225,8 @@ def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
         yield short_note(dataset, numbers.short)
     same = [pair for pair in numbers.same_texts if pair.dataset == dataset and pair.share >= _NEARLY_ONE]
     for pair in same[:_MOST_PAIRS]:
-        yield f"{pair.a} and {pair.b} wrote the same text in {pair.share:.0%} of summaries."
+        a, b = numbers.names[pair.a], numbers.names[pair.b]
+        yield f"{a} and {b} wrote the same text in {pair.share:.0%} of summaries."
     if len(same) > _MOST_PAIRS:
         pairs = counted(len(same) - _MOST_PAIRS, "more pair")
         yield f"{pairs} wrote the same text in at least half of the summaries (report.json)."
@@ -245,5 +247,5 @@ def _print_uncut(dataset: str, uncut: list[Uncut], numbers: Numbers, console: Co
             shown=lambda uncut: interval_text(uncut.score, places),
         ),
     )
-    names = [Text(score.system + role(score.kind)) for score in uncut]
+    names = [Text(numbers.names[score.system] + role(score.kind)) for score in uncut]
     print_table(names_column("system", names), [column.column(uncut) for column in columns], console)

@@ -94,11 +94,12 @@ def test_runs_of_which_one_lacks_the_score(store: Store, run_of_points, tmp_path
 
 def test_every_mean_is_on_the_page(store: Store, swept: str, page: Path) -> None:
     text = read(page)
-    for curve in analyse(store.run_info(swept), store.points(swept)).curves:
+    numbers = analyse(store.run_info(swept), store.points(swept))
+    for curve in numbers.curves:
         for point in curve.lengths:
             role = "" if curve.kind == "system" else f" ({curve.kind})"
             mean = f"{point.mean:.3f}".removeprefix("0")
-            assert f"{curve.system}{role}, n = {point.n}: {mean} (" in text
+            assert f"{numbers.names[curve.system]}{role}, n = {point.n}: {mean} (" in text
 
 
 def test_failures_are_listed_with_their_reason(store: Store, swept: str, page: Path) -> None:

@@ -6,6 +6,7 @@ from run_infos import run_info
 
 from jobs.report.sweep.asked import asked_json, print_asked, read_asked
 from jobs.store import AskedWords, EndpointUse
+from jobs.terminal.system_names import system_names
 
 NAMES = {"instruct|prompt=1f0c3a77": "…", "openai:tiny|prompt=1f0c3a77": "…"}
 FIT = {"sample": "…", "intercept": 2, "slope": 1, "requests": 40, "prompt_tokens": 4000, "completion_tokens": 280}
@@ -27,7 +28,7 @@ class Told:
 
 
 def asked(**changes: Any) -> Any:
-    return read_asked(Told(), run_info(**{"revisions": {"generators": NAMES}, **changes}))
+    return read_asked(Told(), run_info(**{"revisions": {"generators": NAMES}, **changes}), system_names(NAMES))
 
 
 def printed(**changes: Any) -> str:
@@ -40,19 +41,19 @@ def test_how_well_generators_keep_to_n() -> None:
     lines = [line.split() for line in printed().splitlines()]
     assert lines[2:11] == [
         ["n", "7", "9"],
-        ["instruct|", "6.8", "–"],
-        ["prompt=1f0c3a77", "52%"],
+        ["instruct", "6.8", "–"],
+        ["52%"],
         ["12%"],
         ["±1.2"],
-        ["openai:tiny|", "7.0", "11.3"],
-        ["prompt=1f0c3a77", "100%", "10%"],
+        ["openai:tiny", "7.0", "11.3"],
+        ["100%", "10%"],
         ["0%", "90%"],
         ["±0.0", "±2.3"],
     ]
 
 
 def test_requests_and_tokens_cost_something_where_the_recipe_says_what() -> None:
-    told = "openai:tiny|prompt=1f0c3a77: 4,000 requests, 2,000,000 tokens read, 15,000 written"
+    told = "openai:tiny: 4,000 requests, 2,000,000 tokens read, 15,000 written"
     assert told in " ".join(printed().split())
     prices = {"input_price": 0.15, "output_price": 0.6}
     assert f"{told}; cost 0.31 at 0.15 and 0.6 for a million tokens" in " ".join(
