@@ -13,6 +13,7 @@ from core.precision import Precision
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator
 from core.summarizers.systems import Document, Draft, System
+from core.text.cutting import Units
 from core.text.language import Language
 from core.types import SystemKind
 
@@ -66,6 +67,7 @@ class SweepPlan:
             halves refuse others.
         panels: of each dataset, the articles that a summary's content is measured against, too
             (`core.metrics.panel`). They are drawn when a run begins.
+        units: what a chunk is.
     """
 
     language: Language
@@ -79,6 +81,7 @@ class SweepPlan:
     precision: Precision = "float32"
     language_data: tuple[tuple[str, str], ...] = ()
     panels: tuple[Panel, ...] = ()
+    units: Units = "chunks"
 
     @property
     def kinds(self) -> dict[str, SystemKind]:

@@ -16,6 +16,7 @@ from core.learning.policies import FeaturePolicies, PolicyConfig, StudyPolicies,
 from core.metrics.config import BertScoreConfig
 from core.models import ModelRef
 from core.summarizers.importance import FloatArray
+from core.text.cutting import Units
 from core.text.language import Language
 
 _FORMAT = 2
@@ -30,12 +31,14 @@ class Reading:
         pipeline: the resolved segmentation.
         encoder: resolved; embeds sentences and chunks.
         bertscore: measures how close a summary is to an anchor (`core.learning.decoding`).
+        units: what a chunk is.
     """
 
     language: Language
     pipeline: str
     encoder: ModelRef
     bertscore: BertScoreConfig
+    units: Units = "chunks"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,7 +125,7 @@ def load_checkpoint(folder: Path) -> Checkpoint:
 def _reading(values: Mapping[str, Any]) -> Reading:
     encoder, bertscore = ModelRef(**values["encoder"]), values["bertscore"]
     config = BertScoreConfig(**{**bertscore, "model": ModelRef(**bertscore["model"])})
-    return Reading(values["language"], values["pipeline"], encoder, config)
+    return Reading(values["language"], values["pipeline"], encoder, config, values.get("units", "chunks"))
 
 
 def save_decoding(decoding: Decoding, folder: Path) -> None:

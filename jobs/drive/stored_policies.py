@@ -31,7 +31,10 @@ def describe_training(config: TrainingConfig, planned: PlannedTraining, articles
     return {
         "system": next(system for system, configs in planned.systems.items() if config in configs),
         "training": asdict(config),
-        "reading": {"language": plan.language, "pipeline": plan.pipeline, "encoder": asdict(plan.encoder)},
+        "reading": {
+            **{"language": plan.language, "pipeline": plan.pipeline, "units": plan.units},
+            "encoder": asdict(plan.encoder),
+        },
         "reward": planned.reward,
         "train_datasets": list(planned.datasets),
         "train_articles": articles,
@@ -87,12 +90,19 @@ def choose_system(store: Store, run_id: str, named: str | None) -> PolicySystem:
 
 def _checkpoint(run_id: str, stored: PolicyCheckpoint, bertscore: BertScoreConfig) -> Checkpoint:
     config: Mapping[str, Any] = stored.config
-    reading = config["reading"]
+    stored_reading = config["reading"]
+    reading = Reading(
+        language=stored_reading["language"],
+        pipeline=stored_reading["pipeline"],
+        encoder=ModelRef(**stored_reading["encoder"]),
+        bertscore=bertscore,
+        units=stored_reading.get("units", "chunks"),  # older policies know nothing else
+    )
     return Checkpoint(
         name=config["system"],
         config=PolicyConfig(**config["training"]["policies"]),
         lengths=stored.lengths,
-        reading=Reading(reading["language"], reading["pipeline"], ModelRef(**reading["encoder"]), bertscore),
+        reading=reading,
         parameters=parameters_in(from_bytes(stored.state)),
         seed=stored.seed,
         made_by={

@@ -58,7 +58,16 @@ def pin(recipe: Phase2Recipe) -> Pinned:
             for method in recipe.methods
             for seed in recipe.seeds
         },
-        plan=EpisodePlan(language, setting.pipeline, encoder, reward, recipe.precision, setting.language_data, panels),
+        plan=EpisodePlan(
+            language=language,
+            pipeline=setting.pipeline,
+            encoder=encoder,
+            reward=reward,
+            precision=recipe.precision,
+            language_data=setting.language_data,
+            panels=panels,
+            units=setting.units,
+        ),
         corpora=corpora,
         datasets=tuple(
             {"name": corpus.name, "split": corpus.split, "revision": corpus.revision}

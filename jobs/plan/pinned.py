@@ -14,6 +14,7 @@ from core.summarizers.random_controls import DRAWS
 from core.summarizers.systems import System
 from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text.corpus import Corpus, DatasetSpec, open_corpus
+from core.text.cutting import Units
 from core.text.language import Language, article_language
 from core.text.language_data import language_data
 from core.text.segmentation import pipeline_revision, resolve_pipeline
@@ -154,6 +155,7 @@ class PinnedSetting:
     metrics: MetricsConfig
     corpora: tuple[Corpus, ...]
     language_data: tuple[tuple[str, str], ...]
+    units: Units
 
     @property
     def revisions(self) -> dict[str, Any]:
@@ -162,7 +164,7 @@ class PinnedSetting:
             **({"language_data": dict(self.language_data)} if self.language_data else {}),
             "bertscore": str(self.metrics.bertscore.model),
             "datasets": dataset_revisions(self.corpora),
-            "segmentation": pipeline_revision(self.pipeline),
+            "segmentation": pipeline_revision(self.pipeline, self.units),
             "random": f"mean of {DRAWS} draws, seeded by content",
             "libraries": library_versions(),
         }
@@ -179,6 +181,7 @@ class PinnedSetting:
             seed=recipe.seed,
             precision=recipe.precision,
             language_data=self.language_data,
+            units=self.units,
         )
 
     def in_recipe(self, recipe: RunRecipe) -> dict[str, Any]:
@@ -224,7 +227,8 @@ def pin_setting(recipe: RunRecipe, corpora: tuple[Corpus, ...] | None = None) ->
         )
     metrics = MetricsConfig(bertscore, RougeConfig(rouge.stemmer, tokenizer), _by_models(recipe, language))
     pipeline = resolve_pipeline(recipe.pipeline, language)
-    return PinnedSetting(language, pipeline, metrics, corpora, tuple(language_data(pipeline, tokenizer).items()))
+    data = tuple(language_data(pipeline, tokenizer).items())
+    return PinnedSetting(language, pipeline, metrics, corpora, data, recipe.units)
 
 
 def _by_models(recipe: RunRecipe, language: Language) -> tuple["ModelMetric", ...]:
