@@ -14,7 +14,7 @@ from rich.console import Console
 from core.analysis import Metric, Points
 from core.errors import NwsError
 from core.whole_files import replacing
-from jobs.report.figure_frame import save
+from jobs.report.figure_files import save
 from jobs.report.formats import write_csv
 from jobs.report.kept_figure import draw_kept
 from jobs.report.kept_tables import kept_latex, share_columns, share_rows
