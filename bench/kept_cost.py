@@ -1,8 +1,8 @@
 """What content kept and its rulers add to a Phase 1 sweep on one CPU thread, from text to stored row.
 
 Three arms run in one process: without content kept, with it, and with it and the rulers. Their order is reversed in
-every repetition, and the CPU time of the process counts: on a shared machine the wall time says little. Ratios are of
-the smallest times. Each repetition embeds the references anew. The other scores must stay what they are without.
+every repetition, and the CPU time of the process counts: on a shared machine the wall time says little. Each repetition
+embeds the references anew. The other scores must stay what they are without.
 """
 
 import argparse
@@ -130,15 +130,14 @@ def lines(what: str, costs: Mapping[str, Cost]) -> Sequence[str]:
     without = costs[WITHOUT]
     rows = []
     for name, cost in costs.items():
-        ratio, of_medians = (
-            statistic(cost.seconds) / statistic(without.seconds) for statistic in (min, statistics.median)
-        )
+        ratio = min(cost.seconds) / min(without.seconds)
+        in_turn = statistics.median(a / b for a, b in zip(cost.seconds, without.seconds, strict=True))
         in_models = 1 + (min(cost.models) - min(without.models)) / min(without.seconds)
         rows.append(
-            f"| {name} | {min(cost.seconds):.3f} | {ratio:.3f} | {of_medians:.3f} | {in_models:.3f} | "
+            f"| {name} | {min(cost.seconds):.3f} | {ratio:.3f} | {in_turn:.3f} | {in_models:.3f} | "
             f"{difference(cost, without):.0e} |"
         )
-    heading = "| | CPU s an article | ratio | of medians | of it in models | other scores differ by |"
+    heading = "| | CPU s an article | ratio of least | median ratio | of it in models | other scores differ by |"
     beyond = min(costs[RULED].seconds) / min(without.seconds) > MOST
     return [
         f"{what}, {len(without.rows)} summaries without the rulers",

@@ -103,11 +103,12 @@ class BertScorer:
         embedded = zip(texts, self.embed(texts, idf=idf), strict=True)
         tokens: dict[str | int, TokenVectors] = {text: of for text, of in embedded if of is not None}
         candidates: dict[str | int, dict[str, Score]] = {}  # of each reference, its candidates
-        for candidate, references in pairs:
-            for reference in references:
-                candidates.setdefault(_key(reference), {})[candidate.strip()] = EMPTY
+        keyed = [(candidate.strip(), [_key(reference) for reference in references]) for candidate, references in pairs]
+        for (candidate, keys), (_, references) in zip(keyed, pairs, strict=True):
+            for key, reference in zip(keys, references, strict=True):
+                candidates.setdefault(key, {})[candidate] = EMPTY
                 if isinstance(reference, TokenVectors):
-                    tokens[_key(reference)] = reference
+                    tokens[key] = reference
         matchings = []
         for key, scores in candidates.items():
             filled = [text for text in scores if text in tokens]
@@ -118,14 +119,7 @@ class BertScorer:
         def best() -> list[Score]:
             for (scores, filled, _), new in zip(matchings, matched(), strict=True):
                 scores.update(zip(filled, map(self._score, new), strict=True))
-            return [
-                max(
-                    (candidates[key][text.strip()] for key in map(_key, refs) if key),
-                    key=lambda score: score.f1,
-                    default=EMPTY,
-                )
-                for text, refs in pairs
-            ]
+            return [_best([candidates[key][text] for key in keys if key]) for text, keys in keyed]
 
         return best
 
@@ -183,6 +177,8 @@ class BertScorer:
     def _score(self, matched: tuple[float, float]) -> Score:
         precision, recall = matched
         f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+        if not any(self._baseline):  # as below, for the many pairs of a sweep
+            return Score(precision, recall, f1)
         return Score(*(_rescaled(*pair) for pair in zip((precision, recall, f1), self._baseline, strict=True)))
 
 
@@ -229,6 +225,12 @@ class AnchorScorer:
 def _key(reference: Reference) -> str | int:
     """Of a text without words, an empty one."""
     return reference.strip() if isinstance(reference, str) else id(reference)
+
+
+def _best(scores: Sequence[Score]) -> Score:
+    if len(scores) == 1:
+        return scores[0]
+    return max(scores, key=lambda score: score.f1, default=EMPTY)
 
 
 def _rescaled(value: float, baseline: float) -> float:
