@@ -18,6 +18,7 @@ from core.text.language import Language
 from core.types import SystemKind
 
 if TYPE_CHECKING:  # torch takes long
+    from core.metrics.fluency import Fluency
     from core.metrics.model_metric import ModelMetric
 
 NO_SEGMENTS = ""
@@ -32,6 +33,13 @@ class MetricsConfig:
     rouge: RougeConfig
     by_models: tuple["ModelMetric", ...] = ()
     plugins: tuple[PluginMetric, ...] = ()
+
+    @property
+    def fluency(self) -> "Fluency | None":
+        """That of a model that the recipe names, if it names one."""
+        from core.metrics.fluency import Fluency  # and with it torch
+
+        return next((metric for metric in self.by_models if isinstance(metric, Fluency)), None)
 
     @property
     def signatures(self) -> dict[str, str]:

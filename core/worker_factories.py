@@ -91,7 +91,8 @@ class EpisodePlan:
     @property
     def models(self) -> tuple[ModelRef, ...]:
         """Every model that a runner loads."""
-        return (self.encoder, self.reward.bertscore.model)
+        fluency = self.reward.fluency
+        return (self.encoder, self.reward.bertscore.model, *(() if fluency is None else (fluency.model,)))
 
 
 def make_episode_runner(plan: EpisodePlan, device: str, memory_fraction: float | None = None) -> "EpisodeRunner":

@@ -94,7 +94,9 @@ def run_stage(
 def _with_trained_policies(run: Run, plan: SweepPlan) -> SweepPlan:
     from jobs.drive.stored_policies import stored_systems
 
-    return with_policies(plan, stored_systems(run.id, run.store.checkpoints(run.id), plan.metrics.bertscore))
+    return with_policies(
+        plan, stored_systems(run.id, run.store.checkpoints(run.id), plan.metrics.bertscore, plan.metrics.fluency)
+    )
 
 
 def with_policies(plan: SweepPlan, trained: "Mapping[str, PolicySystem]") -> SweepPlan:

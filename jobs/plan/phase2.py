@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem
-from core.learning.reward import RewardConfig, reward_signature
+from core.learning.reward import FLUENCY, RewardConfig, reward_signature
 from core.metrics.specs import KEPT
 from core.summarizers.extractive_baselines import make_baseline
 from core.text.corpus import Corpus
@@ -50,7 +50,8 @@ def pin(recipe: Phase2Recipe) -> Pinned:
         )
     require_disjoint(corpora, setting.corpora)
     bertscore = replace(setting.metrics.bertscore, precision=recipe.reward.precision)
-    reward = RewardConfig(bertscore, tuple(recipe.reward.weights.items()), language)
+    fluency = setting.metrics.fluency if FLUENCY in recipe.reward.weights else None
+    reward = RewardConfig(bertscore, tuple(recipe.reward.weights.items()), language, fluency)
     panels = tuple(map(panel_of, corpora)) if KEPT.name in recipe.reward.weights else ()
     training = PlannedTraining(
         systems={

@@ -225,13 +225,18 @@ def pin_setting(recipe: RunRecipe, corpora: tuple[Corpus, ...] | None = None) ->
         raise RecipeError(
             "rouge_score's tokenizer deletes Korean text: leave rouge.tokenizer at auto, or name another."
         )
-    metrics = MetricsConfig(bertscore, RougeConfig(rouge.stemmer, tokenizer), _by_models(recipe, language))
+    metrics = MetricsConfig(bertscore, RougeConfig(rouge.stemmer, tokenizer), pin_by_models(recipe, language))
     pipeline = resolve_pipeline(recipe.pipeline, language)
     data = tuple(language_data(pipeline, tokenizer).items())
     return PinnedSetting(language, pipeline, metrics, corpora, data, recipe.units)
 
 
-def _by_models(recipe: RunRecipe, language: Language) -> tuple["ModelMetric", ...]:
+def pin_by_models(recipe: RunRecipe, language: Language) -> tuple["ModelMetric", ...]:
+    """The metrics of models that a recipe names, each model at an exact revision.
+
+    Raises:
+        NwsError: a model cannot be found.
+    """
     models = {name: getattr(recipe, f"{name}_model") for name in BY_MODEL}
     if not any(models.values()):
         return ()
