@@ -69,10 +69,11 @@ def _print_pairs(plan: Plan, pairs: Sequence[NeededByPair], console: Console) ->
 
 
 def _cell(at: Needed | None) -> Text:
-    """Bold where the run has as many."""
+    """With a star where the run has as many, and a sign where the difference is against the system."""
     if at is None:
         return Text("")
-    return Text(_count(at.articles), style="bold" if at.articles is not None and at.articles <= at.seen else "")
+    has_enough = at.articles is not None and at.articles <= at.seen
+    return Text(f"{_count(at.articles)}{'*' * has_enough}", style="bold" if has_enough else "")
 
 
 def _count(articles: int | None) -> str:
@@ -89,10 +90,10 @@ def _print_how_to_read(plan: Plan, console: Console) -> None:
     if plan.answers:
         lines.append(f"share: of {OF[plan.asked.of]}. All longer n keep it, too.")
     if any(at.articles is not None and at.articles <= at.seen for pair in plan.pairs for at in pair.lengths):
-        lines.append("Bold: this run has as many.")
-    lines.append(f"Tests are those of `nws compare`, each n alone, p below {alpha}. For all n together: --json.")
+        lines.append("*: this run has as many.")
+    lines.append(f"For the test of `nws compare` at one n alone, p below {alpha}. For all n together see --json.")
     if plan.asked.difference is None:
-        lines.append("An observed difference may be chance: better name the least that matters, with --difference.")
+        lines.append("An observed difference may be chance. Set the least that matters to you with --difference.")
     if any(at.articles is None for pair in plan.pairs for at in pair.lengths):
         lines.append(f"{NONE}: more than {MOST_ARTICLES:,}.")
     for line in lines:

@@ -39,7 +39,7 @@ def print_tables(numbers: Numbers, console: Console, where: str = "") -> None:
     print_run(numbers, f"seed {numbers.run.seed}", console, where)
     for dataset in numbers.scored:
         answer = headline(numbers, dataset), sentences(numbers, dataset), what_is_known(numbers, dataset)
-        print_answer(console, f"{dataset}: where choosing words pays most", *answer)
+        print_answer(console, f"{dataset}: where choosing words pays most, in {metric_name(numbers.metric)}", *answer)
     for dataset in numbers.datasets:
         if dataset in numbers.scored:
             _print_curves(dataset, numbers, console)
