@@ -1,6 +1,7 @@
 """Which weights: every model is a name, an origin and a revision, and lies in a folder when it is used.
 
-Models of the Hub are kept in its cache on disk (`core.hub`). A process loads a model once and holds it while it lives.
+Models of the Hub are kept in its cache on disk (`core.hub`). In memory they are held by what an actor builds once and
+keeps while it lives, such as a `core.sweep.Sweeper`.
 """
 
 import json
@@ -64,6 +65,11 @@ KNOWN_MODELS = {
         ModelRef("all-MiniLM-L6-v2", MINILM, MINILM_COMMIT),
     )
 }
+
+
+SMOLLM2_MODEL = ModelRef("smollm2", SMOLLM2, SMOLLM2_VERSION)
+LANGUAGE_MODELS = KNOWN_MODELS | {SMOLLM2_MODEL.name: SMOLLM2_MODEL}
+"""Those known by name where a causal language model is asked for."""
 
 
 def parse_model(text: str, known: Mapping[str, ModelRef] = KNOWN_MODELS) -> ModelRef:

@@ -13,7 +13,7 @@ from core.arithmetic import warn_if_rows_depend
 from core.gpu_arithmetic import multiply_exactly
 from core.metrics.bertscore import AnchorScorer
 from core.metrics.standard import StandardMetrics
-from core.plugins.plugin_metric import PluginMetric
+from core.plugins.plugin_metric import Judged, PluginMetric
 from core.summarizers.encoders import FloatArray, load_encoder
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator
@@ -24,7 +24,9 @@ from core.summarizers.systems import (
     Document,
     Draft,
     Embeddings,
+    FluencyOf,
     cut_to_asked,
+    no_fluency,
     no_other,
     uncut_and_cut,
 )
@@ -33,6 +35,7 @@ from core.text.words import count_words
 from core.types import Article, Score, SegmentedArticle, Summary
 
 if TYPE_CHECKING:
+    from core.metrics.model_metric import ModelScorer
     from core.summarizers.endpoint_replies import EndpointAnswer
     from core.summarizers.endpoint_requests import LoadedEndpoint
     from core.summarizers.generation import Generated, LoadedGenerator
@@ -56,12 +59,14 @@ class Sweeper:
         self._encoders: dict[str, BeginEncode] = {encoder.name: encoder.begin for encoder in self._loaded}
         self._generate = None if plan.generator is None else _load_generator(plan, plan.generator, device)
         self._metrics = StandardMetrics(plan.metrics, device, plan.panels)
+        self._by_models = {metric.name: metric.load(device) for metric in plan.metrics.by_models}
 
     @property
     def tokens(self) -> int:
         """How many tokens the models have read and written, without padding."""
         generated = 0 if self._generate is None else self._generate.tokens
-        return sum(encoder.tokens for encoder in self._loaded) + generated + self._metrics.tokens
+        measured = sum(scorer.tokens for scorer in self._by_models.values())
+        return sum(encoder.tokens for encoder in self._loaded) + generated + self._metrics.tokens + measured
 
     def __call__(self, bundle: Sequence[SegmentedArticle]) -> list[Summary]:
         """Summaries of every article by every system at every length, by article, then system, then n.
@@ -73,21 +78,25 @@ class Sweeper:
         known: dict[tuple[Article, str], Score] = {}
         anchored = self._metrics.anchor_scorer()
         nearest = self._metrics.content_kept.nearest_reference
-        documents = embed(bundle, self._encoders, _objective(anchored, known), anchored, nearest)
+        fluency = _fluency_of(self._by_models)
+        documents = embed(bundle, self._encoders, _objective(anchored, known), anchored, nearest, fluency)
         written = write(documents, self._plan)
         if self._plan.generator is not None and self._generate is not None:
             written += generated(bundle, self._generate, self._plan.generator, self._plan.lengths)
         pairs = [(article, text) for article, _, draft in written for text in draft.texts]
         scores = iter(self._metrics.score(pairs, known))
         averaged = [_mean([next(scores) for _ in draft.texts]) for _, _, draft in written]
-        by_plugins = _plugin_scores(written, self._plan.metrics.plugins)
+        by_models = _model_scores(written, self._by_models)
+        by_plugins = _plugin_scores(written, self._plan.metrics.plugins, self._plan.language)
         seconds = (time.perf_counter() - started) / max(len(written), 1)
         return [
             Summary(
                 *(article.id, system, draft.n, draft.text, count_words(draft.text), seconds, score, _extra(draft)),
-                plugin_scores=others,
+                chosen_scores=chosen | own,
             )
-            for (article, system, draft), score, others in zip(written, averaged, by_plugins, strict=True)
+            for (article, system, draft), score, chosen, own in zip(
+                written, averaged, by_models, by_plugins, strict=True
+            )
         ]
 
 
@@ -115,6 +124,12 @@ def _objective(
         return [score.f1 for score in scores]
 
     return f1
+
+
+def _fluency_of(scorers: "Mapping[str, ModelScorer]") -> FluencyOf:
+    """Of texts, under the run's model, if it has one."""
+    scorer = scorers.get("fluency")
+    return no_fluency if scorer is None else lambda texts: scorer.score([("", text) for text in texts])
 
 
 def take_share(device: str, memory_fraction: float | None) -> None:
@@ -146,6 +161,7 @@ def embed(
     f1: Callable[[Article, Sequence[str]], list[float]],
     anchored_f1: AnchoredF1,
     nearest: Callable[[Article], str] = lambda article: no_other(),
+    fluency: FluencyOf = no_fluency,
 ) -> list[Document]:
     """Each article with its sentence and chunk vectors; every encoder sees all texts of the bundle in one call."""
     texts = [segment.text for article in bundle for segment in (*article.sentences, *article.chunks)]
@@ -158,7 +174,7 @@ def embed(
         end = middle + len(article.chunks)
         embeddings = {name: Embeddings(v[start:middle], v[middle:end]) for name, v in vectors.items()}
         of_article = functools.partial(f1, article.article), anchored_f1, functools.partial(nearest, article.article)
-        documents.append(Document(article, embeddings, *of_article))
+        documents.append(Document(article, embeddings, *of_article, fluency))
         start = end
     return documents
 
@@ -200,24 +216,39 @@ def _extra(draft: Draft) -> Mapping[str, float | str | tuple[str, ...]]:
     return {**draft.extra, "draws": draft.texts} if draft.redraws else draft.extra
 
 
-def _plugin_scores(written: Sequence[Written], metrics: Sequence[PluginMetric]) -> list[dict[str, float]]:
+def _model_scores(written: Sequence[Written], scorers: "Mapping[str, ModelScorer]") -> list[dict[str, float]]:
+    """The values of each draft by metrics of models: the means over its texts. Equal texts are read once."""
+    pairs = list(dict.fromkeys((article.text, text) for article, _, draft in written for text in draft.texts))
+    values = {name: dict(zip(pairs, scorer.score(pairs), strict=True)) for name, scorer in scorers.items()}
+    return [
+        {
+            name: math.fsum(scores[article.text, text] for text in draft.texts) / len(draft.texts)
+            for name, scores in values.items()
+        }
+        for article, _, draft in written
+    ]
+
+
+def _plugin_scores(
+    written: Sequence[Written], metrics: Sequence[PluginMetric], language: str
+) -> list[dict[str, float]]:
     """The values of plugins' metrics for each draft: the means over its texts. Equal texts are scored once.
 
     Raises:
         PluginError: a metric raised, or returned no finite number.
     """
-    pairs = dict.fromkeys((article, text) for article, _, draft in written for text in draft.texts)
-    values = {
-        metric.name: {(a, text): metric.judge(text, a.references, f"article {a.key!r}") for a, text in pairs}
-        for metric in metrics
-    }
-    return [
-        {
-            name: math.fsum(scores[article, text] for text in draft.texts) / len(draft.texts)
-            for name, scores in values.items()
-        }
-        for article, _, draft in written
-    ]
+    by_draft: list[dict[str, float]] = [{} for _ in written]
+    for metric in metrics:
+        known: dict[tuple[Article, str, int | None], float] = {}
+        for values, (article, _, draft) in zip(by_draft, written, strict=True):
+            n = draft.n if "n" in metric.asks else None
+            for text in draft.texts:
+                if (article, text, n) not in known:
+                    subject = f"article {article.key!r}"
+                    judged = Judged(text, article.references, subject, article.text, n, language, article.key)
+                    known[article, text, n] = metric.judge(judged)
+            values[metric.name] = math.fsum(known[article, text, n] for text in draft.texts) / len(draft.texts)
+    return by_draft
 
 
 def _mean(scores: Sequence[Mapping[str, float]]) -> Mapping[str, float]:

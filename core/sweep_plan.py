@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.panel import KEPT_SIGNATURE, Panel
@@ -12,8 +13,13 @@ from core.precision import Precision
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator
 from core.summarizers.systems import Document, Draft, System
+from core.text.cutting import Units
 from core.text.language import Language
 from core.types import SystemKind
+
+if TYPE_CHECKING:  # torch takes long
+    from core.metrics.fluency import Fluency
+    from core.metrics.model_metric import ModelMetric
 
 NO_SEGMENTS = ""
 """The pipeline of a plan whose systems read neither sentences nor chunks."""
@@ -21,11 +27,19 @@ NO_SEGMENTS = ""
 
 @dataclass(frozen=True, slots=True)
 class MetricsConfig:
-    """Options of the standard metrics, and the metrics of plugins."""
+    """Options of the standard metrics, metrics of models that the recipe names, and those of plugins."""
 
     bertscore: BertScoreConfig
     rouge: RougeConfig
+    by_models: tuple["ModelMetric", ...] = ()
     plugins: tuple[PluginMetric, ...] = ()
+
+    @property
+    def fluency(self) -> "Fluency | None":
+        """That of a model that the recipe names, if it names one."""
+        from core.metrics.fluency import Fluency  # and with it torch
+
+        return next((metric for metric in self.by_models if isinstance(metric, Fluency)), None)
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -37,6 +51,7 @@ class MetricsConfig:
             **{metric.name: metric.signature for metric in SOURCE_METRICS},
             "kept": f"kept|{KEPT_SIGNATURE}|R:recall of bertscore",
             "kept_words": f"kept_words|{KEPT_SIGNATURE}|R:recall of distinct tokens by idf",
+            **{metric.name: metric.signature for metric in self.by_models},
             **{metric.name: metric.signature for metric in self.plugins},
         }
 
@@ -60,6 +75,7 @@ class SweepPlan:
             halves refuse others.
         panels: of each dataset, the articles that a summary's content is measured against, too
             (`core.metrics.panel`). They are drawn when a run begins.
+        units: what a chunk is.
     """
 
     language: Language
@@ -73,6 +89,7 @@ class SweepPlan:
     precision: Precision = "float32"
     language_data: tuple[tuple[str, str], ...] = ()
     panels: tuple[Panel, ...] = ()
+    units: Units = "chunks"
 
     @property
     def kinds(self) -> dict[str, SystemKind]:
@@ -96,7 +113,8 @@ class SweepPlan:
     def models(self) -> tuple[ModelRef, ...]:
         """Every model that a worker loads."""
         generated = () if self.generator is None else self.generator.models
-        return (*self.encoders, *generated, self.metrics.bertscore.model)
+        measuring = (metric.model for metric in self.metrics.by_models)
+        return (*self.encoders, *generated, self.metrics.bertscore.model, *measuring)
 
     @property
     def to_segment(self) -> "SweepPlan":

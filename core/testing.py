@@ -4,18 +4,20 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
 from core.plugins.load import PluginSpec, read_plugin
-from core.plugins.plugin_metric import PluginMetric, plugin_metrics
+from core.plugins.plugin_metric import Judged, PluginMetric, plugin_metrics
 from core.plugins.plugin_system import PluginSystem, plugin_systems, require_drafts
 from core.summarizers.importance import unit_rows
 from core.summarizers.systems import UNCUT, Document, Draft, Embeddings, System
 from core.text.corpus import BUNDLED
 from core.text.segmentation import Segmenter
+from core.text.words import count_words
 from core.types import Article, Segment, SegmentedArticle
 
 LENGTHS = (1, 3, 7, 13)
@@ -56,14 +58,18 @@ def check_metric(metric: PluginMetric) -> None:
         PluginError: it raised, or returned no finite number.
         AssertionError: says what else does not hold.
     """
+    article = _sample()[0]
     pairs = [(text, references) for references in _REFERENCES for text in (*_sample(), *references, "Snow")]
-    values = [metric.judge(text, references, repr(text[:40])) for text, references in pairs]
-    for (text, references), value in reversed(list(zip(pairs, values, strict=True))):
-        again = metric.judge(text, references, repr(text[:40]))
-        assert again == value, f"{metric.name} is {value!r}, and {again!r} the second time, for {text[:40]!r}"
-        turned = metric.judge(text, references[::-1], repr(text[:40]))
+    all_judged = [
+        Judged(text, references, repr(text[:40]), article, count_words(text), "en", "a") for text, references in pairs
+    ]
+    values = [metric.judge(judged) for judged in all_judged]
+    for judged, value in reversed(list(zip(all_judged, values, strict=True))):
+        again = metric.judge(judged)
+        assert again == value, f"{metric.name} is {value!r}, and {again!r} the second time, for {judged.subject}"
+        turned = metric.judge(replace(judged, references=judged.references[::-1]))
         assert math.isclose(turned, value, rel_tol=1e-9, abs_tol=1e-12), (
-            f"{metric.name} is {value!r}, and {turned!r} with its references in another order, for {text[:40]!r}"
+            f"{metric.name} is {value!r}, and {turned!r} with its references in another order, for {judged.subject}"
         )
 
 

@@ -72,10 +72,11 @@ def tokenized(tokenizer: Any, texts: Sequence[str], max_length: int, **options: 
         return words.tokens(texts, max_length, "token_type_ids" in tokenizer.model_input_names)
     # Without padding the mask says nothing, and making it takes time.
     encoded = tokenizer(list(texts), truncation=True, max_length=max_length, return_attention_mask=False, **options)
-    return _joined({name: list(rows) for name, rows in encoded.items()})
+    return joined({name: list(rows) for name, rows in encoded.items()})
 
 
-def _joined(inputs: dict[str, list[list[int]]]) -> Tokens:
+def joined(inputs: dict[str, list[list[int]]]) -> Tokens:
+    """Rows of the same lengths for each input, one text behind the other."""
     rows = inputs["input_ids"]
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     total = int(lengths.sum())
@@ -114,7 +115,7 @@ class WordIds:
             for word in words:
                 row += known[word]
             rows.append(before + row[:room] + after)
-        tokens = _joined({"input_ids": rows})
+        tokens = joined({"input_ids": rows})
         if with_types:
             tokens.inputs["token_type_ids"] = np.zeros_like(tokens.inputs["input_ids"])
         return tokens

@@ -45,8 +45,8 @@ class Score:
     f1: float
 
 
-PLUGIN_SCORES = "scores"
-"""The key under which a store keeps `Summary.plugin_scores` in its column `extra`."""
+CHOSEN_SCORES = "scores"
+"""The key under which a store keeps `Summary.chosen_scores` in its column `extra`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ class Summary:
     wall time its bundle took: a cost, not a result, and the only field that differs between two equal runs. `scores`
     are those of every stored metric, by the columns of `core.metrics.specs`. `extra` is what else the system has to
     tell, such as the precision a generator ran in. Where it has `draws`, the scores are the means over these texts, of
-    which `text` is the first; otherwise they are those of `text`. So are `plugin_scores`, the values of metrics from
-    outside, by their names.
+    which `text` is the first; otherwise they are those of `text`. So are `chosen_scores`, the values of metrics that
+    not every run has: those of models that its recipe names, and those of plugins, by their names.
     """
 
     article_id: str
@@ -69,7 +69,7 @@ class Summary:
     seconds: float
     scores: Mapping[str, float]
     extra: Mapping[str, float | str | tuple[str, ...]] = field(default_factory=dict)
-    plugin_scores: Mapping[str, float] = field(default_factory=dict)
+    chosen_scores: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

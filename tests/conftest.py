@@ -84,6 +84,7 @@ def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "gpt2": tiny_checkpoints.make_gpt2,
         "gpt2-lm": tiny_checkpoints.make_gpt2_lm,
         "llama": tiny_checkpoints.make_llama,
+        "nli": tiny_checkpoints.make_nli,
         "multilingual": tiny_checkpoints.make_multilingual,
         "pegasus": tiny_checkpoints.make_pegasus,
         "roberta": tiny_checkpoints.make_roberta,

@@ -26,6 +26,8 @@ class Options:
         bertscore_model: backbone of BERTScore: a known name, a folder, or a Hub id.
         bertscore_layer: the layer that is matched; if not given, the one that its authors or bert-score's tuned.
         bertscore_idf: BERTScore weighs tokens by how rare they are in the references that are scored.
+        fluency_model: the causal language model of `fluency`, as `bertscore_model`; it has no default.
+        faithfulness_model: the NLI model of `faithfulness`; it has no default.
         bertscore_batched: BERTScore in the padded batches of the library bert_score, as published tables have it.
 
     Raises:
@@ -40,6 +42,8 @@ class Options:
     bertscore_layer: int | None = None
     bertscore_idf: bool = False
     bertscore_batched: bool = False
+    fluency_model: str | None = None
+    faithfulness_model: str | None = None
 
     def __post_init__(self) -> None:
         if self.references not in get_args(References):

@@ -8,9 +8,11 @@ from collections.abc import Callable
 
 from core.metrics.config import Options
 from core.metrics.metric import Metric
+from core.metrics.specs import BY_MODEL
 from core.registry import Registry
 
-NEED_SOURCE = ("density", "coverage")
+_OF_SOURCE = ("density", "coverage")
+NEED_SOURCE = (*_OF_SOURCE, "faithfulness")
 """Those that compare a summary with its article."""
 
 # Each is given the name that was asked for, and the options.
@@ -31,7 +33,8 @@ METRICS: Registry[Callable[[str, Options], Metric]] = Registry(
         "efficiency": "core.metrics.bertscore_metric:make_efficiency",
         "kept": "core.metrics.kept_metric:make_kept",
         "kept_words": "core.metrics.kept_metric:make_kept_words",
-        **dict.fromkeys(NEED_SOURCE, "core.metrics.surface:make_source_metric"),
+        **dict.fromkeys(_OF_SOURCE, "core.metrics.surface:make_source_metric"),
+        **dict.fromkeys(BY_MODEL, "core.metrics.model_metric:make_model_metric"),
         "dialogsum": "core.metrics.rouge_variants:make_dialogsum",
     },
     besides=", besides rougeN for any N, and rougeSN and rougeSUN for any gap N",
@@ -39,6 +42,8 @@ METRICS: Registry[Callable[[str, Options], Metric]] = Registry(
 # Names that stand in no list, and one that does and is made likewise.
 _PATTERNS = {r"rouge[1-9][0-9]*": "rouge1", r"rougeSU?[0-9]+": "rougeS"}
 NEED_BACKBONE = ("bertscore", "efficiency", "kept")
+NEED_MODEL = BY_MODEL
+"""Those that have no model unless the options name one."""
 NEED_OTHERS = ("kept", "kept_words")
 """Those that compare a summary with references of other documents."""
 

@@ -94,6 +94,8 @@ OF_OTHERS: tuple[MetricSpec, ...] = (KEPT, KEPT_WORDS)
 A summary lacks them where there are no other articles, and where its run is older than they are.
 """
 
+BY_MODEL = ("fluency", "faithfulness")
+"""Those that a run has where its recipe names their model (`core.metrics.model_metric`), stored as plugins' are."""
 BY_COLUMN: Mapping[str, MetricSpec] = {column: spec for spec in (*SPECS, *OF_OTHERS) for column in spec.columns}
 METRICS: tuple[str, ...] = tuple(spec.column for spec in SPECS)
 """The scores that every summary has."""

@@ -59,7 +59,9 @@ def in_brackets(text: str) -> str:
     return f" ({text})" if text else ""
 
 
-def require_signature(called: Callable[..., object], given: Sequence[object], owner: str, what: str, cure: str) -> None:
+def require_signature(
+    called: Callable[..., object], given: Sequence[object], owner: str, what: str, cure: str, named: Sequence[str] = ()
+) -> None:
     """Refuse a function that cannot be called with `given`. One without a signature, as of C code, is let through.
 
     Args:
@@ -68,6 +70,7 @@ def require_signature(called: Callable[..., object], given: Sequence[object], ow
         owner: whose it is.
         what: names these arguments.
         cure: says how it should begin.
+        named: arguments that it will get by name, beside `given`.
 
     Raises:
         PluginError: names all of these, and the line.
@@ -77,7 +80,7 @@ def require_signature(called: Callable[..., object], given: Sequence[object], ow
     except (TypeError, ValueError):
         return
     try:
-        signature.bind(*given)
+        signature.bind(*given, **dict.fromkeys(named))
     except TypeError as error:
         reason = "; ".join(filter(None, (str(error), definition(called))))
         raise PluginError(f"{owner} cannot be called with {what} ({reason}). It must take both: {cure}.") from error

@@ -37,8 +37,8 @@ _FIRST_SHA256: weakref.WeakKeyDictionary[ModuleType, str] = weakref.WeakKeyDicti
 _LAST_SHA256: dict[str, str] = {}
 # From an article's text and n to a summary of n words.
 Write: TypeAlias = Callable[[str, int], str]
-# From a summary and its references to a number, the higher the better.
-Judge: TypeAlias = Callable[[str, Sequence[str]], float]
+# From a summary, its references and what it asks for to a number, the higher the better.
+Judge: TypeAlias = Callable[..., float]
 
 
 @dataclass(frozen=True, slots=True)

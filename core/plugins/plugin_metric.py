@@ -1,6 +1,7 @@
 """Metrics that are not built in: functions of a summary and its references, from a plugin or a caller.
 
-The higher its value, the better the summary.
+The higher its value, the better the summary. A function that declares one of `ASKED` as a parameter without a default
+gets it, too.
 """
 
 import hashlib
@@ -24,6 +25,8 @@ from core.plugins.call import blaming, definition, file_of, in_brackets, require
 from core.plugins.load import Judge, Plugin
 from core.types import Summary
 
+ASKED = ("article", "n", "language", "key")
+"""What a function may ask for beside the summary and its references: fields of `Judged`."""
 METRIC_OF_PLUGIN = "plugin:"
 """What follows the name in the signature of a plugin's metric, and of no other."""
 # A column of tables and files, and a name in SQL.
@@ -34,35 +37,70 @@ _TAKEN = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A summary, its references, and what else a metric may ask for.
+
+    Attributes:
+        subject: what it is a summary of, as errors call it.
+        article: the text that it summarises. This, like all that follows, is None where it is not known.
+        n: how many words were asked for; 0 of a summary that was not cut.
+        language: of all texts, `en` or `ko`.
+        key: of the article in its dataset.
+    """
+
+    summary: str
+    references: Sequence[str]
+    subject: str
+    article: str | None = None
+    n: int | None = None
+    language: str | None = None
+    key: str | None = None
+
+
 class JudgingMetric(MeanOverRows, ABC):
     """Base of metrics from outside, as a `core.metrics.metric.Metric`. Their values are checked."""
 
     __slots__ = ()
 
     @abstractmethod
-    def judge(self, summary: str, references: Sequence[str], subject: str) -> float:
-        """The value of a summary of `subject`, as errors call it.
+    def judge(self, judged: Judged) -> float:
+        """The value of a summary.
 
         Raises:
-            PluginError: it raised, or returned no finite number; names the metric, the subject and the line.
+            PluginError: the function raised, returned no finite number, or asks for what is not known; names the
+                metric, the subject and the line.
         """
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """The value of each row, (rows, 1).
+        """The value of each row, (rows, 1). Of what can be asked for, a row has the article at most: its source.
 
         Raises:
             PluginError: see `judge`; a row is named by its number from 1.
         """
-        values = [self.judge(row.prediction, row.references, f"row {i}") for i, row in enumerate(rows, 1)]
+        values = [
+            self.judge(Judged(row.prediction, row.references, f"row {i}", article=row.source))
+            for i, row in enumerate(rows, 1)
+        ]
         return np.array(values, dtype=np.float64).reshape(len(rows), 1)
 
 
 @dataclass(frozen=True, slots=True)
 class PluginMetric(JudgingMetric):
-    """A metric of a plugin. In a run, an error there is a failure of that article."""
+    """A metric of a plugin. In a run, an error there is a failure of that article.
+
+    Attributes:
+        asks: those of `ASKED` that its function declares.
+    """
 
     name: str
     plugin: Plugin
+    asks: tuple[str, ...] = ()
+
+    @property
+    def reads_key(self) -> bool:
+        """Whether its values are those of the very article, and not of every article of the same content."""
+        return "key" in self.asks
 
     @property
     def signature(self) -> str:
@@ -70,10 +108,10 @@ class PluginMetric(JudgingMetric):
         version = f"|version:{self.plugin.version.replace(' ', '-')}" if self.plugin.version else ""
         return f"{self.name}|{METRIC_OF_PLUGIN}{self.plugin.name}|sha256:{self.plugin.sha256[:12]}{version}"
 
-    def judge(self, summary: str, references: Sequence[str], subject: str) -> float:
+    def judge(self, judged: Judged) -> float:
         judge = self.plugin.metrics()[self.name]
-        failed = f"{self.name} of {self.plugin.owner(judge)} failed on {subject}"
-        return _judged(judge, summary, references, failed, self.plugin.file(judge))
+        failed = f"{self.name} of {self.plugin.owner(judge)} failed on {judged.subject}"
+        return _value(judge, judged, self.asks, failed, self.plugin.file(judge))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +121,11 @@ class FunctionMetric(JudgingMetric):
     name: str
     signature: str
     function: Judge
+    asks: tuple[str, ...] = ()
 
-    def judge(self, summary: str, references: Sequence[str], subject: str) -> float:
-        failed = f"{self.name} failed on {subject}"
-        return _judged(self.function, summary, references, failed, file_of(self.function))
+    def judge(self, judged: Judged) -> float:
+        failed = f"{self.name} failed on {judged.subject}"
+        return _value(self.function, judged, self.asks, failed, file_of(self.function))
 
 
 def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:
@@ -96,6 +135,7 @@ def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:
         PluginError: the plugin cannot be imported, or a metric cannot be called with a summary and its references,
             or has a name that none can have.
     """
+    metrics = []
     for name, judge in plugin.metrics().items():
         _require_name(name, plugin.name)
         with blaming(f"{name} of {plugin.name} cannot be looked at", plugin.name):
@@ -104,8 +144,8 @@ def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:
                     f"{name} of {plugin.name} is no metric: give a function of a summary and its references, "
                     "def f(summary, references), which returns a number: the higher, the better."
                 )
-            _require_signature(judge, f"{name} of {plugin.owner(judge)}")
-    return tuple(PluginMetric(name, plugin) for name in plugin.metrics())
+            metrics.append(PluginMetric(name, plugin, _asks(judge, f"{name} of {plugin.owner(judge)}")))
+    return tuple(metrics)
 
 
 def function_metric(function: Judge) -> FunctionMetric:
@@ -119,26 +159,52 @@ def function_metric(function: Judge) -> FunctionMetric:
     """
     name = getattr(function, "__name__", type(function).__name__)
     _require_name(name, "this session")
-    _require_signature(function, f"{name} of this session")
+    asks = _asks(function, f"{name} of this session")
     try:
         sha256 = hashlib.sha256(inspect.getsource(function).encode()).hexdigest()[:12]
     except (OSError, TypeError):
         sha256 = "unknown"
-    return FunctionMetric(name, f"{name}|function|sha256:{sha256}", function)
+    return FunctionMetric(name, f"{name}|function|sha256:{sha256}", function, asks)
 
 
-def _require_signature(judge: Judge, named: str) -> None:
-    require_signature(judge, ("", []), named, "a summary and its references", "def f(summary, references)")
+def _asks(judge: Judge, owner: str) -> tuple[str, ...]:
+    """Those of `ASKED` that a function must be given. A parameter with a default is the function's own.
+
+    Raises:
+        PluginError: it does not take a summary and its references, or must be given something else.
+    """
+    try:
+        parameters = [*inspect.signature(judge).parameters.values()][len(("summary", "references")) :]
+    except (TypeError, ValueError):  # of C code, see `require_signature`
+        parameters = []
+    asks = tuple(
+        parameter.name
+        for parameter in parameters
+        if parameter.name in ASKED
+        and parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    )
+    what = "a summary and its references"
+    cure = f"def f(summary, references); it may ask for {', '.join(ASKED)}, too"
+    require_signature(judge, ("", []), owner, what, cure, asks)
+    return asks
 
 
-def _judged(judge: Judge, summary: str, references: Sequence[str], failed: str, file: str) -> float:
+def _value(judge: Judge, judged: Judged, asks: Sequence[str], failed: str, file: str) -> float:
     """What `judge` returns, if that is a finite number.
 
     Raises:
-        PluginError: it is not, or `judge` raised; it begins with `failed`.
+        PluginError: it is not, `judge` raised, or it asks for what is not known; it begins with `failed`.
     """
+    asked = {name: getattr(judged, name) for name in asks}
+    unknown = [name for name, value in asked.items() if value is None]
+    if unknown:
+        cure = "give each row its `source`" if unknown == ["article"] else "only a run knows it"
+        raise PluginError(
+            f"{failed}: it asks for {' and '.join(unknown)}, which {judged.subject} does not have: {cure}."
+        )
     with blaming(failed, file, judge):
-        value: Any = judge(summary, list(references))
+        value: Any = judge(judged.summary, list(judged.references), **asked)
         if not isinstance(value, numbers.Real) or not math.isfinite(value):
             returned = reprlib.repr(value)
             raise PluginError(f"{failed}: it returned {returned}, not a finite number{in_brackets(definition(judge))}")

@@ -14,9 +14,9 @@ from core.summarizers.systems import UNCUT, Document, Draft, System, require_nam
 from core.text.limits import MAX_CHARACTERS, require_summary_length
 from core.text.rows import cleaned, storable
 from core.text.words import count_words
-from core.types import PLUGIN_SCORES, SystemKind
+from core.types import CHOSEN_SCORES, SystemKind
 
-_TAKEN = frozenset({PLUGIN_SCORES, "draws", "dtype"})
+_TAKEN = frozenset({CHOSEN_SCORES, "draws", "dtype"})
 """Keys of `Draft.extra` that a store reads: scores, all draws of a text, and what it was written in."""
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from core.errors import ModelError
-from core.models import ModelRef, is_folder, parse_model
-from core.smollm2 import SMOLLM2, SMOLLM2_VERSION
+from core.models import SMOLLM2_MODEL, ModelRef, is_folder, parse_model
 from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate, most_new_tokens
 from core.summarizers.systems import UNCUT
 
@@ -100,6 +99,11 @@ class Generator:
         return self.exact and self.prompt is not None and self.prompt.asks_for_n
 
     @property
+    def plain(self) -> "Generator":
+        """The same, asked for n words and free to write others: what it writes is cut to n."""
+        return replace(self, exact=False)
+
+    @property
     def models(self) -> tuple[ModelRef, ...]:
         """What has to be on the machine where it writes."""
         return (self.model,)
@@ -174,7 +178,7 @@ KNOWN_GENERATORS = {
         for_architecture(ModelRef("t5-large", "google-t5/t5-large", "main"), "t5"),
         for_architecture(ModelRef("pegasus-cnn_dailymail", "google/pegasus-cnn_dailymail", "main"), "pegasus"),
         for_architecture(ModelRef("gpt2-xl", "openai-community/gpt2-xl", "main"), "gpt2"),
-        _asked(ModelRef("smollm2", SMOLLM2, SMOLLM2_VERSION), "llama", DEFAULT_PROMPT, chat=True),
+        _asked(SMOLLM2_MODEL, "llama", DEFAULT_PROMPT, chat=True),
     )
 }
 

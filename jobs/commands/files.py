@@ -29,7 +29,7 @@ class ScoreOptions:
         "--metrics -m NAMES",
         "Names with commas between them: rouge1, rouge2, … rougeL, rougeLsum, rougeS, rougeSU, rougeSU4, "
         "rouge-lcsubstr, bleu, bleu1-4, sacrebleu, chrf, chrf++, meteor, bertscore, efficiency, kept, "
-        "kept_words, density, coverage, dialogsum.",
+        "kept_words, density, coverage, dialogsum, fluency, faithfulness.",
         "rouge1,rouge2,rougeL",
     )
     plugin: list[str] | None = plain(
@@ -50,6 +50,12 @@ class ScoreOptions:
     )
     per_row: Path | None = plain("--per-row FILE", "Write the scores of each row to this JSONL file, replacing it.")
     seed: int = plain("--seed N", "Seed of the bootstrap intervals.", 0, min=0)
+    fluency_model: str | None = plain(
+        "--fluency-model NAME", "Causal language model of fluency: smollm2, a folder, or a Hub id."
+    )
+    faithfulness_model: str | None = plain(
+        "--faithfulness-model NAME", "NLI model of faithfulness: a folder, or a Hub id."
+    )
     bertscore_model: str = _bertscore(
         "--bertscore-model NAME", "Backbone of BERTScore: a known name, a folder, or a Hub id.", "all-MiniLM-L6-v2"
     )

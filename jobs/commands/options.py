@@ -3,6 +3,7 @@
 A field of a recipe's option is called as the recipe's key; `settings` hands what was given to `load_recipe`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
@@ -41,6 +42,11 @@ HeadAddress = Annotated[
         "--address", metavar="URL", help="Dashboard of the Ray cluster; default: the one the run was submitted to."
     ),
 ]
+LABEL = (
+    "--label NAME=LABEL",
+    "What a system is called in what is shown: lexrank=LexRank. Repeatable. A recipe has them as `labels`.",
+)
+Labels = Annotated[list[str] | None, typer.Option("--label", metavar="NAME=LABEL", help=LABEL[1])]
 _RECIPE = partial(typer.Option, "--recipe", "-r", metavar="NAME", envvar="NWS_RECIPE")
 Recipe = Annotated[str, _RECIPE(help="sample, paper, or a YAML file.")]
 Phase2Recipe = Annotated[str, _RECIPE(help="sample, paper, as-written (the study's own REINFORCE), or a YAML file.")]
@@ -107,6 +113,11 @@ class SweepOptions:
         "What cuts English articles into sentences and chunks: an installed spaCy pipeline such as en_core_web_sm; "
         "blank, which needs none; or auto. Korean articles are always cut by Kiwi.",
     )
+    units: str | None = _articles(
+        "--units NAME",
+        "What summaries are put together of: chunks, which the pipeline finds; or words, each by itself, for texts of "
+        "one sentence.",
+    )
     plugins: list[str] | None = _systems(
         "--plugin FILE",
         "Systems and metrics of your own: a Python file with SYSTEMS or METRICS, or an installed entry point of "
@@ -124,6 +135,14 @@ class SweepOptions:
         "--bertscore-layer N",
         "Layer of that backbone; default: the recipe's, or with --bertscore-model the one tuned for it.",
         min=1,
+    )
+    fluency_model: str | None = _metrics(
+        "--fluency-model NAME",
+        "Store the fluency of every summary under this causal language model: smollm2, a folder, or a Hub id.",
+    )
+    faithfulness_model: str | None = _metrics(
+        "--faithfulness-model NAME",
+        "Store how well the article supports every summary, as this NLI model says: a folder, or a Hub id.",
     )
 
 
@@ -289,6 +308,21 @@ def _plain_value(key: str, value: Any) -> Any:
 
         return [parse_predictions(text) for text in value]
     return parse_lengths(value) if key == "n" and not value.startswith(FROM) else value
+
+
+def parse_labels(texts: Sequence[str] | None) -> dict[str, str]:
+    """The values of `--label`, e.g. `lexrank=LexRank`: labels by the names that were typed.
+
+    Raises:
+        RecipeError: one has no name or no label.
+    """
+    labels = {}
+    for text in texts or ():
+        name, _, label = text.rpartition("=")  # a name may hold one: reinforce|seed=0
+        if not name or not label.strip():
+            raise RecipeError(f"--label takes a system and its label, such as lexrank=LexRank, not {text!r}.")
+        labels[name] = label.strip()
+    return labels
 
 
 def parse_lengths(text: str | None) -> list[int] | None:

@@ -1,7 +1,7 @@
 """Copy what other runs of the store have of a stage, and divide the rest into parts to compute.
 
 An article gets its copies in the transaction that stores the rest of it, so it still has all summaries of a stage or
-none, whoever dies in between. What may be copied, and the SQL of it: `jobs.store.reuse`.
+none, whoever dies in between. What may be copied, and the SQL of it: `jobs.store.copies`.
 """
 
 import itertools
@@ -53,7 +53,9 @@ def find_reusable(
     if not stage_works:
         return None
     lengths = (UNCUT, *plan.lengths)
-    by_article = frozenset(system.signature for system in plan.systems if system.reads_key)
+    judged_by_key = any(metric.reads_key for metric in plan.metrics.plugins)
+    reading_key = [system.signature for system in plan.systems if system.reads_key]
+    by_article = frozenset(plan.signatures if judged_by_key else reading_key)
     stage = StageWork(stage_works, plan.signatures, lengths, plan.summaries_per_article, by_article)
     reusable = run.store.find_reusable(run.id, stage, None)
     own = arithmetic() if reusable else None  # asked only if there is something: it imports torch

@@ -10,7 +10,7 @@ from jobs.report.sweep.numbers import Numbers, curve_columns
 from jobs.store import RunInfo
 from jobs.store.tables import SummaryRow
 from jobs.terminal.columns import file_rows
-from jobs.terminal.metrics import plugin_metrics_of
+from jobs.terminal.metrics import chosen_metrics_of
 
 RUN_COLUMNS = (
     *("id", "job", "state", "articles_done", "total_articles", "summaries", "failures"),
@@ -27,7 +27,7 @@ def runs_frame(runs: Iterable[RunInfo]) -> pd.DataFrame:
 
 def summary_frame(run: RunInfo, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """A row a summary, by dataset, key, system and n. `attrs` holds what made the numbers: see `made_by`."""
-    frame = pd.DataFrame(rows, columns=(*SUMMARY_COLUMNS, *plugin_metrics_of(run)))
+    frame = pd.DataFrame(rows, columns=(*SUMMARY_COLUMNS, *chosen_metrics_of(run)))
     frame = frame.sort_values(["dataset", "key", "system", "n"], ignore_index=True)
     frame.attrs = made_by(run)
     return frame

@@ -26,6 +26,8 @@ def score(
     lang: str = "en",
     stemmer: bool = False,
     bertscore_model: str | None = None,
+    fluency_model: str | None = None,
+    faithfulness_model: str | None = None,
     seed: int = 0,
 ) -> "ScoreResult":
     """Score predictions against their references, as `nws score` does with the rows of a file.
@@ -35,11 +37,13 @@ def score(
         references: for each prediction one text, or a list of several, of which the best one counts.
         metrics: names in docs/metrics.md, such as rouge1, rougeL, bleu, chrf, meteor, bertscore; or functions of your
             own, from a summary and the list of its references to a number.
-        sources: for each prediction the text that it summarises, which `density` and `coverage` need. Content kept
-            tells documents apart by it; without it, by their references.
+        sources: for each prediction the text that it summarises, which `density`, `coverage` and `faithfulness` need.
+            Content kept tells documents apart by it; without it, by their references.
         lang: `en` or `ko`.
         stemmer: ROUGE compares Porter stems (English only).
         bertscore_model: the backbone of BERTScore: a known name, a folder, or a Hub id; all-MiniLM-L6-v2 unless given.
+        fluency_model: the causal language model of `fluency`: smollm2, a folder, or a Hub id.
+        faithfulness_model: the NLI model of `faithfulness`: a folder, or a Hub id.
         seed: of bootstrap intervals, which BLEU, SacreBLEU and chrF have.
 
     Raises:
@@ -84,7 +88,13 @@ def score(
     chosen = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
     names = [metric for metric in chosen if isinstance(metric, str)]
     own = [function_metric(metric) for metric in chosen if not isinstance(metric, str)]
-    options = Options(stemmer=stemmer, lang=lang, bertscore_model=bertscore_model or MINILM)
+    options = Options(
+        stemmer=stemmer,
+        lang=lang,
+        bertscore_model=bertscore_model or MINILM,
+        fluency_model=fluency_model,
+        faithfulness_model=faithfulness_model,
+    )
     for name, given in (("predictions", predictions), ("references", references), ("sources", sources)):
         if isinstance(given, str):
             raise CorpusError(f"`{name}` is one text, and must be a list of them.")

@@ -8,11 +8,23 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from core.errors import ModelError
-from core.models import parse_model
+from core.models import LANGUAGE_MODELS, parse_model
 from core.plugins.load import PluginSpec
 from core.precision import Precision
 from core.summarizers.predictions import PredictionsSpec
 from core.text.corpus import DatasetSpec
+from core.text.cutting import Units
+
+
+def _told_apart(labels: dict[str, str]) -> dict[str, str]:
+    """For a validator: two systems with one label, or an empty label, are a ValueError."""
+    for system, label in labels.items():
+        if not label.strip():
+            raise ValueError(f"the label of {system!r} is empty")
+        if list(labels.values()).count(label) > 1:
+            raise ValueError(f"two systems have the label {label!r}")
+    return labels
+
 
 # Up to what a column of whole numbers holds in every database.
 PositiveInt = Annotated[int, Field(ge=1, lt=2**31)]
@@ -33,6 +45,14 @@ def _that_names_a_model(text: str) -> str:
 
 ModelText = Annotated[str, AfterValidator(_that_names_a_model)]
 """A known name of a model, a folder, or a Hub id."""
+
+
+def _that_names_a_language_model(text: str) -> str:
+    return text if text in LANGUAGE_MODELS else _that_names_a_model(text)
+
+
+LanguageModelText = Annotated[str, AfterValidator(_that_names_a_language_model)]
+"""The same of a causal language model."""
 
 
 class Strict(BaseModel):
@@ -69,6 +89,8 @@ WHERE = {
     *("accelerator", "actors", "gpus_per_actor", "gpu_memory_fraction", "wait_for_machines", "stuck_after"),
     "stop_after_equal_failures",
 }
+# What is only shown.
+SHOWN = {"labels"}
 
 
 class RunRecipe(Strict):
@@ -80,8 +102,12 @@ class RunRecipe(Strict):
         datasets: what to summarise, in this order, see `core.text.corpus.DatasetSpec`.
         pipeline: for English articles a spaCy pipeline, `blank`, or `auto` (en_core_web_sm if it is installed, else
             blank); for Korean ones always Kiwi.
+        units: what systems put summaries together of: `chunks`, as the pipeline finds them, or `words`, each word by
+            itself, for texts of a sentence.
         n: the summary lengths, in words.
         bertscore, rouge: the metrics' options.
+        fluency_model: a causal language model, whose fluency is then stored with every summary (docs/metrics.md).
+        faithfulness_model: an NLI model, whose faithfulness is.
         seed: of the random control, of sampling and of tests.
         precision: what encoders and the BERTScore backbone compute in: `float32`, which is exact, `tf32`, `float16` or
             `bfloat16`. Less than float32 is faster on a GPU, gives other numbers, and is part of the metrics'
@@ -101,6 +127,8 @@ class RunRecipe(Strict):
             failed, with what is stored kept and all others left for `nws resume`. `null`: it is never stopped for this.
         plugins: systems and metrics from outside (docs/your-own.md).
         predictions: files of summaries that were written elsewhere; each is one more system (docs/your-own.md).
+        labels: what systems are called where results are shown, by any name that `nws compare` takes. Numbers do not
+            depend on them.
     """
 
     job: ClassVar[str]
@@ -121,9 +149,13 @@ class RunRecipe(Strict):
     wait_for_machines: Annotated[float, Field(ge=0)] = 0
     stuck_after: Annotated[float, Field(gt=0)] = 600
     stop_after_equal_failures: PositiveInt | None = 50
-    # Left out where there are none, so that such recipes keep the hash that they had before there were these fields.
+    # Left out where they are not set, so that such recipes keep the hash that they had before there were these fields.
+    units: Annotated[Units, Field(exclude_if=lambda units: units == "chunks")] = "chunks"
+    fluency_model: Annotated[LanguageModelText | None, Field(exclude_if=lambda model: model is None)] = None
+    faithfulness_model: Annotated[ModelText | None, Field(exclude_if=lambda model: model is None)] = None
     plugins: Annotated[tuple[PluginSpec, ...], Field(exclude_if=lambda plugins: not plugins)] = ()
     predictions: Annotated[tuple[PredictionsSpec, ...], Field(exclude_if=lambda files: not files)] = ()
+    labels: Annotated[dict[str, str], AfterValidator(_told_apart), Field(exclude_if=lambda labels: not labels)] = {}
 
     @field_validator("gpus_per_actor")
     @classmethod
@@ -139,8 +171,9 @@ class RunRecipe(Strict):
 
     @property
     def hash(self) -> str:
-        """SHA-256 of everything that decides the numbers, which is all except where it runs."""
-        decisive = self.model_dump(mode="json", exclude=WHERE)
+        """SHA-256 of everything that decides the numbers, which is all except where it runs and what is shown."""
+        # What is fitted when a run begins is no part of what was asked for: the same recipe is found again.
+        decisive = self.model_dump(mode="json", exclude={**dict.fromkeys(WHERE | SHOWN, True), "endpoint": {"fits"}})
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
 

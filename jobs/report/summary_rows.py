@@ -18,7 +18,7 @@ from jobs.report.formats import put_csv
 from jobs.report.numbers import run_json
 from jobs.store import SUMMARY_COLUMNS, ArticleTexts, RunInfo, Store
 from jobs.terminal.columns import ColumnSpec, plain
-from jobs.terminal.metrics import plugin_metrics_of
+from jobs.terminal.metrics import chosen_metrics_of
 
 SUFFIXES = (".parquet", ".csv", ".jsonl")
 STDOUT = Path("-")
@@ -38,8 +38,8 @@ def row_columns(run: RunInfo, with_articles: bool) -> dict[str, type]:
     They are those of the table `summaries`, then the metrics of plugins, where the article is from, what the system is,
     and, if wanted, the article's text and its references.
     """
-    plugin_columns = dict.fromkeys(plugin_metrics_of(run), float)
-    return {**SUMMARY_COLUMNS, **plugin_columns, **_OF_ARTICLE, **(_TEXTS if with_articles else {})}
+    chosen_columns = dict.fromkeys(chosen_metrics_of(run), float)
+    return {**SUMMARY_COLUMNS, **chosen_columns, **_OF_ARTICLE, **(_TEXTS if with_articles else {})}
 
 
 def check_target(target: Path) -> None:

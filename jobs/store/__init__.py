@@ -9,9 +9,11 @@ from jobs.store.checkpoints import PolicyCheckpoint as PolicyCheckpoint
 from jobs.store.checkpoints import PolicyInfo as PolicyInfo
 from jobs.store.checkpoints import RoundResult as RoundResult
 from jobs.store.checkpoints import UpdateNumbers as UpdateNumbers
+from jobs.store.copies import Reusable as Reusable
+from jobs.store.copies import StageWork as StageWork
 from jobs.store.means import AskedWords as AskedWords
 from jobs.store.means import CurveMeans as CurveMeans
-from jobs.store.means import TokensUsed as TokensUsed
+from jobs.store.means import EndpointUse as EndpointUse
 from jobs.store.progress import ActorShare as ActorShare
 from jobs.store.progress import NewSummary as NewSummary
 from jobs.store.progress import Progress as Progress
@@ -20,8 +22,6 @@ from jobs.store.query import Answer as Answer
 from jobs.store.results import SWEEP as SWEEP
 from jobs.store.results import FailureInfo as FailureInfo
 from jobs.store.results import Stage as Stage
-from jobs.store.reuse import Reusable as Reusable
-from jobs.store.reuse import StageWork as StageWork
 from jobs.store.run_writer import RunWriter as RunWriter
 from jobs.store.runs import FinalState as FinalState
 from jobs.store.runs import LogLine as LogLine

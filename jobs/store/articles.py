@@ -12,7 +12,7 @@ from sqlalchemy import JSON, Connection, Row, RowMapping, Select, exists, func, 
 from sqlalchemy.orm import aliased
 
 from core.metrics.specs import BY_COLUMN
-from core.types import PLUGIN_SCORES, Article, Summary, SystemKind
+from core.types import CHOSEN_SCORES, Article, Summary, SystemKind
 from jobs.store.database import Database, reads
 from jobs.store.tables import ArticleRow, FailureRow, SummaryRow, SystemRow
 
@@ -61,7 +61,7 @@ class Articles(Database):
         query = select(SummaryRow.__table__).where(SummaryRow.run_id == run_id, SummaryRow.article_id.in_(article_ids))
         summaries: dict[str, list[Mapping[str, Any]]] = {}
         for row in connection.execute(query).mappings():
-            summaries.setdefault(row["article_id"], []).append(_with_plugin_scores(row))
+            summaries.setdefault(row["article_id"], []).append(_with_chosen_scores(row))
         query = select(ArticleRow.__table__).where(ArticleRow.id.in_(list(summaries)))
         articles = {
             row["id"]: ArticleTexts(
@@ -207,13 +207,13 @@ def _article(row: Row[Any]) -> Article:
 
 
 def _summary(row: Row[Any]) -> Summary:
-    others = {name: value for name, value in row.extra.items() if name != PLUGIN_SCORES}
+    others = {name: value for name, value in row.extra.items() if name != CHOSEN_SCORES}
     extra = {name: tuple(value) if isinstance(value, list) else value for name, value in others.items()}
-    plugin_scores = row.extra.get(PLUGIN_SCORES, {})
+    chosen_scores = row.extra.get(CHOSEN_SCORES, {})
     scores = {column: value for column in BY_COLUMN if (value := row._mapping[column]) is not None}
-    return Summary(row.article_id, row.system, row.n, row.text, row.words, row.seconds, scores, extra, plugin_scores)
+    return Summary(row.article_id, row.system, row.n, row.text, row.words, row.seconds, scores, extra, chosen_scores)
 
 
-def _with_plugin_scores(row: RowMapping) -> dict[str, Any]:
+def _with_chosen_scores(row: RowMapping) -> dict[str, Any]:
     extra = dict(row["extra"])
-    return {**row, **extra.pop(PLUGIN_SCORES, {}), "extra": extra}
+    return {**row, **extra.pop(CHOSEN_SCORES, {}), "extra": extra}

@@ -14,7 +14,7 @@ from core.analysis import METRICS, Metric, Points
 from core.analysis.points import text_keys
 from core.metrics.specs import BY_COLUMN
 from core.text.words import repeated_word_share
-from core.types import PLUGIN_SCORES
+from core.types import CHOSEN_SCORES
 from jobs.store.tables import ArticleRow, SummaryRow, SystemRow
 
 ROWS_AT_ONCE = 2_000
@@ -69,7 +69,7 @@ def _score(metric: Metric) -> ColumnElement[float]:
     """The column of a metric, or its place in `extra` for one of a plugin; null if a summary has no such score."""
     if metric in BY_COLUMN:
         return SummaryRow.__table__.columns[metric]
-    value: ColumnElement[float] = SummaryRow.extra[PLUGIN_SCORES][metric].as_float()
+    value: ColumnElement[float] = SummaryRow.extra[CHOSEN_SCORES][metric].as_float()
     return value
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, bindpar
 
 from core.errors import StoreError
 from core.metrics.specs import OPTIONAL
-from core.types import PLUGIN_SCORES, Article, BundleResult, Failure, Summary
+from core.types import CHOSEN_SCORES, Article, BundleResult, Failure, Summary
 from jobs.store.database import Database, reads
 from jobs.store.engine import escaped, is_storable, upsert
 from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
@@ -136,7 +136,7 @@ def check_landed(articles: Sequence[Article], result: BundleResult) -> None:
                 )
     for summary in result.summaries:
         where = f"the summary of article {summary.article_id} by {summary.system!r} at n={summary.n}"
-        scores = {**summary.scores, **summary.plugin_scores}
+        scores = {**summary.scores, **summary.chosen_scores}
         stored = {"seconds": summary.seconds} | scores | dict(summary.extra)
         texts = [summary.text, summary.system]
         for name, value in stored.items():
@@ -243,6 +243,6 @@ def summary_row(run_id: str, summary: Summary) -> dict[str, Any]:
 
 
 def stored_extra(summary: Summary) -> dict[str, Any]:
-    """The column `extra` of a summary: its own, and its `plugin_scores` under `PLUGIN_SCORES` where it has any."""
-    scores = {PLUGIN_SCORES: dict(summary.plugin_scores)} if summary.plugin_scores else {}
+    """The column `extra` of a summary: its own, and its `chosen_scores` under `CHOSEN_SCORES` where it has any."""
+    scores = {CHOSEN_SCORES: dict(summary.chosen_scores)} if summary.chosen_scores else {}
     return {**summary.extra, **scores}

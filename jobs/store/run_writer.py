@@ -12,6 +12,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from core.metrics.specs import OPTIONAL
 from core.types import Landed, Summary, SystemKind
 from jobs.store.checkpoints import RoundResult, check_round, episode_rows, save_checkpoints, update_row
+from jobs.store.copies import Reusable, copy, require_complete
 from jobs.store.database import Database
 from jobs.store.engine import escaped, insert_new, upsert
 from jobs.store.fence import check_fence
@@ -19,7 +20,6 @@ from jobs.store.kept import RunKept
 from jobs.store.means import keep_means
 from jobs.store.progress import Progress
 from jobs.store.results import SWEEP, Stage, article_row, check_landed, count, record_failures, summary_row
-from jobs.store.reuse import Reusable, copy, require_complete
 from jobs.store.runs import FinalState, LogLine, read_run
 from jobs.store.tables import (
     ArticleRow,

@@ -3,13 +3,13 @@
 from jobs.store.address import parse_address
 from jobs.store.articles import Articles
 from jobs.store.checkpoints import Checkpoints
+from jobs.store.copies import Copies
 from jobs.store.engine import reader_engine, writer_engine
 from jobs.store.lifecycle import Lifecycle
 from jobs.store.means import Means
 from jobs.store.progress import Watching
 from jobs.store.query import Queries
 from jobs.store.results import Results
-from jobs.store.reuse import Reuse
 from jobs.store.run_writer import RunWriter
 from jobs.store.runs import Runs
 from jobs.store.schema import check_schema, create_if_fresh
@@ -31,7 +31,7 @@ def open_store(url: str, *, read_only: bool = False) -> "Store":
     return Store(address, None if read_only else writer_engine(address), reader)
 
 
-class Store(Runs, Lifecycle, Results, Articles, Means, Checkpoints, Watching, Reuse, Queries):
+class Store(Runs, Lifecycle, Results, Articles, Means, Checkpoints, Watching, Copies, Queries):
     """One open store. Its methods are in these parts; what a run's driver writes goes through its `writer`.
 
     What comes out are values, never rows, and each method is one transaction.

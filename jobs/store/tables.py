@@ -154,7 +154,7 @@ class _ScoreColumns:
 class SummaryRow(_ScoreColumns, Base):
     """What one system wrote for one article at one length.
 
-    `extra` is what the system has to tell; under `PLUGIN_SCORES` it has the values of metrics from outside, by name.
+    `extra` is what the system has to tell; under `CHOSEN_SCORES` it has the values of metrics from outside, by name.
     `reused_from` is the run that computed it, where this one copied it from there, with what it cost there (`seconds`).
     """
 

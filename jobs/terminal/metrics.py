@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from core.analysis import METRICS, PARTS, Metric
 from core.errors import RecipeError
-from core.metrics.specs import BY_COLUMN, OPTIONAL
+from core.metrics.specs import BY_COLUMN, BY_MODEL, OPTIONAL
 from core.plugins.plugin_metric import METRIC_OF_PLUGIN
 from core.registry import did_you_mean
 from jobs.store import RunInfo
@@ -19,16 +19,18 @@ _VERSION = re.compile(r"(like|transformers|version):.*")
 
 
 def metrics_of(runs: Sequence[RunInfo]) -> tuple[Metric, ...]:
-    """The metrics that all of these runs have, each for itself: `METRICS`, `OPTIONAL`, then those of plugins."""
-    some = (*OPTIONAL, *plugin_metrics_of(runs[0]))
+    """The metrics that all of these runs have: `METRICS`, of `OPTIONAL`, then of those of `chosen_metrics_of`."""
+    some = (*OPTIONAL, *chosen_metrics_of(runs[0]))
     shared = (name for name in some if all(name in run.signatures for run in runs))
     return (*METRICS, *shared)
 
 
-def plugin_metrics_of(run: RunInfo) -> tuple[Metric, ...]:
-    """The metrics of plugins that a run has."""
+def chosen_metrics_of(run: RunInfo) -> tuple[Metric, ...]:
+    """The metrics that a run has beside the stored ones: of models that its recipe names, and of plugins."""
     return tuple(
-        name for name, signature in run.signatures.items() if signature.startswith(f"{name}|{METRIC_OF_PLUGIN}")
+        name
+        for name, signature in run.signatures.items()
+        if name in BY_MODEL or signature.startswith(f"{name}|{METRIC_OF_PLUGIN}")
     )
 
 

@@ -10,6 +10,7 @@ from transformers import (
     BartForConditionalGeneration,
     BartTokenizer,
     BertConfig,
+    BertForSequenceClassification,
     BertModel,
     BertTokenizer,
     ElectraConfig,
@@ -57,6 +58,15 @@ def make_bert(folder: Path) -> Path:
     tokenizer = BertTokenizer(vocab=_wordpieces())
     config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=128, **_SIZE)
     return _save(folder, BertModel(_seeded(config)), tokenizer)
+
+
+def make_nli(folder: Path, labels: Sequence[str] = ("contradiction", "neutral", "entailment")) -> Path:
+    """Tells whether a premise entails a hypothesis, at random: three classes by these names."""
+    tokenizer = BertTokenizer(vocab=_wordpieces())
+    names = dict(enumerate(labels))
+    config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=128, id2label=names, **_SIZE)
+    config.initializer_range = 0.5
+    return _save(folder, BertForSequenceClassification(_seeded(config)), tokenizer)
 
 
 def make_multilingual(folder: Path) -> Path:

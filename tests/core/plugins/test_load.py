@@ -13,7 +13,7 @@ from documents import document
 from core.errors import PluginError
 from core.plugins import load
 from core.plugins.load import PluginSpec, read_plugin
-from core.plugins.plugin_metric import plugin_metrics
+from core.plugins.plugin_metric import Judged, plugin_metrics
 from core.plugins.plugin_system import plugin_systems
 from core.summarizers.systems import Draft
 
@@ -58,9 +58,9 @@ def test_an_installed_entry_point_is_pinned_by_its_module(tmp_path: Path, monkey
     plugin = read_plugin(PluginSpec("word_recall"), Path("word_recall"))
     assert plugin.systems() == {}
     (metric,) = plugin_metrics(plugin)
-    assert metric.judge("a b", ["a c"], "row 1") == 0.5
+    assert metric.judge(Judged("a b", ["a c"], "row 1")) == 0.5
     with pytest.raises(PluginError, match=r"^word_recall of tails_of_mine\.py failed on row 1: Zero.* \(line 5\)$"):
-        metric.judge("a b", [""], "row 1")
+        metric.judge(Judged("a b", [""], "row 1"))
     sha256 = hashlib.sha256(module.read_bytes()).hexdigest()
     assert metric.signature == f"word_recall|plugin:word_recall|sha256:{sha256[:12]}|version:tails-of-mine-1.2"
 

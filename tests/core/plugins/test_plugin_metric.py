@@ -11,7 +11,7 @@ from core.metrics.metric import Row
 from core.metrics.registry import METRICS
 from core.metrics.specs import BY_COLUMN
 from core.plugins.load import PluginSpec, read_plugin
-from core.plugins.plugin_metric import PluginMetric, function_metric, plugin_metrics
+from core.plugins.plugin_metric import Judged, PluginMetric, function_metric, plugin_metrics
 from core.types import Article
 
 WORD_RECALL = """
@@ -37,7 +37,7 @@ def of_body(tmp_path: Path, body: str) -> PluginMetric:
 
 
 def judged(metric: PluginMetric, summary: str) -> float:
-    return metric.judge(summary, STORM.references, "article 'storm'")
+    return metric.judge(Judged(summary, STORM.references, "article 'storm'"))
 
 
 def test_a_function_is_a_metric_whose_source_travels(tmp_path: Path) -> None:
@@ -164,3 +164,47 @@ def test_a_function_at_hand_is_told_by_its_source() -> None:
         function_metric(half)
     with pytest.raises(PluginError, match="'<lambda>' of this session cannot have this name"):
         function_metric(lambda summary, references: 0)
+
+
+def test_a_function_gets_what_it_declares_and_no_more(tmp_path: Path) -> None:
+    (asking, default, keyword) = of_source(
+        tmp_path,
+        "def asking(summary, references, article, n, language, key):\n"
+        "    return len(article) + n + len(language) + len(key)\n"
+        "def default(summary, references, n=2):\n    return n\n"
+        "def keyword(summary, references, *, article):\n    return len(article)\n"
+        "METRICS = {f.__name__: f for f in (asking, default, keyword)}",
+    )
+    judged = Judged("Storm", STORM.references, "article 'storm'", STORM.text, 7, "en", STORM.key)
+    assert [metric.judge(judged) for metric in (asking, default, keyword)] == [
+        len(STORM.text) + 7 + 2 + 5,
+        2,
+        len(STORM.text),
+    ]
+    assert [metric.reads_key for metric in (asking, default, keyword)] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "parameters", ["summary, references, document", "summary, *, article", "summary, references, k"]
+)
+def test_a_function_that_must_be_given_something_else_is_refused(tmp_path: Path, parameters: str) -> None:
+    with pytest.raises(
+        PluginError, match=r"a of mine\.py cannot be called .* it may ask for article, n, language, key"
+    ):
+        of_source(tmp_path, f"def f({parameters}):\n    return 1\nMETRICS = {{'a': f}}")
+
+
+def test_what_a_row_of_a_file_does_not_have_is_an_error_that_says_so() -> None:
+    def share(summary: str, references: list[str], article: str) -> float:
+        return len(summary) / len(article)
+
+    def asked(summary: str, references: list[str], n: int) -> float:
+        return float(n)
+
+    assert function_metric(share).statistics([Row("ab", (), "abcd")]).tolist() == [[0.5]]
+    with pytest.raises(
+        PluginError, match=r"share failed on row 2: it asks for article, which row 2 does not have: give"
+    ):
+        function_metric(share).statistics([Row("ab", (), "abcd"), Row("ab", ())])
+    with pytest.raises(PluginError, match=r"asked failed on row 1: .*: only a run knows it"):
+        function_metric(asked).statistics([Row("ab", (), "abcd")])

@@ -186,6 +186,39 @@ def test_an_object_that_reads_the_key_is_copied_for_the_same_article_alone(
         assert [tuple(row) for row in answer.rows] == [("a1", "a1"), ("a2", "a2")]
 
 
+def test_what_a_metric_that_reads_the_key_has_judged_is_copied_for_the_same_article_alone(
+    store: Store, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    path, texts = tmp_path / "mine.py", ["Snow fell on Dover and closed its schools.", "Hull wants a new bridge."]
+    path.write_text(
+        "def number(summary, references, key, n, article):\n    return int(key[1:]) + n / 10 + len(article) / 1000\n"
+        "METRICS = {'number': number}\n"
+    )
+    outcomes = []
+    for keys in (["a1", "a2"], ["a2", "a1"], ["a1", "a2"]):
+        rows = [{"id": key, "article": text, "summary": "A word."} for key, text in zip(keys, texts, strict=True)]
+        (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        pinned = find_job("baselines").plan(
+            "sample",
+            {
+                "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2},
+                "datasets": [{"name": str(tmp_path / "news.jsonl")}],
+                **{"encoder": str(tiny_models["bert"]), "systems": ["lead"], "n": [2, 5]},
+                "plugins": [{"plugin": str(path)}],
+            },
+        )
+        outcomes.append(driver.start(store, pinned, "inline", QUIET, reuse=True))
+    rulers = len(pinned.stages[0].plan.signatures) - 1
+    assert [outcome.reused for outcome in outcomes] == [0, 0, (1 + rulers) * 4]
+    with store.query(
+        "select a.key, length(a.text), s.n, s.extra -> 'scores' ->> 'number' from summaries s join articles a on "
+        "a.id = s.article_id where s.system = 'lead'"
+    ) as answer:
+        rows = [tuple(row) for row in answer.rows]
+    assert len(rows) == 12
+    assert all(float(value) == int(key[1:]) + n / 10 + length / 1000 for key, length, n, value in rows)
+
+
 def test_an_object_is_told_all_n_and_its_work_has_them(tiny_models: dict[str, Path], tmp_path: Path) -> None:
     """It may write one summary of the longest n and cut it. A function is told one n."""
     (tmp_path / "mine.py").write_text(OBJECT)
@@ -267,7 +300,7 @@ def test_a_score_of_draws_is_their_mean(store: Store, tiny_models: dict[str, Pat
     assert isinstance(draws, tuple)
     values = [max(len({*text.split()} & words) / len(words) for words in references) for text in draws]
     assert len(set(values)) > 1
-    assert summary.plugin_scores == {"share": pytest.approx(sum(values) / 5)}
+    assert summary.chosen_scores == {"share": pytest.approx(sum(values) / 5)}
 
 
 def test_another_source_of_a_metric_makes_every_system_another(tiny_models: dict[str, Path], tmp_path: Path) -> None:

@@ -260,7 +260,7 @@ def test_scores_of_metrics_from_outside_are_kept_beside_what_a_system_tells(stor
     """Read as the analysis, a viewer and SQL read them: that of docs/your-own.md."""
     values = [0.1 + 0.2, 2 / 3, -1e-9, 12345.678]
     scored = [
-        dataclasses.replace(summary(article, "lead", 9), plugin_scores={"word_recall": value})
+        dataclasses.replace(summary(article, "lead", 9), chosen_scores={"word_recall": value})
         for article, value in zip(articles, values, strict=True)
     ]
     store.writer(*run).record([(articles, BundleResult(tuple(scored), ()))])
@@ -281,6 +281,6 @@ def test_scores_of_metrics_from_outside_are_kept_beside_what_a_system_tells(stor
 
 
 def test_a_score_from_outside_that_is_not_finite_is_refused(store, run, articles, summary):
-    broken = dataclasses.replace(summary(articles[0]), plugin_scores={"word_recall": float("nan")})
+    broken = dataclasses.replace(summary(articles[0]), chosen_scores={"word_recall": float("nan")})
     with pytest.raises(StoreError, match="word_recall = nan"):
         store.writer(*run).record([(articles, BundleResult((broken,), ()))])

@@ -25,7 +25,7 @@ from jobs.store.address import parse_address
 from jobs.store.engine import transaction, writer_engine
 from jobs.store.tables import Base
 from jobs.store.views import VIEWS
-from jobs.terminal.metrics import plugin_metrics_of
+from jobs.terminal.metrics import chosen_metrics_of
 
 ROOT = Path(__file__).parents[3]
 PARTS = ("precision", "recall", "f1")
@@ -417,7 +417,7 @@ def test_revision_11_calls_coverage_what_was_stored_as_density_and_computes_the_
             info = store.run_info("plugin")
             renamed = {"coverage_of_plugin": "coverage_of_plugin|plugin:mine.py|sha256:ab"}
             assert info.signatures == {"density": DENSITY_SIGNATURE} | renamed
-            assert plugin_metrics_of(info) == ("coverage_of_plugin",)
+            assert chosen_metrics_of(info) == ("coverage_of_plugin",)
             assert store.points("plugin", ["coverage_of_plugin"]).scores["coverage_of_plugin"].tolist() == [0.25]
             of_first_draws = {"density": f"{DENSITY_SIGNATURE}|of the first draw where others are not stored"}
             assert store.run_info("old").signatures == of_first_draws

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from core.errors import FencedError, StoreError
 from core.metrics.specs import OPTIONAL
 from core.types import Article, BundleResult
-from jobs.store import Reusable, RunSpec, Store, open_store, reuse
+from jobs.store import Reusable, RunSpec, Store, copies, open_store
 from jobs.store.results import SWEEP
 
 KINDS = {"lead": "control", "mini|centroid": "system"}
@@ -37,12 +37,12 @@ def claimed(store: Store, spec: RunSpec) -> Callable[..., tuple[str, int]]:
 
 
 def reusable(store: Store, run_id: str, way: str | None = WAY, works: dict[str, str] = WORKS) -> Reusable | None:
-    return store.find_reusable(run_id, reuse.StageWork(works, tuple(KINDS), LENGTHS, ROWS), way)
+    return store.find_reusable(run_id, copies.StageWork(works, tuple(KINDS), LENGTHS, ROWS), way)
 
 
 def rows(store: Store, run_id: str) -> dict[tuple[object, ...], tuple[object, ...]]:
     """By article, system and n, every other column but where it comes from."""
-    names = [c.name for c in reuse.SummaryRow.__table__.columns if c.name not in ("run_id", "reused_from")]
+    names = [c.name for c in copies.SummaryRow.__table__.columns if c.name not in ("run_id", "reused_from")]
     with store.query(f"select {', '.join(names)} from summaries where run_id = '{run_id}'") as answer:
         return {tuple(row[:3]): tuple(map(str, row[3:])) for row in answer.rows}
 
@@ -235,7 +235,7 @@ def test_sqlite_goes_to_the_rows_by_their_key(sqlite_url: str) -> None:
         **{"lengths": [0, 3], "works": ["w"], "by_article": ["x"], "answered_by": None, "system_fingerprint": None},
     }
     with sa.create_engine(sqlite_url).connect() as connection:
-        for statement in (reuse._KNOWN, reuse._COPY):
+        for statement in (copies._KNOWN, copies._COPY):
             explained = sa.text(f"EXPLAIN QUERY PLAN {statement.text}").bindparams(*statement._bindparams.values())
             found = [row.detail for row in connection.execute(explained, values)]
             assert any(

@@ -86,7 +86,7 @@ _ANY = text(f"SELECT 1 FROM summaries AS s WHERE {_MADE_ALIKE} LIMIT 1").bindpar
 )
 
 
-class Reuse(Database):
+class Copies(Database):
     """The methods of a store that find summaries to be copied."""
 
     @reads

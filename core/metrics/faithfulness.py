@@ -1,0 +1,152 @@
+"""Faithfulness: whether the sentences of the article entail those of the summary.
+
+SummaC-ZS (Laban, Schnabel, Bennett and Hearst 2022, "SummaC: Re-Visiting NLI-based Models for Inconsistency Detection
+in Summarization", section 3.2), as its authors' code computes it. With E and C the probabilities of entailment and of
+contradiction that an NLI model gives for a sentence d of the article as the premise and a sentence s of the summary:
+
+    faithfulness = mean over s of (max over d of E(d, s) - max over d of C(d, s))
+
+It is in [-1, 1]. Sentences are those of the pipeline `blank` in English and of Kiwi in Korean, not NLTK's; short ones
+count, which the authors' code drops; and like there, the first 100 sentences of an article are read.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+
+from core.batching import max_tokens, padded
+from core.errors import ModelError
+from core.gpu_arithmetic import put_on
+from core.metrics.model_metric import load_with_head
+from core.models import ModelRef, load_unchanged
+from core.text.language import Language
+from core.text.segmentation import KOREAN_PIPELINE, pipeline_revision, sentences_of
+from core.token_budget import encoder_budget
+from core.tokenization import joined
+
+_CURE = "Faithfulness needs an NLI model, whose classes are entailment, neutral and contradiction."
+_MOST_SENTENCES = 100
+# Two texts, of which the premise is cut where they are too long: the authors read 500 tokens.
+_MOST_TOKENS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Faithfulness:
+    """See `core.metrics.model_metric.ModelMetric`.
+
+    Attributes:
+        model: an NLI model, resolved.
+        language: of articles and summaries.
+    """
+
+    name: ClassVar[str] = "faithfulness"
+    needs_article: ClassVar[bool] = True
+
+    model: ModelRef
+    language: Language = "en"
+
+    @property
+    def pipeline(self) -> str:
+        """What finds the sentences."""
+        return KOREAN_PIPELINE if self.language == "ko" else "blank"
+
+    @property
+    def signature(self) -> str:
+        """Every option that changes the numbers."""
+        sentences = pipeline_revision(self.pipeline).split("|")[0]
+        return f"faithfulness|SummaC-ZS|model:{self.model}|sentences:{sentences}, the first {_MOST_SENTENCES}"
+
+    def load(self, device: torch.device) -> "FaithfulnessScorer":
+        """The scorer, with its model.
+
+        Raises:
+            ModelError: the checkpoint classifies nothing, or does not say which of its classes is which.
+        """
+        return FaithfulnessScorer(self, device)
+
+
+class FaithfulnessScorer:
+    """An NLI model that says how well articles support their summaries.
+
+    Attributes:
+        tokens: how many tokens it has read, without padding.
+    """
+
+    def __init__(self, faithfulness: Faithfulness, device: torch.device) -> None:
+        self.tokens = 0
+        self._pipeline = faithfulness.pipeline
+        self._tokenizer, model = load_unchanged(faithfulness.model, _load)
+        self._entails, self._contradicts = _classes(model, faithfulness.model)
+        self._max_length = max_tokens(self._tokenizer, model, _MOST_TOKENS)
+        self._model = put_on(model, device, "float32")
+        self._budget = encoder_budget(f"faithfulness's {faithfulness.model.name}", model, self._max_length, device)
+
+    def score(self, summaries: Sequence[tuple[str, str]]) -> list[float]:
+        """SummaC-ZS of each (article, summary); 0 where one has no word. Equal pairs of sentences are read once."""
+        sentences = {text: sentences_of(text, self._pipeline) for pair in summaries for text in pair}
+        needed = [
+            (premise, hypothesis)
+            for article, summary in dict.fromkeys(summaries)
+            for hypothesis in sentences[summary]
+            for premise in sentences[article][:_MOST_SENTENCES]
+        ]
+        pairs = list(dict.fromkeys(needed))
+        by_pair = dict(zip(pairs, self._entailment_and_contradiction(pairs), strict=True))
+
+        def of(article: str, summary: str) -> float:
+            premises, hypotheses = sentences[article][:_MOST_SENTENCES], sentences[summary]
+            if not premises or not hypotheses:
+                return 0.0
+            by_sentence = [np.max([by_pair[premise, one] for premise in premises], axis=0) for one in hypotheses]
+            return float(np.mean([entailed - contradicted for entailed, contradicted in by_sentence]))
+
+        return [of(article, summary) for article, summary in summaries]
+
+    def _entailment_and_contradiction(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray[Any, Any]:
+        """The two probabilities of each (premise, hypothesis), (pairs, 2) float64 in [0, 1]."""
+        probabilities = np.zeros((len(pairs), 2))
+        if not pairs:
+            return probabilities
+        encoded = self._tokenizer(
+            *([text for text, _ in pairs], [text for _, text in pairs]),
+            truncation="only_first",
+            max_length=self._max_length,
+            return_attention_mask=False,
+        )
+        tokens = joined({name: list(rows) for name, rows in encoded.items()})
+        self.tokens += int(tokens.lengths.sum())
+
+        def forward(batch: list[int]) -> None:
+            logits = self._model(**padded(tokens, batch, self._tokenizer, self._budget.device)).logits
+            both = torch.softmax(logits.float(), dim=-1)[:, [self._entails, self._contradicts]]
+            probabilities[batch] = both.double().cpu().numpy()
+
+        with torch.inference_mode():
+            self._budget.run(tokens.lengths.tolist(), forward)
+        return probabilities
+
+
+def _load(folder: Path) -> tuple[Any, Any]:
+    from transformers import AutoModelForSequenceClassification  # seconds, which most runs need not wait for
+
+    return load_with_head(folder, AutoModelForSequenceClassification, _CURE)
+
+
+def _classes(model: Any, ref: ModelRef) -> tuple[int, int]:
+    """Which classes are entailment and contradiction, as the checkpoint's config.json names them.
+
+    Raises:
+        ModelError: it does not.
+    """
+    names = {int(number): str(name).lower() for number, name in model.config.id2label.items()}
+    found = [[number for number, name in names.items() if name.startswith(begin)] for begin in ("entail", "contra")]
+    if [len(of) for of in found] != [1, 1]:
+        raise ModelError(
+            f"{ref} does not say which of its classes is entailment and which is contradiction: `id2label` of its "
+            f"config.json has {', '.join(names.values())}. Write them there. {_CURE}"
+        )
+    return found[0][0], found[1][0]

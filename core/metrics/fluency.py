@@ -1,0 +1,169 @@
+"""Fluency: how probable a language model finds a text, beyond what its length and its rare words explain.
+
+SLOR, the syntactic log-odds ratio (Pauls and Klein 2012, "Large-Scale Syntactic Language Modeling with Treelets";
+Kann, Rothe and Filippova 2018, "Sentence-Level Fluency Evaluation: References Help, But Can Be Spared!", equation 1):
+
+    SLOR(S) = (ln p_M(S) - ln p_u(S)) / |S|
+
+with |S| the number of tokens of S, p_M the probability that the model gives S, and p_u the product of the unigram
+probabilities of its tokens. It is in nats a token: about 0 for words drawn at random, 2 to 3 for news as it stands.
+
+Kann et al. count unigrams in the text that their model was trained on. That of a published checkpoint is not at hand:
+here p_u is the model's own, the mean of its next-token distributions over news that NWS comes with. It has no zeros,
+and depends on no article of the run.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+
+from core.batching import equal_length_batches, max_tokens, padded, to_device, token_batches
+from core.errors import ModelError
+from core.fingerprint import files_sha256
+from core.gpu_arithmetic import put_on
+from core.metrics.model_metric import load_with_head
+from core.models import ModelRef, load_unchanged
+from core.text.corpus import BUNDLED
+from core.text.language import Language
+from core.token_budget import TokenBudget
+from core.tokenization import Tokens, joined
+
+_CURE = "Fluency needs a causal language model with its head, such as smollm2 or openai-community/gpt2."
+# Of each bundled article: 24 of them say more than the whole of three.
+_UNIGRAM_TOKENS = 128
+# A pass holds the scores of every token of the vocabulary: at 1,024 tokens and 150,000 words 600 MB, twice.
+_TOKENS_AT_ONCE = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Fluency:
+    """See `core.metrics.model_metric.ModelMetric`.
+
+    Attributes:
+        model: a causal language model, resolved.
+        language: whose bundled articles the unigram probabilities are taken from.
+    """
+
+    name: ClassVar[str] = "fluency"
+    needs_article: ClassVar[bool] = False
+
+    model: ModelRef
+    language: Language = "en"
+
+    @property
+    def signature(self) -> str:
+        """Every option that changes the numbers."""
+        sample = _sample(self.language)
+        sha256 = files_sha256(sample.parent, [sample])[:12]
+        unigrams = f"mean next-token distribution over {_UNIGRAM_TOKENS} tokens of each text of {sample.name}@{sha256}"
+        return f"fluency|SLOR|model:{self.model}|unigrams:{unigrams}"
+
+    def load(self, device: torch.device) -> "FluencyScorer":
+        """The scorer, with its model.
+
+        Raises:
+            ModelError: the checkpoint is no causal language model, or states no token to begin with.
+        """
+        return FluencyScorer(self, device)
+
+
+class FluencyScorer:
+    """A language model that says how fluent texts are.
+
+    On a CPU the fluency of a text depends on the text alone, to the last bit, as that of a reward must: only texts of
+    the same number of tokens go through the model together. A GPU pads, since passes of few tokens leave it idle.
+
+    Attributes:
+        tokens: how many tokens it has read, without padding.
+    """
+
+    def __init__(self, fluency: Fluency, device: torch.device) -> None:
+        self.tokens = 0
+        self._tokenizer, model = load_unchanged(fluency.model, _load)
+        self._begin = _first_token(self._tokenizer, fluency.model)
+        self._max_length = max_tokens(self._tokenizer, model)
+        self._model = put_on(model, device, "float32")
+        self._budget = TokenBudget(f"fluency's {fluency.model.name}", device, lambda: _TOKENS_AT_ONCE)
+        self._log_unigrams = self._log_mean_distribution(_texts(fluency.language))
+
+    def score(self, summaries: Sequence[tuple[str, str]]) -> list[float]:
+        """SLOR of each summary, of which the article is not read; 0 of one without a token. Equal texts are read once.
+
+        What goes beyond the model's window is not read.
+        """
+        texts = list(dict.fromkeys(text.strip() for _, text in summaries))
+        tokens = self._tokenized(texts, self._max_length)
+        values = np.zeros(len(texts))
+
+        def forward(batch: list[int]) -> None:
+            log_probabilities, ids = self._log_probabilities(tokens, batch)
+            gains = log_probabilities.gather(-1, ids[..., None])[..., 0].double() - self._log_unigrams[ids]
+            lengths = to_device(tokens.lengths[batch] - 1, self._budget.device)
+            is_text = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
+            sums = torch.where(is_text, gains, 0).sum(dim=1)
+            values[batch] = (sums / lengths.clamp(min=1)).cpu().numpy()
+
+        self._run(tokens, forward)
+        by_text = dict(zip(texts, values.tolist(), strict=True))
+        return [by_text[text.strip()] for _, text in summaries]
+
+    def _log_mean_distribution(self, texts: Sequence[str]) -> torch.Tensor:
+        """Ln p_u of every token of the vocabulary, (vocabulary,) float64."""
+        tokens = self._tokenized(texts, min(_UNIGRAM_TOKENS, self._max_length))
+        total: Any = 0
+
+        def forward(batch: list[int]) -> None:
+            nonlocal total
+            log_probabilities, _ = self._log_probabilities(tokens, batch)
+            lengths = to_device(tokens.lengths[batch] - 1, self._budget.device)
+            is_text = torch.arange(log_probabilities.shape[1], device=lengths.device) < lengths[:, None]
+            total = total + log_probabilities[is_text].exp().sum(dim=0, dtype=torch.float64)
+
+        self._run(tokens, forward)
+        return torch.log(total / total.sum())
+
+    def _log_probabilities(self, tokens: Tokens, batch: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Of every token in every place but the first, (texts, places, vocabulary), and what stands there."""
+        inputs = padded(tokens, batch, self._tokenizer, self._budget.device)
+        logits = self._model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"]).logits
+        return torch.log_softmax(logits[:, :-1].float(), dim=-1), inputs["input_ids"][:, 1:]
+
+    def _tokenized(self, texts: Sequence[str], most: int) -> Tokens:
+        """Each text behind the token that a text begins with, cut to `most` tokens."""
+        rows = self._tokenizer(list(texts), add_special_tokens=False)["input_ids"] if texts else []
+        return joined({"input_ids": [[self._begin, *row][:most] for row in rows]})
+
+    def _run(self, tokens: Tokens, forward: Any) -> None:
+        self.tokens += int(tokens.lengths.sum())
+        with torch.inference_mode():
+            batches = token_batches if self._budget.device.type == "cuda" else equal_length_batches
+            self._budget.run(tokens.lengths.tolist(), forward, batches)
+
+
+def _load(folder: Path) -> tuple[Any, Any]:
+    from transformers import AutoModelForCausalLM  # seconds, which most runs need not wait for
+
+    return load_with_head(folder, AutoModelForCausalLM, _CURE)
+
+
+def _first_token(tokenizer: Any, model: ModelRef) -> int:
+    """What stands before a text, so that its first token has a probability, too."""
+    ids = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.cls_token_id)
+    first = next((one for one in ids if one is not None), None)
+    if first is None:
+        raise ModelError(f"The tokenizer of {model} states no token that a text begins or ends with. {_CURE}")
+    return int(first)
+
+
+def _sample(language: Language) -> Path:
+    return BUNDLED["sample-ko" if language == "ko" else "sample"]
+
+
+def _texts(language: Language) -> list[str]:
+    lines = _sample(language).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["article"] for line in lines]

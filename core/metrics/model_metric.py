@@ -1,0 +1,154 @@
+"""Metrics that a language model or an NLI model computes. A run has them where its recipe names the model.
+
+They are stored beside those of plugins, under their names. Each has a config, which is small and says what made the
+numbers, and a scorer, which holds the model.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import torch
+
+from core.errors import CorpusError, ModelError, RecipeError
+from core.gpu_arithmetic import find_device
+from core.metrics.config import Options
+from core.metrics.metric import FloatArray, MeanOverRows, Row
+from core.models import LANGUAGE_MODELS, ModelRef, parse_model, resolve_model
+from core.text.language import Language
+from core.transformer import hide_progress_bars, in_own_memory, only_errors
+
+
+class ModelMetric(Protocol):
+    """What computes a metric, and how.
+
+    Attributes:
+        name: the metric's.
+        needs_article: whether it compares a summary with its article.
+    """
+
+    name: ClassVar[str]
+    needs_article: ClassVar[bool]
+
+    @property
+    def model(self) -> ModelRef: ...
+
+    @property
+    def signature(self) -> str:
+        """Every option that changes the numbers."""
+
+    def load(self, device: torch.device) -> "ModelScorer":
+        """The scorer, with its model.
+
+        Raises:
+            ModelError: the checkpoint is none of its kind.
+        """
+
+
+class ModelScorer(Protocol):
+    """A metric with its model.
+
+    Attributes:
+        tokens: how many tokens the model has read, without padding.
+    """
+
+    tokens: int
+
+    def score(self, summaries: Sequence[tuple[str, str]]) -> list[float]:
+        """The value of each (article, summary)."""
+
+
+def resolve_model_metric(name: str, model: str, language: Language) -> ModelMetric:
+    """A metric of `core.metrics.specs.BY_MODEL`, its model at an exact revision.
+
+    Raises:
+        ModelError: there is no such model.
+        HubError: the Hub cannot tell the commit.
+    """
+    # Each imports what its model needs.
+    if name == "fluency":
+        from core.metrics.fluency import Fluency
+
+        return Fluency(resolve_model(parse_model(model, LANGUAGE_MODELS)), language)
+    from core.metrics.faithfulness import Faithfulness
+
+    return Faithfulness(resolve_model(parse_model(model)), language)
+
+
+def make_model_metric(name: str, options: Options) -> "MetricByModel":
+    """See `core.metrics.registry`.
+
+    Raises:
+        RecipeError: the options name no model for it.
+        ModelError: there is no such model.
+        HubError: the Hub cannot tell the commit.
+    """
+    setting = f"{name}_model"
+    model: str | None = getattr(options, setting)
+    if model is None:
+        kind = "a causal language model, such as smollm2" if name == "fluency" else "an NLI model"
+        raise RecipeError(f"The metric {name} needs {kind}: a folder or a Hub id.", settings=(setting,))
+    language: Language = "ko" if options.lang == "ko" else "en"
+    device = find_device("cuda" if torch.cuda.is_available() else "cpu")
+    return MetricByModel(resolve_model_metric(name, model, language), device)
+
+
+class MetricByModel(MeanOverRows):
+    """A `ModelMetric` for `nws score`. Its model is loaded when the first rows are scored."""
+
+    def __init__(self, metric: ModelMetric, device: torch.device) -> None:
+        self._metric = metric
+        self._device = device
+        self._scorer: ModelScorer | None = None
+
+    @property
+    def name(self) -> str:
+        return self._metric.name
+
+    @property
+    def signature(self) -> str:
+        """Every option that changes the numbers."""
+        return self._metric.signature
+
+    def statistics(self, rows: Sequence[Row]) -> FloatArray:
+        """The value of each row, (rows, 1).
+
+        Raises:
+            CorpusError: it compares with the article, and a row has no source.
+            ModelError: the checkpoint is none of its kind.
+        """
+        for number, row in enumerate(rows, start=1):
+            if row.source is None and self._metric.needs_article:
+                raise CorpusError(f"{self.name} compares a prediction with its source, but row {number} has no source.")
+        self._scorer = self._scorer or self._metric.load(self._device)
+        values = self._scorer.score([(row.source or "", row.prediction) for row in rows])
+        return np.array(values, dtype=np.float64).reshape(len(rows), 1)
+
+
+def load_with_head(folder: Path, kind: Any, cure: str) -> tuple[Any, Any]:
+    """The tokenizer and the model in float32, for inference, with the weights of its head.
+
+    Args:
+        folder: of the checkpoint.
+        kind: one of the `AutoModelFor…` of transformers.
+        cure: says in an error which checkpoint to give.
+
+    Raises:
+        ModelError: the folder holds no such model, or one that lacks weights.
+    """
+    from transformers import AutoTokenizer
+
+    hide_progress_bars()
+    try:
+        with only_errors():
+            tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+            model, loaded = kind.from_pretrained(
+                folder, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
+            )
+    except (OSError, ValueError, KeyError) as error:
+        reason = str(error).partition("\nModel type should be")[0]
+        raise ModelError(f"The model in {folder} cannot be loaded: {reason}. {cure}") from error
+    if missing := sorted(loaded["missing_keys"]):
+        raise ModelError(f"The model in {folder} lacks {len(missing)} weights, such as {missing[0]}. {cure}")
+    return tokenizer, in_own_memory(model.eval())

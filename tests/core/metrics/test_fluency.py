@@ -1,0 +1,104 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from core.arithmetic import rows_are_independent
+from core.errors import ModelError
+from core.metrics.fluency import Fluency
+from core.models import SMOLLM2_MODEL, parse_model, resolve_model
+from core.smollm2 import smollm2_folder
+from core.text.corpus import BUNDLED
+
+CPU = torch.device("cpu")
+TEXTS = ["the city said news", "cat", "of the news to the city in 1999, said the cat.", "news city the said"]
+
+
+def of_folder(folder: Path) -> Fluency:
+    return Fluency(resolve_model(parse_model(str(folder))))
+
+
+def scores(fluency: Fluency, texts: list[str]) -> list[float]:
+    return fluency.load(CPU).score([("an article", text) for text in texts])
+
+
+@pytest.mark.parametrize("name", ["gpt2-lm", "llama"])
+def test_it_is_slor_as_transformers_gives_it_one_text_at_a_time(tiny_models: dict[str, Path], name: str) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(tiny_models[name])
+    model = AutoModelForCausalLM.from_pretrained(tiny_models[name], dtype=torch.float32).eval()
+
+    def distributions(ids: list[int]) -> torch.Tensor:
+        with torch.inference_mode():
+            return torch.log_softmax(model(torch.tensor([[tokenizer.eos_token_id, *ids]])).logits[0, :-1], dim=-1)
+
+    articles = [json.loads(line)["article"] for line in BUNDLED["sample"].read_text().splitlines()]
+    news = [tokenizer(text)["input_ids"][:127] for text in articles]
+    unigrams = torch.cat([distributions(ids).exp().double() for ids in news]).mean(dim=0).log()
+    expected = []
+    for text in TEXTS:
+        ids = tokenizer(text)["input_ids"]
+        expected.append(float((distributions(ids)[range(len(ids)), ids].double() - unigrams[ids]).mean()))
+    np.testing.assert_allclose(scores(of_folder(tiny_models[name]), TEXTS), expected, atol=2e-5)
+
+
+def test_it_does_not_depend_on_the_company_and_counts_equal_texts_once(tiny_models: dict[str, Path]) -> None:
+    scorer = of_folder(tiny_models["llama"]).load(CPU)
+    before = scorer.tokens
+    together = scorer.score([("a", text) for text in TEXTS])
+    read = scorer.tokens - before
+    assert scorer.score([("b", f" {text} ") for text in TEXTS * 2]) == together * 2
+    assert scorer.tokens == before + 2 * read
+    np.testing.assert_allclose([scorer.score([("", text)])[0] for text in TEXTS], together, atol=1e-5)
+
+
+@pytest.mark.usefixtures("multiplied_by")
+def test_it_is_the_same_to_the_last_bit_alone_and_in_any_company(tiny_models: dict[str, Path]) -> None:
+    if not rows_are_independent():
+        pytest.skip("on this CPU a row of a product depends on the others: a run says so")
+    generator = np.random.default_rng(0)
+    texts = [" ".join(generator.choice(TEXTS[2].split(), size)) for size in generator.integers(1, 12, 60)]
+    scorer = of_folder(tiny_models["llama"]).load(CPU)
+    together = scorer.score([("", text) for text in texts])
+    assert [scorer.score([("", text)])[0] for text in texts] == together
+    assert scorer.score([("", text) for text in texts[::-1]]) == together[::-1]
+
+
+def test_a_text_without_a_token_has_0(tiny_models: dict[str, Path]) -> None:
+    scorer = of_folder(tiny_models["llama"]).load(CPU)
+    assert scorer.score([("a", ""), ("a", "  ")]) == [0.0, 0.0]
+    assert scorer.score([]) == []
+
+
+def test_what_goes_beyond_the_window_is_not_read(tiny_models: dict[str, Path]) -> None:
+    long = "the city said news " * 200
+    first, second = scores(of_folder(tiny_models["gpt2-lm"]), [long, long + "cat"])
+    assert first == second
+
+
+def test_a_model_without_a_head_is_refused(tiny_models: dict[str, Path]) -> None:
+    with pytest.raises(ModelError, match=r"lacks .*weights.*Fluency needs a causal language model with its head"):
+        of_folder(tiny_models["bert"]).load(CPU)
+
+
+def test_the_signature_names_model_and_unigrams(tiny_models: dict[str, Path]) -> None:
+    english, korean = of_folder(tiny_models["llama"]), Fluency(of_folder(tiny_models["llama"]).model, "ko")
+    assert str(english.model) in english.signature
+    assert "english.jsonl@" in english.signature
+    assert english.signature != korean.signature
+
+
+def test_news_is_more_fluent_than_its_chunks_and_these_than_its_words_under_a_real_model() -> None:
+    try:
+        smollm2_folder()
+    except ModelError as error:
+        pytest.skip(str(error))
+    articles = [json.loads(line)["article"].split() for line in BUNDLED["sample"].read_text().splitlines()[:6]]
+    lead = [" ".join(words[:12]) for words in articles]
+    chunks = [" ".join(" ".join(words[i : i + 3]) for i in (0, 20, 40, 60)) for words in articles]
+    shuffled = [" ".join(sorted(words[:12], key=lambda word: word[::-1])) for words in articles]
+    found = np.reshape(scores(Fluency(SMOLLM2_MODEL), [*lead, *chunks, *shuffled]), (3, 6)).mean(axis=1)
+    assert found[0] > found[1] + 0.5
+    assert found[1] > found[2]

@@ -1,0 +1,94 @@
+"""Metrics of models that a recipe names: stored with every summary, and seen wherever metrics are."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from rich.console import Console
+
+from core.errors import ModelError, RecipeError
+from core.metrics.config import Options
+from core.metrics.faithfulness import Faithfulness
+from core.metrics.fluency import Fluency
+from core.metrics.metric import Row
+from core.metrics.registry import make_metric
+from core.models import parse_model, resolve_model
+from jobs.drive import driver
+from jobs.plan.job import find_job
+from jobs.plan.pinned import Pinned
+from jobs.store import Store, open_store
+from jobs.terminal.metrics import chosen_metrics_of, metrics_of
+
+QUIET = Console(file=io.StringIO())
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        yield opened
+
+
+def pinned(tiny_models: dict[str, Path], **models: str) -> Pinned:
+    given = {
+        "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2},
+        **{"encoder": str(tiny_models["bert"]), "systems": ["lead", "random"], "n": [2, 5], "limit": 2},
+    }
+    return find_job("baselines").plan("sample", given | models)
+
+
+def test_they_are_stored_with_every_summary_and_reused_under_the_same_model_alone(
+    store: Store, tiny_models: dict[str, Path]
+) -> None:
+    models = {"fluency_model": str(tiny_models["llama"]), "faithfulness_model": str(tiny_models["nli"])}
+    first = driver.start(store, pinned(tiny_models, **models), "inline", QUIET, reuse=True)
+    info = store.run_info(first.run_id)
+    assert chosen_metrics_of(info) == ("fluency", "faithfulness")
+    assert metrics_of([info])[-2:] == ("fluency", "faithfulness")
+    assert info.recipe["fluency_model"] == str(tiny_models["llama"])
+    with store.query(
+        "select a.text, s.text, s.extra -> 'scores' ->> 'fluency', s.extra -> 'scores' ->> 'faithfulness' "
+        "from summaries s join articles a on a.id = s.article_id where s.system = 'lead'"
+    ) as answer:
+        rows = [tuple(row) for row in answer.rows]
+    assert len(rows) == 4
+    for column, metric in ((2, Fluency), (3, Faithfulness)):
+        folder = tiny_models["llama" if metric is Fluency else "nli"]
+        scorer = metric(resolve_model(parse_model(str(folder)))).load(torch.device("cpu"))
+        alone = [scorer.score([(article, text)])[0] for article, text, *_ in rows]
+        assert [float(row[column]) for row in rows] == pytest.approx(alone, abs=1e-5)
+    again = driver.start(store, pinned(tiny_models, **models), "inline", QUIET, reuse=True)
+    other = models | {"fluency_model": str(tiny_models["gpt2-lm"])}
+    anew = driver.start(store, pinned(tiny_models, **other), "inline", QUIET, reuse=True)
+    without = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
+    assert (again.reused, anew.reused, without.reused) == (again.summaries, 0, 0)
+
+
+def test_a_recipe_without_them_has_the_hash_that_it_had(tiny_models: dict[str, Path]) -> None:
+    recipe = pinned(tiny_models).recipe
+    assert not {"fluency_model", "faithfulness_model"} & recipe.model_dump().keys()
+    named = pinned(tiny_models, fluency_model=str(tiny_models["llama"])).recipe
+    assert named.hash != recipe.hash
+    assert find_job("baselines").plan("sample", named.model_dump(mode="json")).recipe == named
+
+
+def test_a_model_that_is_none_is_refused_before_anything_runs(tiny_models: dict[str, Path]) -> None:
+    with pytest.raises(RecipeError, match="fluency_model: There is no model 'nonsense'"):
+        pinned(tiny_models, fluency_model="nonsense")
+
+
+def test_a_file_is_scored_with_them(tiny_models: dict[str, Path]) -> None:
+    options = Options(fluency_model=str(tiny_models["llama"]), faithfulness_model=str(tiny_models["nli"]))
+    rows = [Row("The cat said no.", (), "The cat said. No news."), Row("news", (), "The cat.")]
+    for name in ("fluency", "faithfulness"):
+        metric = make_metric(name, options)
+        assert metric.statistics(rows).shape == (2, 1)
+        assert metric.signature.startswith(f"{name}|")
+    with pytest.raises(RecipeError, match="The metric fluency needs a causal language model, such as smollm2"):
+        make_metric("fluency")
+
+
+def test_a_checkpoint_of_another_kind_ends_the_run_in_words(store: Store, tiny_models: dict[str, Path]) -> None:
+    with pytest.raises(ModelError, match="Fluency needs a causal language model with its head"):
+        driver.start(store, pinned(tiny_models, fluency_model=str(tiny_models["bert"])), "inline", QUIET)
