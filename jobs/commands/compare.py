@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from core.metrics.specs import CHOICES
-from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl, parse_lengths
+from jobs.commands.options import DEFAULT_STORE, Json, Labels, StoreUrl, parse_labels, parse_lengths
 from jobs.commands.shared import newest, reading, store_flag
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
@@ -34,6 +34,7 @@ def compare(
         str,
         typer.Option(metavar="NAME", help=f"{CHOICES}."),
     ] = "bertscore_f1",
+    label: Labels = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -42,13 +43,14 @@ def compare(
     Prints the mean difference with its 95 % interval, a test, and wins, ties and losses. The p of two systems on one
     dataset are corrected for the number of n (Holm).
     """
-    lengths = parse_lengths(n)
+    lengths, labels = parse_lengths(n), parse_labels(label)
 
     from jobs.evaluate.compare import compare_runs
     from jobs.evaluate.printed_comparison import print_comparison
 
     with reading(store) as opened, busy("Comparing"):
-        result = compare_runs(opened, run or newest(opened, with_summaries=True), run2, system or [], lengths, metric)
+        first = run or newest(opened, with_summaries=True)
+        result = compare_runs(opened, first, run2, system or [], lengths, metric, labels)
     if as_json:
         print(json.dumps(result.as_dict(), allow_nan=False))
     else:

@@ -3,6 +3,7 @@
 A field of a recipe's option is called as the recipe's key; `settings` hands what was given to `load_recipe`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
@@ -41,6 +42,11 @@ HeadAddress = Annotated[
         "--address", metavar="URL", help="Dashboard of the Ray cluster; default: the one the run was submitted to."
     ),
 ]
+LABEL = (
+    "--label NAME=LABEL",
+    "What a system is called in what is shown: lexrank=LexRank. Repeatable. A recipe has them as `labels`.",
+)
+Labels = Annotated[list[str] | None, typer.Option("--label", metavar="NAME=LABEL", help=LABEL[1])]
 _RECIPE = partial(typer.Option, "--recipe", "-r", metavar="NAME", envvar="NWS_RECIPE")
 Recipe = Annotated[str, _RECIPE(help="sample, paper, or a YAML file.")]
 Phase2Recipe = Annotated[str, _RECIPE(help="sample, paper, as-written (the study's own REINFORCE), or a YAML file.")]
@@ -302,6 +308,21 @@ def _plain_value(key: str, value: Any) -> Any:
 
         return [parse_predictions(text) for text in value]
     return parse_lengths(value) if key == "n" and not value.startswith(FROM) else value
+
+
+def parse_labels(texts: Sequence[str] | None) -> dict[str, str]:
+    """The values of `--label`, e.g. `lexrank=LexRank`: labels by the names that were typed.
+
+    Raises:
+        RecipeError: one has no name or no label.
+    """
+    labels = {}
+    for text in texts or ():
+        name, _, label = text.rpartition("=")  # a name may hold one: reinforce|seed=0
+        if not name or not label.strip():
+            raise RecipeError(f"--label takes a system and its label, such as lexrank=LexRank, not {text!r}.")
+        labels[name] = label.strip()
+    return labels
 
 
 def parse_lengths(text: str | None) -> list[int] | None:

@@ -9,7 +9,7 @@ import typer
 
 from core.metrics.specs import CHOICES
 from jobs.commands.groups import grouped, plain
-from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
+from jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, parse_labels
 from jobs.commands.shared import err, newest, out, reading, store_flag
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
@@ -32,6 +32,7 @@ class PlanOptions:
     )
     metric: str = plain("--metric NAME", f"kept, {CHOICES}.", "kept")
     plot: Path | None = plain("--plot FILE", "Draw it, as PNG and beside it as SVG: plan.png.")
+    labels: list[str] | None = plain(*LABEL)
 
 
 @grouped
@@ -53,7 +54,8 @@ def plan(
 
     wanted = Asked(asked.power, asked.alpha, asked.difference, asked.of)
     with reading(store) as opened, busy("Planning"):
-        planned = plan_run(opened, run or newest(opened, with_summaries=True), asked.metric, wanted)
+        chosen = run or newest(opened, with_summaries=True)
+        planned = plan_run(opened, chosen, asked.metric, wanted, parse_labels(asked.labels))
     if not as_json:
         print_plan(planned, PrintableConsole(), store_flag(store))
     if asked.plot is not None:

@@ -9,7 +9,7 @@ import typer
 
 from core.errors import RecipeError
 from jobs.commands.groups import grouped, plain
-from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
+from jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, parse_labels
 from jobs.commands.shared import err, newest, out, reading, shown, store_flag
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
@@ -32,6 +32,7 @@ class ReportOptions:
         "reports/RUN/METRIC.",
         "bertscore_f1",
     )
+    labels: list[str] | None = plain(*LABEL)
 
 
 @grouped
@@ -63,15 +64,16 @@ def report(
 
 def _write_files(run: str | None, what: ReportOptions, store: str, as_json: bool) -> None:
     with busy("Loading libraries"):
-        from jobs.report.write import REPORTS
+        from jobs.report.report_files import REPORTS, Shown
         from jobs.terminal.metrics import find_metric
 
+    labels = parse_labels(what.labels)
     with reading(store) as opened:
         info = opened.run_info(run or newest(opened, with_summaries=True))
         chosen = find_metric(what.metric, "report", info)
         folder = what.out_dir or Path("reports") / info.id / ("" if what.metric == "bertscore_f1" else what.metric)
         console = err if as_json else PrintableConsole()
-        written = REPORTS[info.job](opened, info, chosen, folder, console, store_flag(store))
+        written = REPORTS[info.job](opened, info, chosen, folder, console, Shown(labels, store_flag(store)))
     if as_json:
         print(json.dumps(json.loads(written.json.read_text(encoding="utf-8"))))
         return
@@ -87,7 +89,8 @@ def _write_page(path: Path, runs: list[str], what: ReportOptions, store: str, as
         from jobs.terminal.numerals import counted
 
     with reading(store) as opened, busy("Computing intervals, and packing articles"):
-        page = write_page(opened, runs or [newest(opened, with_summaries=True)], path, what.metric, what.articles)
+        chosen = runs or [newest(opened, with_summaries=True)]
+        page = write_page(opened, chosen, path, what.metric, what.articles, parse_labels(what.labels))
     ids, archive = [run.id for run in page.runs], page.archive
     if as_json:
         print(

@@ -8,7 +8,7 @@ import typer
 
 from core.errors import RecipeError
 from jobs.commands.groups import grouped, plain
-from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
+from jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, parse_labels
 from jobs.commands.shared import newest, reading
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
@@ -37,6 +37,7 @@ class ShowOptions:
         "--differ A B", "Instead of ARTICLE: articles where the F1 of two systems differs most."
     )
     limit: int = plain("--limit N", "How many articles --differ shows.", 5, min=1)
+    labels: list[str] | None = plain(*LABEL)
 
 
 @grouped
@@ -67,7 +68,7 @@ def show(
     with reading(store) as opened:
         info = opened.run_info(run or newest(opened, with_summaries=True))
         with busy("Looking for articles"):
-            shown = find_and_align(opened, info, wanted, how.system, how.n)
+            shown = find_and_align(opened, info, wanted, how.system, how.n, parse_labels(how.labels))
     if as_json:
         print(json.dumps(shown.as_dict(), allow_nan=False))
     else:

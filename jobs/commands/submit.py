@@ -119,9 +119,11 @@ def _submit(
         from jobs.drive import driver
         from jobs.plan.job import find_job
         from jobs.store import new_run_id, open_store
+        from jobs.terminal.warnings import require_labels_fit
 
     with busy("Looking up models, and reading articles", at_once=True):
         pinned = find_job(job).plan(recipe, given, partial(_lengths_from, store) if job == "phase2" else None)
+    require_labels_fit(pinned)
     _warn(pinned)
     if run.dry_run:
         _describe(pinned, store, target, as_json)

@@ -19,7 +19,7 @@ from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.equal_failures import EqualFailures
 from jobs.drive.pool_watch import PoolWatch, SoftwareWatch, note_arithmetic
 from jobs.drive.pools import Pools
-from jobs.drive.progress import Advance, run_progress
+from jobs.drive.progress_bar import Advance, run_progress
 from jobs.drive.reuse import Part, copy_and_divide, find_reusable
 from jobs.drive.run import Run
 from jobs.plan.pinned import Pinned, PlannedStage

@@ -20,7 +20,7 @@ from core.summarizers.endpoint import Endpoint
 from core.sweep_plan import SweepPlan
 from core.text.corpus import Corpus
 from core.types import Article, Failure, SegmentedArticle
-from core.workers import make_episode_runner
+from core.worker_factories import make_episode_runner
 from jobs.drive.gpu_busy import GpuWatch
 from jobs.drive.pools import sweep_work
 from jobs.drive.stages import with_policies

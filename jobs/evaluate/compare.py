@@ -23,8 +23,8 @@ from core.errors import RecipeError, StoreError
 from core.types import SystemKind
 from jobs.evaluate.compare_reasons import Sides
 from jobs.store import RunInfo, Store
-from jobs.terminal.find_system import find_system
 from jobs.terminal.metrics import NOT_RECORDED, find_metric, metric_signature
+from jobs.terminal.system_names import SystemNames, names_of
 
 TEST = "sign-flip, two-sided, nothing drawn"
 
@@ -38,6 +38,7 @@ class RunComparison:
         kinds: what each system is.
         not_compared: pairs that share no article at any n, and why.
         why_left_out: by dataset and pair, a sentence for each reason why some n take no part.
+        names: what systems are called where people read.
         only_a: systems that only run `a` has and that nobody named; `only_b` likewise.
     """
 
@@ -49,6 +50,7 @@ class RunComparison:
     kinds: Mapping[str, SystemKind]
     not_compared: Mapping[tuple[str, str], str]
     why_left_out: Mapping[tuple[str, str, str], tuple[str, ...]]
+    names: SystemNames
     only_a: tuple[str, ...] = ()
     only_b: tuple[str, ...] = ()
 
@@ -75,7 +77,13 @@ class RunComparison:
 
 
 def compare_runs(
-    store: Store, run: str, other_run: str | None, systems: Sequence[str], lengths: Sequence[int] | None, metric: str
+    store: Store,
+    run: str,
+    other_run: str | None,
+    systems: Sequence[str],
+    lengths: Sequence[int] | None,
+    metric: str,
+    labels: Mapping[str, str] | None = None,
 ) -> RunComparison:
     """Compare systems of `run`, or of `run` and `other_run`, at every n they share or at `lengths`.
 
@@ -86,6 +94,8 @@ def compare_runs(
     none is named, every system that both runs have is compared with itself.
 
     Trained policies may be named by their method alone (`policy|reinforce`): that is the mean over its seeds.
+
+    `labels` of systems go over those of the recipes.
 
     Raises:
         RecipeError: the metric, a system or an n is not there, or the runs computed the metric differently.
@@ -99,8 +109,9 @@ def compare_runs(
     points_b = points_a
     if other_run:
         points_b = _as_in(points_a, store.content_hashes(a.id), _points(store, b, checked), store.content_hashes(b.id))
+    names = _names_of(a, b, points_a, points_b, labels)
     where = [(a, points_a)] + [(b, points_b)] * (len(systems) - 1)
-    systems = [_full_name(name, *side) for name, side in zip(systems, where, strict=False)]
+    systems = [_full_name(name, names, *side) for name, side in zip(systems, where, strict=False)]
     points_a, points_b = (_with_methods(points, systems) for points in (points_a, points_b))
     has_a, has_b = _lengths_by_system(points_a), _lengths_by_system(points_b)
     _check_systems(systems, a, has_a, b if other_run else None, has_b)
@@ -113,7 +124,7 @@ def compare_runs(
     comparisons = compare_systems(points_a, points_b, pairs, checked, confidence=CONFIDENCE)
     compared = {(comparison.a, comparison.b) for comparison in comparisons}
     not_compared = tuple(pair for pair in pairs if pair not in compared)
-    sides = Sides(store, a, b, points_a, points_b)
+    sides = Sides(store, a, b, points_a, points_b, names)
     reasons = {pair: sides.why_not_compared(pair) for pair in not_compared}
     if not comparisons:
         why = "; ".join(dict.fromkeys(reasons.values()))
@@ -128,7 +139,7 @@ def compare_runs(
     }
     only_a, only_b = ((), ()) if systems or not other_run else (_only_first(has_a, has_b), _only_first(has_b, has_a))
     kinds = kinds_of(Points.together([points_a, points_b]))
-    return RunComparison(a, b, checked, signatures, comparisons, kinds, reasons, why_left_out, only_a, only_b)
+    return RunComparison(a, b, checked, signatures, comparisons, kinds, reasons, why_left_out, names, only_a, only_b)
 
 
 def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hashes_b: Mapping[str, str]) -> Points:
@@ -161,9 +172,18 @@ def _only_first(first: Collection[str], second: Collection[str]) -> tuple[str, .
     return tuple(name for name in first if name not in second)
 
 
-def _full_name(name: str, run: RunInfo, points: Points) -> str:
+def _names_of(
+    a: RunInfo, b: RunInfo, points_a: Points, points_b: Points, labels: Mapping[str, str] | None
+) -> SystemNames:
+    systems = {*points_a.systems, *points_b.systems}
+    runs = [a] if a.id == b.id else [a, b]
+    return names_of(runs, systems | {split_seed(system)[0] for system in systems}, labels)
+
+
+def _full_name(name: str, names: SystemNames, run: RunInfo, points: Points) -> str:
     systems = list(kinds_of(points))
-    return find_system(name, systems, run.id, methods=[split_seed(system)[0] for system in systems])
+    methods = {split_seed(system)[0] for system in systems} - set(systems)
+    return names.find(name, systems, f"run {run.id}", sorted(methods))
 
 
 def _with_methods(points: Points, systems: Sequence[str]) -> Points:

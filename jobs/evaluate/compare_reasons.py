@@ -8,6 +8,7 @@ import numpy as np
 from core.analysis import Points, short_articles
 from jobs.store import RunInfo, Store
 from jobs.terminal.numerals import counted
+from jobs.terminal.system_names import SystemNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Sides:
     b: RunInfo
     points_a: Points
     points_b: Points
+    names: SystemNames
 
     def why_not_compared(self, pair: tuple[str, str]) -> str:
         """Why no article has a summary by both systems at the same n. A phrase without a full stop."""
@@ -58,7 +60,11 @@ class Sides:
 
     def _names(self, pair: tuple[str, str]) -> tuple[str, str]:
         """How the reader knows either side: by its system in a comparison within a run, else by its run."""
-        return pair if self.a.id == self.b.id else (f"run {self.a.id}", f"run {self.b.id}")
+        return (
+            (self.names[pair[0]], self.names[pair[1]])
+            if self.a.id == self.b.id
+            else (f"run {self.a.id}", f"run {self.b.id}")
+        )
 
     def _why_no_article(self, points_a: Points, points_b: Points, pair: tuple[str, str]) -> str:
         name_a, name_b = self._names(pair)

@@ -13,7 +13,7 @@ from jobs.store import RunInfo
 from jobs.terminal.caution import SKEWED, few, length_notes
 from jobs.terminal.columns import Column, print_table
 from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
-from jobs.terminal.table_style import print_line, print_metric, print_title, role
+from jobs.terminal.table_style import print_line, print_metric, print_shared, print_title, role
 
 _PLACES = 4
 _WORTH_SAYING = 0.01
@@ -32,6 +32,7 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
             console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed"
         )
     print_metric(result.metric, result.signatures[0], result.a.id, console, where)  # two runs have the same
+    print_shared(result.names, console)
     for comparison in result.comparisons:
         _print_pair(result, comparison, console)
     _print_how_to_read(result, console)
@@ -40,7 +41,7 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
 def _print_pair(result: RunComparison, comparison: Comparison, console: Console) -> None:
     print_title(console, f"{comparison.dataset}: A − B")
     for side, system, run in (("A", comparison.a, result.a), ("B", comparison.b, result.b)):
-        print_line(console, f"{side}  {_describe(system, result.kinds[system], run, two_runs=result.two_runs)}")
+        print_line(console, f"{side}  {_describe(result, system, run)}")
     rows = [_row(at) for at in comparison.lengths]
     columns = [Column(heading, cells) for heading, cells in zip(_HEADINGS, zip(*rows, strict=True), strict=True)]
     if not all(at.at_equal_length for at in comparison.lengths):
@@ -55,8 +56,8 @@ def _print_pair(result: RunComparison, comparison: Comparison, console: Console)
         print_line(console, note, style="yellow")
 
 
-def _describe(system: str, kind: SystemKind, run: RunInfo, *, two_runs: bool) -> str:
-    return system + role(kind) + (f", run {run.id}" if two_runs else "")
+def _describe(result: RunComparison, system: str, run: RunInfo) -> str:
+    return result.names[system] + role(result.kinds[system]) + (f", run {run.id}" if result.two_runs else "")
 
 
 def _row(at: PairedLength) -> list[Text]:
@@ -123,10 +124,13 @@ def _print_how_to_read(result: RunComparison, console: Console) -> None:
     console.print()
     for which, systems in (("first", result.only_a), ("second", result.only_b)):
         if systems:
-            note = f"Only in the {which} run: {', '.join(systems)}. Name two to compare with --system."
+            only = ", ".join(result.names[system] for system in systems)
+            note = f"Only in the {which} run: {only}. Name two to compare with --system."
             print_line(console, note, style="yellow")
     for (system_a, system_b), why in result.not_compared.items():
-        print_line(console, f"Not compared: {system_a} and {system_b}: {why}.", style="yellow")
+        print_line(
+            console, f"Not compared: {result.names[system_a]} and {result.names[system_b]}: {why}.", style="yellow"
+        )
     lines = (
         f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A is better; below 0, B is.",
         "Holm p: corrected over the n of one pair on one dataset. Intervals are not corrected.",

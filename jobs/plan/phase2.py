@@ -11,7 +11,7 @@ from core.summarizers.extractive_baselines import make_baseline
 from core.text.corpus import Corpus
 from core.text.near_copies import MOST_SHARED, WORDS, near_copies
 from core.types import Article
-from core.workers import EpisodePlan
+from core.worker_factories import EpisodePlan
 from jobs.plan.panels import panel_of
 from jobs.plan.pinned import (
     Pinned,

@@ -20,7 +20,7 @@ from core.text.language_data import language_data
 from core.text.segmentation import pipeline_revision, resolve_pipeline
 from core.text.tokenizers import DEFAULT_TOKENIZERS
 from core.types import SystemKind
-from core.workers import EpisodePlan
+from core.worker_factories import EpisodePlan
 from jobs.plan.revisions import code_version, dataset_revisions
 from jobs.recipes.base import RunRecipe
 from jobs.store import RunSpec, Stage

@@ -8,7 +8,7 @@ from core.models import ModelRef, model_folder, parameters
 from core.precision import AMPERE, Precision
 from core.summarizers.generators import Generator
 from core.sweep_plan import SweepPlan
-from core.workers import EpisodePlan
+from core.worker_factories import EpisodePlan
 
 _BYTES: dict[Precision, int] = {"float32": 4, "tf32": 4, "float16": 2, "bfloat16": 2}
 # CUDA itself, about 0.5 GB, and what the passes take: an actor with four models of BERT-base's size had 3.4 GB on an

@@ -1,5 +1,6 @@
 """How many words keep how much of the content: as sentences and frames."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 
@@ -10,6 +11,7 @@ from jobs.report.sweep import kept_answer
 from jobs.report.sweep.edges import edge_of
 from jobs.report.sweep.kept import NOT_SCORED, KeptNumbers, kept_numbers
 from jobs.store import RunInfo, Store
+from jobs.terminal.system_names import names_of
 
 _SHARE_COLUMNS = ("dataset", "system", "kind", "of", "n", "share", "low", "high", "articles")
 _SMALLEST_COLUMNS = (
@@ -89,7 +91,7 @@ class Answer:
         lines = []
         for dataset in self._datasets():
             lines += [self._heading(dataset), *(f"{name}: {text}" for name, text in self._said(dataset))]
-        return "\n".join([*lines, "", kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS])
+        return "\n".join([*lines, "", *self._shared(), kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS])
 
     def _repr_html_(self) -> str:
         if not self._numbers.is_scored:
@@ -98,7 +100,7 @@ class Answer:
         for dataset in self._datasets():
             items = "".join(f"<li><b>{escape(name)}</b>: {escape(text)}</li>" for name, text in self._said(dataset))
             parts.append(f"<p><b>{escape(self._heading(dataset))}</b></p><ul>{items}</ul>")
-        notes = escape(f"{kept_answer.HOW_SURE} {kept_answer.WHAT_IT_IS}")
+        notes = escape(" ".join((*self._shared(), kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS)))
         return "".join([*parts, f"<p><small>{notes}</small></p>"])
 
     def _datasets(self) -> tuple[str, ...]:
@@ -106,6 +108,9 @@ class Answer:
 
     def _said(self, dataset: str) -> tuple[tuple[str, str], ...]:
         return kept_answer.sentences(self._numbers, dataset)
+
+    def _shared(self) -> list[str]:
+        return [f"Systems: {shared}." for shared in self._numbers.names.shared]
 
     def _heading(self, dataset: str) -> str:
         return kept_answer.heading(self._numbers, dataset)
@@ -115,8 +120,9 @@ def _smallest_values(kept: ContentKept, at: SmallestN) -> tuple[object, ...]:
     return at.x, at.n, at.low, at.high, at.claimed, edge_of(kept, at.n), at.articles_for_one_step
 
 
-def answer_of(store: Store, run: RunInfo) -> Answer:
-    """Read what a run's summaries keep."""
+def answer_of(store: Store, run: RunInfo, labels: Mapping[str, str]) -> Answer:
+    """Read what a run's summaries keep; `labels` of systems go over those of its recipe."""
     if KEPT not in run.signatures:
         return Answer(run, NOT_SCORED)
-    return Answer(run, kept_numbers(store.points(run.id, (KEPT,), texts=False)))
+    points = store.points(run.id, (KEPT,), texts=False)
+    return Answer(run, kept_numbers(points, names_of([run], points.systems, labels)))

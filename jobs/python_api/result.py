@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from jobs.report.sweep.numbers import Numbers, analyse, metrics_read
 from jobs.store import FailureInfo, RunInfo, Store
 from jobs.terminal.metrics import find_metric, metric_name, metric_signature, metrics_of
 from jobs.terminal.numerals import counted, decimals
+from jobs.terminal.system_names import names_of
 from jobs.terminal.table_style import role
 
 SWEEP = "nws.sweep"
@@ -37,6 +38,7 @@ class Result:
 
     _store: Store
     info: RunInfo
+    _labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def run(self) -> RunInfo:
@@ -111,7 +113,7 @@ class Result:
 
         Empty of numbers, with a sentence that says so, where the run was not scored by content kept.
         """
-        return answer_of(self._store, self.info)
+        return answer_of(self._store, self.info, self._labels)
 
     def recommended(self, metric: str = "bertscore_f1") -> pd.DataFrame:
         """Where choosing words pays most: which n remain candidates for each system, and how sure that is.
@@ -147,7 +149,7 @@ class Result:
         """
         from jobs.evaluate.compare import compare_runs
 
-        return comparison_frame(compare_runs(self._store, self.info.id, None, [a, b], None, metric))
+        return comparison_frame(compare_runs(self._store, self.info.id, None, [a, b], None, metric, self._labels))
 
     def report(self, path: str | Path, metric: str = "bertscore_f1") -> Path:
         """Write the run's report as one HTML page, as `nws report RUN --page` does; returns its path.
@@ -159,12 +161,13 @@ class Result:
         """
         from jobs.report.page.page import write_page
 
-        write_page(self._store, [self.info.id], Path(path), metric)
+        write_page(self._store, [self.info.id], Path(path), metric, labels=self._labels)
         return Path(path)
 
     def __repr__(self) -> str:
         means = self._store.curve_means(self.info.id)
-        systems = ", ".join(sorted({at.system for at in means}))
+        names = names_of([self.info], {at.system for at in means}, self._labels)
+        systems = ", ".join(sorted(names.shown.values()))
         lengths = ", ".join(str(n) for n in sorted({at.n for at in means}) if n)
         what = "A sweep" if self.info.id == SWEEP else f"Run {self.info.id}, {self.info.state},"
         articles = counted(self.info.articles_done, "article")
@@ -191,7 +194,8 @@ class Result:
 
     def _numbers(self, metric: str, to: str = "report") -> Numbers:
         chosen = find_metric(metric, to, self.info)
-        return analyse(self.info, self._store.points(self.info.id, metrics_read(chosen, self.info)), chosen)
+        points = self._store.points(self.info.id, metrics_read(chosen, self.info))
+        return analyse(self.info, points, chosen, self._labels)
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
         ids = iter(self._store.article_keys(self.info.id))
@@ -214,6 +218,6 @@ def _table(numbers: Numbers, dataset: str) -> str:
     for system, at in by_system.items():
         means = {n: decimals(score.score.mean, places) for n, score in at.items()}
         cells = "".join(f"<td>{means.get(n, '–')}</td>" for n in lengths)
-        rows.append(f"<tr><th>{escape(system + role(numbers.kinds[system]))}</th>{cells}</tr>")
+        rows.append(f"<tr><th>{escape(numbers.names[system] + role(numbers.kinds[system]))}</th>{cells}</tr>")
     caption = f"<caption>mean {metric_name(numbers.metric)} by n</caption>"
     return f"<table>{caption}<thead><tr><th>n</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

@@ -1,5 +1,6 @@
 """The runs of a store, read as frames."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -10,6 +11,7 @@ from jobs import store as stores
 from jobs.python_api.frames import runs_frame
 from jobs.python_api.result import Result
 from jobs.store import Store
+from jobs.terminal.system_names import names_of
 
 
 def open_store(url: str = stores.DEFAULT_STORE) -> "RunStore":
@@ -65,13 +67,21 @@ class RunStore:
         """Every run, the newest first: its `id`, state, counts, seed, code and times (UTC)."""
         return runs_frame(self._store.list_runs())
 
-    def run(self, run_id: str) -> Result:
+    def run(self, run_id: str, labels: Mapping[str, str] | None = None) -> Result:
         """One run.
 
+        Args:
+            run_id: its id.
+            labels: what systems are called in plots, pages and sentences, by their names; frames have full names.
+
         Raises:
+            RecipeError: a label is of no system, or another system is called so.
             StoreError: there is no such run; the message lists the newest ones.
         """
-        return Result(self._store, self._store.run_info(run_id))
+        info = self._store.run_info(run_id)
+        if labels:  # refused here, where they are given
+            names_of([info], self._store.articles(info.id).systems(), labels)
+        return Result(self._store, info, labels or {})
 
     def close(self) -> None:
         """Close every connection. The store and its runs must not be used afterwards."""

@@ -3,7 +3,7 @@
 import contextlib
 import tempfile
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.errors import CorpusError, NwsError, RecipeError
@@ -32,6 +32,7 @@ def sweep(
     predictions: str | Sequence[str] = (),
     prompt: str | None = None,
     bertscore_model: str | None = None,
+    labels: Mapping[str, str] | None = None,
     seed: int = 0,
     text_field: str | None = None,
     reference_field: str | None = None,
@@ -58,6 +59,7 @@ def sweep(
         predictions: files of summaries that were written elsewhere, as `--predictions` takes them; each is a system.
         prompt: what generators of no known name are asked for, with places `{article}` and `{n}` (docs/generators.md).
         bertscore_model: the backbone of BERTScore, named in the same way; all-MiniLM-L6-v2 unless given.
+        labels: what systems are called in plots, pages and sentences, by their names; frames have full names.
         seed: of what is drawn, as by `random`.
         text_field: name of the field with the text, where the usual ones do not fit.
         reference_field: that of the references.
@@ -117,6 +119,7 @@ def sweep(
         "predictions": tuple(parse_predictions(text) for text in _several(predictions)) or None,
         "prompt": prompt,
         "bertscore_model": bertscore_model,
+        "labels": None if labels is None else dict(labels),
         "seed": seed,
     }
     spec = DatasetSpec(NAME, "all", text_field=text_field, reference_field=reference_field, key_field=key_field)

@@ -15,6 +15,17 @@ from core.summarizers.predictions import PredictionsSpec
 from core.text.corpus import DatasetSpec
 from core.text.cutting import Units
 
+
+def _told_apart(labels: dict[str, str]) -> dict[str, str]:
+    """For a validator: two systems with one label, or an empty label, are a ValueError."""
+    for system, label in labels.items():
+        if not label.strip():
+            raise ValueError(f"the label of {system!r} is empty")
+        if list(labels.values()).count(label) > 1:
+            raise ValueError(f"two systems have the label {label!r}")
+    return labels
+
+
 # Up to what a column of whole numbers holds in every database.
 PositiveInt = Annotated[int, Field(ge=1, lt=2**31)]
 
@@ -78,6 +89,8 @@ WHERE = {
     *("accelerator", "actors", "gpus_per_actor", "gpu_memory_fraction", "wait_for_machines", "stuck_after"),
     "stop_after_equal_failures",
 }
+# What is only shown.
+SHOWN = {"labels"}
 
 
 class RunRecipe(Strict):
@@ -114,6 +127,8 @@ class RunRecipe(Strict):
             failed, with what is stored kept and all others left for `nws resume`. `null`: it is never stopped for this.
         plugins: systems and metrics from outside (docs/your-own.md).
         predictions: files of summaries that were written elsewhere; each is one more system (docs/your-own.md).
+        labels: what systems are called where results are shown, by any name that `nws compare` takes. Numbers do not
+            depend on them.
     """
 
     job: ClassVar[str]
@@ -140,6 +155,7 @@ class RunRecipe(Strict):
     faithfulness_model: Annotated[ModelText | None, Field(exclude_if=lambda model: model is None)] = None
     plugins: Annotated[tuple[PluginSpec, ...], Field(exclude_if=lambda plugins: not plugins)] = ()
     predictions: Annotated[tuple[PredictionsSpec, ...], Field(exclude_if=lambda files: not files)] = ()
+    labels: Annotated[dict[str, str], AfterValidator(_told_apart), Field(exclude_if=lambda labels: not labels)] = {}
 
     @field_validator("gpus_per_actor")
     @classmethod
@@ -155,8 +171,9 @@ class RunRecipe(Strict):
 
     @property
     def hash(self) -> str:
-        """SHA-256 of everything that decides the numbers, which is all except where it runs."""
-        decisive = self.model_dump(mode="json", exclude=WHERE)
+        """SHA-256 of everything that decides the numbers, which is all except where it runs and what is shown."""
+        # What is fitted when a run begins is no part of what was asked for: the same recipe is found again.
+        decisive = self.model_dump(mode="json", exclude={**dict.fromkeys(WHERE | SHOWN, True), "endpoint": {"fits"}})
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
 

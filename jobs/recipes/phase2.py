@@ -6,12 +6,14 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_serializer, field_validator, model_validator
 
+from core.errors import RecipeError
 from core.learning.decoding import Decoding
 from core.learning.policies import PolicyConfig
 from core.learning.reinforce import ReinforceConfig
 from core.learning.reward import FLUENCY, OWN_REWARDS
 from core.learning.training_config import OptimizerConfig, TrainingConfig
 from core.metrics.registry import make_metric
+from core.metrics.specs import KEPT_WORDS
 from core.precision import Precision
 from core.registry import did_you_mean
 from core.summarizers.extractive_baselines import BASELINES
@@ -103,6 +105,10 @@ class RewardRecipe(Strict):
     @classmethod
     def _are_metrics(cls, weights: dict[str, float]) -> dict[str, float]:
         for name in weights:
+            if name == KEPT_WORDS.name:
+                raise RecipeError(
+                    f"{name!r} is no reward: it is measured of files and stored summaries. 'kept' is one."
+                )
             if name not in OWN_REWARDS:
                 make_metric(name)
         return weights

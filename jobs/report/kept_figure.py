@@ -1,6 +1,6 @@
 """The figure of content kept by n, a panel for each dataset: the first of a report.
 
-`jobs.report.figure_frame` writes it as PNG and SVG.
+`jobs.report.figure_files` writes it as PNG and SVG.
 """
 
 import matplotlib as mpl
@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from core.analysis.content_kept import KEPT
-from jobs.report.figure_frame import STYLE, Frame, make_figure, prepare_text
+from jobs.report.figure_files import STYLE, Frame, make_figure, prepare_text
 from jobs.report.kept_lines import GUIDES, WHOLE, kept_kinds, kept_series
 from jobs.report.lines import draw_lines, how_intervals_are_drawn, label_size, spread_labels
 from jobs.report.looks import system_looks
@@ -28,13 +28,14 @@ def draw_kept(numbers: Numbers) -> tuple[Figure, str | None]:
     by_dataset = {dataset: kept_series(kept, dataset) for dataset in kept.datasets}
     kinds = kept_kinds(kept)
     looks = system_looks(kinds)
-    roles = {name: role(kind) if name != WHOLE else "" for name, kind in kinds.items()}
-    width, height = label_size([name + suffix for name, suffix in roles.items()])
+    ends = {name: kept.names[name] + (role(kind) if name != WHOLE else "") for name, kind in kinds.items()}
+    width, height = label_size(ends.values())
     run = numbers.run
     footer = (
         f"content kept: {spaced_signature(metric_signature(run, KEPT))}",
         "0 %: a text about something else; 100 %: the whole reference. It does not see what is true",
         f"{how_intervals_are_drawn(map(len, by_dataset.values()))}: 95 % intervals over articles",
+        *kept.names.shared,
         f"run {run.id}, {run.state}, seed {run.seed}, {counted(run.articles_done, 'article')}, {run.failures} failed",
         f"code {run.code_version}",
     )
@@ -49,7 +50,7 @@ def draw_kept(numbers: Numbers) -> tuple[Figure, str | None]:
         figure, panels = make_figure(frame)
         labels = []
         for panel, (dataset, lines) in zip(panels[0], by_dataset.items(), strict=True):
-            labels.append((panel, draw_lines(panel, lines, looks, roles)))
+            labels.append((panel, draw_lines(panel, lines, looks, ends)))
             _finish(
                 panel, f"{dataset} · {basis(kept, dataset)}", sorted({at.x for line in lines for at in line.points})
             )

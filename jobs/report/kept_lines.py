@@ -20,7 +20,7 @@ GUIDES = {50.0: "half", 90.0: "90 %"}
 def kept_series(numbers: KeptNumbers, dataset: str) -> tuple[Series, ...]:
     """A line for each system, and one for a person's whole summaries where the run has them."""
     of_reference = [held["reference"] for held in numbers.of(dataset).values()]
-    lines = [Series(kept.system, tuple(_points(kept))) for kept in of_reference]
+    lines = [Series(kept.system, tuple(_points(kept, numbers.names[kept.system]))) for kept in of_reference]
     person = numbers.uncut_of(dataset).get(PERSON)
     if person is not None and lines:
         lengths = [at.n for kept in of_reference for at in kept.lengths]
@@ -37,10 +37,11 @@ def kept_kinds(numbers: KeptNumbers) -> dict[str, SystemKind]:
     return kinds | {WHOLE: "upper bound"} if any(uncut.system == PERSON for uncut in numbers.uncut) else kinds
 
 
-def _points(kept: ContentKept) -> Iterator[At]:
+def _points(kept: ContentKept, name: str) -> Iterator[At]:
     for at in kept.lengths:
         share = at.share
         interval = share_interval_text(share) or "no interval"
         told = f"{share_text(share.mean)} ({interval}, {counted(at.articles, 'article')})"
-        low, high = (None if end is None else 100 * end for end in (share.low, share.high))
-        yield At(at.n, 100 * share.mean, low, high, tooltip=f"{kept.system}{role(kept.kind)}, n = {at.n}: {told}")
+        # No mean share is above 1, though an interval may end there: a band beyond it would stretch the axis.
+        low, high = (None if end is None else min(100 * end, 100.0) for end in (share.low, share.high))
+        yield At(at.n, 100 * share.mean, low, high, tooltip=f"{name}{role(kept.kind)}, n = {at.n}: {told}")

@@ -60,6 +60,7 @@ def kept_latex(numbers: Numbers) -> str:
         f"content kept: {metric_signature(run, KEPT)}",
         "Per cent of the reference's content. Subscripts: half of the 95 % interval.",
         r"Needs \usepackage{booktabs}. half: the smallest n from which on half is kept, and its 95 % interval.",
+        *(f"Systems: {shared}." for shared in numbers.names.shared),
     )
     tables = (_table(numbers, dataset) for dataset in numbers.kept.datasets)
     return "".join(f"% {printable(note)}\n" for note in notes) + "".join(tables)
@@ -68,14 +69,14 @@ def kept_latex(numbers: Numbers) -> str:
 def _table(numbers: Numbers, dataset: str) -> str:
     of_reference = [held["reference"] for held in numbers.kept.of(dataset).values()]
     lengths = sorted({at.n for kept in of_reference for at in kept.lengths})
-    lines = [list(_line(kept, lengths)) for kept in of_reference]
+    names = numbers.names
+    lines = [[latex_cell(names[kept.system] + role(kept.kind)), *_cells(kept, lengths)] for kept in of_reference]
     heading = printable(f"{dataset}: content kept by n, {basis(numbers.kept, dataset)}")
     return f"\n% {heading}\n{tabular('l' + 'r' * (len(lengths) + 1), ['$n$', *map(str, lengths), 'half'], lines)}"
 
 
-def _line(kept: ContentKept, lengths: Sequence[int]) -> Iterator[str]:
+def _cells(kept: ContentKept, lengths: Sequence[int]) -> Iterator[str]:
     by_n = {at.n: at.share for at in kept.lengths}
-    yield latex_cell(kept.system + role(kept.kind))
     yield from (_share_cell(by_n.get(n)) for n in lengths)
     half = smallest_of(kept)[_HALF]
     low, high = (f"$>${kept.longest}" if end is None else str(end) for end in (half.low, half.high))

@@ -31,10 +31,10 @@ _APART_MARKER = "o"
 """Of a line without markers, where a mean is over fewer articles than the others'."""
 
 
-def label_text(system: str) -> str:
-    """A name over as many lines as it needs: broken after a "|", or where a part alone is too long."""
+def label_text(label: str) -> str:
+    """A label over as many lines as it needs: broken after a "|", or where a part alone is too long."""
     lines = [""]
-    for piece in itertools.chain.from_iterable(map(_pieces, system.split("|"))):
+    for piece in itertools.chain.from_iterable(map(_pieces, label.split("|"))):
         if lines[-1] and len(lines[-1]) + len(piece) > _LABEL_WIDTH:
             lines.append("")
         lines[-1] += piece
@@ -46,9 +46,9 @@ def _pieces(part: str) -> list[str]:
     return [text[i : i + _LABEL_WIDTH] for i in range(0, len(text), _LABEL_WIDTH)]
 
 
-def label_size(systems: Sequence[str]) -> tuple[float, float]:
+def label_size(labels: Iterable[str]) -> tuple[float, float]:
     """Inches that labels of these lines take, one above the other: width and height."""
-    lines = [line for system in systems for line in label_text(system).split("\n")]
+    lines = [line for label in labels for line in label_text(label).split("\n")]
     return LABEL_LETTER * max(map(len, lines)), LABEL_HEIGHT * len(lines)
 
 
@@ -63,7 +63,7 @@ def how_intervals_are_drawn(lines: Iterable[int]) -> str:
 
 
 def draw_lines(
-    panel: Axes, lines: Sequence[Series], looks: Mapping[str, Look], suffixes: Mapping[str, str]
+    panel: Axes, lines: Sequence[Series], looks: Mapping[str, Look], labels: Mapping[str, str]
 ) -> list[Annotation]:
     """Draw each line at its n, with its intervals, its rings and its label.
 
@@ -71,13 +71,13 @@ def draw_lines(
         panel: where to draw.
         lines: what to draw.
         looks: colour, marker and dashes by system.
-        suffixes: what a label says after the system's name.
+        labels: what stands at the end of a system's line.
 
     Returns:
         The labels, each at the height of its line's end: `spread_labels` moves them apart.
     """
     lengths = sorted({at.x for series in lines for at in series.points})
-    labels = []
+    drawn = []
     for i, series in enumerate(lines):
         look, points = looks[series.name], series.points
         _draw_intervals(panel, points, look, _beside(lengths, i, len(lines)), len(lines))
@@ -86,20 +86,25 @@ def draw_lines(
             panel.plot(x, y, color=look.colour, linestyle=look.dashes, linewidth=_LINE_WIDTH)
         _draw_markers(panel, points, look)
         end = (points[-1].x, points[-1].y)
-        labels.append(_label(panel, end, series.name, suffixes.get(series.name, ""), look))
+        drawn.append(_label(panel, end, labels.get(series.name, series.name), look))
     if len(lengths) == 1:
         panel.set_xlim(lengths[0] - 1, lengths[0] + 1)
-    return labels
+    return drawn
 
 
 def draw_over_zero(
-    panel: Axes, lines: Sequence[Series], control: Look, looks: Mapping[str, Look], roles: Mapping[str, str], title: str
+    panel: Axes,
+    lines: Sequence[Series],
+    control: Look,
+    looks: Mapping[str, Look],
+    labels: Mapping[str, str],
+    title: str,
 ) -> list[Annotation]:
     """Draw lines over that of what they are compared with, which is 0, under a small title. Returns their labels."""
     panel.axhline(0, color=control.colour, linestyle=control.dashes, linewidth=1.4, zorder=1.5)
-    labels = draw_lines(panel, lines, looks, roles)
+    drawn = draw_lines(panel, lines, looks, labels)
     panel.set_title(title, loc="left", fontsize=8, fontweight="normal", color="#444444")
-    return labels
+    return drawn
 
 
 def leave_empty(panel: Axes, note: str) -> None:
@@ -191,9 +196,9 @@ def _draw_markers(panel: Axes, points: Sequence[At], look: Look) -> None:
         )
 
 
-def _label(panel: Axes, end: tuple[float, float], system: str, suffix: str, look: Look) -> Annotation:
+def _label(panel: Axes, end: tuple[float, float], label: str, look: Look) -> Annotation:
     return panel.annotate(
-        label_text(system) + suffix,
+        label_text(label),
         xy=end,
         xytext=(_LABEL_X, 0.5),
         textcoords="axes fraction",

@@ -1,6 +1,6 @@
 """Figures of means: scores by n above, differences to another system at equal n below, one column per dataset.
 
-`jobs.report.figure_frame` writes them as PNG and SVG.
+`jobs.report.figure_files` writes them as PNG and SVG.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
 from core.analysis import RANDOM, TEXTRANK
-from jobs.report.figure_frame import STYLE, Frame, make_figure, prepare_text
+from jobs.report.figure_files import STYLE, Frame, make_figure, prepare_text
 from jobs.report.lines import (
     draw_lines,
     draw_over_zero,
@@ -107,8 +107,8 @@ def draw_sweep(numbers: Numbers) -> tuple[Figure, str | None]:
         title=f"Mean scores and gains by n: run {numbers.run.id}",
         noun="article",
         over=RANDOM,
-        difference=f"gain over {RANDOM} at equal n",
-        nothing=f"no system here beside a {RANDOM} control",
+        difference=f"gain over {numbers.names[RANDOM]} at equal n",
+        nothing=f"no system here beside a {numbers.names[RANDOM]} control",
         rings="ring: candidate for the largest gain, not ruled out with 95 % confidence",
         no_rings="no n can be recommended",
         intervals="95 % intervals over articles, of gains for all n at once",
@@ -128,8 +128,8 @@ def draw_policies(numbers: PolicyNumbers) -> tuple[Figure, str | None]:
         title=f"Policies on test articles: run {numbers.run.id}",
         noun="test article",
         over=TEXTRANK,
-        difference=f"difference to {TEXTRANK} at equal n",
-        nothing=f"no {TEXTRANK} here to compare with",
+        difference=f"difference to {numbers.names[TEXTRANK]} at equal n",
+        nothing=f"no {numbers.names[TEXTRANK]} here to compare with",
         rings=rings,
         no_rings=rings,
         intervals="95 % intervals over articles, not over seeds",
@@ -156,8 +156,9 @@ def _lay_out(
     numbers: RunNumbers[Score], differences: Mapping[str, Sequence[Series]], words: _Words
 ) -> tuple[Figure, list[tuple[Axes, list[Annotation]]]]:
     rows = 2 if any(differences.values()) else 1
-    looks, roles = system_looks(numbers.kinds), {system: role(kind) for system, kind in numbers.kinds.items()}
-    label_width, label_height = label_size([system + suffix for system, suffix in roles.items()])
+    looks = system_looks(numbers.kinds)
+    ends = {system: numbers.names[system] + role(kind) for system, kind in numbers.kinds.items()}
+    label_width, label_height = label_size(ends.values())
     frame = Frame(
         rows=rows,
         columns=len(differences),
@@ -169,11 +170,11 @@ def _lay_out(
     labels = []
     for column, (dataset, lines) in enumerate(differences.items()):
         above = panels[0, column]
-        labels.append((above, draw_lines(above, score_series(numbers, dataset), looks, roles)))
+        labels.append((above, draw_lines(above, score_series(numbers, dataset), looks, ends)))
         _name_scores(above, numbers, dataset, words)
         if rows == 2:
             below = panels[1, column]
-            labels.append((below, _draw_differences(below, lines, looks, roles, words)))
+            labels.append((below, _draw_differences(below, lines, looks, ends, words)))
         panels[-1, column].set_xlabel("summary length n (words)")
     return figure, labels
 
@@ -186,6 +187,7 @@ def _footer(numbers: RunNumbers[Score], differences: Mapping[str, Sequence[Serie
         f"{how_intervals_are_drawn(lines)}: {words.intervals}",
         *([words.upper_bounds] * any(score.kind == "upper bound" for score in numbers.scores)),
         *([words.hollow] * any(not score.comparable for score in numbers.scores)),
+        *numbers.names.shared,
         words.seeds,
         f"run {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed",
         f"code {run.code_version}",
@@ -204,11 +206,11 @@ def _name_scores(panel: Axes, numbers: RunNumbers[Score], dataset: str, words: _
 
 
 def _draw_differences(
-    panel: Axes, lines: Sequence[Series], looks: Mapping[str, Look], roles: Mapping[str, str], words: _Words
+    panel: Axes, lines: Sequence[Series], looks: Mapping[str, Look], ends: Mapping[str, str], words: _Words
 ) -> list[Annotation]:
     panel.set_ylabel(words.difference)
     if not lines:
         leave_empty(panel, words.nothing)
         return []
     title = words.rings if any(at.ringed for series in lines for at in series.points) else words.no_rings
-    return draw_over_zero(panel, lines, looks[words.over], looks, roles, title)
+    return draw_over_zero(panel, lines, looks[words.over], looks, ends, title)

@@ -34,13 +34,14 @@ def _comments(numbers: RunNumbers[Score], *notes: str) -> str:
         "Bold: the highest at that n, upper bounds aside.",
         "A degree sign: the system lacks articles that others have, so its mean is not compared with theirs.",
         *notes,
+        *(f"Systems: {shared}." for shared in numbers.names.shared),
     ]
     return "".join(f"% {printable(line)}\n" for line in lines)
 
 
 def _table(numbers: RunNumbers[Score], dataset: str, articles: str) -> str:
     heading = f"{dataset}: mean {metric_name(numbers.metric)} by n{articles}"
-    if words := _words_comment(numbers.other_lengths_of(dataset)):
+    if words := _words_comment(numbers.other_lengths_named(dataset)):
         heading = f"{heading}. {words}"
     scores, best, places = numbers.of(dataset), numbers.highest(dataset), numbers.places
     lengths = sorted({n for at in scores.values() for n in at})
@@ -48,7 +49,7 @@ def _table(numbers: RunNumbers[Score], dataset: str, articles: str) -> str:
     for system, at in scores.items():
         highest = {} if numbers.kinds[system] == "upper bound" else best
         cells = [_cell(at.get(n), highest.get(n), places) for n in lengths]
-        lines.append([latex_cell(system + role(numbers.kinds[system])), *cells])
+        lines.append([latex_cell(numbers.names[system] + role(numbers.kinds[system])), *cells])
     table = tabular("l" + "r" * len(lengths), ["$n$", *map(str, lengths)], lines)
     return f"\n% {printable(heading)}\n{table}"
 

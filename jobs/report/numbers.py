@@ -12,6 +12,7 @@ from core.types import SystemKind
 from jobs.store import RunInfo
 from jobs.terminal.columns import ColumnSpec, Row
 from jobs.terminal.metrics import metric_places, metric_signature
+from jobs.terminal.system_names import SystemNames
 
 Short: TypeAlias = Mapping[tuple[str, int], tuple[str, ...]]
 """By dataset and n the ids of the articles that have fewer words, which a report leaves out at that n."""
@@ -50,12 +51,14 @@ class RunNumbers(Generic[Score]):
 
     Attributes:
         short: by dataset and n the ids of the articles that have fewer words, which are left out at that n.
+        names: what its systems are called where people read.
     """
 
     run: RunInfo
     metric: Metric
     scores: tuple[Score, ...]
     short: Short
+    names: SystemNames
 
     @property
     def signature(self) -> str:
@@ -98,6 +101,10 @@ class RunNumbers(Generic[Score]):
         words = {system: {n: score.words for n, score in at.items()} for system, at in self.of(dataset).items()}
         return {system: by_n for system, by_n in words.items() if any(mean != n for n, mean in by_n.items())}
 
+    def other_lengths_named(self, dataset: str) -> dict[str, dict[int, float]]:
+        """The same by what systems are called."""
+        return {self.names[system]: words for system, words in self.other_lengths_of(dataset).items()}
+
     def head_json(self) -> dict[str, Any]:
         """What made the numbers, with which a report in JSON begins."""
         return {
@@ -106,6 +113,7 @@ class RunNumbers(Generic[Score]):
             "signature": self.signature,
             "confidence": CONFIDENCE,
             "alpha": ALPHA,
+            "labels": dict(self.names.shown),
         }
 
     def head_columns(self) -> tuple[ColumnSpec[Score], ...]:

@@ -8,7 +8,14 @@ from rich.text import Text
 from core.analysis import SystemScore
 from jobs.report.numbers import RunNumbers, Score, SweepScore
 from jobs.terminal.numerals import counted, decimals
-from jobs.terminal.table_style import UPPER_BOUND_NOTE, print_line, print_metric, print_sentence, print_title
+from jobs.terminal.table_style import (
+    UPPER_BOUND_NOTE,
+    print_line,
+    print_metric,
+    print_sentence,
+    print_shared,
+    print_title,
+)
 
 _APART = "°"
 
@@ -20,6 +27,7 @@ def print_run(numbers: RunNumbers[Score], seeds: str, console: Console, where: s
         console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed, {seeds}"
     )
     print_metric(numbers.metric, numbers.signature, run.id, console, where)
+    print_shared(numbers.names, console)
 
 
 def print_answer(

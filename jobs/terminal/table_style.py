@@ -10,6 +10,7 @@ from core.analysis import Metric
 from core.types import SystemKind
 from jobs.terminal.columns import Column
 from jobs.terminal.metrics import metric_label
+from jobs.terminal.system_names import SystemNames
 
 WIDTH = 80
 """Columns of a terminal that every table is made for."""
@@ -31,6 +32,12 @@ def print_metric(metric: Metric, signature: str, run: str, console: Console, whe
     """Print the metric of a report and its shortened signature. `where` is what `nws` needs to find the run."""
     label = metric_label(metric, signature)
     print_line(console, f"Metric: {label}. In full: nws status {run}{where}", style="dim")
+
+
+def print_shared(names: SystemNames, console: Console) -> None:
+    """Print what the names of systems leave out."""
+    for shared in names.shared:
+        print_line(console, f"Systems: {shared}", style="dim")
 
 
 def print_title(console: Console, text: str) -> None:

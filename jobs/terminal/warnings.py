@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from core.analysis import LEAD, RANDOM
+from core.analysis import LEAD, POLICY, RANDOM, split_seed
 from core.text.corpus import Corpus
 from core.text.language import Language, find_foreign
 from jobs.terminal.numerals import counted
+from jobs.terminal.system_names import system_names
 
 if TYPE_CHECKING:
     from jobs.plan.pinned import Pinned
@@ -64,6 +65,20 @@ def warn_of_controls(systems: Collection[str], console: Console) -> None:
     for control, lacking in _LACKING.items():
         if control not in systems:
             console.print(f"Warning: Without the system {control} {lacking}. Add --system {control}.", markup=False)
+
+
+def require_labels_fit(pinned: "Pinned") -> None:
+    """Refuse labels of a recipe that no system of the run would have, or two would.
+
+    Raises:
+        RecipeError: names the label.
+    """
+    if not pinned.recipe.labels:
+        return
+    trained = [] if pinned.training is None else [POLICY + name for name in pinned.training.systems]
+    systems = {*pinned.systems, *trained}
+    names = system_names(systems | {split_seed(system)[0] for system in systems})
+    names.labelled(pinned.recipe.labels, "the recipe")
 
 
 def warn_of_coverages(pinned: "Pinned", console: Console) -> None:

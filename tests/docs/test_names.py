@@ -41,6 +41,10 @@ def file_names() -> frozenset[str]:
     return frozenset(path.name for path in (*ROOT.iterdir(), *below))
 
 
+FREE = ("weights", "labels")
+"""Keys whose own keys are names of a person's choice."""
+
+
 def unknown_paths(page: str) -> list[str]:
     """Paths and files between backticks that the repository does not have; a name alone may be in any folder."""
     named = [code.split("::")[0].rstrip("/") for code in codes(page)]
@@ -96,7 +100,7 @@ def _keys(part: str) -> list[str]:
 
     def of(value: object) -> list[str]:
         if isinstance(value, dict):
-            below = [key for name, one in value.items() if name != "weights" for key in of(one)]
+            below = [key for name, one in value.items() if name not in FREE for key in of(one)]
             return [*map(str, value), *below]
         return [key for one in value for key in of(one)] if isinstance(value, list) else []
 

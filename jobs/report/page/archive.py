@@ -18,8 +18,8 @@ from core.metrics.specs import BY_COLUMN, SPECS
 from core.text.words import count_words
 from core.types import SystemKind
 from jobs.report.looks import system_looks
-from jobs.report.page.charts import short_names
 from jobs.store import ArticleTexts, Store
+from jobs.terminal.system_names import SystemNames
 
 MOST_BYTES = 22_000_000
 """Of all parts, so that the file stays below 25 MB."""
@@ -32,7 +32,7 @@ COLUMNS = tuple(column for spec in SPECS for column in (spec.column, *spec.parts
 
 @dataclass(frozen=True, slots=True)
 class ViewedSystem:
-    """A system as the viewer offers it: `name` as in the page's tables, `label` short, `look` its CSS classes."""
+    """A system as the viewer offers it: `label` as in the page's tables, `name` in full, `look` its CSS classes."""
 
     name: str
     label: str
@@ -65,15 +65,17 @@ class Source:
     names: Mapping[str, str]
 
 
-def viewed_systems(sources: Sequence[Source], kinds: Mapping[str, SystemKind]) -> tuple[ViewedSystem, ...]:
+def viewed_systems(
+    sources: Sequence[Source], kinds: Mapping[str, SystemKind], names: SystemNames
+) -> tuple[ViewedSystem, ...]:
     """The systems of all runs, in the order of `kinds`, which is by their names on the page."""
     run_ids: dict[str, str] = {}
     for source in sources:
         for name in source.names.values():
             run_ids.setdefault(name, source.run_id)
-    looks, labels = system_looks(kinds), short_names(tuple(kinds))
+    looks = system_looks(kinds)
     return tuple(
-        ViewedSystem(name, labels[name], kind, run_ids[name], looks[name].classes) for name, kind in kinds.items()
+        ViewedSystem(name, names[name], kind, run_ids[name], looks[name].classes) for name, kind in kinds.items()
     )
 
 

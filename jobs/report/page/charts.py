@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.analysis import POLICY
 from jobs.report.looks import At, Series
 
 WIDTH, LEAST_HEIGHT = 760.0, 340.0
@@ -32,6 +31,9 @@ class Lines:
 
     looks: Mapping[str, str]
     labels: Mapping[str, str]
+
+    def label(self, name: str) -> str:
+        return self.labels.get(name, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +87,6 @@ class Chart:
         return self.height - _BOTTOM
 
 
-def short_names(systems: Sequence[str]) -> dict[str, str]:
-    """Each name without the parts between "|" that all names of several parts have in common, if they stay distinct."""
-    parts = {system: [system] if system.startswith(POLICY) else system.split("|") for system in systems}
-    long = [set(names) for names in parts.values() if len(names) > 1]
-    common = set.intersection(*long) if len(long) > 1 else set()
-    short = {
-        system: "|".join(part for part in names if part not in common) or system for system, names in parts.items()
-    }
-    return short if len(set(short.values())) == len(short) else {system: system for system in systems}
-
-
 def line_chart(
     chart_id: str,
     title: str,
@@ -123,7 +114,7 @@ def line_chart(
     y = _scale(y_ticks[0], y_ticks[-1], height - _BOTTOM, _TOP)
     ends = [(y(line.points[-1].y), i) for i, line in enumerate(series)]
     label_heights = _apart(ends, height)
-    shown = end_labels([lines.labels.get(line.name, line.name) for line in series])
+    shown = end_labels([lines.label(line.name) for line in series])
     step = -(-len(xs) // 12)
     are_lengths = all(value == int(value) for value in xs) and len(xs) <= 40
     x_marks = xs[::step] if are_lengths else _ticks(xs[0], xs[-1])

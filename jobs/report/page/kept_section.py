@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
 from jobs.report.kept_lines import GUIDES, kept_kinds, kept_series
 from jobs.report.looks import system_looks
-from jobs.report.page.charts import LENGTH, Chart, Guide, Lines, line_chart, short_names
+from jobs.report.page.charts import LENGTH, Chart, Guide, Lines, line_chart
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.edges import edge_of, edge_text
 from jobs.report.sweep.kept import KeptNumbers, smallest_of
@@ -64,13 +64,17 @@ def kept_section(section: str, numbers: KeptNumbers, dataset: str) -> KeptSectio
     of_reference = {system: held["reference"] for system, held in by_system.items()}
     kinds = kept_kinds(numbers)
     looks = {name: look.classes for name, look in system_looks(kinds).items()}
-    named = {system: f"{system}{role(kept.kind)}" for system, kept in of_reference.items()}
+    looks_of_names = {numbers.names[name]: look for name, look in looks.items()}
+    names = numbers.names
+    named = {system: f"{names[system]}{role(kept.kind)}" for system, kept in of_reference.items()}
     lengths = sorted({at.n for kept in of_reference.values() for at in kept.lengths})
     return KeptSection(
         headline=kept_answer.headline(numbers, dataset),
         basis=kept_answer.basis(numbers, dataset),
-        sentences=tuple((name, looks.get(name, ""), said) for name, said in kept_answer.sentences(numbers, dataset)),
-        chart=_chart(section, numbers, dataset, Lines(looks, short_names(tuple(kinds)))),
+        sentences=tuple(
+            (name, looks_of_names.get(name, ""), said) for name, said in kept_answer.sentences(numbers, dataset)
+        ),
+        chart=_chart(section, numbers, dataset, Lines(looks, names.shown)),
         lengths=tuple(lengths),
         shares={named[system]: dict(_shares(kept)) for system, kept in of_reference.items()},
         smallest=tuple(_smallest_tables(by_system, named)),

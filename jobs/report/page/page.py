@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +39,7 @@ from jobs.terminal.metrics import (
 )
 from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
 from jobs.terminal.run_status import dataset_part, duration
+from jobs.terminal.system_names import with_labels
 from jobs.terminal.table_style import role
 
 _MOST_FAILURES = 500
@@ -63,7 +64,12 @@ class Page:
 
 
 def write_page(
-    store: Store, run_ids: Sequence[str], path: Path, metric: Metric = "bertscore_f1", limit: int | None = None
+    store: Store,
+    run_ids: Sequence[str],
+    path: Path,
+    metric: Metric = "bertscore_f1",
+    limit: int | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> Page:
     """Write the report of runs, at least one, to an HTML file; the same runs give the same bytes.
 
@@ -74,13 +80,14 @@ def write_page(
         path: of the file; its folder is made where it does not exist.
         metric: what the answer, the gains and the comparisons are in.
         limit: the most articles that the viewer holds; it never holds more than fit.
+        labels: of systems, over those of the recipes.
 
     Raises:
-        RecipeError: not all of them have the metric.
+        RecipeError: not all of them have the metric, or a label is of no system or is the name of another one.
         StoreError: there is no such run, one has no summaries, or a metric is not the same in all of them.
         NwsError: the file cannot be written; an older one is as it was.
     """
-    page = collect(store, run_ids, metric, limit)
+    page = collect(store, run_ids, metric, limit, labels)
     html = render(page)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +99,13 @@ def write_page(
     return page
 
 
-def collect(store: Store, run_ids: Sequence[str], metric: Metric, limit: int | None) -> Page:
+def collect(
+    store: Store,
+    run_ids: Sequence[str],
+    metric: Metric,
+    limit: int | None,
+    labels: Mapping[str, str] | None = None,
+) -> Page:
     """What the page shows, read from the store."""
     runs = tuple(store.run_info(run_id) for run_id in dict.fromkeys(run_ids))
     metric = find_metric(metric, "report", *runs)
@@ -103,17 +116,18 @@ def collect(store: Store, run_ids: Sequence[str], metric: Metric, limit: int | N
     for run, points in zip(runs, points_by_run, strict=True):
         require_summaries(run, points)
     points, sources = combine([(run.id, points) for run, points in zip(runs, points_by_run, strict=True)])
-    numbers = analyse(runs[0], points, metric)
+    numbers = analyse(runs[0], points, metric, labels, runs[1:])
     article_ids = sorted({article_id for _, article_id in points.articles})
     lengths = sorted(set(points.n.tolist()) - {0}) + [0] * bool((points.n == 0).any())
-    archive = build_archive(store, sources, viewed_systems(sources, kinds_of(points)), article_ids, lengths, limit)
+    viewed = viewed_systems(sources, kinds_of(points), numbers.names)
+    archive = build_archive(store, sources, viewed, article_ids, lengths, limit)
     trained = [run for run in runs if run.job == "phase2"]
     return Page(
         runs=runs,
         metric=metric,
         numbers=numbers,
         sections=sweep_sections(numbers, points, _in_two_runs(sources)),
-        policies=tuple(_policies(store, run, i) for i, run in enumerate(trained)),
+        policies=tuple(_policies(store, with_labels(run, labels or {}), i) for i, run in enumerate(trained)),
         failures=tuple((run.id, failure) for run in runs for failure in store.failures(run.id)),
         archive=archive,
     )
@@ -162,6 +176,7 @@ def render(page: Page) -> str:
         "interval": interval_text,
         "p_text": p_text,
         "role": role,
+        "named": page.numbers.names.__getitem__,
     }
     environment.globals |= {
         "answer": answer,

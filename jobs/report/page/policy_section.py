@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from core.analysis import POLICY, SystemScore
+from core.analysis import SystemScore
 from jobs.report.looks import At, Series, coloured
 from jobs.report.page.charts import Chart, Lines, line_chart
 from jobs.report.policies.learning_curves import Band, LearningLine, learning_lines
 from jobs.report.policies.numbers import PolicyNumbers
 from jobs.store import ArticleTexts, CurveRow
 from jobs.terminal.numerals import decimals
+from jobs.terminal.system_names import names_of
 
 EXAMPLES = 3
 
@@ -55,7 +56,7 @@ def policy_section(
         curve: its learning curves, from which each seed gets a line.
         texts: test articles to show.
     """
-    lines = _seed_lines(curve)
+    lines = _seed_lines(numbers, curve)
     charts = [
         _learning_chart(
             f"{section}-{quantity}-{n}", quantity, n, [seed_line for seed_line in lines if seed_line.line.n == n]
@@ -66,14 +67,14 @@ def policy_section(
     return PolicySection(section, numbers, tuple(charts), numbers.scores, tuple(_examples(numbers, texts)))
 
 
-def _seed_lines(curve: Sequence[CurveRow]) -> list[_SeedLine]:
+def _seed_lines(numbers: PolicyNumbers, curve: Sequence[CurveRow]) -> list[_SeedLine]:
     """Methods by colour, seeds by dashes."""
     seeds = sorted({row.seed for row in curve})
     lines = {seed: learning_lines([row for row in curve if row.seed == seed]) for seed in seeds}
     systems = sorted({line.system for seed_lines in lines.values() for line in seed_lines})
     return [
         _SeedLine(
-            f"{line.system}, seed {seed}" if len(seeds) > 1 else line.system,
+            numbers.learned(line.system) + (f", seed {seed}" if len(seeds) > 1 else ""),
             coloured(systems.index(line.system), turn),
             line,
         )
@@ -96,7 +97,7 @@ def _learning_chart(chart_id: str, quantity: str, n: int, lines: Sequence[_SeedL
         [Series(seed_line.name, _points(seed_line, quantity, name)) for seed_line in lines],
         Lines(
             {seed_line.name: seed_line.look for seed_line in lines},
-            {seed_line.name: seed_line.name.removeprefix(POLICY) for seed_line in lines},
+            {},
         ),
         "update",
         f"mean {name}",
@@ -117,8 +118,11 @@ def _examples(numbers: PolicyNumbers, texts: Sequence[ArticleTexts]) -> Iterable
     if not lengths:
         return
     n = lengths[len(lengths) // 2]
+    names = names_of([numbers.run], {row["system"] for article in texts for row in article.summaries})
     for article in texts[:EXAMPLES]:
-        summaries = [(row["system"], row["text"], row["bertscore_f1"]) for row in article.summaries if row["n"] == n]
+        summaries = [
+            (names[row["system"]], row["text"], row["bertscore_f1"]) for row in article.summaries if row["n"] == n
+        ]
         summaries.sort(key=lambda summary: (-summary[2], summary[0]))
         if summaries:
             yield Example(article.key, n, article.references[0], tuple(summaries))

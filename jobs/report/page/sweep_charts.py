@@ -28,24 +28,29 @@ class MetricCurves:
 
 def metric_curves(chart_id: str, metric: Metric, curves: Sequence[Curve], lines: Lines) -> MetricCurves:
     name, places = metric_name(metric), metric_places(metric)
-    series = [Series(curve.system, tuple(_curve_points(curve, places))) for curve in curves]
-    described = f"Mean {name} by n. {_highest(curves, places)} The table below has every number."
+    series = [Series(curve.system, tuple(_curve_points(curve, places, lines))) for curve in curves]
+    described = f"Mean {name} by n. {_highest(curves, places, lines)} The table below has every number."
     chart = line_chart(chart_id, f"{name} by n", described, series, lines, LENGTH, f"mean {name}")
     return MetricCurves(metric, name, places, chart, tuple(curves))
 
 
-def _curve_points(curve: Curve, places: int) -> Iterable[At]:
+def _curve_points(curve: Curve, places: int, lines: Lines) -> Iterable[At]:
     for point in curve.lengths:
         told = f"{interval_text(point, places)}, {counted(point.articles, 'article')}"
-        tooltip = f"{curve.system}{role(curve.kind)}, n = {point.n}: {decimals(point.mean, places)} ({told})"
+        tooltip = (
+            f"{lines.label(curve.system)}{role(curve.kind)}, n = {point.n}: {decimals(point.mean, places)} ({told})"
+        )
         hollow = not point.comparable
         yield at_interval(point.n, point, hollow=hollow, tooltip=tooltip + _LACKS * hollow)
 
 
-def _highest(curves: Iterable[Curve], places: int) -> str:
+def _highest(curves: Iterable[Curve], places: int, lines: Lines) -> str:
     """The largest mean of any system that is neither a control nor an upper bound, in words."""
     means = [
-        (point.mean, curve.system, point.n) for curve in curves if curve.kind == "system" for point in curve.lengths
+        (point.mean, lines.label(curve.system), point.n)
+        for curve in curves
+        if curve.kind == "system"
+        for point in curve.lengths
     ]
     if not means:
         return ""
@@ -69,7 +74,7 @@ def _tradeoff(chart_id: str, x: Metric, y: Metric, curves: Mapping[Metric, Seque
         for point in curve.lengths:
             x_mean, hollow = across[curve.system, point.n], not point.comparable
             tooltip = (
-                f"{curve.system}, n = {point.n}: {decimals(x_mean)} in {metric_name(x)}, "
+                f"{lines.label(curve.system)}, n = {point.n}: {decimals(x_mean)} in {metric_name(x)}, "
                 f"{decimals(point.mean, 4)} in {metric_name(y)}"
             )
             yield At(x_mean, point.mean, hollow=hollow, tooltip=tooltip + _LACKS * hollow)
@@ -136,11 +141,13 @@ def _gain_chart(
     def point(system: str, row: GainRow) -> At:
         hollow, difference = (system, row.n) in apart, row.difference
         told = f"{interval_text(difference, places)}, {counted(row.articles, 'article')}"
-        tooltip = f"{system} vs. {over}, n = {row.n}: {signed(difference.mean, places)} ({told})"
+        tooltip = (
+            f"{lines.label(system)} vs. {lines.label(over)}, n = {row.n}: {signed(difference.mean, places)} ({told})"
+        )
         tooltip += "; candidate for the largest gain" * row.is_candidate + _LACKS * hollow
         return at_interval(row.n, difference, hollow=hollow, ringed=row.is_candidate, tooltip=tooltip)
 
     series = [Series(system, tuple(point(system, row) for row in of_system)) for system, of_system in rows.items()]
-    described = f"Mean per-article difference in {name} between each system and {over}, by n."
-    title = f"{name} vs. {over} at equal n (Δ)"
+    described = f"Mean per-article difference in {name} between each system and {lines.label(over)}, by n."
+    title = f"{name} vs. {lines.label(over)} at equal n (Δ)"
     return line_chart(chart_id, title, described, series, lines, LENGTH, f"Δ {name}", zero=True)

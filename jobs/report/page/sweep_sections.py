@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from core.analysis import Comparison, Curve, MagicNumber, Metric, Points, SameText, Uncut, compare_systems, sweep_curves
 from jobs.report.looks import system_looks
 from jobs.report.numbers import short_note
-from jobs.report.page.charts import Chart, Lines, short_names
+from jobs.report.page.charts import Chart, Lines
 from jobs.report.page.kept_section import KeptSection, kept_section
 from jobs.report.page.sweep_charts import GainTable, MetricCurves, gain_tables, metric_curves, tradeoffs
 from jobs.report.sweep.answer import sentences
@@ -57,7 +57,7 @@ class SweepSection:
     Attributes:
         lines: of systems.
         kept: how many words keep how much, where that was scored.
-        answers: each system and the sentence about it, those of which some n is ruled out first.
+        answers: what each system is called and the sentence about it, those of which some n is ruled out first.
         strips: of each system a sign for each of `lengths`, and `strip_key` the signs that occur.
         histograms: systems of which is known how often each n is best for an article.
         notes: what a reader must know of short articles, and of systems that wrote the same everywhere.
@@ -78,9 +78,15 @@ class SweepSection:
     gains: tuple[GainTable, ...]
     histograms: tuple[MagicNumber, ...]
     vs_lead: Mapping[str, Mapping[Metric, Comparison]]
+    vs_cut: tuple[Comparison, ...]
     between_runs: tuple[Comparison, ...]
     same_texts: tuple[SameText, ...]
     uncut: tuple[Uncut, ...]
+
+    @property
+    def looks_of_names(self) -> dict[str, str]:
+        """CSS classes by what systems are called."""
+        return {self.lines.label(system): look for system, look in self.lines.looks.items()}
 
 
 def sweep_sections(
@@ -111,7 +117,7 @@ def _section(
     chosen = dataset_curves[numbers.metric]
     kinds = {curve.system: curve.kind for curve in chosen}
     looks = {system: look.classes for system, look in system_looks(kinds).items()}
-    lines = Lines(looks, short_names(tuple(kinds)))
+    lines = Lines(looks, numbers.names.shown)
     magic = numbers.magic_numbers_of(dataset)
     points = [point for curve in chosen for point in curve.lengths]
     lengths = tuple(sorted({point.n for point in points}))
@@ -138,6 +144,7 @@ def _section(
         gains=tuple(gain_tables(f"d{i}", numbers, dataset, lines)),
         histograms=tuple(number for number in magic if number.best_per_article and number.kind == "system"),
         vs_lead=numbers.vs_lead_of(dataset),
+        vs_cut=tuple(comparison for comparison in numbers.vs_cut if comparison.dataset == dataset),
         between_runs=tuple(comparison for comparison in between if comparison.dataset == dataset),
         same_texts=tuple(pair for pair in numbers.same_texts if pair.dataset == dataset and pair.equal),
         uncut=tuple(uncut for uncut in numbers.uncut if uncut.dataset == dataset),
@@ -145,7 +152,7 @@ def _section(
 
 
 def _answers(numbers: Numbers, dataset: str) -> tuple[tuple[str, str], ...]:
-    conclusive = {number.system for number in numbers.magic_numbers_of(dataset) if number.is_conclusive}
+    conclusive = {numbers.names[number.system] for number in numbers.magic_numbers_of(dataset) if number.is_conclusive}
     return tuple(sorted(sentences(numbers, dataset), key=lambda answer: answer[0] not in conclusive))
 
 
@@ -154,4 +161,5 @@ def _notes(numbers: Numbers, dataset: str) -> Iterator[str]:
         yield short_note(dataset, numbers.short)
     for pair in numbers.same_texts:
         if pair.dataset == dataset and pair.equal == pair.summaries:
-            yield f"{pair.a} and {pair.b} wrote the same text everywhere: they count twice here."
+            a, b = numbers.names[pair.a], numbers.names[pair.b]
+            yield f"{a} and {b} wrote the same text everywhere: they count twice here."

@@ -11,6 +11,7 @@ from core.errors import RecipeError
 from core.types import SystemKind
 from jobs.store import RunInfo, Store
 from jobs.terminal.metrics import find_metric, metric_signature
+from jobs.terminal.system_names import SystemNames, names_of
 
 METHOD = (
     "articles are taken to vary as those of this run: others may vary more. For the interval of n, studies are drawn; "
@@ -43,6 +44,7 @@ class Plan:
         answers: the smallest n of every system, where the metric is content kept.
         pairs: every system against `lead`.
         kinds: what each system is.
+        names: what systems are called where people read.
     """
 
     run: RunInfo
@@ -52,6 +54,7 @@ class Plan:
     answers: tuple[ContentKept, ...]
     pairs: tuple[NeededByPair, ...]
     kinds: Mapping[str, SystemKind]
+    names: SystemNames
 
     def as_dict(self) -> dict[str, Any]:
         """Every number, and what it was made for, as plain JSON values."""
@@ -68,8 +71,8 @@ class Plan:
         }
 
 
-def plan_run(store: Store, run_id: str, metric: str, asked: Asked) -> Plan:
-    """What a study like a run would need.
+def plan_run(store: Store, run_id: str, metric: str, asked: Asked, labels: Mapping[str, str] | None = None) -> Plan:
+    """What a study like a run would need; `labels` of systems go over those of the recipe.
 
     Raises:
         RecipeError: the run has no such metric or no `lead`, or what is asked for makes no sense.
@@ -103,6 +106,7 @@ def plan_run(store: Store, run_id: str, metric: str, asked: Asked) -> Plan:
         answers=tuple(answer for answer in answers if answer.of == asked.of),
         pairs=needed,
         kinds=kinds_of(points),
+        names=names_of([run], points.systems, labels),
     )
 
 

@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter
 
 from core.analysis.sample_size import NeededByPair
 from core.errors import NwsError
-from jobs.report.figure_frame import STYLE, Frame, make_figure, prepare_text, save
+from jobs.report.figure_files import STYLE, Frame, make_figure, prepare_text, save
 from jobs.report.lines import draw_lines, label_size, leave_empty, spread_labels
 from jobs.report.looks import At, Series, system_looks
 from jobs.report.plan.plan import Plan
@@ -58,8 +58,9 @@ def draw_plan(plan: Plan) -> tuple[Figure, str | None]:
     by_dataset: dict[str, list[NeededByPair]] = {}
     for pair in plan.pairs:
         by_dataset.setdefault(pair.dataset, []).append(pair)
-    looks, roles = system_looks(plan.kinds), {system: role(kind) for system, kind in plan.kinds.items()}
-    width, height = label_size([system + suffix for system, suffix in roles.items()])
+    looks = system_looks(plan.kinds)
+    ends = {system: plan.names[system] + role(kind) for system, kind in plan.kinds.items()}
+    width, height = label_size(ends.values())
     frame = Frame(
         rows=1,
         columns=max(1, len(by_dataset)),
@@ -78,9 +79,9 @@ def draw_plan(plan: Plan) -> tuple[Figure, str | None]:
                 continue
             panel.set_yscale("log")
             panel.yaxis.set_major_formatter(FuncFormatter(lambda articles, _: f"{articles:,.0f}"))
-            panel.set_ylabel(f"articles to tell from {pairs[0].b} at one n")
+            panel.set_ylabel(f"articles to tell from {plan.names[pairs[0].b]} at one n")
             panel.set_xticks(sorted({int(at.x) for series in lines for at in series.points}))
-            labels.append((panel, draw_lines(panel, lines, looks, roles)))
+            labels.append((panel, draw_lines(panel, lines, looks, ends)))
         warning = prepare_text(figure)
         spread_labels(figure, labels)
     return figure, warning
@@ -95,5 +96,6 @@ def _footer(plan: Plan) -> str:
         f"p below {asked.alpha:g}, two-sided",
         "articles vary as those of the run; others may vary more",
         "ring: the run has as many",
+        *plan.names.shared,
     )
     return " · ".join(parts)

@@ -10,7 +10,7 @@ from core.analysis.sample_size import MOST_ARTICLES, Needed, NeededByPair
 from jobs.report.plan.plan import Plan
 from jobs.terminal.columns import Column, print_table
 from jobs.terminal.numerals import counted, decimals, percent
-from jobs.terminal.table_style import names_column, print_line, print_metric, print_title, system_name
+from jobs.terminal.table_style import names_column, print_line, print_metric, print_shared, print_title, system_name
 
 OF: dict[Ceiling, str] = {
     "reference": "the reference's content",
@@ -28,6 +28,7 @@ def print_plan(plan: Plan, console: Console, where: str = "") -> None:
     run = plan.run
     print_line(console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed")
     print_metric(plan.metric, plan.signature, run.id, console, where)
+    print_shared(plan.names, console)
     for dataset in dict.fromkeys(
         (*(answer.dataset for answer in plan.answers), *(pair.dataset for pair in plan.pairs))
     ):
@@ -47,7 +48,7 @@ def _print_answers(plan: Plan, answers: Sequence[ContentKept], console: Console)
         Column("95 % interval", [Text(_interval(answer, smallest)) for answer, smallest in rows]),
         Column("articles", [Text(_count(smallest.articles_for_one_step), style="bold") for _, smallest in rows]),
     ]
-    names = names_column("system", [system_name(answer.system, answer.kind) for answer, _ in rows])
+    names = names_column("system", [system_name(plan.names[answer.system], answer.kind) for answer, _ in rows])
     print_table(names, columns, console, gap=2)
 
 
@@ -59,11 +60,11 @@ def _print_pairs(plan: Plan, pairs: Sequence[NeededByPair], console: Console) ->
     if not pairs:
         return
     of = "the observed difference" if plan.asked.difference is None else f"a difference of {plan.asked.difference:g}"
-    print_title(console, f"{pairs[0].dataset}: articles to detect {of} from {pairs[0].b}, at each n")
+    print_title(console, f"{pairs[0].dataset}: articles to detect {of} from {plan.names[pairs[0].b]}, at each n")
     lengths = sorted({at.n for pair in pairs for at in pair.lengths})
     by_n = [{at.n: at for at in pair.lengths} for pair in pairs]
     columns = [Column(f"n = {n}" if n == lengths[0] else str(n), [_cell(at.get(n)) for at in by_n]) for n in lengths]
-    names = names_column("system", [system_name(pair.a, plan.kinds[pair.a]) for pair in pairs])
+    names = names_column("system", [system_name(plan.names[pair.a], plan.kinds[pair.a]) for pair in pairs])
     print_table(names, columns, console, gap=2)
 
 
@@ -82,7 +83,7 @@ def _print_how_to_read(plan: Plan, console: Console) -> None:
     console.print()
     alpha = decimals(plan.asked.alpha, 2)
     lines = [
-        f"With so many articles, {percent(plan.asked.power)} of studies reach this. It assumes that articles vary as",
+        f"With so many articles, {percent(plan.asked.power)} of studies reach this. It assumes that articles vary as "
         "in this run: if others vary more, more of them are needed.",
     ]
     if plan.answers:

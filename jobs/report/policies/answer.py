@@ -9,9 +9,9 @@ from jobs.terminal.numerals import listed, percent
 
 
 def sentences(numbers: PolicyNumbers, dataset: str) -> tuple[tuple[str, str], ...]:
-    """Each policy that was evaluated on a dataset, and how it compares with other systems at equal n."""
+    """What each policy is called that was evaluated on a dataset, and how it compares with other systems at equal n."""
     return tuple(
-        (system, f"{_beside_others(at)}{_gap(at)}.")
+        (numbers.names[system], f"{_beside_others(at)}{_gap(at)}.")
         for system, at in numbers.of(dataset).items()
         if any(score.is_policy for score in at.values())
     )
@@ -54,4 +54,4 @@ def _gap(at: Mapping[int, SystemScore]) -> str:
 def _known(numbers: PolicyNumbers, dataset: str) -> Iterator[str]:
     scores = [score for at in numbers.of(dataset).values() for score in at.values()]
     yield from basis([(score.n, score.articles) for score in scores], "test article", numbers.metric)
-    yield from length_notes(numbers.other_lengths_of(dataset))
+    yield from length_notes(numbers.other_lengths_named(dataset))

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from jobs.report.figure_frame import STYLE, Frame, make_figure, prepare_text
+from jobs.report.figure_files import STYLE, Frame, make_figure, prepare_text
 from jobs.report.looks import COLOURS
 from jobs.report.policies.learning_curves import WINDOWS, Band, LearningLine
 from jobs.report.policies.numbers import PolicyNumbers
@@ -62,7 +62,7 @@ def _draw(numbers: PolicyNumbers) -> Figure:
         columns=len(lengths),
         panel=_PANEL,
         title=f"How the policies learned: run {numbers.run.id}",
-        keys=_keys(lines, colours),
+        keys=_keys(numbers, colours),
         footer=_footer(numbers, axis),
         share_y=True,
     )
@@ -100,14 +100,15 @@ def _darker(colour: str) -> tuple[float, float, float]:
     return 0.5 * red, 0.5 * green, 0.5 * blue
 
 
-def _keys(lines: Sequence[LearningLine], colours: dict[str, str]) -> list[Artist]:
+def _keys(numbers: PolicyNumbers, colours: dict[str, str]) -> list[Artist]:
+    lines = numbers.learning
     keys: list[Artist] = []
     for system, colour in colours.items():
         seeds = len({seed for line in lines if line.system == system for seed in line.seeds})
         suffix = f" (mean of {seeds} seeds)" if seeds > 1 else ""
-        keys.append(Line2D([], [], label=system + suffix, color=colour, linewidth=1.6))
+        keys.append(Line2D([], [], label=numbers.learned(system) + suffix, color=colour, linewidth=1.6))
     for system in dict.fromkeys(line.system for line in lines if line.has_baseline):
-        label = "advantage baseline" + (f" of {system}" if len(colours) > 1 else "")
+        label = "advantage baseline" + (f" of {numbers.learned(system)}" if len(colours) > 1 else "")
         keys.append(Line2D([], [], label=label, color=_darker(colours[system]), linestyle=_DASHED, linewidth=1.0))
     if any(len(line.seeds) > 1 for line in lines):
         keys.append(Patch(label="lowest to highest seed", color=_GREY, alpha=0.25, linewidth=0))
@@ -116,7 +117,7 @@ def _keys(lines: Sequence[LearningLine], colours: dict[str, str]) -> list[Artist
 
 def _footer(numbers: PolicyNumbers, axis: Axis) -> str:
     run, lines = numbers.run, numbers.learning
-    updates = {line.system: f"{line.system} {line.updates:,}" for line in lines}
+    updates = {line.system: f"{numbers.learned(line.system)} {line.updates:,}" for line in lines}
     parts = [f"reward: {numbers.reward}"]
     if max(line.updates for line in lines) > WINDOWS:
         parts.append(f"averaged over {WINDOWS} equal windows of updates")

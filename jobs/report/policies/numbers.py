@@ -1,6 +1,6 @@
 """The numbers of a report about trained policies, computed once for the tables, the figure and the files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from jobs.report.policies.learning_curves import LearningLine, learning_lines
 from jobs.store import CurveRow, GreedyReward, RunInfo, Store
 from jobs.terminal.columns import ColumnSpec
 from jobs.terminal.numerals import decimals
+from jobs.terminal.system_names import names_of
 
 _QUALITY_WIDTH = 8
 
@@ -59,6 +60,10 @@ class PolicyNumbers(RunNumbers[SystemScore]):
     def has_policies(self) -> bool:
         """Whether a policy was evaluated."""
         return any(score.is_policy for score in self.scores)
+
+    def learned(self, system: str) -> str:
+        """What the system of a learning line is called, which has no decoding."""
+        return self.names.shown.get(system, system.removeprefix(POLICY))
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -128,10 +133,16 @@ def policy_results(store: Store, run: RunInfo, metrics: Sequence[Metric]) -> Pol
     )
 
 
-def analyse_policies(run: RunInfo, results: PolicyResults, metric: Metric = "bertscore_f1") -> PolicyNumbers:
-    """The numbers of a report about `metric`.
+def analyse_policies(
+    run: RunInfo,
+    results: PolicyResults,
+    metric: Metric = "bertscore_f1",
+    labels: Mapping[str, str] | None = None,
+) -> PolicyNumbers:
+    """The numbers of a report about `metric`; `labels` of systems go over those of the recipe.
 
     Raises:
+        RecipeError: a label is of no system, or another system is called so.
         StoreError: the run has neither learning curve nor summaries yet, or the points are not those of one run.
     """
     if not len(results.points) and not results.curve:
@@ -141,14 +152,16 @@ def analyse_policies(run: RunInfo, results: PolicyResults, metric: Metric = "ber
         )
     is_reward = results.reward_is_f1 and metric == "bertscore_f1"
     training_f1 = _training_means(results.greedy) if is_reward else {}
+    scores, learning = policy_scores(results.points, training_f1, metric), learning_lines(results.curve)
     return PolicyNumbers(
         run=run,
         metric=metric,
         reward=results.reward,
         reward_is_f1=results.reward_is_f1,
-        scores=policy_scores(results.points, training_f1, metric),
+        scores=scores,
         short=short_by_length(results.points),
-        learning=learning_lines(results.curve),
+        learning=learning,
+        names=names_of([run], [score.system for score in scores] or [line.system for line in learning], labels),
     )
 
 

@@ -16,7 +16,6 @@ from jobs.terminal.metrics import metric_name, short_signature
 from jobs.terminal.numerals import decimals, interval_text, percent, signed
 from jobs.terminal.table_style import NAME_WIDTH, print_line, print_title, system_name
 
-_Scores = Mapping[str, Mapping[int, SystemScore]]
 _Cells = Mapping[int, Text]
 
 _ROW_NAME_WIDTH = 20
@@ -36,28 +35,29 @@ def print_policies(numbers: PolicyNumbers, console: Console, where: str = "") ->
         answer = sentences(numbers, dataset), what_is_known(numbers, dataset)
         print_answer(console, f"{dataset}: are the policies better?", "", *answer)
     if numbers.learning:
-        _print_learning(numbers.learning, console)
+        _print_learning(numbers, console)
     for dataset in numbers.scored:
         scores = numbers.of(dataset)
         _print_scores(dataset, numbers, console)
         for system, at in scores.items():
             if any(score.is_policy for score in at.values()):
                 _print_policy(dataset, system, numbers, console)
-        _print_qualities(dataset, scores, console)
+        _print_qualities(dataset, numbers, console)
     for dataset in dict.fromkeys(dataset for dataset, _ in numbers.short):
         print_line(console, f"{dataset}: {short_note(dataset, numbers.short)}", style="yellow")
     _print_notes(numbers, console, where)
 
 
-def _print_learning(lines: Sequence[LearningLine], console: Console) -> None:
+def _print_learning(numbers: PolicyNumbers, console: Console) -> None:
     print_title(console, "Mean reward while learning, first → last tenth of the updates")
     by_system: dict[str, dict[int, LearningLine]] = {}
-    for line in lines:
+    for line in numbers.learning:
         by_system.setdefault(line.system, {})[line.n] = line
     rows = []
     for system, at in by_system.items():
         updates = max(line.updates for line in at.values())
-        name = system_name(system, "system").append(f"\n {updates:,} update{'' if updates == 1 else 's'}", style="dim")
+        name = system_name(numbers.learned(system), "system")
+        name.append(f"\n {updates:,} update{'' if updates == 1 else 's'}", style="dim")
         rows.append((name, {n: _learning_cell(line) for n, line in at.items()}))
     _print_by_n(rows, console, NAME_WIDTH)
 
@@ -71,7 +71,10 @@ def _print_scores(dataset: str, numbers: PolicyNumbers, console: Console) -> Non
     scores = [score for at in by_system.values() for score in at.values()]
     print_title(console, f"{dataset}: mean {metric_name(numbers.metric)} by n on {_articles(scores)}")
     rows = [
-        (system_name(system, numbers.kinds[system]), {n: _score_cell(at[n], best.get(n), places) for n in at})
+        (
+            system_name(numbers.names[system], numbers.kinds[system]),
+            {n: _score_cell(at[n], best.get(n), places) for n in at},
+        )
         for system, at in by_system.items()
     ]
     _print_by_n(rows, console, NAME_WIDTH)
@@ -94,7 +97,7 @@ def _print_policy(dataset: str, system: str, numbers: PolicyNumbers, console: Co
     rows: list[tuple[Text, _Cells]] = []
     for rival in COMPARED:
         versus = {n: _difference_cell(score.versus[rival], places) for n, score in at.items() if rival in score.versus}
-        rows.append((Text(f"vs. {rival} (Δ)"), versus))
+        rows.append((Text(f"vs. {numbers.names[rival]} (Δ)"), versus))
     further_rows: Mapping[str, Mapping[int, str | None]] = {
         "gap closed": {n: None if score.gap_closed is None else percent(score.gap_closed) for n, score in at.items()},
         "training F1": {n: _optional(score.training_f1, decimals) for n, score in at.items()},
@@ -105,7 +108,7 @@ def _print_policy(dataset: str, system: str, numbers: PolicyNumbers, console: Co
     rows = [(name, cells) for name, cells in rows if cells]
     if not rows:
         return
-    print_title(console, f"{dataset}: {system}, beside others at equal n")
+    print_title(console, f"{dataset}: {numbers.names[system]}, beside others at equal n")
     _print_by_n(rows, console, _ROW_NAME_WIDTH)
     if any(score.versus for score in at.values()):
         print_line(console, "* significant: sign-flip test, corrected over the n (Holm), 5 % error", style="dim")
@@ -123,11 +126,12 @@ def _difference_cell(at: PairedLength, places: int) -> Text:
     return cell.append(f"\n{interval_text(at.difference, places)}{_PAD}", style="not bold dim")
 
 
-def _print_qualities(dataset: str, by_system: _Scores, console: Console) -> None:
+def _print_qualities(dataset: str, numbers: PolicyNumbers, console: Console) -> None:
+    by_system = numbers.of(dataset)
     print_title(console, f"{dataset}: other qualities")
     for n in sorted({n for at in by_system.values() for n in at}):
         at_n = [at[n] for at in by_system.values() if n in at]
-        names = [system_name(score.system, score.kind) for score in at_n]
+        names = [system_name(numbers.names[score.system], score.kind) for score in at_n]
         columns = [column.column(at_n) for column in QUALITIES]
         print_table(Column(f"n = {n}", names, NAME_WIDTH, "left"), columns, console)
     for column in QUALITIES:

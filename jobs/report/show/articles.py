@@ -11,7 +11,7 @@ from core.text.words import count_words
 from core.types import Article, Summary, SystemKind
 from jobs.report.sweep.edges import is_recommended
 from jobs.store import FailureInfo, RunInfo, Store
-from jobs.terminal.find_system import find_system
+from jobs.terminal.system_names import SystemNames, names_of
 
 _MOST_NAMED = 5
 """How many articles an error lists if a name fits several."""
@@ -71,13 +71,14 @@ class ShownArticle:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What `nws show` shows; `system` is the one whose words are marked."""
+    """What `nws show` shows; `system` is the one whose words are marked, and `names` is what systems are called."""
 
     run: RunInfo
     wanted: Wanted
     system: str
     length: Length
     articles: tuple[ShownArticle, ...]
+    names: SystemNames
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain JSON values; a position counts the words of the article from 0."""
@@ -92,7 +93,14 @@ class Shown:
         }
 
 
-def show(store: Store, run: RunInfo, wanted: Wanted, system: str | None = None, n: int | None = None) -> Shown:
+def show(
+    store: Store,
+    run: RunInfo,
+    wanted: Wanted,
+    system: str | None = None,
+    n: int | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> Shown:
     """The wanted articles with their summaries.
 
     Args:
@@ -102,6 +110,7 @@ def show(store: Store, run: RunInfo, wanted: Wanted, system: str | None = None, 
         system: whose words are marked, and whose F1 is lowest or highest: a name, or a part of it that no other system
             has. Default: the first one that is neither a control nor an upper bound.
         n: the length of the summaries; default: see `default_length`.
+        labels: of systems, over those of the recipe.
 
     Raises:
         StoreError: the run has no summaries.
@@ -113,19 +122,19 @@ def show(store: Store, run: RunInfo, wanted: Wanted, system: str | None = None, 
             f"Run {run.id!r} ({run.state}) has no summaries to show: {run.articles_done} articles finished, "
             f"{run.failures} failed. See `nws status {run.id}`."
         )
+    names, where = names_of([run], kinds, labels), f"run {run.id}"
     if isinstance(wanted, Different):
-        a, b = (find_system(name, sorted(kinds), run.id) for name in (wanted.a, wanted.b))
+        a, b = (names.find(name, sorted(kinds), where) for name in (wanted.a, wanted.b))
         wanted = Different(a, b, wanted.count)
         system = system or wanted.a
     first = min(kinds, key=lambda name: system_order(name, kinds[name]))
-    chosen = find_system(system, sorted(kinds), run.id) if system else first
+    chosen = names.find(system, sorted(kinds), where) if system else first
     named = [_named(store, run, wanted)] if isinstance(wanted, str) else []
     dataset = named[0].dataset if named else None
-    length = default_length(store, run, chosen, dataset) if n is None else Length(n, "")
+    length = default_length(store, run, chosen, dataset, names[chosen]) if n is None else Length(n, "")
     articles = named if isinstance(wanted, str) else _found(store, run, wanted, chosen, length.n)
-    return Shown(
-        run, wanted, chosen, length, tuple(_shown(store, run, article, length.n, kinds) for article in articles)
-    )
+    shown = tuple(_shown(store, run, article, length.n, kinds) for article in articles)
+    return Shown(run, wanted, chosen, length, shown, names)
 
 
 def _named(store: Store, run: RunInfo, name: str) -> Article:
@@ -159,7 +168,7 @@ def _found(store: Store, run: RunInfo, wanted: Extreme | Different, system: str,
     return [articles.article(article_id) for article_id in ids]
 
 
-def default_length(store: Store, run: RunInfo, system: str, dataset: str | None) -> Length:
+def default_length(store: Store, run: RunInfo, system: str, dataset: str | None, name: str) -> Length:
     """The n to show a system's summaries at: the one with the largest gain among those that remain candidates for it.
 
     Where there are none, or no n is ruled out, the one with the largest gain at all, or in the middle.
@@ -169,10 +178,11 @@ def default_length(store: Store, run: RunInfo, system: str, dataset: str | None)
         run: which has summaries by `system`.
         system: a full name.
         dataset: of the articles; None for the one with the most articles by the system.
+        name: what the system is called.
     """
     lengths = [n for n in store.articles(run.id).lengths(system) if n]
     if not lengths:
-        return Length(0, f"{system} has written no summaries of n words.")
+        return Length(0, f"{name} has written no summaries of n words.")
     points = store.points(run.id, ["bertscore_f1"], systems=(system, RANDOM))
     by_system = [number for number in magic_numbers(points) if number.system == system]
     numbers = [number for number in by_system if number.dataset == dataset] or by_system
@@ -180,28 +190,28 @@ def default_length(store: Store, run: RunInfo, system: str, dataset: str | None)
         middle = lengths[len(lengths) // 2]
         return Length(middle, "No article has enough words to tell which n is best. This is the middle one.")
     number = max(numbers, key=lambda number: number.articles)
-    length = _candidate(number) or _no_candidate(number, lengths)
+    length = _candidate(number, name) or _no_candidate(number, lengths, name)
     return Length(length.n, f"{number.dataset}: {length.why}") if len(by_system) > 1 else length
 
 
-def _candidate(number: MagicNumber) -> Length | None:
+def _candidate(number: MagicNumber, name: str) -> Length | None:
     if not number.is_conclusive:
         return None
     if len(number.recommended) == 1:
-        why = f"The n recommended for {number.system}."
+        why = f"The n recommended for {name}."
         if not is_recommended(number):
-            why = f"The n with the largest gain over {RANDOM} for {number.system}, though at an end of those tried."
+            why = f"The n with the largest gain over {RANDOM} for {name}, though at an end of those tried."
         return Length(number.recommended[0], why)
-    candidates = f"Of the n that remain candidates for {number.system} ({number.verdict})"
+    candidates = f"Of the n that remain candidates for {name} ({number.verdict})"
     largest = number.largest_gain
     if largest is None or largest.n not in number.recommended:
         return Length(number.recommended[0], f"{candidates}, the smallest.")
     return Length(largest.n, f"{candidates}, the one with the largest gain over {RANDOM}.")
 
 
-def _no_candidate(number: MagicNumber, lengths: Sequence[int]) -> Length:
+def _no_candidate(number: MagicNumber, lengths: Sequence[int], name: str) -> Length:
     reason = number.verdict.partition(": ")[2] or number.verdict
-    why = f"No n can be recommended for {number.system}: {reason}. This is"
+    why = f"No n can be recommended for {name}: {reason}. This is"
     if number.largest_gain is not None:
         return Length(number.largest_gain.n, f"{why} the one with the largest gain over {RANDOM}.")
     return Length(lengths[len(lengths) // 2], f"{why} the middle one of its lengths.")

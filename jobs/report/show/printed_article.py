@@ -13,7 +13,8 @@ from core.types import Article
 from jobs.report.show.articles import Different, Extreme, Shown, ShownArticle, ShownSummary
 from jobs.terminal.console import printable, written_out
 from jobs.terminal.numerals import counted, decimals
-from jobs.terminal.table_style import print_line, print_title, role
+from jobs.terminal.system_names import SystemNames
+from jobs.terminal.table_style import print_line, print_shared, print_title, role
 
 _INDENT = 2
 _MARK = "bold reverse"
@@ -22,6 +23,7 @@ _MARK = "bold reverse"
 def print_shown(shown: Shown, console: Console) -> None:
     """Print every article. Where there is no colour, the words that a summary has stand in [brackets]."""
     print_line(console, f"Run {shown.run.id}: {shown.run.state}, {counted(shown.run.articles_done, 'article')}")
+    print_shared(shown.names, console)
     for number, article in enumerate(shown.articles, start=1):
         _print_article(shown, article, _why(shown, number), console)
 
@@ -32,9 +34,12 @@ def _why(shown: Shown, number: int) -> str | None:
     at = f"at n = {shown.length.n}" if shown.length.n else "uncut"
     match wanted:
         case Extreme():
-            return f"{place}: {'highest' if wanted.highest else 'lowest'} BERTScore F1 of {shown.system} {at}"
+            return (
+                f"{place}: {'highest' if wanted.highest else 'lowest'} BERTScore F1 of {shown.names[shown.system]} {at}"
+            )
         case Different():
-            return f"{place}: largest difference in BERTScore F1 between {wanted.a} and {wanted.b} {at}"
+            a, b = shown.names[wanted.a], shown.names[wanted.b]
+            return f"{place}: largest difference in BERTScore F1 between {a} and {b} {at}"
         case _:
             return None
 
@@ -46,7 +51,7 @@ def _print_article(shown: Shown, shown_article: ShownArticle, why: str | None, c
         print_line(console, written_out(why))
     print_line(console, f"{count_words(article.text)} words, id {article.id}", style="dim")
     _print_references(article.references, console)
-    _print_text(article, shown_article.by(shown.system), console)
+    _print_text(article, shown_article.by(shown.system), shown.names, console)
     for failure in shown_article.failures:
         console.print()
         failure_line = (
@@ -57,10 +62,10 @@ def _print_article(shown: Shown, shown_article: ShownArticle, why: str | None, c
         _print_heading(console, f"Summaries at n = {shown.length.n}, scores in F1", written_out(shown.length.why))
         if not shown_article.at_n:
             _print_indented(Text("There is none."), console)
-        _print_all(shown_article.at_n, console)
+        _print_all(shown_article.at_n, shown.names, console)
     if shown_article.uncut:
         _print_heading(console, "Summaries of their own length (n = 0), scores in F1")
-        _print_all(shown_article.uncut, console)
+        _print_all(shown_article.uncut, shown.names, console)
 
 
 def _print_heading(console: Console, text: str, note: str = "") -> None:
@@ -83,9 +88,9 @@ def _print_references(references: Sequence[str], console: Console) -> None:
         _print_indented(Text(f"{number}. " * several + written_out(reference)), console)
 
 
-def _print_text(article: Article, marked: ShownSummary | None, console: Console) -> None:
+def _print_text(article: Article, marked: ShownSummary | None, names: SystemNames, console: Console) -> None:
     has_colour = console.color_system is not None
-    _print_heading(console, "Article", _legend(marked, has_colour))
+    _print_heading(console, "Article", _legend(marked, names, has_colour))
     positions = marked.positions if marked else ()
     text = Text()
     for piece, is_marked in pieces(article.text, positions):
@@ -97,12 +102,12 @@ def _print_text(article: Article, marked: ShownSummary | None, console: Console)
     _print_indented(text, console)
 
 
-def _legend(marked: ShownSummary | None, has_colour: bool) -> str:
+def _legend(marked: ShownSummary | None, names: SystemNames, has_colour: bool) -> str:
     if marked is None:
         return ""
     marking = "Highlighted" if has_colour else "In [brackets]"
     missing = marked.positions.count(None)
-    legend = f"{marking}: the words of {printable(marked.summary.system)} at n = {marked.summary.n}."
+    legend = f"{marking}: the words of {printable(names[marked.summary.system])} at n = {marked.summary.n}."
     if missing:
         legend += f" {missing} of its {len(marked.positions)} words are not in the article, or in another order."
     return legend
@@ -125,15 +130,15 @@ def pieces(text: str, positions: Sequence[int | None]) -> Iterator[tuple[str, bo
     yield text[end:], False
 
 
-def _print_all(many: Sequence[ShownSummary], console: Console) -> None:
+def _print_all(many: Sequence[ShownSummary], names: SystemNames, console: Console) -> None:
     for written in many:
         console.print()
-        _print_written(written, console)
+        _print_written(written, names, console)
 
 
-def _print_written(written: ShownSummary, console: Console) -> None:
+def _print_written(written: ShownSummary, names: SystemNames, console: Console) -> None:
     summary = written.summary
-    name = Text(printable(summary.system), style="bold").append(role(written.kind), style="not bold dim")
+    name = Text(printable(names[summary.system]), style="bold").append(role(written.kind), style="not bold dim")
     if summary.words != summary.n:
         name.append(f"  {summary.words} words", style="not bold dim")
     console.print(name)

@@ -49,13 +49,13 @@ def headline(numbers: Numbers, dataset: str) -> str:
 
 
 def sentences(numbers: Numbers, dataset: str) -> tuple[tuple[str, str], ...]:
-    """Each system except controls, and what is known of its n, in the order of the tables.
+    """What each system except controls is called, and what is known of its n, in the order of the tables.
 
     What `headline` says of all of them is not said again; a system of which nothing else is known has no sentence.
     """
     shared = _shared_reason(numbers, dataset)
     told = (
-        (number.system, _sentence(number, numbers.metric, shared))
+        (numbers.names[number.system], _sentence(number, numbers.metric, shared))
         for number in numbers.magic_numbers_of(dataset)
         if number.kind != "control"
     )
@@ -171,7 +171,7 @@ def _is_open(number: MagicNumber) -> bool:
 def _known(numbers: Numbers, dataset: str) -> Iterator[str]:
     points = [score for at in numbers.of(dataset).values() for score in at.values()]
     yield from basis([(point.n, point.articles) for point in points], "article", numbers.metric)
-    yield from length_notes(numbers.other_lengths_of(dataset))
+    yield from length_notes(numbers.other_lengths_named(dataset))
     if over_lead := _over_lead(numbers, dataset):
         yield over_lead
     yield from _not_confirmed(numbers, dataset)
@@ -218,7 +218,7 @@ def _not_confirmed(numbers: Numbers, dataset: str) -> Iterator[str]:
         if worse and metric != numbers.metric:
             metrics_by_systems.setdefault(worse, []).append(metric_name(metric))
     for worse, metrics in metrics_by_systems.items():
-        subject = f"{worse[0]} is" if len(worse) == 1 else f"{len(worse)} of them are"
+        subject = f"{numbers.names[worse[0]]} is" if len(worse) == 1 else f"{len(worse)} of them are"
         yield f"But {subject} worse than {LEAD} at some n in {listed(metrics)}."
 
 
@@ -227,13 +227,14 @@ def _skewed(numbers: Numbers, dataset: str) -> Iterator[str]:
     for number in _systems(numbers, dataset):
         lengths = tuple(gain.n for gain in number.gains)
         if above := tuple(gain.n for gain in number.gains if gain.above_random and gain.too_skewed):
-            yield f"{number.system} over {RANDOM} at n = {lengths_text(lengths, above)}"
+            yield f"{numbers.names[number.system]} over {RANDOM} at n = {lengths_text(lengths, above)}"
     for metric, comparisons in numbers.vs_lead.items():
         for comparison in comparisons:
             lengths = tuple(at.n for at in comparison.lengths)
             told = tuple(at.n for at in comparison.lengths if at.significant and at.too_skewed)
             if told and comparison.dataset == dataset:
-                yield f"{comparison.a} vs. {LEAD} at n = {lengths_text(lengths, told)} in {metric_name(metric)}"
+                at_n = f"n = {lengths_text(lengths, told)}"
+                yield f"{numbers.names[comparison.a]} vs. {LEAD} at {at_n} in {metric_name(metric)}"
 
 
 def _shown(numbers: Numbers, metric: Metric, dataset: str, verdict: Literal["better", "worse"]) -> list[str]:

@@ -10,6 +10,7 @@ from core.analysis import Point, Points, Uncut, uncut_scores
 from core.analysis.content_kept import KEPT, Ceiling, ContentKept, SmallestN, content_kept
 from jobs.report.numbers import kind_flags
 from jobs.report.sweep.edges import edge_of
+from jobs.terminal.system_names import FULL_NAMES, SystemNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +21,13 @@ class KeptNumbers:
         is_scored: whether the run has the metric at all. A summary may lack it even then (see `core.metrics.specs`).
         of_systems: by dataset, system and ceiling.
         uncut: what summaries of their own length keep, such as another person's whole one.
+        names: what systems are called where people read.
     """
 
     is_scored: bool
     of_systems: tuple[ContentKept, ...] = ()
     uncut: tuple[Uncut, ...] = ()
+    names: SystemNames = FULL_NAMES
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -48,7 +51,7 @@ NOT_SCORED = KeptNumbers(is_scored=False)
 """Of a run without the metric."""
 
 
-def kept_numbers(points: Points | Iterable[Point]) -> KeptNumbers:
+def kept_numbers(points: Points | Iterable[Point], names: SystemNames = FULL_NAMES) -> KeptNumbers:
     """What there is to say of points, with or without the metric.
 
     Raises:
@@ -58,7 +61,7 @@ def kept_numbers(points: Points | Iterable[Point]) -> KeptNumbers:
     if KEPT not in points.scores:
         return NOT_SCORED
     scored = points.take(~np.isnan(points.scores[KEPT]))
-    return KeptNumbers(True, content_kept(scored), uncut_scores(scored, KEPT))
+    return KeptNumbers(True, content_kept(scored), uncut_scores(scored, KEPT), names)
 
 
 def smallest_of(kept: ContentKept) -> dict[float, SmallestN]:

@@ -1,6 +1,6 @@
 """How many words keep how much, how sure, and what next? In plain sentences, for the terminal, pages and Python alike.
 
-Each sentence comes with what it is about: a system, or one of `COMPARED` and `NEXT`.
+Each sentence comes with what it is about: what a system is called, or one of `COMPARED` and `NEXT`.
 """
 
 import math
@@ -49,10 +49,13 @@ def sentences(numbers: KeptNumbers, dataset: str, most: int = _MOST_SYSTEMS) -> 
     ranked = ranked_systems(numbers, dataset)
     if not ranked:
         return ((NEXT, "No summary here has a score of content kept: it takes references of other articles, too."),)
-    said = [(system, _of_system(by_system[system], is_first=i == 0)) for i, system in enumerate(ranked[:most])]
+    said = [
+        (numbers.names[system], _of_system(by_system[system], is_first=i == 0))
+        for i, system in enumerate(ranked[:most])
+    ]
     best = by_system[ranked[0]]["reference"]
     rulers = " ".join(_rulers(by_system, numbers.uncut_of(dataset), best, ranked[:most]))
-    steps = " ".join(_steps(ranked[0], by_system[ranked[0]], left_out=len(ranked) - most))
+    steps = " ".join(_steps(numbers.names[ranked[0]], by_system[ranked[0]], left_out=len(ranked) - most))
     return (*said, *[(COMPARED, rulers)] * bool(rulers), *[(NEXT, steps)] * bool(steps))
 
 
@@ -62,13 +65,13 @@ def headline(numbers: KeptNumbers, dataset: str) -> str:
     if not ranked:
         return "How much of the content is kept is not known here."
     kept = numbers.of(dataset)[ranked[0]]["reference"]
-    half, longest = smallest_of(kept)[_HALF], kept.lengths[-1]
+    half, longest, name = smallest_of(kept)[_HALF], kept.lengths[-1], numbers.names[ranked[0]]
     if half.n is not None and edge_of(kept, half.n) is None:
-        return f"{_capital(_words(half.n))} keep half of the reference's content ({ranked[0]})."
+        return f"{_capital(_words(half.n))} keep half of the reference's content ({name})."
     share = share_text(longest.share.mean)
     none = "; no n tried keeps half" if half.n is None else ""
     keep = "keeps" if longest.n == 1 else "keep"
-    return f"{_words(longest.n)} {keep} {share} of the reference's content ({ranked[0]}){none}."
+    return f"{_words(longest.n)} {keep} {share} of the reference's content ({name}){none}."
 
 
 def ranked_systems(numbers: KeptNumbers, dataset: str) -> tuple[str, ...]:

@@ -3,24 +3,22 @@
 Made for any width, with or without colour.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from rich.console import Console
 from rich.text import Text
 
-from core.analysis import LEAD, Comparison, MagicNumber, Uncut
+from core.analysis import LEAD, Comparison, MagicNumber, PairedLength, Uncut
 from core.summarizers.rulers import RULERS
 from jobs.report.numbers import SweepScore, short_note
 from jobs.report.printed_means import mean_cell, print_answer, print_key, print_run
 from jobs.report.sweep.answer import headline, sentences, verdict_lengths, what_is_known
 from jobs.report.sweep.numbers import Numbers
 from jobs.report.sweep.printed_kept import print_kept, print_kept_notes
-from jobs.store import AskedWords, RunInfo, Store, TokensUsed
 from jobs.terminal.caution import NOT_EQUAL
 from jobs.terminal.columns import Column, ColumnSpec, print_table
 from jobs.terminal.metrics import metric_name
-from jobs.terminal.numerals import counted, decimals, interval_text, percent, signed
+from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
 from jobs.terminal.table_style import NAME_WIDTH, names_column, print_line, print_title, role, system_name
 
 _NEARLY_ONE = 0.5
@@ -47,6 +45,7 @@ def print_tables(numbers: Numbers, console: Console, where: str = "") -> None:
             _print_curves(dataset, numbers, console)
             _print_best_n(dataset, numbers, console)
             _print_vs_lead(dataset, numbers, console, where)
+            _print_vs_cut(dataset, numbers, console)
             _print_other_lengths(dataset, numbers, console)
         notes = tuple(_cautions(dataset, numbers))
         if notes:
@@ -74,7 +73,7 @@ def _print_curves(dataset: str, numbers: Numbers, console: Console) -> None:
             for at in by_system.values()
         ]
         columns.append(Column(f"{n:>{width}}", cells, width + 1, "left"))
-    names = [system_name(system, numbers.kinds[system]) for system in by_system]
+    names = [system_name(numbers.names[system], numbers.kinds[system]) for system in by_system]
     print_table(Column("n", names, NAME_WIDTH, "left"), columns, console, gap=0)
     unit = f"in {stretched}" if stretched else "in the unit of the mean"
     print_line(console, f"* highest at that n    ± half of the 95 % interval, {unit}", style="dim")
@@ -109,7 +108,7 @@ def _print_best_n(dataset: str, numbers: Numbers, console: Console) -> None:
     print_title(console, f"{dataset}: the best n")
     print_line(console, "Of each article (median, most frequent), by mean, and by gain over random", style="dim")
     columns = [column.column(systems) for column in _best_columns(numbers.places)]
-    names = [system_name(number.system, number.kind) for number in systems]
+    names = [system_name(numbers.names[number.system], number.kind) for number in systems]
     print_table(Column("system", names, NAME_WIDTH, "left"), columns, console)
 
 
@@ -144,17 +143,40 @@ def _print_vs_lead(dataset: str, numbers: Numbers, console: Console, where: str)
     by_system = numbers.vs_lead_of(dataset)
     if not by_system:
         return
-    print_title(console, f"{dataset}: vs. {LEAD} at equal n")
+    print_title(console, f"{dataset}: vs. {numbers.names[LEAD]} at equal n")
     columns = []
     for metric in numbers.vs_lead:
         cells = [_verdicts(by_metric.get(metric)) for by_metric in by_system.values()]
         columns.append(Column(metric_name(metric), cells, _VERDICT_WIDTH, "left"))
-    names = [system_name(system, "system") for system in by_system]
+    names = [system_name(numbers.names[system], "system") for system in by_system]
     print_table(Column("system", names, NAME_WIDTH - 1, "left"), columns, console)
     key = (
         "–: no difference shown. Sign-flip test, corrected over the n (Holm): 5 % error in each column of each system."
     )
     print_line(console, f"{key} The numbers: nws compare {numbers.run.id}{where}", style="dim")
+
+
+def _print_vs_cut(dataset: str, numbers: Numbers, console: Console) -> None:
+    """What it does to the scores that a text is kept to n words, and not cut to them."""
+    comparisons = [comparison for comparison in numbers.vs_cut if comparison.dataset == dataset]
+    if not comparisons:
+        return
+    print_title(console, f"{dataset}: {metric_name(numbers.metric)} of texts kept to n words, minus texts cut to n")
+    columns = []
+    for n in sorted({at.n for comparison in comparisons for at in comparison.lengths}):
+        at_n = [next((at for at in one.lengths if at.n == n), None) for one in comparisons]
+        columns.append(Column(str(n), [_difference(at, numbers.places) for at in at_n]))
+    names = [system_name(numbers.names[comparison.a], "system") for comparison in comparisons]
+    print_table(names_column("n", names), columns, console)
+    cells = "In a cell: mean difference of an article, and p of the sign-flip test, corrected over the n (Holm)."
+    print_line(console, f"{cells} * below 0.05", style="dim")
+
+
+def _difference(at: PairedLength | None, places: int) -> Text:
+    if at is None:
+        return Text("–")
+    mark = "*" if at.significant else ""
+    return Text(f"{signed(at.difference.mean, places)}{mark}\n{p_text(at.p_holm, 3)}", "bold" if mark else "")
 
 
 def _print_other_lengths(dataset: str, numbers: Numbers, console: Console) -> None:
@@ -168,7 +190,7 @@ def _print_other_lengths(dataset: str, numbers: Numbers, console: Console) -> No
         Column(str(n), [Text(f"{words[n]:.1f}" if n in words else "–") for words in by_system.values()])
         for n in lengths
     ]
-    names = [system_name(system, numbers.kinds[system]) for system in by_system]
+    names = [system_name(numbers.names[system], numbers.kinds[system]) for system in by_system]
     print_table(Column("n", names, NAME_WIDTH, "left"), columns, console)
     print_line(console, NOT_EQUAL, style="yellow")
 
@@ -189,7 +211,8 @@ def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
         apart = [score for score in at.values() if not score.comparable]
         if apart:
             fewest = min(apart, key=lambda score: score.articles / score.of_articles)
-            yield f"{system} has {fewest.articles} of {counted(fewest.of_articles, 'article')} at n = {fewest.n}."
+            articles = f"{fewest.articles} of {counted(fewest.of_articles, 'article')}"
+            yield f"{numbers.names[system]} has {articles} at n = {fewest.n}."
     left_out = max((point.of_articles - point.articles for point in points if point.comparable), default=0)
     if left_out:
         articles = counted(left_out, "article")
@@ -202,7 +225,8 @@ def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
         yield short_note(dataset, numbers.short)
     same = [pair for pair in numbers.same_texts if pair.dataset == dataset and pair.share >= _NEARLY_ONE]
     for pair in same[:_MOST_PAIRS]:
-        yield f"{pair.a} and {pair.b} wrote the same text in {pair.share:.0%} of summaries."
+        a, b = numbers.names[pair.a], numbers.names[pair.b]
+        yield f"{a} and {b} wrote the same text in {pair.share:.0%} of summaries."
     if len(same) > _MOST_PAIRS:
         pairs = counted(len(same) - _MOST_PAIRS, "more pair")
         yield f"{pairs} wrote the same text in at least half of the summaries (report.json)."
@@ -223,49 +247,5 @@ def _print_uncut(dataset: str, uncut: list[Uncut], numbers: Numbers, console: Co
             shown=lambda uncut: interval_text(uncut.score, places),
         ),
     )
-    names = [Text(score.system + role(score.kind)) for score in uncut]
+    names = [Text(numbers.names[score.system] + role(score.kind)) for score in uncut]
     print_table(names_column("system", names), [column.column(uncut) for column in columns], console)
-
-
-def print_asked(store: Store, run: RunInfo, console: Console) -> None:
-    """Print how well a run's generators keep to the number of words asked for, and what tokens endpoints count.
-
-    Prints nothing if none was asked for n words and none counts tokens.
-    """
-    systems = run.revisions.get("generators", {})
-    if not systems:
-        return
-    if words := store.asked_words(run.id, systems):
-        print_title(console, "Words written, where n words were asked for")
-        _print_words_written(words, console)
-        cells = "In a cell: mean words, share of exactly n, share of more than n. All before a summary is cut to n."
-        print_line(console, cells, "dim")
-    if tokens := store.tokens_used(run.id, systems):
-        print_title(console, "Tokens of 1,000 articles, at all n together")
-        for line in _costs(tokens, run.recipe.get("endpoint") or {}):
-            print_line(console, line)
-
-
-def _print_words_written(words: Sequence[AskedWords], console: Console) -> None:
-    at = {(row.system, row.n): row for row in words}
-    systems, lengths = sorted({row.system for row in words}), sorted({row.n for row in words})
-    names = names_column("n", [system_name(system, "system") for system in systems])
-    columns = [Column(str(n), [_written_cell(at.get((system, n))) for system in systems]) for n in lengths]
-    print_table(names, columns, console)
-
-
-def _written_cell(words: AskedWords | None) -> Text:
-    if words is None:
-        return Text("–")
-    return Text(f"{words.written:.1f}\n{percent(words.exactly)}\n{percent(words.over)}")
-
-
-def _costs(used: Sequence[TokensUsed], endpoint: Mapping[str, Any]) -> Iterator[str]:
-    input_price, output_price = endpoint.get("input_price"), endpoint.get("output_price")
-    for usage in used:
-        read, written = (1000 * tokens / usage.articles for tokens in (usage.read, usage.written))
-        line = f"{usage.system}: {read:,.0f} read, {written:,.0f} written"
-        if input_price is not None and output_price is not None:
-            cost = (read * input_price + written * output_price) / 1e6
-            line += f"; cost {cost:,.2f} at {input_price:g} and {output_price:g} for a million tokens"
-        yield line

@@ -177,3 +177,8 @@ def test_what_is_written_of_another_article_hangs_on_which_others_there_are(pinn
     more = tuple(replace(panel, articles=panel.articles[:1]) for panel in others)
     of_others, of_more = (works(with_panels(pinned, panels), CODE) for panels in (others, more))
     assert {name for name in of_others if of_others[name] != of_more[name]} == {"other-article"}
+
+
+def test_labels_make_no_other_work(pinned: Pinned) -> None:
+    labelled = load_recipe(Phase1Recipe, "sample", {"limit": 2, "n": [1, 7], "labels": {"lexrank": "LexRank"}})
+    assert works(sweep.pin(labelled), CODE) == works(pinned, CODE)

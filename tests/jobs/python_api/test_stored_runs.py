@@ -79,11 +79,16 @@ def test_a_report_is_the_page_of_nws_report(run: nws.StoredRun, url: str, nws_co
     assert written.read_bytes() == (tmp_path / "theirs.html").read_bytes()
 
 
-def test_a_stored_run_tells_what_a_sweep_tells(run: nws.StoredRun) -> None:
+def test_a_stored_run_tells_what_a_sweep_tells(store: nws.RunStore, run: nws.StoredRun) -> None:
     assert repr(run) == (
-        f"Run {run.info.id}, done, of 6 articles: {TEXTRANK}, lead, other-article, random, reference-words "
+        f"Run {run.info.id}, done, of 6 articles: lead, other-article, random, reference-words, textrank "
         "at n = 7, 9, 11. No article failed."
     )
+    labelled = store.run(run.info.id, {"textrank": "TextRank", "lead": "First words"})
+    assert repr(labelled).split(": ")[1].startswith("First words, TextRank, other-article")
+    assert labelled.compare("TextRank", "First words").a.unique().tolist() == [TEXTRANK]
+    with pytest.raises(RecipeError, match="no system 'oracle' in run"):
+        store.run(run.info.id, {"oracle": "Oracle"})
     assert run.recommended().system.tolist() == [TEXTRANK]
     assert run.failures().empty
     assert len(run.points) == len(run.rows) == len(run.to_pandas())
@@ -94,7 +99,7 @@ def test_a_stored_run_tells_what_a_sweep_tells(run: nws.StoredRun) -> None:
 def test_what_is_not_there_is_named(store: nws.RunStore, run: nws.StoredRun, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=f"'mine'.*{run.info.id}"):
         store.run("mine")
-    with pytest.raises(RecipeError, match=r"no system with 'oracle' in its name.*lead, other-article, random"):
+    with pytest.raises(RecipeError, match=r"no system 'oracle' in run .*lead, other-article, random"):
         run.compare("oracle", "lead")
     with pytest.raises(RecipeError, match=r"no metric 'rouge1'.*rouge1_f1"):
         run.curves("rouge1")

@@ -170,9 +170,18 @@ def test_a_run_of_an_earlier_version_is_found_by_its_recipe(kind: type[RunRecipe
 def test_the_hash_is_of_what_decides_the_numbers() -> None:
     base = load_recipe(Phase1Recipe, "sample", {})
     assert base.hash == load_recipe(Phase1Recipe, "sample", {"actors": 3, "accelerator": "cpu", "stuck_after": 60}).hash
+    assert base.hash == load_recipe(Phase1Recipe, "sample", {"labels": {"lexrank": "LexRank"}}).hash
     for change in ({"seed": 1}, {"n": [1]}, {"limit": 2}, {"encoders": ["bert-base-uncased"]}, {"pipeline": "auto"}):
         assert base.hash != load_recipe(Phase1Recipe, "sample", change).hash, change
     assert Phase1Recipe.model_validate(base.model_dump(mode="json")) == base
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"), [({"a": " "}, "'a' is empty"), ({"a": "A", "b": "A"}, "have the label 'A'")]
+)
+def test_labels_that_tell_nothing_apart_are_refused(labels: dict[str, str], said: str) -> None:
+    with pytest.raises(RecipeError, match=said):
+        load_recipe(Phase1Recipe, "sample", {"labels": labels})
 
 
 def test_an_unknown_key_is_told_the_keys_of_its_place_and_nothing_else() -> None:

@@ -8,7 +8,7 @@ from matplotlib.image import imread
 from policy_results import OTHERS, make_results
 from system_kinds import CONTROLS, UPPER_BOUNDS, kind_of
 
-from jobs.report.figure_frame import save
+from jobs.report.figure_files import save
 from jobs.report.looks import system_looks
 from jobs.report.means_figure import (
     difference_series,
@@ -93,7 +93,13 @@ def test_files_are_pictures_with_text(draw, make_points):
     # The text is drawn as outlines; matplotlib writes each string as a comment beside them.
     text = svg.read_text()
     assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
-    for shown in ("p1-0421", "m|textrank|chunks", "random (control)", "summary length n (words)", "seed 7"):
+    for shown in (
+        "p1-0421",
+        "chunks and sentences: with m, textrank",
+        "random (control)",
+        "summary length n (words)",
+        "seed 7",
+    ):
         assert shown in text, shown
     assert "bert-base-uncased_L9_no-idf" in text
     assert "0.1.0+gabc1234" in text
@@ -172,7 +178,7 @@ def test_files_of_policies_are_pictures_with_text(draw_test):
     assert ET.fromstring(svg.read_text()).tag == "{http://www.w3.org/2000/svg}svg"
     for shown in (
         "p1-0421",
-        "policy|reinforce",
+        "reinforce",
         "oracle (upper bound)",
         "difference to textrank at equal n",
         "seed 0, 1",

@@ -107,7 +107,7 @@ class Viewer {
   }
 
   start() {
-    const option = (system, i) => Object.assign(element("option", system.name), { value: i });
+    const option = (system, i) => Object.assign(element("option", system.label), { value: i });
     $("system").append(...this.systems.map(option));
     $("other").append(Object.assign(element("option", "nothing"), { value: -1 }), ...this.systems.map(option));
     $("n").max = this.lengths.length - 1;
@@ -143,10 +143,11 @@ class Viewer {
     if (!location.hash.startsWith("#view?")) return false;
     const asked = new URLSearchParams(location.hash.slice("#view?".length));
     const find = (list, test, name) => (asked.has(name) ? list.findIndex((value) => test(value, asked.get(name))) : -1);
+    const named = ({ name, label }, asked) => asked === name || asked === label;
     const article = find(this.articles, (value, id) => value.id === id, "article");
-    const system = find(this.systems, (value, name) => value.name === name, "system");
+    const system = find(this.systems, named, "system");
     const n = find(this.lengths, (value, text) => String(value) === text, "n");
-    this.view.other = find(this.systems, (value, name) => value.name === name, "other");
+    this.view.other = find(this.systems, named, "other");
     const lacks = [["article", article], ["system", system], ["other", this.view.other], ["n", n]]
       .filter(([name, found]) => asked.has(name) && found < 0)
       .map(([name]) => `${name} ${asked.get(name)}`);
@@ -249,9 +250,9 @@ class Viewer {
   }
 
   box({ system, text, words, draws }) {
-    const { name, kind, look, run } = this.systems[system];
+    const { label, kind, look, run } = this.systems[system];
     const box = element("div", undefined, look);
-    box.append(element("strong", name + (kind === "system" ? "" : ` (${kind})`)));
+    box.append(element("strong", label + (kind === "system" ? "" : ` (${kind})`)));
     box.append(Object.assign(element("p", text === null ? "– no summary at this n –" : text), { dir: "auto" }));
     const facts = text === null ? run : `${words} words · run ${run}`;
     box.append(element("small", facts + (draws ? ` · one of ${draws} draws; scores are their means` : "")));
@@ -297,7 +298,7 @@ class Viewer {
     const written = this.systems.map((_, system) => this.summary(body, system, n)).filter(({ place }) => place >= 0);
     return written.sort((a, b) => score(b) - score(a)).map((summary) => {
       const row = element("tr"), text = Object.assign(element("td", summary.text), { dir: "auto" });
-      row.append(Object.assign(element("th", this.systems[summary.system].name), { scope: "row" }));
+      row.append(Object.assign(element("th", this.systems[summary.system].label), { scope: "row" }));
       row.append(element("td", decimals(score(summary), 3)), text);
       return row;
     });

@@ -10,6 +10,7 @@ from core.analysis import kinds_of
 from jobs.report.page import archive as module
 from jobs.report.page.archive import COLUMNS, Archive, Source, build_archive, scale, viewed_systems
 from jobs.store import Store
+from jobs.terminal.system_names import FULL_NAMES
 
 LENGTHS = (3, 9, 21)
 
@@ -25,7 +26,7 @@ def embedded(column: str, value: float) -> int:
 def archive_of(store: Store, run: str, limit: int | None = None) -> Archive:
     points = store.points(run)
     sources = [Source(run, {system: system for system in points.systems})]
-    systems = viewed_systems(sources, kinds_of(points))
+    systems = viewed_systems(sources, kinds_of(points), FULL_NAMES)
     return build_archive(store, sources, systems, [article for _, article in points.articles], LENGTHS, limit)
 
 
@@ -61,7 +62,7 @@ def test_what_is_not_there_has_no_score(store: Store, swept: str) -> None:
     points = store.points(swept)
     sources = [Source(swept, {"lead": "lead"})]
     kinds = kinds_of(points)
-    systems = viewed_systems([Source(swept, {name: name for name in kinds})], kinds)
+    systems = viewed_systems([Source(swept, {name: name for name in kinds})], kinds, FULL_NAMES)
     archive = build_archive(store, sources, systems, [article for _, article in points.articles], LENGTHS)
     f1 = np.frombuffer(gzip.decompress(base64.b64decode(archive.f1)), dtype="<i2").reshape(6, len(kinds), 3)
     assert [bool((f1[:, i] == -32768).all()) for i in range(len(kinds))] == [name != "lead" for name in kinds]

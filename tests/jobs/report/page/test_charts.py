@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.report.looks import At, Series, system_looks
-from jobs.report.page.charts import WIDTH, Guide, Lines, end_labels, line_chart, short_names
+from jobs.report.page.charts import WIDTH, Guide, Lines, end_labels, line_chart
 
 VALUES = st.floats(-2, 2).map(lambda value: round(value, 4))
 LINES = st.lists(st.lists(VALUES, min_size=3, max_size=3), min_size=1, max_size=45)
@@ -81,20 +81,6 @@ def test_zero_is_in_a_chart_that_asks_for_it() -> None:
     found = chart([[0.4, 0.5, 0.6]], zero=True)
     assert found.zero == pytest.approx(next(tick.at for tick in found.y_ticks if float(tick.label) == 0))
     assert chart([[0.4, 0.5, 0.6]]).zero is None
-
-
-@pytest.mark.parametrize(
-    ("systems", "short"),
-    [
-        (("m|lexrank|chunks", "m|textrank|chunks", "lead"), ("lexrank", "textrank", "lead")),
-        (("m|lexrank|chunks", "x|lexrank|chunks"), ("m", "x")),
-        (("policy|a|seed=0", "policy|a|seed=1", "lead"), ("policy|a|seed=0", "policy|a|seed=1", "lead")),
-        (("m|lexrank|chunks", "lead"), ("m|lexrank|chunks", "lead")),
-        (("m|lead|chunks", "m|textrank|chunks", "lead"), ("m|lead|chunks", "m|textrank|chunks", "lead")),
-    ],
-)
-def test_short_names_stay_distinct(systems: tuple[str, ...], short: tuple[str, ...]) -> None:
-    assert short_names(systems) == dict(zip(systems, short, strict=True))
 
 
 def test_looks_tell_systems_controls_and_upper_bounds_apart() -> None:

@@ -42,6 +42,15 @@ def test_the_answer_is_that_of_the_terminal(store: Store, swept: str, page: Path
         assert sentence in text
 
 
+def test_what_is_kept_to_n_stands_beside_what_is_cut(store: Store, run_of_points, tmp_path: Path) -> None:
+    cut = "tiny|prompt=1f0c3a77"
+    write_page(store, [run_of_points((cut, f"{cut}|exact", "lead"), (3, 7))], tmp_path / "x.html")
+    text = read(tmp_path / "x.html")
+    assert f"Kept to n words, or cut to n {cut}|exact vs. {cut}: " in text
+    write_page(store, [run_of_points((cut, "lead"), (3, 7))], tmp_path / "y.html")
+    assert "Kept to n words" not in read(tmp_path / "y.html")
+
+
 KEPT = {"a": 0.3, "lead": 0.1, "random": 0.05, "person": 0.5}
 
 
@@ -85,11 +94,12 @@ def test_runs_of_which_one_lacks_the_score(store: Store, run_of_points, tmp_path
 
 def test_every_mean_is_on_the_page(store: Store, swept: str, page: Path) -> None:
     text = read(page)
-    for curve in analyse(store.run_info(swept), store.points(swept)).curves:
+    numbers = analyse(store.run_info(swept), store.points(swept))
+    for curve in numbers.curves:
         for point in curve.lengths:
             role = "" if curve.kind == "system" else f" ({curve.kind})"
             mean = f"{point.mean:.3f}".removeprefix("0")
-            assert f"{curve.system}{role}, n = {point.n}: {mean} (" in text
+            assert f"{numbers.names[curve.system]}{role}, n = {point.n}: {mean} (" in text
 
 
 def test_failures_are_listed_with_their_reason(store: Store, swept: str, page: Path) -> None:

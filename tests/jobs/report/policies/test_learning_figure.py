@@ -7,7 +7,7 @@ import pytest
 from matplotlib.image import imread
 from policy_results import make_results
 
-from jobs.report.figure_frame import save
+from jobs.report.figure_files import save
 from jobs.report.policies.learning_curves import learning_lines
 from jobs.report.policies.learning_figure import choose_axis, draw_learning
 from jobs.report.policies.numbers import analyse_policies
@@ -30,7 +30,7 @@ def test_files_are_pictures_with_text(draw):
     # The text is drawn as outlines; matplotlib writes each string as a comment beside them.
     text = svg.read_text()
     assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
-    for shown in ("n = 7", "n = 13", "policy|reinforce (mean of 2 seeds)", "advantage baseline", "mean entropy (nats)"):
+    for shown in ("n = 7", "n = 13", "reinforce (mean of 2 seeds)", "advantage baseline", "mean entropy (nats)"):
         assert shown in text, shown
     for made_by in ("p1-0421", "bertscore_f1|tiny_L2", "seeds 0, 1", "0.1.0+gabc1234", "30 equal windows"):
         assert made_by in text, made_by

@@ -81,7 +81,7 @@ def test_nothing_is_cropped_at_other_widths(run, width, metric):
 def test_the_answer_comes_first(show):
     text = show(make_results(seeds=(0,)))
     said = " ".join(text[: text.index("Mean reward while learning")].split())
-    assert "news: are the policies better? policy|reinforce: shown to be better than lead2+chunks" in said
+    assert "news: are the policies better? reinforce: shown to be better than lead2+chunks" in said
 
 
 def test_f1_by_n_with_seeds_below_and_a_star_for_the_highest(run, show):
@@ -90,7 +90,7 @@ def test_f1_by_n_with_seeds_below_and_a_star_for_the_highest(run, show):
     text = show(results)
     title = "news: mean BERTScore F1 by n on 40 test articles"
     assert lines_of(text, "n ", title)[0].split() == ["n", "7", "9", "11", "13"]
-    (row,) = lines_of(text, "policy|reinforce", title)
+    (row,) = lines_of(text, "reinforce", title)
     of_policy = scores["policy|reinforce"]
     assert [cell.rstrip("*") for cell in row.split()[1:]] == [
         decimals(at.means["bertscore_f1"]) for at in of_policy.values()
@@ -118,7 +118,7 @@ def test_beside_others_with_intervals_and_the_gap(run, show):
     results = make_results()
     at = analyse_policies(run, results).of("news")["policy|reinforce"]
     text = show(results)
-    title = "news: policy|reinforce, beside others at equal n"
+    title = "news: reinforce, beside others at equal n"
     for other in ("lead2+chunks", "textrank", "lead"):
         (row,) = lines_of(text, f"vs. {other} (Δ) ", title)
         intervals = text[text.index(row) :].splitlines()[1]
@@ -148,7 +148,7 @@ def test_other_qualities_at_each_n(run, show):
     text = show(results)
     section = text[text.index("news: other qualities") :]
     assert [int(n) for n in re.findall(r"^n = (\d+)", section, flags=re.MULTILINE)] == [7, 9, 11, 13]
-    first = next(line for line in section.splitlines() if line.startswith("policy|reinforce"))
+    first = next(line for line in section.splitlines() if line.startswith("reinforce"))
     at = scores["policy|reinforce"][7]
     assert first.split()[1:] == [
         *(decimals(value) for value in (at.means["rouge1_f1"], at.means["rouge2_f1"], at.means["rougel_f1"])),
@@ -160,7 +160,7 @@ def test_how_it_learned(run, show):
     results = make_results()
     text = show(results)
     title = "Mean reward while learning"
-    (row,) = lines_of(text, "policy|reinforce", title)
+    (row,) = lines_of(text, "reinforce", title)
     learned = analyse_policies(run, results).learning
     assert re.findall(r"\.\d{3} → \.\d{3}", row) == [
         f"{decimals(line.first_reward)} → {decimals(line.last_reward)}" for line in learned

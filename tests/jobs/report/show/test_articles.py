@@ -75,9 +75,9 @@ def test_what_is_not_there_is_named_with_a_next_step(store, add_run) -> None:
         show(store, run, "a1")
     with pytest.raises(RecipeError, match=r"more than one article for 'mayor': .*; and more\. Name"):
         show(store, run, "mayor")
-    with pytest.raises(RecipeError, match=r"no system with 'x' in its name\. Its systems are lead, m\|chunks, oracle,"):
+    with pytest.raises(RecipeError, match=r"no system 'x' in run .*\. Its systems are lead, m\|chunks, oracle,"):
         show(store, run, "a1", "x")
-    with pytest.raises(RecipeError, match=r"more than one system with 'r' .* are oracle, random, writer"):
+    with pytest.raises(RecipeError, match=r"\'r\' fits 3 systems of run .*: oracle, random and writer\. Name"):
         show(store, run, Extreme(1, True), "r")
     with pytest.raises(RecipeError, match=r"a summary by lead and m\|chunks at n = 0\. .* n = 3, 5, 7\."):
         show(store, run, Different("lead", "chunks", 1), None, 0)

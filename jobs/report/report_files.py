@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -14,7 +14,7 @@ from rich.console import Console
 from core.analysis import Metric, Points
 from core.errors import NwsError
 from core.whole_files import replacing
-from jobs.report.figure_frame import save
+from jobs.report.figure_files import save
 from jobs.report.formats import write_csv
 from jobs.report.kept_figure import draw_kept
 from jobs.report.kept_tables import kept_latex, share_columns, share_rows
@@ -29,15 +29,33 @@ from jobs.report.policies.numbers import (
     score_columns,
 )
 from jobs.report.policies.printed_tables import print_policies
+from jobs.report.sweep.asked import Asked, asked_json, print_asked, read_asked
 from jobs.report.sweep.numbers import analyse, curve_columns, metrics_read, report_json
-from jobs.report.sweep.printed_tables import print_asked, print_tables
+from jobs.report.sweep.printed_tables import print_tables
 from jobs.store import CurveRow, RunInfo, Store
 from jobs.terminal.busy import busy
 from jobs.terminal.columns import ColumnSpec
 from jobs.terminal.metrics import metrics_of
+from jobs.terminal.system_names import names_of
 from jobs.terminal.table_style import print_line
 
 _SEEDS_NOTE = "A policy is the mean of its seeds. Intervals do not include the variation between seeds."
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How a report is shown.
+
+    Attributes:
+        labels: of systems, over those of the recipe.
+        where: what commands that it names need to find the run, such as ` --store URL`.
+    """
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    where: str = ""
+
+
+PLAIN = Shown()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,25 +83,32 @@ class _Part:
 
 
 def write_sweep_report(
-    run: RunInfo, points: Points, out_dir: Path, console: Console, metric: Metric = "bertscore_f1", where: str = ""
+    run: RunInfo,
+    points: Points,
+    out_dir: Path,
+    console: Console,
+    metric: Metric = "bertscore_f1",
+    how: Shown = PLAIN,
+    asked: Asked | None = None,
 ) -> ReportFiles:
     """Print a run's tables to `console`, and write `report.json`, and `curves` as CSV, LaTeX, PNG and SVG.
 
     So is `kept` of a run that was scored by content kept. `out_dir` is made where it does not exist; files of an
-    earlier report in it are replaced. `where` is what the commands that are named need to find the run, such as
-    ` --store URL`.
+    earlier report in it are replaced. `asked` is what its generators were asked for.
 
     Raises:
+        RecipeError: a label is of no system, or another system is called so.
         StoreError: the run has no summaries yet, or the points are not those of one run.
         NwsError: `out_dir` cannot be written.
     """
     with busy("Computing intervals"):
-        numbers = analyse(run, points, metric)
+        numbers = analyse(run, points, metric, how.labels)
     curves = _Part("curves", curve_columns(numbers), numbers.scores, partial(draw_sweep, numbers), means_latex(numbers))
     kept = _Part("kept", share_columns(run), share_rows(numbers), partial(draw_kept, numbers), kept_latex(numbers))
     parts = [*[kept] * bool(numbers.kept.of_systems), *[curves] * bool(numbers.scores)]
-    files = _write(report_json(numbers), parts, out_dir)
-    print_tables(numbers, console, where)
+    files = _write(report_json(numbers) | asked_json(asked or Asked()), parts, out_dir)
+    print_tables(numbers, console, how.where)
+    print_asked(asked or Asked(), console)
     return _warned(files, console)
 
 
@@ -93,30 +118,31 @@ def write_policy_report(
     out_dir: Path,
     console: Console,
     metric: Metric = "bertscore_f1",
-    where: str = "",
+    how: Shown = PLAIN,
 ) -> ReportFiles:
     """Print a run's tables to `console`; write `report.json`, and `policies` and `learning` as CSV, PNG and SVG.
 
     `policies` is written as LaTeX, too. `out_dir` is made where it does not exist; files of an earlier report in it are
-    replaced. `where` is what the commands that are named need to find the run, such as ` --store URL`.
+    replaced.
 
     Raises:
+        RecipeError: a label is of no system, or another system is called so.
         StoreError: the run has neither updates nor summaries yet, or the points are not those of one run.
         NwsError: `out_dir` cannot be written.
     """
     with busy("Computing intervals"):
-        numbers = analyse_policies(run, results, metric)
+        numbers = analyse_policies(run, results, metric, how.labels)
     parts = []
     if numbers.scores:
         latex = means_latex(numbers, " on test articles", _SEEDS_NOTE)
         draw = partial(draw_policies, numbers)
         parts.append(_Part("policies", score_columns(numbers), numbers.scores, draw, latex))
     if results.curve:
-        columns = [ColumnSpec(field.name, attrgetter(field.name)) for field in fields(CurveRow)]
+        columns = [ColumnSpec(one.name, attrgetter(one.name)) for one in fields(CurveRow)]
         made_by: ColumnSpec[CurveRow] = ColumnSpec("run", lambda row: run.id)
         parts.append(_Part("learning", [made_by, *columns], results.curve, partial(draw_learning, numbers)))
     files = _write(policies_json(numbers), parts, out_dir)
-    print_policies(numbers, console, where)
+    print_policies(numbers, console, how.where)
     return _warned(files, console)
 
 
@@ -161,26 +187,24 @@ def _warned(files: ReportFiles, console: Console) -> ReportFiles:
 
 
 def _report_sweep(
-    store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, where: str
+    store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, how: Shown
 ) -> ReportFiles:
     with busy("Reading summaries"):
         points = store.points(run.id, metrics_read(metric, run))
-    files = write_sweep_report(run, points, out_dir, console, metric, where)
-    print_asked(store, run, console)
-    return files
+        asked = read_asked(store, run, names_of([run], points.systems, how.labels))
+    return write_sweep_report(run, points, out_dir, console, metric, how, asked)
 
 
 def _report_policies(
-    store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, where: str
+    store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, how: Shown
 ) -> ReportFiles:
     with busy("Reading summaries"):
         results = policy_results(store, run, [*dict.fromkeys((*metrics_of([run]), metric))])
-    return write_policy_report(run, results, out_dir, console, metric, where)
+    return write_policy_report(run, results, out_dir, console, metric, how)
 
 
-# Reads a run from a store, prints its tables in a metric to a console, and writes its files into a folder. The text is
-# what commands that it names need to find the run.
-Report = Callable[[Store, RunInfo, Metric, Path, Console, str], ReportFiles]
+# Reads a run from a store, prints its tables in a metric to a console, and writes its files into a folder.
+Report = Callable[[Store, RunInfo, Metric, Path, Console, Shown], ReportFiles]
 
 REPORTS: dict[str, Report] = {"phase1": _report_sweep, "baselines": _report_sweep, "phase2": _report_policies}
 """By job."""

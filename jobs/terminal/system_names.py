@@ -1,0 +1,236 @@
+"""What the systems of a run are called where people read: by what tells them apart, or by labels of their own.
+
+The full name of a system, such as `all-MiniLM-L6-v2|lexrank|chunks`, is that of its rows. SQL and files have it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from core.analysis import POLICY
+from core.errors import RecipeError
+from core.registry import did_you_mean
+from jobs.store import RunInfo
+from jobs.terminal.numerals import listed
+
+# The parts of the names of systems by their full names.
+_Parts: TypeAlias = Mapping[str, tuple[str, ...]]
+
+_OF_RUN = " @"
+"""What stands before the run in the name of a system that two runs of a page have (`jobs.report.page.combine_runs`)."""
+_PROMPT = "prompt="
+_EXACT = "exact"
+_CHUNKS = "chunks"
+_MOST_NAMED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Parts of full names that the names of `systems` leave out since all of these have them."""
+
+    systems: tuple[str, ...]
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemNames:
+    """What systems are called, by their full names. No two are called the same."""
+
+    shown: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[LeftOut, ...] = ()
+
+    def __getitem__(self, system: str) -> str:
+        """What a system is called; its full name if it is none of these."""
+        return self.shown.get(system, system)
+
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """What names leave out, said once: "lexrank and textrank: with all-MiniLM-L6-v2, chunks"."""
+        return tuple(self._said(left_out) for left_out in self.left_out)
+
+    def _said(self, left_out: LeftOut) -> str:
+        parts = ", ".join(left_out.parts)
+        if len(left_out.systems) == len(self.shown) > 1:
+            return f"all with {parts}"
+        names = [self[system] for system in left_out.systems]
+        if len(names) > _MOST_NAMED:
+            names = [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} more"]
+        return f"{listed(names)}: with {parts}"
+
+    def find(self, name: str, known: Collection[str], where: str, methods: Collection[str] = ()) -> str:
+        """The full name of the system that a person means.
+
+        That is the system of this full name, with or without `policy|` before it, or the one that is called so, or else
+        the one that has `name` as a part.
+
+        Args:
+            name: what was typed.
+            known: full names to choose among.
+            where: whose systems these are, such as "run ID", for the error.
+            methods: full names that stand for several systems, such as `policy|reinforce`.
+
+        Raises:
+            RecipeError: it fits no system, or several, which are named.
+        """
+        for whole in (name, POLICY + name):
+            if whole in known or whole in methods:
+                return whole
+        matches = [system for system in (*known, *methods) if self[system] == name] or [
+            system for system in known if name in system or name in self[system]
+        ]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            several = listed([self._in_both(system) for system in matches])
+            raise RecipeError(f"{name!r} fits {len(matches)} systems of {where}: {several}. Name one of them.")
+        has = ", ".join(self[system] for system in known)
+        similar = did_you_mean(name, [self[system] for system in known])
+        raise RecipeError(f"There is no system {name!r} in {where}. Its systems are {has}.{similar}")
+
+    def _in_both(self, system: str) -> str:
+        return system if self[system] == system else f"{self[system]} ({system})"
+
+    def labelled(self, labels: Mapping[str, str], where: str) -> "SystemNames":
+        """The names with these labels in the place of some.
+
+        Args:
+            labels: by any name that `find` takes.
+            where: whose systems these are, for the error.
+
+        Raises:
+            RecipeError: a label is of no system or of several, or another system is called so.
+        """
+        own = {self.find(name, list(self.shown), where): label for name, label in labels.items()}
+        shown = {**self.shown, **own}
+        for system, label in own.items():
+            for other in shown:
+                if other != system and label in (other, shown[other]):
+                    raise RecipeError(f"{label!r} cannot be the label of {system}: {other} is called so.")
+        return replace(self, shown=shown)
+
+    def fits(self, name: str) -> bool:
+        """Whether `find` takes a name."""
+        try:
+            self.find(name, list(self.shown), "")
+        except RecipeError:
+            return False
+        return True
+
+
+FULL_NAMES = SystemNames()
+"""Every system is called by its full name."""
+
+
+def system_names(systems: Iterable[str]) -> SystemNames:
+    """Names without the parts that systems of a family share, wherever that leaves no two the same.
+
+    A family is all that choose among segments (`ENCODER|IMPORTANCE|chunks`), all generators (`MODEL|prompt=…`, of which
+    the prompt is left out, too), or all policies (`policy|METHOD|seed=…`). The order of `systems`, and repeats, make
+    no difference.
+    """
+    shown = {system: system for system in sorted(set(systems))}
+    left_out = []
+    for family, shorten in _FAMILIES.items():
+        members = {system: parts for system in shown if (parts := _parts(system, family))}
+        if members:
+            short, shared = shorten(members)
+            shown |= {system: _joined(system, rest) for system, rest in short.items() if any(rest)}
+            left_out.append((tuple(members), shared))
+    while repeated := _repeated(shown):
+        shown |= {system: system for system in repeated}
+    said = [
+        LeftOut(shortened, shared)
+        for family, shared in left_out
+        if shared and (shortened := tuple(system for system in family if shown[system] != system))
+    ]
+    return SystemNames(shown, tuple(said))
+
+
+def names_of(runs: Sequence[RunInfo], systems: Iterable[str], labels: Mapping[str, str] | None = None) -> SystemNames:
+    """What systems of runs are called: with the labels of the runs' recipes, and over these with `labels`.
+
+    A label of a recipe may be of a system that has written nothing yet.
+
+    Raises:
+        RecipeError: one of `labels` is of no system or of several, or two systems would be called the same.
+    """
+    names = system_names(systems)
+    where = " and ".join(f"run {run.id}" for run in runs)
+    for run in runs:
+        of_recipe = run.recipe.get("labels") or {}
+        names = names.labelled({name: label for name, label in of_recipe.items() if names.fits(name)}, where)
+    return names.labelled(labels or {}, where)
+
+
+def with_labels(run: RunInfo, labels: Mapping[str, str]) -> RunInfo:
+    """A run as if its recipe had these labels, too."""
+    return replace(run, recipe={**run.recipe, "labels": {**(run.recipe.get("labels") or {}), **labels}})
+
+
+def _repeated(shown: Mapping[str, str]) -> list[str]:
+    """The systems with a short name that another has, too."""
+    counts = Counter(shown.values())
+    return [system for system, name in shown.items() if counts[name] > 1 and name != system]
+
+
+def _family(body: str) -> str:
+    parts = body.split("|")
+    if body.startswith(POLICY):
+        return "policies"
+    if any(part == _EXACT or part.startswith(_PROMPT) for part in parts[1:]):
+        return "generators"
+    return "segments" if len(parts) > 1 else ""
+
+
+def _parts(system: str, family: str) -> tuple[str, ...]:
+    """Of a system of the family; none of others."""
+    body = system.partition(_OF_RUN)[0]
+    return tuple(body.removeprefix(POLICY).split("|")) if _family(body) == family else ()
+
+
+def _joined(system: str, parts: Sequence[str]) -> str:
+    _, at, run = system.partition(_OF_RUN)
+    return "|".join(parts) + at + run
+
+
+def _without(parts: _Parts, shared: Collection[str]) -> dict[str, list[str]]:
+    return {system: [part for part in names if part not in shared] for system, names in parts.items()}
+
+
+def _in_common(parts: _Parts) -> tuple[str, ...]:
+    """The parts that all have, in their order."""
+    first, *others = parts.values()
+    return tuple(part for part in dict.fromkeys(first) if all(part in other for other in others))
+
+
+def _short_segments(parts: _Parts) -> tuple[dict[str, list[str]], tuple[str, ...]]:
+    if len(parts) == 1:
+        (names,) = parts.values()
+        alone = (names[0], names[2]) if len(names) == 3 and names[2] == _CHUNKS else ()
+        return _without(parts, alone), alone
+    shared = _in_common(parts)
+    return _without(parts, shared), shared
+
+
+def _short_generators(parts: _Parts) -> tuple[dict[str, list[str]], tuple[str, ...]]:
+    first = {names[0] for names in parts.values()}
+    shared = tuple(part for part in _in_common(parts) if part not in first and not part.startswith(_PROMPT))
+    prompts = {part for names in parts.values() for part in names[1:] if part.startswith(_PROMPT)}
+    models = [names[0] for names in parts.values()]
+    # Of one model with two prompts, the prompts tell its systems apart.
+    hidden = {*shared, *(prompts if len(set(models)) == len(models) else ())}
+    return _without(parts, hidden), shared
+
+
+def _short_policies(parts: _Parts) -> tuple[dict[str, list[str]], tuple[str, ...]]:
+    methods = {names[0] for names in parts.values()}
+    shared = tuple(part for part in _in_common(parts) if part not in methods)
+    return _without(parts, shared), shared
+
+
+_FAMILIES: Mapping[str, Callable[[_Parts], tuple[dict[str, list[str]], tuple[str, ...]]]] = {
+    "segments": _short_segments,
+    "generators": _short_generators,
+    "policies": _short_policies,
+}

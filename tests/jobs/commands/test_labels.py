@@ -1,0 +1,60 @@
+"""Names and labels of systems in what commands show, and in what they take."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+LEXRANK = "all-MiniLM-L6-v2|lexrank|chunks"
+RECIPE = """
+datasets: [{name: sample, limit: 6}]
+importance: [textrank, lexrank]
+n: [5, 9]
+bertscore: {model: all-MiniLM-L6-v2}
+labels: {textrank: TextRank}
+"""
+
+
+@pytest.fixture
+def swept(nws, tmp_path: Path) -> None:
+    Path("mine.yaml").write_text(RECIPE)
+    assert nws("submit", "phase1", "--recipe", "mine.yaml", "--engine", "inline").code == 0
+
+
+def test_what_is_shown_has_labels_and_files_have_full_names(nws, swept, tmp_path: Path) -> None:
+    shown = nws("report", "--label", "lexrank=Lex Rank", "--out", "out").out
+    assert "Systems: Lex Rank and TextRank: with all-MiniLM-L6-v2, chunks" in shown
+    assert "|" not in shown.replace("|layer", "")
+    for file in ("curves.tex", "kept.tex", "curves.svg", "kept.svg"):
+        text = Path("out", file).read_text(encoding="utf-8")
+        assert "Lex Rank" in text, file
+        assert LEXRANK not in text, file
+    with Path("out", "curves.csv").open(newline="") as file:
+        assert LEXRANK in {row["system"] for row in csv.DictReader(file)}
+    report = json.loads(Path("out", "report.json").read_text())
+    assert report["labels"][LEXRANK] == "Lex Rank"
+    assert LEXRANK in {curve["system"] for curve in report["curves"]}
+    assert nws("report", "--label", "lexrank=Lex Rank", "-o", "page.html").code == 0
+    assert "<strong>Lex Rank</strong>" in Path("page.html").read_text(encoding="utf-8")
+
+
+def test_a_system_may_be_named_by_its_label_its_short_name_or_in_full(nws, swept) -> None:
+    label = ("--label", "lexrank=Best")
+    told = [nws("compare", "--system", name, "--system", "TextRank", *label) for name in ("Best", "lexrank", LEXRANK)]
+    assert "A  Best\nB  TextRank\n" in told[0].out
+    assert told[0].out == told[1].out == told[2].out
+    assert "words of Best at" in nws("show", "--worst", "1", "--system", "Best", *label).out
+    assert "\nBest" in nws("plan", *label).out
+    fits_two = nws("compare", "--system", "rank", "--system", "lead")
+    assert "'rank' fits 2 systems of run" in fits_two.err
+    assert LEXRANK in fits_two.err
+
+
+def test_labels_that_fit_nothing_are_refused(nws, swept) -> None:
+    assert "--label takes a system and its label" in nws("report", "--label", "lexrank").err
+    assert "no system 'lexrnk'" in nws("compare", "--label", "lexrnk=L").err
+    Path("mine.yaml").write_text(RECIPE.replace("textrank:", "textrnk:"))
+    refused = nws("submit", "phase1", "--recipe", "mine.yaml", "--engine", "inline")
+    assert refused.code == 2
+    assert "no system 'textrnk' in the recipe" in refused.err

@@ -1,0 +1,106 @@
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from run_infos import run_info
+
+from core.errors import RecipeError
+from jobs.terminal.system_names import FULL_NAMES, names_of, system_names
+
+SWEEP = (*(f"all-MiniLM-L6-v2|{name}|chunks" for name in ("lexrank", "position", "textrank")), "lead", "random")
+POLICIES = ("policy|joint|seed=0", "policy|joint|seed=1", "policy|joint", "lead")
+_PART = st.sampled_from(
+    ["policy", "m", "x", "lexrank", "textrank", "chunks", "lead", "prompt=0f", "exact", "seed=0", ""]
+)
+NAMES = st.one_of(st.text(max_size=12), st.lists(_PART, min_size=1, max_size=5).map("|".join))
+IN_TWO_RUNS = NAMES.flatmap(lambda name: st.sampled_from([name, f"{name} @run-1"]))
+
+
+@pytest.mark.parametrize(
+    ("systems", "shown", "shared"),
+    [
+        (SWEEP, ("lexrank", "position", "textrank", "lead", "random"), "lexrank, position and textrank: with "
+         "all-MiniLM-L6-v2, chunks"),
+        (("m|lexrank|chunks", "x|lexrank|chunks"), ("m", "x"), "all with lexrank, chunks"),
+        (("m|lexrank|chunks", "lead"), ("lexrank", "lead"), "lexrank: with m, chunks"),
+        (("m|lexrank|chunks", "m|textrank|chunks", "x|lexrank|chunks"), ("m|lexrank", "m|textrank", "x|lexrank"),
+         "all with chunks"),
+        (("m|lead|chunks", "m|textrank|chunks", "lead"), ("m|lead|chunks", "textrank", "lead"),
+         "textrank: with m, chunks"),
+        (("m|lexrank|chunks", "m|lexrank|chunks @b", "m|lead|chunks"), ("lexrank", "lexrank @b", "lead"),
+         "all with m, chunks"),
+        (("tiny|prompt=0f|exact", "gpt|prompt=0f|exact", "lead"), ("tiny", "gpt", "lead"), "gpt and tiny: with exact"),
+        (("tiny|prompt=0f", "tiny|prompt=1e"), ("tiny|prompt=0f", "tiny|prompt=1e"), ""),
+        (POLICIES, ("joint|seed=0", "joint|seed=1", "joint", "lead"), ""),
+        (("policy|joint|rerank-8", "lead"), ("joint", "lead"), "joint: with rerank-8"),
+        ((*(f"m|{name}|chunks" for name in "abcde"), "lead"), (*"abcde", "lead"),
+         "a, b, c and 2 more: with m, chunks"),
+    ],
+)  # fmt: skip
+def test_a_system_is_called_by_what_tells_it_apart(
+    systems: tuple[str, ...], shown: tuple[str, ...], shared: str
+) -> None:
+    names = system_names(systems)
+    assert tuple(names[system] for system in systems) == shown
+    assert "; ".join(names.shared) == shared
+
+
+@given(st.lists(IN_TWO_RUNS, max_size=8), st.randoms(use_true_random=False))
+def test_names_are_unique_no_longer_and_the_same_in_any_order(systems: list[str], order: random.Random) -> None:
+    names = system_names(systems)
+    assert set(names.shown) == set(systems)
+    assert len(set(names.shown.values())) == len(names.shown)
+    assert all(name and len(name) <= len(system) for system, name in names.shown.items() if system)
+    shuffled = [*systems, *systems[:2]]
+    order.shuffle(shuffled)
+    assert system_names(shuffled) == names
+
+
+@given(st.lists(IN_TWO_RUNS, min_size=1, max_size=8))
+def test_every_system_is_found_by_either_of_its_names(systems: list[str]) -> None:
+    names = system_names(systems)
+    for system in systems:
+        assert names.find(system, systems, "run a") == system
+        if names[system] not in systems and f"policy|{names[system]}" not in systems:
+            assert names.find(names[system], sorted(set(systems)), "run a") == system
+
+
+def test_a_name_that_fits_two_systems_lists_both() -> None:
+    systems = ("m|textrank|chunks", "m|lexrank|chunks", "lead")
+    names = system_names(systems)
+    assert names.find("lex", systems, "run a") == "m|lexrank|chunks"
+    with pytest.raises(RecipeError, match=r"'rank' fits 2 systems of run a: textrank \(m\|textrank\|chunks\) and lexr"):
+        names.find("rank", systems, "run a")
+    with pytest.raises(
+        RecipeError, match=r"no system 'laed' in run a. Its systems are textrank, lexrank, lead. Did yo"
+    ):
+        names.find("laed", systems, "run a")
+
+
+def test_labels_go_in_the_place_of_names() -> None:
+    names = system_names(SWEEP).labelled({"lexrank": "LexRank", "random": "Chance"}, "run a")
+    assert [names[system] for system in SWEEP] == ["LexRank", "position", "textrank", "lead", "Chance"]
+    assert names.shared == ("LexRank, position and textrank: with all-MiniLM-L6-v2, chunks",)
+    assert names.find("LexRank", SWEEP, "run a") == names.find("MiniLM-L6-v2|lexrank", SWEEP, "run a") == SWEEP[0]
+    assert FULL_NAMES["a|b|chunks"] == "a|b|chunks"
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ({"lexrnk": "L"}, "There is no system 'lexrnk' in run a.*Did you mean 'lexrank'"),
+        ({"rank": "R"}, "'rank' fits 2 systems of run a"),
+        ({"lexrank": "textrank"}, "'textrank' cannot be the label of .*lexrank.*: .*textrank.* is called so"),
+        ({"lexrank": "R", "textrank": "R"}, "'R' cannot be the label"),
+    ],
+)
+def test_a_label_that_would_mislead_is_refused(labels: dict[str, str], message: str) -> None:
+    with pytest.raises(RecipeError, match=message):
+        system_names(SWEEP).labelled(labels, "run a")
+
+
+def test_labels_of_a_recipe_may_be_of_systems_that_wrote_nothing_and_yield_to_those_that_are_given() -> None:
+    run = run_info(recipe={"labels": {"lexrank": "LexRank", "oracle": "Oracle", "lead": "Lead"}})
+    names = names_of([run], SWEEP, {"lead": "First words"})
+    assert (names[SWEEP[0]], names["lead"], names["random"]) == ("LexRank", "First words", "random")
