@@ -162,7 +162,7 @@ def _store_flag(words: Sequence[str]) -> str:
 
 
 def _hide_servers(words: Sequence[str]) -> None:
-    """Take out of what `ps` and Ray's dashboard show of us: tokens, and stores on servers, which may name a password."""
+    """Take out of what `ps` and Ray's dashboard show of us: tokens, and stores on servers with passwords."""
     hidden = []
     for before, word in itertools.pairwise(["", *words]):
         value = word.removeprefix("--store=").removeprefix("--token=")
