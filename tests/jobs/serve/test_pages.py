@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from rich.console import Console
 from served_runs import HARM, MadeRun
 from starlette.testclient import TestClient
+from training_run import small_training
 
+from jobs.drive import driver
 from jobs.report.page.page import collect, render
 from jobs.serve import runs_page
 from jobs.serve.app import make_app
@@ -41,7 +44,8 @@ def client(url: str, store: Store) -> Iterator[TestClient]:
 def ready(client: TestClient, address: str) -> str:
     """The page, once it is computed."""
     deadline = time.monotonic() + 120
-    while (answer := client.get(address)).status_code == 202 or 'http-equiv="refresh"' in answer.text:
+    unready = ('http-equiv="refresh"', "The answer is being computed")
+    while any(told in (answer := client.get(address)).text for told in unready):
         assert time.monotonic() < deadline
     return answer.text
 
@@ -247,3 +251,11 @@ def test_the_list_reads_no_summary(store: Store, url: str) -> None:
     tables = [set(re.findall(r"(?:FROM|JOIN) (\w+)", sql)) for sql in asked if sql.startswith("SELECT")]
     assert tables
     assert set().union(*tables) == {"runs", "progress"}
+
+
+def test_a_training_says_whether_its_policies_are_better(
+    client: TestClient, store: Store, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    run = driver.start(store, small_training(tiny_models, tmp_path, passes=2), "inline", Console(quiet=True)).run_id
+    assert "are the policies better?" in ready(client, f"/runs/{run}")
+    assert "trained on" in client.get(f"/runs/{run}").text
