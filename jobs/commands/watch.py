@@ -34,7 +34,7 @@ def watch(
 
     with reading(store) as opened:
         run_id = run or newest(opened)
-        viewer = Viewer(opened, run_id)
+        viewer = Viewer(opened.waiting(), run_id)  # the driver itself says in its log that it waits
         show = _json_lines if as_json else _screen if out.is_terminal else _lines
         try:
             show(viewer)

@@ -2,12 +2,12 @@
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, or_, select
 
 from core.errors import FencedError, StoreError
 from jobs.store.database import Database, reads
@@ -120,6 +120,30 @@ class Runs(Database):
         return [RunInfo(**row._mapping) for row in connection.execute(select(*_COLUMNS).order_by(*_NEWEST_FIRST))]
 
     @reads
+    def search_runs(
+        self, connection: Connection, words: Sequence[str], state: str | None, first: int, count: int
+    ) -> tuple[list[RunInfo], int]:
+        """Runs whose id, job, state, name or note has each of `words`, in whatever case.
+
+        Args:
+            connection: given by `reads`.
+            words: parts of words, too.
+            state: the only one wanted, None for any.
+            first: how many are passed over.
+            count: the most that are returned.
+
+        Returns:
+            The newest first, and how many there are in all.
+        """
+        row = RunRow
+        held = (row.id, row.job, row.state, row.name, row.note)
+        wanted = [or_(*(column.icontains(word, autoescape=True) for column in held)) for word in words]
+        wanted += [] if state is None else [row.state == state]
+        total = connection.execute(select(func.count()).select_from(row).where(*wanted)).scalar_one()
+        query = select(*_COLUMNS).where(*wanted).order_by(*_NEWEST_FIRST).offset(first).limit(count)
+        return [RunInfo(**found._mapping) for found in connection.execute(query)], total
+
+    @reads
     def find_run(self, connection: Connection, recipe_hash: str) -> str | None:
         """The newest run of this recipe, None where there is none."""
         query = select(RunRow.id).where(RunRow.recipe_hash == recipe_hash).order_by(*_NEWEST_FIRST).limit(1)
@@ -140,6 +164,13 @@ class Runs(Database):
         query = select(LogLineRow).where(LogLineRow.run_id == run_id, LogLineRow.number > after)
         rows = connection.execute(query.order_by(LogLineRow.number))
         return [(row.number, LogLine(row.said_at, row.text)) for row in rows]
+
+    @reads
+    def newest_log(self, connection: Connection, run_id: str, count: int) -> list[LogLine]:
+        """The last lines that the drivers of a run said, at most `count`, in their order."""
+        query = select(LogLineRow.said_at, LogLineRow.text).where(LogLineRow.run_id == run_id)
+        rows = connection.execute(query.order_by(LogLineRow.number.desc()).limit(count)).all()
+        return [LogLine(row.said_at, row.text) for row in reversed(rows)]
 
 
 def read_run(connection: Connection, run_id: str) -> RunInfo:
