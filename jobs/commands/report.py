@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from core.errors import RecipeError
+from jobs.commands import complete
 from jobs.commands.groups import grouped, plain
 from jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, parse_labels
-from jobs.commands.shared import err, newest, out, reading, shown, store_flag
+from jobs.commands.shared import chosen_run, err, newest, out, reading, shown, store_flag
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 
@@ -31,6 +32,7 @@ class ReportOptions:
         "in place of _f1, efficiency, density, coverage, or a plugin's. Files of another metric than the default go to "
         "reports/RUN/METRIC.",
         "bertscore_f1",
+        autocompletion=complete.metrics,
     )
     labels: list[str] | None = plain(*LABEL)
 
@@ -39,7 +41,10 @@ class ReportOptions:
 def report(
     what: ReportOptions,
     runs: Annotated[
-        list[str] | None, typer.Argument(metavar="RUN", help="Run ids; default: the newest run with summaries.")
+        list[str] | None,
+        typer.Argument(
+            metavar="RUN", help="Run ids; default: the newest run with summaries.", autocompletion=complete.runs
+        ),
     ] = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -69,7 +74,7 @@ def _write_files(run: str | None, what: ReportOptions, store: str, as_json: bool
 
     labels = parse_labels(what.labels)
     with reading(store) as opened:
-        info = opened.run_info(run or newest(opened, with_summaries=True))
+        info = opened.run_info(chosen_run(opened, run, with_summaries=True))
         chosen = find_metric(what.metric, "report", info)
         folder = what.out_dir or Path("reports") / info.id / ("" if what.metric == "bertscore_f1" else what.metric)
         console = err if as_json else PrintableConsole()
@@ -89,7 +94,7 @@ def _write_page(path: Path, runs: list[str], what: ReportOptions, store: str, as
         from jobs.terminal.numerals import counted
 
     with reading(store) as opened, busy("Computing intervals, and packing articles"):
-        chosen = runs or [newest(opened, with_summaries=True)]
+        chosen = [opened.full_id(run) for run in runs] or [newest(opened, with_summaries=True)]
         page = write_page(opened, chosen, path, what.metric, what.articles, parse_labels(what.labels))
     ids, archive = [run.id for run in page.runs], page.archive
     if as_json:

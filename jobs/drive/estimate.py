@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from cluster.resources import ActorPlan
+from cluster.resources import ActorPlan, is_any_gpu
 from core.errors import ClusterError
 from jobs.drive.driver import fetch_models
 from jobs.drive.pools import Engine
@@ -116,6 +116,8 @@ def _is_there(run: RunInfo, pinned: Pinned, engine: Engine, actors: ActorPlan | 
     if actors is not None:
         return run.address is None and device.startswith(f"{actors[1]} x {actors[0].describe()}")
     asked = pinned.recipe.accelerator
+    if is_any_gpu(asked):
+        return run.address is not None and "GPU" in device
     return run.address is not None if asked in ("auto", "cpu") else asked in device
 
 
