@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -35,6 +35,11 @@ class ReportOptions:
         autocompletion=complete.metrics,
     )
     labels: list[str] | None = plain(*LABEL)
+    style: Literal["screen", "paper"] = plain(
+        "--style NAME",
+        "paper: plots as PDF, too, as wide as a column and as a page, without title and footer.",
+        "screen",
+    )
 
 
 @grouped
@@ -78,7 +83,7 @@ def _write_files(run: str | None, what: ReportOptions, store: str, as_json: bool
         chosen = find_metric(what.metric, "report", info)
         folder = what.out_dir or Path("reports") / info.id / ("" if what.metric == "bertscore_f1" else what.metric)
         console = err if as_json else PrintableConsole()
-        written = REPORTS[info.job](opened, info, chosen, folder, console, Shown(labels, store_flag(store)))
+        written = REPORTS[info.job](opened, info, chosen, folder, console, Shown(labels, store_flag(store), what.style))
     if as_json:
         print(json.dumps(json.loads(written.json.read_text(encoding="utf-8"))))
         return
