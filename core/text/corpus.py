@@ -223,7 +223,7 @@ def load_split(repository: str, config: str | None, split: str, revision: str | 
             return builder.as_dataset(split=split)
     # RuntimeError: the repository has a script, which `datasets` no longer runs. NotImplementedError is one, too.
     except (*HUB_FAILURES, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
-        if not is_reachable():
+        if not os.path.isdir(repository) and not is_reachable():
             raise CorpusError(
                 f"The Hub cannot be reached, and the dataset {repository} (configuration {config}, split {split}, "
                 f"revision {revision}) is not in the local cache. Download it on a machine with network, or name a "
