@@ -71,6 +71,7 @@ audit: constraints.txt
 
 bench: setup
 	$(BIN)/python -m bench.sweep
+	$(BIN)/python -m bench.kept_cost
 	$(BIN)/python -m bench.without_models
 	$(BIN)/python -m bench.waiting
 	$(BIN)/python -m bench.overhead

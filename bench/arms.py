@@ -27,7 +27,7 @@ from core.summarizers.encoders import FloatArray
 from core.sweep import BeginEncode, Sweeper, embed, write
 from core.sweep_plan import SweepPlan
 from core.types import Article, Score, SegmentedArticle
-from core.workers import make_segmenter
+from core.worker_factories import make_segmenter
 from jobs.drive import driver
 from jobs.drive.pools import Makers
 from jobs.plan.pinned import Pinned

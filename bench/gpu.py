@@ -36,7 +36,7 @@ from core.precision import Precision
 from core.sweep import Sweeper
 from core.sweep_plan import SweepPlan
 from core.types import Score, SegmentedArticle, Summary
-from core.workers import make_segmenter, make_sweeper
+from core.worker_factories import make_segmenter, make_sweeper
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import code_version
 from jobs.plan.sweep import pin

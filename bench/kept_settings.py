@@ -19,6 +19,7 @@ from core.metrics.panel import draw_panel
 from core.metrics.specs import KEPT, KEPT_WORDS
 from core.metrics.standard import StandardMetrics
 from core.models import parse_model, resolve_model
+from core.summarizers.rulers import RULERS
 from core.sweep import take_share
 from core.sweep_plan import MetricsConfig
 from core.types import Article, SystemKind
@@ -56,7 +57,7 @@ def main() -> None:
 
 
 def scored(stored: Sequence[ArticleTexts], kinds: dict[str, SystemKind], layer: int, others: int) -> list[Point]:
-    """The run's summaries, but for those of random draws, with a setting's scores."""
+    """The run's summaries, but for those of rulers and of random draws, with a setting's scores."""
     config = MetricsConfig(BertScoreConfig(resolve_model(parse_model("all-MiniLM-L6-v2")), layer), RougeConfig())
     articles = {one.id: Article(one.dataset, one.split, one.key, one.text, one.references) for one in stored}
     metrics = StandardMetrics(config, find_device("cpu"), [draw_panel(stored[0].dataset, articles.values())])
@@ -67,14 +68,14 @@ def scored(stored: Sequence[ArticleTexts], kinds: dict[str, SystemKind], layer: 
 def _points(
     metrics: StandardMetrics, article: Article, stored: ArticleTexts, kinds: dict[str, SystemKind]
 ) -> Iterator[Point]:
-    rows = [row for row in stored.summaries if "draws" not in row["extra"]]
+    rows = [row for row in stored.summaries if "draws" not in row["extra"] and row["system"] not in RULERS]
     for row, scores in zip(rows, metrics.score([(article, row["text"]) for row in rows]), strict=True):
         system = row["system"]
         yield Point(stored.dataset, stored.id, system, row["n"], row["words"], scores, kinds[system], row["text"])
 
 
 def show(setting: str, points: Sequence[Point]) -> None:
-    """A line for each system but the rulers."""
+    """A line for each system that one can choose."""
     for kept in content_kept([point for point in points if point.scores.get(KEPT.name) is not None]):
         if kept.of == "longest" and kept.kind != "control":
             print(f"| {setting} | {kept.system} | {_shares(points, kept)} | {_smallest(kept)} |", flush=True)

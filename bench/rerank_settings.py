@@ -33,7 +33,7 @@ from core.summarizers.composition import adjacent_share
 from core.summarizers.lead import first_sentences
 from core.text.corpus import DatasetSpec, open_corpus
 from core.types import Article
-from core.workers import EpisodePlan, make_episode_runner
+from core.worker_factories import EpisodePlan, make_episode_runner
 
 K = 160
 LENGTHS = (7, 9, 11, 13)

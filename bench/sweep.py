@@ -36,7 +36,7 @@ from core.sweep import Sweeper, take_share
 from core.sweep_plan import SweepPlan
 from core.transformer import load_transformer
 from core.types import Score
-from core.workers import make_segmenter
+from core.worker_factories import make_segmenter
 from jobs.plan.pinned import Pinned
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe

@@ -17,7 +17,7 @@ from cluster.faults import FAULTS, ActorStuckError, Fault, loss, lost_its_node, 
 from cluster.monitors import ClusterHealth, StartupMonitor, StuckTaskDetector
 from cluster.resources import ActorResources
 from cluster.slot import Call, Slot, pinning
-from cluster.worker import Busy, Worker
+from cluster.worker_info import Busy, WorkerInfo
 from core.errors import ClusterError, DeviceError
 
 logger = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ class ActorPool(Actors):
     There are none before `start` and after `close`, which may be called twice.
 
     Args:
-        actor_class: its constructor takes `factory`; its method `build` loads the models and returns the `Worker`.
+        actor_class: its constructor takes `factory`; its method `build` loads the models and returns the `WorkerInfo`.
         factory: picklable, called once in each actor.
         names: of the actors, without end. A name that is still taken is skipped.
         resources: what each actor pins.
@@ -77,7 +77,7 @@ class ActorPool(Actors):
         return self._actors
 
     @property
-    def workers(self) -> tuple[Worker, ...]:
+    def workers(self) -> tuple[WorkerInfo, ...]:
         return tuple(sorted({slot.worker for slot in self._slots if slot.worker}))
 
     @property

@@ -13,7 +13,7 @@ from cluster.article_work import (
     segment_bundle,
     sweep_bundle,
 )
-from cluster.worker import Worker, this_worker
+from cluster.worker_info import WorkerInfo, this_worker
 from core.device_errors import device_errors_in_words
 from core.types import Article, BundleResult, Failure
 
@@ -56,7 +56,7 @@ class SweepActor:
     def __init__(self, make_sweeper: Callable[[], Sweeper]) -> None:
         self._make_sweeper = make_sweeper
 
-    def build(self) -> Worker:
+    def build(self) -> WorkerInfo:
         """Load the models. Returns the worker that holds them.
 
         Not in `__init__`: Ray hands on what a method raises, but of what a constructor raises only the text.
@@ -86,7 +86,7 @@ class EpisodeActor:
     def __init__(self, make_runner: Callable[[], RunsEpisodes]) -> None:
         self._make_runner = make_runner
 
-    def build(self) -> Worker:
+    def build(self) -> WorkerInfo:
         """See `SweepActor.build`."""
         with device_errors_in_words():
             self._runner = self._make_runner()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from cluster.worker import Busy, Worker, this_worker
+from cluster.worker_info import Busy, WorkerInfo, this_worker
 from core.types import Article, Failure
 
 STUCK_SECONDS = 600.0
@@ -61,7 +61,7 @@ class Actors(Protocol):
     def __len__(self) -> int: ...
 
     @property
-    def workers(self) -> tuple[Worker, ...]:
+    def workers(self) -> tuple[WorkerInfo, ...]:
         """The processes that have loaded their models: sorted, equal ones once."""
 
     @property
@@ -118,7 +118,7 @@ class InlineActor(Actors):
         return 1
 
     @property
-    def workers(self) -> tuple[Worker, ...]:
+    def workers(self) -> tuple[WorkerInfo, ...]:
         return (this_worker(),)
 
     @property

@@ -10,7 +10,7 @@ import ray
 
 from cluster.dispatcher import Task
 from cluster.resources import ActorResources
-from cluster.worker import Worker
+from cluster.worker_info import WorkerInfo
 
 # How long the calls of an actor that was killed are waited for: what it had done may still be on its way.
 _SETTLE_SECONDS = 30.0
@@ -36,7 +36,7 @@ class Slot:
     number: int
     actor: Any
     since: float
-    worker: Worker | None = None
+    worker: WorkerInfo | None = None
     calls: dict[Any, Call] = field(default_factory=dict)
     turn: float = 0.0
     worked: float = 0.0

@@ -1,6 +1,7 @@
 """Which weights: every model is a name, an origin and a revision, and lies in a folder when it is used.
 
-Models of the Hub are kept in its cache on disk (`core.hub`). A process loads a model once and holds it while it lives.
+Models of the Hub are kept in its cache on disk (`core.hub`). In memory they are held by what an actor builds once and
+keeps while it lives, such as a `core.sweep.Sweeper`.
 """
 
 import json

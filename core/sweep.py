@@ -24,7 +24,9 @@ from core.summarizers.systems import (
     Document,
     Draft,
     Embeddings,
+    FluencyOf,
     cut_to_asked,
+    no_fluency,
     no_other,
     uncut_and_cut,
 )
@@ -76,7 +78,8 @@ class Sweeper:
         known: dict[tuple[Article, str], Score] = {}
         anchored = self._metrics.anchor_scorer()
         nearest = self._metrics.content_kept.nearest_reference
-        documents = embed(bundle, self._encoders, _objective(anchored, known), anchored, nearest)
+        fluency = _fluency_of(self._by_models)
+        documents = embed(bundle, self._encoders, _objective(anchored, known), anchored, nearest, fluency)
         written = write(documents, self._plan)
         if self._plan.generator is not None and self._generate is not None:
             written += generated(bundle, self._generate, self._plan.generator, self._plan.lengths)
@@ -123,6 +126,12 @@ def _objective(
     return f1
 
 
+def _fluency_of(scorers: "Mapping[str, ModelScorer]") -> FluencyOf:
+    """Of texts, under the run's model, if it has one."""
+    scorer = scorers.get("fluency")
+    return no_fluency if scorer is None else lambda texts: scorer.score([("", text) for text in texts])
+
+
 def take_share(device: str, memory_fraction: float | None) -> None:
     """Make this process a worker: `device` is `cuda`, the accelerator it pins, or `cpu`, one thread of it.
 
@@ -152,6 +161,7 @@ def embed(
     f1: Callable[[Article, Sequence[str]], list[float]],
     anchored_f1: AnchoredF1,
     nearest: Callable[[Article], str] = lambda article: no_other(),
+    fluency: FluencyOf = no_fluency,
 ) -> list[Document]:
     """Each article with its sentence and chunk vectors; every encoder sees all texts of the bundle in one call."""
     texts = [segment.text for article in bundle for segment in (*article.sentences, *article.chunks)]
@@ -164,7 +174,7 @@ def embed(
         end = middle + len(article.chunks)
         embeddings = {name: Embeddings(v[start:middle], v[middle:end]) for name, v in vectors.items()}
         of_article = functools.partial(f1, article.article), anchored_f1, functools.partial(nearest, article.article)
-        documents.append(Document(article, embeddings, *of_article))
+        documents.append(Document(article, embeddings, *of_article, fluency))
         start = end
     return documents
 

@@ -13,10 +13,12 @@ from core.precision import Precision
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator
 from core.summarizers.systems import Document, Draft, System
+from core.text.cutting import Units
 from core.text.language import Language
 from core.types import SystemKind
 
 if TYPE_CHECKING:  # torch takes long
+    from core.metrics.fluency import Fluency
     from core.metrics.model_metric import ModelMetric
 
 NO_SEGMENTS = ""
@@ -31,6 +33,13 @@ class MetricsConfig:
     rouge: RougeConfig
     by_models: tuple["ModelMetric", ...] = ()
     plugins: tuple[PluginMetric, ...] = ()
+
+    @property
+    def fluency(self) -> "Fluency | None":
+        """That of a model that the recipe names, if it names one."""
+        from core.metrics.fluency import Fluency  # and with it torch
+
+        return next((metric for metric in self.by_models if isinstance(metric, Fluency)), None)
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -66,6 +75,7 @@ class SweepPlan:
             halves refuse others.
         panels: of each dataset, the articles that a summary's content is measured against, too
             (`core.metrics.panel`). They are drawn when a run begins.
+        units: what a chunk is.
     """
 
     language: Language
@@ -79,6 +89,7 @@ class SweepPlan:
     precision: Precision = "float32"
     language_data: tuple[tuple[str, str], ...] = ()
     panels: tuple[Panel, ...] = ()
+    units: Units = "chunks"
 
     @property
     def kinds(self) -> dict[str, SystemKind]:

@@ -14,8 +14,10 @@ from core.errors import ModelError, RecipeError
 from core.learning.decoding import Decoding
 from core.learning.policies import FeaturePolicies, PolicyConfig, StudyPolicies, restore_policies
 from core.metrics.config import BertScoreConfig
+from core.metrics.fluency import Fluency
 from core.models import ModelRef
 from core.summarizers.importance import FloatArray
+from core.text.cutting import Units
 from core.text.language import Language
 
 _FORMAT = 2
@@ -30,12 +32,16 @@ class Reading:
         pipeline: the resolved segmentation.
         encoder: resolved; embeds sentences and chunks.
         bertscore: measures how close a summary is to an anchor (`core.learning.decoding`).
+        units: what a chunk is.
+        fluency: measures how fluent a summary is, where they rerank by it.
     """
 
     language: Language
     pipeline: str
     encoder: ModelRef
     bertscore: BertScoreConfig
+    units: Units = "chunks"
+    fluency: Fluency | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,7 +128,15 @@ def load_checkpoint(folder: Path) -> Checkpoint:
 def _reading(values: Mapping[str, Any]) -> Reading:
     encoder, bertscore = ModelRef(**values["encoder"]), values["bertscore"]
     config = BertScoreConfig(**{**bertscore, "model": ModelRef(**bertscore["model"])})
-    return Reading(values["language"], values["pipeline"], encoder, config)
+    fluency = values.get("fluency")
+    return Reading(
+        language=values["language"],
+        pipeline=values["pipeline"],
+        encoder=encoder,
+        bertscore=config,
+        units=values.get("units", "chunks"),  # older policies know nothing else
+        fluency=fluency and Fluency(ModelRef(**fluency["model"]), fluency["language"]),
+    )
 
 
 def save_decoding(decoding: Decoding, folder: Path) -> None:

@@ -1,6 +1,7 @@
 """How a summary is chosen with trained policies: greedily, or as the best of many that are drawn."""
 
 import hashlib
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +14,7 @@ from core.learning.policies import Policies
 from core.learning.sampling import Draw, Greedy, episodes, falling
 from core.summarizers.composition import adjacent_share, words_at
 from core.summarizers.lead import first_sentences
-from core.summarizers.systems import AnchoredF1
+from core.summarizers.systems import AnchoredF1, FluencyOf, no_fluency
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Decoding:
         anchor_sentences: how many sentences the anchor has.
         adjacency_weight: w in the score F1 + w · (share of neighbours in the summary that are neighbours in the
             article). A larger w keeps more of the article's own phrases.
+        fluency_weight: v in + v · fluency (`core.metrics.fluency`), in nats a token; the recipe names the model.
 
     Raises:
         RecipeError: no such method or anchor, or a number out of range.
@@ -39,6 +41,7 @@ class Decoding:
     anchor: Literal["lead", "chosen"] = "lead"
     anchor_sentences: int = 3
     adjacency_weight: float = 0.05
+    fluency_weight: float = 0.0
 
     def __post_init__(self) -> None:
         if self.method not in ("greedy", "rerank") or self.anchor not in ("lead", "chosen"):
@@ -46,19 +49,27 @@ class Decoding:
                 "Policies decode with `greedy` or `rerank`, and the anchor is `lead` or `chosen`, not "
                 f"{self.method!r} and {self.anchor!r}."
             )
-        if min(self.k, self.anchor_sentences) < 1 or not self.adjacency_weight >= 0:
+        weights = (self.adjacency_weight, self.fluency_weight)
+        if min(self.k, self.anchor_sentences) < 1 or not all(0 <= weight < math.inf for weight in weights):
             raise RecipeError(
-                "Reranking needs at least one draw, an anchor of at least one sentence, and a weight of 0 or more, not "
-                f"k: {self.k}, anchor_sentences: {self.anchor_sentences} and adjacency_weight: {self.adjacency_weight}."
+                "Reranking needs at least one draw, an anchor of at least one sentence, and weights of 0 or more, not "
+                f"k: {self.k}, anchor_sentences: {self.anchor_sentences}, adjacency_weight: {self.adjacency_weight} "
+                f"and fluency_weight: {self.fluency_weight}."
             )
+
+    @property
+    def needs_fluency(self) -> bool:
+        """Whether it asks a language model."""
+        return self.method == "rerank" and self.fluency_weight > 0
 
     @property
     def label(self) -> str:
         """`greedy`, or everything that decides a reranking: `rerank-160-lead3-adjacent0.05`, `rerank-48-chosen2`."""
         if self.method == "greedy":
             return self.method
-        weight = f"-adjacent{self.adjacency_weight:g}" if self.adjacency_weight else ""
-        return f"rerank-{self.k}-{self.anchor}{self.anchor_sentences}{weight}"
+        adjacent = f"-adjacent{self.adjacency_weight:g}" if self.adjacency_weight else ""
+        fluent = f"-fluent{self.fluency_weight:g}" if self.fluency_weight else ""
+        return f"rerank-{self.k}-{self.anchor}{self.anchor_sentences}{adjacent}{fluent}"
 
 
 def decode(
@@ -69,6 +80,7 @@ def decode(
     decoding: Decoding,
     seed: int,
     anchored_f1: AnchoredF1,
+    fluency: FluencyOf = no_fluency,
 ) -> str:
     """A summary of `n` words. What is drawn depends on the seed, the article's text and n alone.
 
@@ -80,6 +92,7 @@ def decode(
         decoding: how the policies write.
         seed: of what is drawn.
         anchored_f1: BERTScore F1 of texts against an anchor; only `rerank` asks.
+        fluency: of texts; only `rerank` with a weight asks.
     """
     if decoding.method == "greedy":
         return episodes(policies, article, n, sentences, Greedy()).texts[0]
@@ -89,6 +102,9 @@ def decode(
     texts = {words_at(segmented, positions): adjacent_share(positions) for positions in different}
     f1 = anchored_f1(_anchor(policies, article, decoding), list(texts))
     scores = [score + decoding.adjacency_weight * share for score, share in zip(f1, texts.values(), strict=True)]
+    if decoding.needs_fluency:
+        of_texts = fluency(list(texts))
+        scores = [score + decoding.fluency_weight * slor for score, slor in zip(scores, of_texts, strict=True)]
     return list(texts)[int(np.argmax(scores))]  # of equals the first drawn
 
 

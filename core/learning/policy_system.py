@@ -52,8 +52,9 @@ class PolicySystem(UsualSystem):
         drafts = []
         for n in lengths:
             nearest = self.checkpoints[min(sorted(self.checkpoints), key=lambda trained: abs(trained - n))]
-            pair, seed, f1 = nearest.policies(), nearest.seed, document.anchored_f1
-            drafts.append(Draft(n, decode(pair, article, n, config.sentences, self.decoding, seed, f1)))
+            pair, seed = nearest.policies(), nearest.seed
+            asked = document.anchored_f1, document.fluency
+            drafts.append(Draft(n, decode(pair, article, n, config.sentences, self.decoding, seed, *asked)))
         return drafts
 
     @property

@@ -1,10 +1,10 @@
-"""The reward of a summary: BERTScore F1 against the reference, content kept, or a weighted mean of any metrics.
+"""The reward of a summary: BERTScore F1 against the reference, content kept, fluency, or a weighted mean of metrics.
 
 On a CPU a reward depends on the article and the text alone, to the last bit. It does not matter what else is scored
-with it, how many workers there are, or whether it comes from memory. To ensure that, BERTScore embeds texts together
-only if they have the same number of tokens. On a GPU it embeds all texts of a round in as few padded passes as it can:
-there a reward depends on the others by rounding. What policies are trained on is its advantage, normalised or not:
-`core.learning.reinforce`.
+with it, how many workers there are, or whether it comes from memory. To ensure that, BERTScore and the language model
+of fluency read texts together only if they have the same number of tokens. On a GPU they read all texts of a round in
+as few padded passes as they can: there a reward depends on the others by rounding. What policies are trained on is its
+advantage, normalised or not: `core.learning.reinforce`.
 """
 
 import functools
@@ -18,16 +18,20 @@ from core.batching import equal_length_batches, token_batches
 from core.errors import RecipeError
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, Options
-from core.metrics.content_kept import kept
+from core.metrics.fluency import Fluency, FluencyScorer
 from core.metrics.metric import Metric, Row
 from core.metrics.panel import KEPT_SIGNATURE, Panel, others
 from core.metrics.registry import NEED_SOURCE, make_metric
 from core.metrics.specs import KEPT
 from core.metrics.token_matching import Matching, TokenVectors
+from core.metrics.words_kept import kept
 from core.text.language import Language
 from core.types import Article, Score
 
 BERTSCORE = "bertscore"
+FLUENCY = "fluency"
+OWN_REWARDS = (BERTSCORE, KEPT.name, FLUENCY)
+"""What is no metric of the registry here, or another one: it has the run's models."""
 # From (article, summary) pairs to their rewards.
 Reward = Callable[[Sequence[tuple[Article, str]]], list[float]]
 
@@ -41,20 +45,24 @@ class RewardConfig:
         weights: of each metric by its name in `core.metrics.registry`, or `kept`. The reward is the weighted mean of
             F1, or of the score of a metric that has no F1.
         language: of the articles; it decides the tokenizer of other metrics than BERTScore.
+        fluency: what `fluency` among the metrics is.
 
     Raises:
-        RecipeError: no metric, a name twice, or a weight that is not above 0.
+        RecipeError: no metric, a name twice, a weight that is not above 0, or fluency without its model.
     """
 
     bertscore: BertScoreConfig
     weights: tuple[tuple[str, float], ...] = ((BERTSCORE, 1.0),)
     language: Language = "en"
+    fluency: Fluency | None = None
 
     def __post_init__(self) -> None:
         if not self.weights or any(not weight > 0 for _, weight in self.weights):
             raise RecipeError("A reward needs at least one metric, each with a weight above 0.")
         if len(dict(self.weights)) < len(self.weights):
             raise RecipeError("A metric is twice in the reward: give each one weight.")
+        if FLUENCY in dict(self.weights) and self.fluency is None:
+            raise RecipeError("Fluency is part of the reward: name the causal language model that computes it.")
 
 
 def make_reward(config: RewardConfig, device: torch.device, panels: Sequence[Panel] = ()) -> Reward:
@@ -74,6 +82,8 @@ def make_reward(config: RewardConfig, device: torch.device, panels: Sequence[Pan
             parts.append((BertScoreReward(models(), padded), weight))
         elif name == KEPT.name:
             parts.append((KeptReward(models(), padded, panels), weight))
+        elif name == FLUENCY and config.fluency is not None:
+            parts.append((fluency_reward(config.fluency.load(device)), weight))
         else:
             parts.append((metric_reward(make_metric(name, Options(lang=config.language))), weight))
     return Memoised(parts[0][0] if len(parts) == 1 else weighted_mean(parts))
@@ -89,6 +99,8 @@ def reward_signature(config: RewardConfig) -> str:
         BERTSCORE: config.bertscore.signature,
         KEPT.name: f"{KEPT.name}|{KEPT_SIGNATURE}|R:recall of {config.bertscore.signature}",
     }
+    if config.fluency is not None:
+        own[FLUENCY] = config.fluency.signature
     others = Options(lang=config.language)
     signatures = {name: own[name] if name in own else make_metric(name, others).signature for name, _ in config.weights}
     if len(signatures) == 1:
@@ -202,6 +214,11 @@ def metric_reward(metric: Metric) -> Reward:
         return [float(metric.score(statistics[i : i + 1])[part]) for i in range(len(rows))]
 
     return reward
+
+
+def fluency_reward(scorer: FluencyScorer) -> Reward:
+    """SLOR of each summary, in nats a token."""
+    return lambda summaries: scorer.score([("", text) for _, text in summaries])
 
 
 def weighted_mean(parts: Sequence[tuple[Reward, float]]) -> Reward:

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from core.errors import RecipeError
+from core.errors import ModelError, RecipeError
 from core.gpu_arithmetic import find_device
 from core.learning.policy_system import PolicySystem, load_policies
 from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.summarizers.encoders import load_encoder
+from core.summarizers.systems import no_fluency
 from core.sweep import embed
 from core.text.language import require_language
 from core.text.rows import cleaned
@@ -17,11 +18,11 @@ from core.types import Article
 
 
 class PolicyWriter:
-    """Holds trained policies, the encoder whose embeddings they read, and BERTScore if they rerank.
+    """Holds trained policies, the encoder whose embeddings they read, and what they rerank by.
 
     Args:
         system: trained policies.
-        device: `cpu`, or `cuda` for the encoder and BERTScore.
+        device: `cpu`, or `cuda` for the models.
 
     Raises:
         ModelError: a model cannot be loaded.
@@ -31,10 +32,16 @@ class PolicyWriter:
     def __init__(self, system: PolicySystem, device: str = "cpu") -> None:
         self._system = system
         self._reading = next(iter(system.checkpoints.values())).reading
-        self._segment = Segmenter(self._reading.pipeline)
+        self._segment = Segmenter(self._reading.pipeline, self._reading.units)
         self._encoder = load_encoder(self._reading.encoder, find_device(device))
+        if system.decoding.needs_fluency and self._reading.fluency is None:
+            raise ModelError(
+                "These policies rerank by fluency and do not say which model computes it: export them again."
+            )
         is_reranked = system.decoding.method == "rerank"
         self._bertscore = BertScorer(self._reading.bertscore, find_device(device)) if is_reranked else None
+        needed = self._reading.fluency if system.decoding.needs_fluency else None
+        self._fluency = None if needed is None else needed.load(find_device(device))
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -55,7 +62,9 @@ class PolicyWriter:
         require_language(article, self._reading.language)
         anchored_f1 = _no_anchor if self._bertscore is None else AnchorScorer(self._bertscore)
         encoders = {self._encoder.name: self._encoder.begin}
-        (document,) = embed([self._segment(article)], encoders, _no_reference, anchored_f1)
+        scorer = self._fluency
+        fluency = no_fluency if scorer is None else lambda texts: scorer.score([("", text) for text in texts])
+        (document,) = embed([self._segment(article)], encoders, _no_reference, anchored_f1, fluency=fluency)
         return [draft.text for draft in self._system.summarize(document, lengths)]
 
 

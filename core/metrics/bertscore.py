@@ -8,13 +8,11 @@ summaries. Here nothing is padded when tokens are matched, so many pairs can be 
 import csv
 import functools
 import math
-from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -25,6 +23,7 @@ from core.errors import ModelError
 from core.fast_linear import speed_up_linear_layers
 from core.gpu_arithmetic import put_on
 from core.metrics.config import BertScoreConfig
+from core.metrics.idf import idf_of
 from core.metrics.token_matching import FloatArray, Matching, TokenVectors, begin_matching, precision_and_recall
 from core.models import is_folder, load_unchanged
 from core.token_budget import Batches, encoder_budget
@@ -33,7 +32,6 @@ from core.transformer import load_transformer, prepare_masks
 from core.types import Score
 
 EMPTY = Score(0.0, 0.0, 0.0)
-Token = TypeVar("Token", bound=Hashable)
 # Where models keep their layers: BERT, RoBERTa, ELECTRA; XLNet; DistilBERT; BART; T5.
 _LAYER_LISTS = ("encoder.layer", "layer", "transformer.layer", "layers", "block")
 # A text, or what was made of one: vectors that are embedded already are the same in whatever company.
@@ -105,11 +103,12 @@ class BertScorer:
         embedded = zip(texts, self.embed(texts, idf=idf), strict=True)
         tokens: dict[str | int, TokenVectors] = {text: of for text, of in embedded if of is not None}
         candidates: dict[str | int, dict[str, Score]] = {}  # of each reference, its candidates
-        for candidate, references in pairs:
-            for reference in references:
-                candidates.setdefault(_key(reference), {})[candidate.strip()] = EMPTY
+        keyed = [(candidate.strip(), [_key(reference) for reference in references]) for candidate, references in pairs]
+        for (candidate, keys), (_, references) in zip(keyed, pairs, strict=True):
+            for key, reference in zip(keys, references, strict=True):
+                candidates.setdefault(key, {})[candidate] = EMPTY
                 if isinstance(reference, TokenVectors):
-                    tokens[_key(reference)] = reference
+                    tokens[key] = reference
         matchings = []
         for key, scores in candidates.items():
             filled = [text for text in scores if text in tokens]
@@ -120,14 +119,7 @@ class BertScorer:
         def best() -> list[Score]:
             for (scores, filled, _), new in zip(matchings, matched(), strict=True):
                 scores.update(zip(filled, map(self._score, new), strict=True))
-            return [
-                max(
-                    (candidates[key][text.strip()] for key in map(_key, refs) if key),
-                    key=lambda score: score.f1,
-                    default=EMPTY,
-                )
-                for text, refs in pairs
-            ]
+            return [_best([candidates[key][text] for key in keys if key]) for text, keys in keyed]
 
         return best
 
@@ -185,6 +177,8 @@ class BertScorer:
     def _score(self, matched: tuple[float, float]) -> Score:
         precision, recall = matched
         f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+        if not any(self._baseline):  # as below, for the many pairs of a sweep
+            return Score(precision, recall, f1)
         return Score(*(_rescaled(*pair) for pair in zip((precision, recall, f1), self._baseline, strict=True)))
 
 
@@ -228,15 +222,15 @@ class AnchorScorer:
         return [EMPTY if vectors is None else next(best) for vectors in embedded]
 
 
-def idf_of(texts: Sequence[AbstractSet[Token]]) -> dict[Token, float]:
-    """How rare each token is that occurs: of one in c of N texts, ln((N + 1) / (c + 1))."""
-    counts = Counter(token for tokens in texts for token in tokens)
-    return {token: math.log((len(texts) + 1) / (count + 1)) for token, count in counts.items()}
-
-
 def _key(reference: Reference) -> str | int:
     """Of a text without words, an empty one."""
     return reference.strip() if isinstance(reference, str) else id(reference)
+
+
+def _best(scores: Sequence[Score]) -> Score:
+    if len(scores) == 1:
+        return scores[0]
+    return max(scores, key=lambda score: score.f1, default=EMPTY)
 
 
 def _rescaled(value: float, baseline: float) -> float:

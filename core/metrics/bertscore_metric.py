@@ -9,6 +9,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -49,7 +50,18 @@ def make_efficiency(name: str, options: Options) -> Metric:
     return Efficiency(_bertscore(options))
 
 
-@lru_cache(maxsize=1)
+def pairwise(options: Options) -> "BertScore":
+    """BERTScore of one pair at a time, without idf weights, against the best reference, whatever the options say.
+
+    Raises:
+        RecipeError, ModelError: as `make_bertscore`.
+    """
+    found = _bertscore(replace(options, bertscore_batched=False, bertscore_idf=False, references="best"))
+    assert isinstance(found, BertScore)
+    return found
+
+
+@lru_cache(maxsize=2)
 def _bertscore(options: Options) -> Metric:
     """The same object for the same options: its backbone is loaded, and rows are embedded, once."""
     model = resolve_model(parse_model(options.bertscore_model))
@@ -117,19 +129,24 @@ class BertScore(_RowScores):
 
     def _scores(self, rows: Sequence[Row]) -> FloatArray:
         batches = [rows[i : i + _ROWS_AT_ONCE] for i in range(0, len(rows), _ROWS_AT_ONCE)]
-        idf = self._scorer.idf([text for row in rows for text in row.references]) if self._idf else None
+        idf = self.scorer.idf([text for row in rows for text in row.references]) if self._idf else None
         scores = [score for batch in batches for score in self._of_batch(batch, idf)]
         values = [(score.precision, score.recall, score.f1) for score in scores]
         return np.array(values, dtype=np.float64).reshape(len(rows), 3)
 
     @cached_property
-    def _scorer(self) -> BertScorer:
+    def scorer(self) -> BertScorer:
+        """With its backbone, which is loaded now.
+
+        Raises:
+            ModelError: it cannot be loaded, or has fewer layers.
+        """
         return BertScorer(self._config, self._device)
 
     def _of_batch(self, rows: Sequence[Row], idf: Idf | None) -> list[Score]:
         if self._references == "best":
-            return self._scorer.score([(row.prediction, row.references) for row in rows], idf)
-        scores = iter(self._scorer.score([(row.prediction, (text,)) for row in rows for text in row.references], idf))
+            return self.scorer.score([(row.prediction, row.references) for row in rows], idf)
+        scores = iter(self.scorer.score([(row.prediction, (text,)) for row in rows for text in row.references], idf))
         return [over_references([next(scores) for _ in row.references], "mean") for row in rows]
 
 

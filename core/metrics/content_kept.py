@@ -15,108 +15,48 @@ Which articles these are: `core.metrics.panel`.
 Neither is a measure of truth: with "not" put in, a summary keeps 99 % of its content, with changed numbers 98 %.
 """
 
-import functools
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Sequence
 
 from core.batching import equal_length_batches
-from core.metrics.bertscore import BertScorer, Reference, idf_of
-from core.metrics.panel import Panel, others, tells_the_same
+from core.metrics.bertscore import BertScorer, Reference
+from core.metrics.panel import Panel
+from core.metrics.words_kept import Tokens, WordsKept
 from core.types import Article
 
-# From a text to its distinct tokens.
-Tokens = Callable[[str], AbstractSet[str]]
 
-
-def kept(recalls: Sequence[float]) -> float:
-    """What is kept, of recalls against an article's own reference and then against those of others.
-
-    At most 1; below 0 where texts about something else are recalled better. It ends at -1: a floor next to 1, as of
-    references of one word, leaves too little above it to divide by.
-    """
-    own, floor = recalls[0], math.fsum(recalls[1:]) / len(recalls[1:])
-    return max(-1.0, (own - floor) / (1 - floor)) if floor < 1 else 0.0
-
-
-class ContentKept:
-    """What summaries keep, by dataset. References of others are embedded once, each the same in whatever company.
+class ContentKept(WordsKept):
+    """What summaries keep by a model, too. References of others are embedded once, each the same in whatever company.
 
     Args:
-        panels: one for each dataset; of articles of other datasets nothing is said.
+        panels, tokens: as of `WordsKept`.
         scorer: of BERTScore.
-        tokens: the distinct tokens of a text, for `kept_words`.
     """
 
     def __init__(self, panels: Sequence[Panel], scorer: BertScorer, tokens: Tokens) -> None:
-        self._panels = {panel.dataset: panel for panel in panels}
+        super().__init__(panels, tokens)
         self._scorer = scorer
-        self._tokens = tokens
         self._embedded: dict[str, Reference] = {}
-        self._idf: dict[str, Mapping[str, float]] = {}
-        # The summaries of an article follow each other, and a bundle has few articles.
-        self._others = functools.lru_cache(maxsize=1_024)(self._draw)
-        self._weighed = functools.lru_cache(maxsize=4_096)(self._weigh)
+        self._first = {panel.dataset: {article.references[0] for article in panel.articles} for panel in panels}
 
     def against(self, articles: Iterable[Article]) -> dict[Article, tuple[Reference, ...]]:
-        """For each article that has others: its first reference, as text, then those of the others, embedded."""
+        """For each article that has others: its first reference, then those of the others, embedded.
+
+        The first is embedded where the panel has it, since it is another's then, too; else it is the text.
+        """
         drawn = {article: found for article in dict.fromkeys(articles) if (found := self._others(article))}
-        self._embed(other.references[0] for found in drawn.values() for other in found)
+        own = [article.references[0] for article in drawn if article.references[0] in self._first[article.dataset]]
+        self._embed([*own, *(other.references[0] for found in drawn.values() for other in found)])
+        known = {text: self._embedded[text] for text in own}
         return {
-            article: (article.references[0], *(self._embedded[other.references[0]] for other in found))
+            article: (
+                known.get(article.references[0], article.references[0]),
+                *(self._embedded[other.references[0]] for other in found),
+            )
             for article, found in drawn.items()
         }
-
-    def words(self, article: Article, summary: str) -> float:
-        """`kept_words` of a summary of an article that has others."""
-        tokens = self._tokens(summary)
-        own_first = (article, *self._others(article))
-        return kept([_recall(tokens, self._weighed(article.dataset, one.references[0])) for one in own_first])
-
-    def nearest_reference(self, article: Article) -> str:
-        """That of the other article which is most like this one's text, by the cosine of their tokens' idf.
-
-        What it keeps is the level of the topic: what one knows of an article from what else is in the news. It is empty
-        where there are no others.
-        """
-        panel = self._panels.get(article.dataset)
-        tokens = self._tokens(article.text)
-
-        def unlikeness(other: Article) -> float:
-            return -_likeness(tokens, self._weighed(article.dataset, other.references[0]))
-
-        # Whether one tells the same takes longer to find out than how like it is, so the likest are asked first.
-        likest_first = [] if panel is None else sorted(panel.articles, key=unlikeness)
-        return next((other.references[0] for other in likest_first if not tells_the_same(article, other)), "")
-
-    def _draw(self, article: Article) -> tuple[Article, ...]:
-        panel = self._panels.get(article.dataset)
-        return () if panel is None else others(article, panel)
 
     def _embed(self, references: Iterable[str]) -> None:
         """Texts of equal length go through the model together, so that each is the same with whatever else is new."""
         new = [text for text in dict.fromkeys(references) if text not in self._embedded]
         vectors = self._scorer.embed([text.strip() for text in new], equal_length_batches)
         self._embedded |= {text: "" if of is None else of for text, of in zip(new, vectors, strict=True)}
-
-    def _weigh(self, dataset: str, reference: str) -> Mapping[str, float]:
-        """The idf of each distinct token of a reference."""
-        if dataset not in self._idf:
-            articles = self._panels[dataset].articles
-            self._idf[dataset] = idf_of([self._tokens(article.references[0]) for article in articles])
-        known = self._idf[dataset]
-        unseen = math.log(len(self._panels[dataset].articles) + 1)
-        return {token: known.get(token, unseen) for token in self._tokens(reference)}
-
-
-def _likeness(tokens: AbstractSet[str], weights: Mapping[str, float]) -> float:
-    """The cosine with a text that has `tokens`, up to a factor that this text decides alone."""
-    common = math.fsum(weight**2 for token, weight in weights.items() if token in tokens)
-    return common / math.sqrt(math.fsum(weight**2 for weight in weights.values())) if common else 0.0
-
-
-def _recall(tokens: AbstractSet[str], weights: Mapping[str, float]) -> float:
-    """The share of the weights that `tokens` have; 0 where nothing weighs anything."""
-    # fsum: sets have another order in each process, and other sums would depend on it.
-    total = math.fsum(weights.values())
-    return math.fsum(weight for token, weight in weights.items() if token in tokens) / total if total else 0.0

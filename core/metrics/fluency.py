@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from core.batching import max_tokens, padded, to_device
+from core.batching import equal_length_batches, max_tokens, padded, to_device, token_batches
 from core.errors import ModelError
 from core.fingerprint import files_sha256
 from core.gpu_arithmetic import put_on
@@ -74,6 +74,9 @@ class Fluency:
 
 class FluencyScorer:
     """A language model that says how fluent texts are.
+
+    On a CPU the fluency of a text depends on the text alone, to the last bit, as that of a reward must: only texts of
+    the same number of tokens go through the model together. A GPU pads, since passes of few tokens leave it idle.
 
     Attributes:
         tokens: how many tokens it has read, without padding.
@@ -138,7 +141,8 @@ class FluencyScorer:
     def _run(self, tokens: Tokens, forward: Any) -> None:
         self.tokens += int(tokens.lengths.sum())
         with torch.inference_mode():
-            self._budget.run(tokens.lengths.tolist(), forward)
+            batches = token_batches if self._budget.device.type == "cuda" else equal_length_batches
+            self._budget.run(tokens.lengths.tolist(), forward, batches)
 
 
 def _load(folder: Path) -> tuple[Any, Any]:

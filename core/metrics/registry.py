@@ -31,6 +31,8 @@ METRICS: Registry[Callable[[str, Options], Metric]] = Registry(
         "meteor": "core.metrics.meteor:make_meteor",
         "bertscore": "core.metrics.bertscore_metric:make_bertscore",
         "efficiency": "core.metrics.bertscore_metric:make_efficiency",
+        "kept": "core.metrics.kept_metric:make_kept",
+        "kept_words": "core.metrics.kept_metric:make_kept_words",
         **dict.fromkeys(_OF_SOURCE, "core.metrics.surface:make_source_metric"),
         **dict.fromkeys(BY_MODEL, "core.metrics.model_metric:make_model_metric"),
         "dialogsum": "core.metrics.rouge_variants:make_dialogsum",
@@ -39,9 +41,11 @@ METRICS: Registry[Callable[[str, Options], Metric]] = Registry(
 )
 # Names that stand in no list, and one that does and is made likewise.
 _PATTERNS = {r"rouge[1-9][0-9]*": "rouge1", r"rougeSU?[0-9]+": "rougeS"}
-NEED_BACKBONE = ("bertscore", "efficiency")
+NEED_BACKBONE = ("bertscore", "efficiency", "kept")
 NEED_MODEL = BY_MODEL
 """Those that have no model unless the options name one."""
+NEED_OTHERS = ("kept", "kept_words")
+"""Those that compare a summary with references of other documents."""
 
 
 def metric_called(name: str) -> str:

@@ -6,11 +6,12 @@ from types import MappingProxyType
 import torch
 
 from core.metrics.bertscore import AnchorScorer, BertScorer
-from core.metrics.content_kept import ContentKept, kept
+from core.metrics.content_kept import ContentKept
 from core.metrics.panel import Panel
 from core.metrics.rouge import Rouge
 from core.metrics.specs import KEPT, KEPT_WORDS, as_columns
 from core.metrics.surface import SOURCE_METRICS, efficiency
+from core.metrics.words_kept import kept
 from core.sweep_plan import MetricsConfig
 from core.text.words import count_words
 from core.types import Article, Score
@@ -53,10 +54,14 @@ class StandardMetrics:
         unique = list(dict.fromkeys(summaries))
         new = [pair for pair in unique if pair not in known]
         against = self.content_kept.against(article for article, _ in unique)
+        # The first reference is embedded for content kept already, as a rule.
+        references = {
+            article: (*against.get(article, article.references)[:1], *article.references[1:]) for article, _ in unique
+        }
         to_recall = [(pair, reference) for pair in unique for reference in against.get(pair[0], ())]
         bertscores = self._bertscore.begin(
             [
-                *((text, article.references) for article, text in new),
+                *((text, references[article]) for article, text in new),
                 *((text, (reference,)) for (_, text), reference in to_recall),
             ]
         )

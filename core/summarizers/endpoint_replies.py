@@ -14,8 +14,8 @@ from core.text.limits import require_summary_length
 from core.text.rows import cleaned
 
 USAGE = ("prompt_tokens", "completion_tokens")
-# More than any model reads, and few enough to be summed in SQL.
-_MOST_TOKENS = 10**9
+MOST_TOKENS = 10**9
+"""More than any model reads, and few enough to be summed in SQL."""
 # Characters of a model's name, or of why it ended.
 _MOST_STATED = 200
 # From most to least telling: OpenAI's own, those that send an error as text, vLLM's and FastAPI's.
@@ -59,7 +59,7 @@ class EndpointAnswer:
         text: on one line.
         extra: what is stored with the summary: `answered_by`, the model as the endpoint calls it in its answer;
             `system_fingerprint`, what it says that runs the model; `finish`, why it ended; `prompt_tokens` and
-            `completion_tokens`, what it has counted. Any may be missing.
+            `completion_tokens`, what it has counted, and `requests`, how many it was sent for it. Any may be missing.
     """
 
     text: str
@@ -168,6 +168,6 @@ def _at(value: object, *path: str | int) -> object:
 
 def _count(value: object) -> int | None:
     """A number of tokens; None if it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_TOKENS:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_TOKENS:
         return None
     return int(value) if value == int(value) else None

@@ -25,6 +25,7 @@ from tenacity import (
 
 from core.errors import EndpointError
 from core.summarizers.endpoint import Endpoint
+from core.summarizers.endpoint_drafts import Message, nearest, to_revise, with_costs
 from core.summarizers.endpoint_replies import (
     EndpointAnswer,
     Reply,
@@ -38,6 +39,7 @@ from core.summarizers.endpoint_replies import (
     retry_after,
 )
 from core.summarizers.prompt_template import most_new_tokens
+from core.text.words import count_words
 
 _KEY_VARIABLE = "OPENAI_API_KEY"
 _CONNECT_SECONDS = 10.0
@@ -103,11 +105,21 @@ class LoadedEndpoint:
     def __call__(self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[EndpointAnswer]:
         """A summary of each text, in their order, of as many words as `asked`. `keys` are for models that draw.
 
-        Answers are kept while the same articles come again. So if one article fails and the others are sent again
-        without it, they are not asked for twice.
-
         Raises:
             EndpointError: there is none of a text, after all attempts.
+        """
+        answers = []
+        for answer in self.ask(texts, asked):
+            if isinstance(answer, EndpointError):
+                raise EndpointError(str(answer))
+            answers.append(answer)
+        return answers
+
+    def ask(self, texts: Sequence[str], asked: Sequence[int]) -> list[EndpointAnswer | EndpointError]:
+        """What there is of each text, in their order: a summary of as many words as `asked`, or why there is none.
+
+        Answers are kept while the same articles come again. So if one article fails and the others are sent again
+        without it, they are not asked for twice.
         """
         requests = list(zip(texts, asked, strict=True))
         if not {text for text, _ in self._answers}.issuperset(texts):
@@ -116,13 +128,7 @@ class LoadedEndpoint:
         answered = _run(self._ask(missing)) if missing else []
         self._answers.update(zip(missing, answered, strict=True))
         self.tokens += sum(answer.tokens for answer in answered if isinstance(answer, EndpointAnswer))
-        answers = []
-        for request in requests:
-            answer = self._answers[request]
-            if isinstance(answer, EndpointError):
-                raise EndpointError(str(answer))
-            answers.append(answer)
-        return answers
+        return [self._answers[request] for request in requests]
 
     def _client(self) -> httpx.AsyncClient:
         authorization = {"Authorization": f"Bearer {self._key}"} if self._key else {}
@@ -135,7 +141,7 @@ class LoadedEndpoint:
 
     async def _greet(self) -> object:
         async with self._client() as client:
-            return await self._post(client, "Hello", 16)
+            return await self._post(client, _ask_for("Hello"), 16)
 
     async def _ask(self, wanted: Sequence[tuple[str, int]]) -> list[EndpointAnswer | EndpointError]:
         """The answer to each, or why there is none."""
@@ -144,8 +150,7 @@ class LoadedEndpoint:
         async def answer(client: httpx.AsyncClient, text: str, n: int) -> EndpointAnswer | EndpointError:
             async with free:
                 try:
-                    reply = await self._post(client, self._endpoint.prompt.about(text, n), most_new_tokens(n))
-                    return read_answer(reply, self._without_key)
+                    return await self._summary(client, text, n)
                 except UnusableReplyError as error:
                     return self._error(str(error))
                 except EndpointError as error:
@@ -154,7 +159,44 @@ class LoadedEndpoint:
         async with self._client() as client:
             return await asyncio.gather(*(answer(client, text, n) for text, n in wanted))
 
-    async def _post(self, client: httpx.AsyncClient, content: str, max_tokens: int) -> object:
+    async def _summary(self, client: httpx.AsyncClient, text: str, n: int) -> EndpointAnswer:
+        """The draft that is nearest to n words, of all that are asked for.
+
+        The first is what a model writes that is asked once. The others are drawn, and one that cannot be used is only
+        counted. What is revised is the nearest of these, then each answer in turn, until one has n words.
+
+        Raises:
+            EndpointError: there was no answer, after all attempts.
+            UnusableReplyError: the first answer holds no summary.
+        """
+        endpoint = self._endpoint
+        messages = _ask_for(endpoint.prompt.about(text, endpoint.asked_for(n)))
+        drafts = [await self._draft(client, messages, n)]
+        for draw in range(1, endpoint.best_of):
+            with contextlib.suppress(UnusableReplyError):
+                drafts.append(await self._draft(client, messages, n, draw))
+        requests, latest = endpoint.best_of, nearest(drafts, text, n)
+        for _ in range(endpoint.revise):
+            if count_words(latest.text) == n:
+                break
+            requests += 1
+            messages = [*messages, *to_revise(latest, n)]
+            try:
+                latest = await self._draft(client, messages, n)
+            except UnusableReplyError:
+                break
+            drafts.append(latest)
+        return with_costs(nearest(drafts, text, n), drafts, requests)
+
+    async def _draft(
+        self, client: httpx.AsyncClient, messages: Sequence[Message], n: int, draw: int = 0
+    ) -> EndpointAnswer:
+        """One answer; with a `draw` above 0 one that is drawn, by a seed of its own."""
+        return read_answer(await self._post(client, messages, most_new_tokens(n), draw), self._without_key)
+
+    async def _post(
+        self, client: httpx.AsyncClient, messages: Sequence[Message], max_tokens: int, draw: int = 0
+    ) -> object:
         """The JSON of a chat completion.
 
         Raises:
@@ -162,9 +204,9 @@ class LoadedEndpoint:
         """
         body = {
             "model": self._endpoint.model,
-            "messages": [{"role": "user", "content": content}],
-            "temperature": 0,
-            "seed": self._seed,
+            "messages": messages,
+            "temperature": 1 if draw else 0,
+            "seed": (self._seed + draw) % 2**63,
             "max_tokens": max_tokens,
         }
         again = AsyncRetrying(
@@ -226,6 +268,10 @@ class LoadedEndpoint:
         problem = one_line(problem.replace(self._key, "[key]") if self._key else problem)
         asked = f"The endpoint {self._endpoint.url}, asked by {socket.gethostname()} for {self._endpoint.model}"
         return EndpointError(f"{asked}, {problem[:_TOLD]}. {cure}".strip())
+
+
+def _ask_for(content: str) -> list[Message]:
+    return [{"role": "user", "content": content}]
 
 
 def _run(coroutine: Coroutine[Any, Any, _T]) -> _T:

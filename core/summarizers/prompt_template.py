@@ -66,6 +66,10 @@ DEFAULT_PROMPT = PromptTemplate(
     "Summarize the news article below in exactly {n} words, in the language of the article. "
     "Write nothing but the summary.\n\n{article}"
 )
+REVISE = (
+    "That has {words} words. Write it again in exactly {n} words, in the same language. Write nothing but the summary."
+)
+"""What a model is told of its text that has not n words. `words` is what `core.text.words` counts."""
 
 
 def most_new_tokens(n: int) -> int:

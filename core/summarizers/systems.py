@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol, TypeAlias
+from typing import ClassVar, NoReturn, Protocol, TypeAlias
 
 from core.errors import RecipeError
 from core.summarizers.importance import FloatArray
@@ -12,6 +12,8 @@ from core.types import SegmentedArticle, SystemKind
 
 # From an anchor and texts to the BERTScore F1 of each text against the anchor (`core.metrics.bertscore.AnchorScorer`).
 AnchoredF1: TypeAlias = Callable[[str, Sequence[str]], list[float]]
+# From texts to the fluency of each (`core.metrics.fluency`).
+FluencyOf: TypeAlias = Callable[[Sequence[str]], list[float]]
 # Signatures of NWS's own systems have a "|".
 _NAME = re.compile(r"[\w.+-]{1,100}")
 UNCUT = 0
@@ -31,6 +33,15 @@ def no_other() -> str:
     return ""
 
 
+def no_fluency(texts: Sequence[str]) -> NoReturn:
+    """The fluency of texts, where no language model was named.
+
+    Raises:
+        RecipeError: always.
+    """
+    raise RecipeError("Fluency is asked for, and the recipe names no causal language model: `fluency_model: smollm2`.")
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A segmented article, its embeddings by encoder name, and what may be asked about a text.
@@ -38,6 +49,7 @@ class Document:
     `f1` gives the BERTScore F1 of each text against the references: only an oracle may ask it. `anchored_f1` gives that
     of each text against an anchor, a text that the system names: it knows no reference, and any system may ask it.
     `nearest` gives the reference of the most similar other article of the dataset, or nothing: only a ruler may ask.
+    `fluency` gives that of each text, under the model that the recipe names.
     """
 
     segmented: SegmentedArticle
@@ -45,6 +57,7 @@ class Document:
     f1: Callable[[Sequence[str]], list[float]]
     anchored_f1: AnchoredF1
     nearest: Callable[[], str] = no_other
+    fluency: FluencyOf = no_fluency
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,11 @@
 """The result of cutting a text, English or Korean, and the rule by which runs of words become chunks."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
+# What a chunk is: what the pipeline of a text's language finds, or each word.
+Units: TypeAlias = Literal["chunks", "words"]
 MAX_CHUNK_WORDS = 5
 # Of English: "50%" is a number; "#MeToo", "@nasa" and DialogSum's "#Person1#" are names, and references write them so.
 SIGNS_OF_WORDS = "%#@"
@@ -27,6 +30,11 @@ class CutText:
 
 # From any text, without words too.
 Cutter = Callable[[str], CutText]
+
+
+def into_words(cut: CutText) -> CutText:
+    """The same words and sentences, with each word as a chunk."""
+    return replace(cut, chunks=tuple(tuple((i, i + 1) for i in range(start, end)) for start, end in cut.sentences))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,15 @@ Three ways, and the run records which one ran:
 * a trained spaCy pipeline (`en_core_web_sm`): noun and verb chunks (`core/text/spacy_segmentation.py`);
 * `blank`: English without a trained pipeline, chunks between stop words and punctuation (same file);
 * `kiwi`: Korean, chunks that end at particles and endings (`core/text/korean_segmentation.py`).
+
+With the units `words`, each word is a chunk, stop words too, whatever the pipeline would join or leave out. That is for
+texts of a sentence, of which a summary keeps single words (sentence compression).
 """
 
 import importlib.metadata
 
 from core.errors import EmptyArticleError, SegmentationError
-from core.text.cutting import MAX_CHUNK_WORDS, SIGNS_OF_WORDS, Cutter, CutText
+from core.text.cutting import MAX_CHUNK_WORDS, SIGNS_OF_WORDS, Cutter, CutText, Units, into_words
 from core.text.korean import versions
 from core.text.language import Language
 from core.text.limits import MAX_SENTENCES, require_length, too_long
@@ -71,17 +74,19 @@ def _resolve_korean(pipeline: str) -> str:
     return KOREAN_PIPELINE
 
 
-def pipeline_revision(pipeline: str) -> str:
+def pipeline_revision(pipeline: str, units: Units = "chunks") -> str:
     """What to record of a resolved pipeline: its name and version, and how chunks are made."""
+    each_word = "each word a chunk" if units == "words" else None
     if pipeline == KOREAN_PIPELINE:
-        rule = f"chunks ending at particles and endings, at most {MAX_CHUNK_WORDS} words"
+        rule = each_word or f"chunks ending at particles and endings, at most {MAX_CHUNK_WORDS} words"
         return f"{pipeline}@{versions(pipeline)}|{rule}"
     spacy_version = importlib.metadata.version("spacy")
     signs = f"words keep {SIGNS_OF_WORDS}"
     if pipeline == "blank":
-        rule = f"stop-word chunks of at most {MAX_CHUNK_WORDS} words"
+        rule = each_word or f"stop-word chunks of at most {MAX_CHUNK_WORDS} words"
         return f"spacy.blank(en)+sentencizer@{spacy_version}|{rule}|{signs}"
-    return f"{pipeline}@{importlib.metadata.version(pipeline)} (spacy {spacy_version})|noun and verb chunks|{signs}"
+    rule = each_word or "noun and verb chunks"
+    return f"{pipeline}@{importlib.metadata.version(pipeline)} (spacy {spacy_version})|{rule}|{signs}"
 
 
 class Segmenter:
@@ -89,14 +94,16 @@ class Segmenter:
 
     Args:
         pipeline: a resolved pipeline: `kiwi`, `blank` or the name of an installed trained one.
+        units: what a chunk is.
 
     Raises:
         SegmentationError: the pipeline is not installed.
         TokenizerError: Kiwi is needed and not installed.
     """
 
-    def __init__(self, pipeline: str) -> None:
-        self._cut = _load(pipeline)
+    def __init__(self, pipeline: str, units: Units = "chunks") -> None:
+        cut = _load(pipeline)
+        self._cut: Cutter = (lambda text: into_words(cut(text))) if units == "words" else cut
 
     def __call__(self, article: Article) -> SegmentedArticle:
         """Cut `article`.

@@ -28,8 +28,8 @@ class ScoreOptions:
     metrics: str = plain(
         "--metrics -m NAMES",
         "Names with commas between them: rouge1, rouge2, … rougeL, rougeLsum, rougeS, rougeSU, rougeSU4, "
-        "rouge-lcsubstr, bleu, bleu1-4, sacrebleu, chrf, chrf++, meteor, bertscore, efficiency, density, coverage, "
-        "dialogsum, fluency, faithfulness.",
+        "rouge-lcsubstr, bleu, bleu1-4, sacrebleu, chrf, chrf++, meteor, bertscore, efficiency, kept, "
+        "kept_words, density, coverage, dialogsum, fluency, faithfulness.",
         "rouge1,rouge2,rougeL",
     )
     plugin: list[str] | None = plain(

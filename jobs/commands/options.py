@@ -116,6 +116,11 @@ class SweepOptions:
         "What cuts English articles into sentences and chunks: an installed spaCy pipeline such as en_core_web_sm; "
         "blank, which needs none; or auto. Korean articles are always cut by Kiwi.",
     )
+    units: str | None = _articles(
+        "--units NAME",
+        "What summaries are put together of: chunks, which the pipeline finds; or words, each by itself, for texts of "
+        "one sentence.",
+    )
     plugins: list[str] | None = _systems(
         "--plugin FILE",
         "Systems and metrics of your own: a Python file with SYSTEMS or METRICS, or an installed entry point of "

@@ -74,7 +74,7 @@ def report(
 
 def _write_files(run: str | None, what: ReportOptions, store: str, as_json: bool) -> None:
     with busy("Loading libraries"):
-        from jobs.report.write import REPORTS, Shown
+        from jobs.report.report_files import REPORTS, Shown
         from jobs.terminal.metrics import find_metric
 
     labels = parse_labels(what.labels)

@@ -20,7 +20,7 @@ from core.article_id_set import ArticleIds
 from core.models import model_folder
 from core.software import code_as_imported
 from core.sweep_plan import SweepPlan
-from core.workers import EpisodePlan
+from core.worker_factories import EpisodePlan
 from jobs.drive.bundles import require_known_articles, unfinished_bundles
 from jobs.drive.equal_failures import EqualFailures
 from jobs.drive.heartbeat import Heart
@@ -31,6 +31,7 @@ from jobs.drive.stages import require_complete, run_stage
 from jobs.drive.time_left import duration
 from jobs.drive.tracked_scalars import curve_scalars, update_scalars
 from jobs.drive.trackers import NO_TRACKERS, Trackers, open_trackers
+from jobs.plan.fits import with_fits
 from jobs.plan.job import find_job
 from jobs.plan.panels import draw_panels, sha256_of, with_panels
 from jobs.plan.pinned import Pinned, PlannedTraining
@@ -63,11 +64,12 @@ def start(
     Raises:
         NwsError: a model or a machine is missing, or the store refuses. A run that exists by then can be resumed.
     """
-    spec = pinned.run_spec(None, reuse, name, note)  # first: it tells which code was imported
+    code_version()  # first: it tells which code was imported
     fetch_models(pinned.plans)
     run_id = run_id or new_run_id(pinned.job)
     with open_pools(pinned.recipe, engine, run_id, console, makers, pinned.plans) as pools:
-        store.create_run(spec, run_id)
+        pinned = with_fits(pinned, store, reuse, functools.partial(console.print, markup=False))
+        store.create_run(pinned.run_spec(None, reuse, name, note), run_id)
         return _drive(store, run_id, pinned, pools, console, log_to=log_to)
 
 

@@ -18,7 +18,7 @@ from core.summarizers.systems import Draft
 from core.sweep_plan import NO_SEGMENTS, SweepPlan
 from jobs.drive.pool_watch import PoolWatch, SoftwareWatch
 from jobs.drive.pools import Pools
-from jobs.drive.progress import run_progress
+from jobs.drive.progress_bar import run_progress
 from jobs.drive.run import Run
 from jobs.plan.pinned import Pinned
 from jobs.store import ArticleTexts, Store

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 
 from cluster.dispatcher import Actors
-from cluster.worker import Busy, Worker
+from cluster.worker_info import Busy, WorkerInfo
 from core.errors import HubError, ModelError
 from core.models import ModelRef, model_folder
 from core.precision import ROWS_DEPEND
@@ -47,9 +47,9 @@ class WorkerWatch:
     def __init__(self, run: Run, device: str | None) -> None:
         self._run = run
         self._device = device
-        self._known: tuple[Worker, ...] = ()
+        self._known: tuple[WorkerInfo, ...] = ()
 
-    def look(self, workers: tuple[Worker, ...]) -> None:
+    def look(self, workers: tuple[WorkerInfo, ...]) -> None:
         """Check the workers that the pool has now.
 
         Raises:

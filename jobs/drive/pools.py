@@ -15,7 +15,7 @@ from cluster.resources import ActorPlan, await_actors, is_any_gpu
 from cluster.session import Session, joined_session, local_session
 from cluster.sweep_pool import SweepPool, inline_sweeps, sweeps_on_ray
 from core.sweep_plan import SweepPlan
-from core.workers import EpisodePlan, make_episode_runner, make_segmenter, make_sweeper
+from core.worker_factories import EpisodePlan, make_episode_runner, make_segmenter, make_sweeper
 from jobs.plan.sharing import Plan, sharing_on
 from jobs.recipes.base import RunRecipe
 
@@ -26,7 +26,7 @@ Engine = Literal["ray", "inline", "cluster"]
 class Pools:
     """Where a run runs: its `device`, in words, and functions that open the pool of a stage or of a training.
 
-    `arithmetic` says how the workers will multiply (`cluster.worker.Worker`), None where only they can tell.
+    `arithmetic` says how the workers will multiply (`cluster.worker_info.WorkerInfo`), None where only they can tell.
     """
 
     device: str | None

@@ -19,7 +19,7 @@ from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.equal_failures import EqualFailures
 from jobs.drive.pool_watch import PoolWatch, SoftwareWatch, note_arithmetic
 from jobs.drive.pools import Pools
-from jobs.drive.progress import Advance, run_progress
+from jobs.drive.progress_bar import Advance, run_progress
 from jobs.drive.reuse import Part, copy_and_divide, find_reusable
 from jobs.drive.run import Run
 from jobs.plan.pinned import Pinned, PlannedStage
@@ -99,7 +99,9 @@ def _first(plan: SweepPlan) -> str:
 def _with_trained_policies(run: Run, plan: SweepPlan) -> SweepPlan:
     from jobs.drive.stored_policies import stored_systems
 
-    return with_policies(plan, stored_systems(run.id, run.store.checkpoints(run.id), plan.metrics.bertscore))
+    return with_policies(
+        plan, stored_systems(run.id, run.store.checkpoints(run.id), plan.metrics.bertscore, plan.metrics.fluency)
+    )
 
 
 def with_policies(plan: SweepPlan, trained: "Mapping[str, PolicySystem]") -> SweepPlan:

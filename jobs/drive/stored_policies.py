@@ -12,8 +12,9 @@ from core.learning.policies import PolicyConfig
 from core.learning.policy_system import PolicySystem, policy_system
 from core.learning.training_config import TrainingConfig
 from core.metrics.config import BertScoreConfig
+from core.metrics.fluency import Fluency
 from core.models import ModelRef
-from jobs.plan.pinned import PlannedTraining, pin_bertscore
+from jobs.plan.pinned import PlannedTraining, pin_bertscore, pin_by_models
 from jobs.recipes.load import parse_recipe
 from jobs.recipes.phase2 import Phase2Recipe, system_name
 from jobs.store import PolicyCheckpoint, Store
@@ -31,7 +32,10 @@ def describe_training(config: TrainingConfig, planned: PlannedTraining, articles
     return {
         "system": next(system for system, configs in planned.systems.items() if config in configs),
         "training": asdict(config),
-        "reading": {"language": plan.language, "pipeline": plan.pipeline, "encoder": asdict(plan.encoder)},
+        "reading": {
+            **{"language": plan.language, "pipeline": plan.pipeline, "units": plan.units},
+            "encoder": asdict(plan.encoder),
+        },
         "reward": planned.reward,
         "train_datasets": list(planned.datasets),
         "train_articles": articles,
@@ -39,7 +43,7 @@ def describe_training(config: TrainingConfig, planned: PlannedTraining, articles
 
 
 def stored_systems(
-    run_id: str, newest: Sequence[PolicyCheckpoint], bertscore: BertScoreConfig
+    run_id: str, newest: Sequence[PolicyCheckpoint], bertscore: BertScoreConfig, fluency: Fluency | None
 ) -> dict[str, PolicySystem]:
     """The policies of a run, from their newest checkpoints, by the name of the system, ready to write greedily.
 
@@ -47,10 +51,11 @@ def stored_systems(
         run_id: the run.
         newest: its checkpoints.
         bertscore: the run's, which measures how close a summary is to an anchor.
+        fluency: the run's, if it has one.
     """
     parts: dict[str, list[Checkpoint]] = {}
     for stored in newest:
-        parts.setdefault(stored.config["system"], []).append(_checkpoint(run_id, stored, bertscore))
+        parts.setdefault(stored.config["system"], []).append(_checkpoint(run_id, stored, bertscore, fluency))
     return {name: policy_system(checkpoints) for name, checkpoints in parts.items()}
 
 
@@ -69,7 +74,9 @@ def choose_system(store: Store, run_id: str, named: str | None) -> PolicySystem:
             "an update"
         )
     recipe = parse_recipe(Phase2Recipe, run.recipe, run_id)
-    trained = stored_systems(run_id, newest, pin_bertscore(recipe))
+    by_models = pin_by_models(recipe, newest[0].config["reading"]["language"])
+    fluency = next((metric for metric in by_models if isinstance(metric, Fluency)), None)
+    trained = stored_systems(run_id, newest, pin_bertscore(recipe), fluency)
     # As the recipe names them: by method, then by seed, then by decoding.
     names = [system_name(method.name, seed) for method in recipe.methods for seed in recipe.seeds]
     writing = [
@@ -85,14 +92,24 @@ def choose_system(store: Store, run_id: str, named: str | None) -> PolicySystem:
     return systems[signature]
 
 
-def _checkpoint(run_id: str, stored: PolicyCheckpoint, bertscore: BertScoreConfig) -> Checkpoint:
+def _checkpoint(
+    run_id: str, stored: PolicyCheckpoint, bertscore: BertScoreConfig, fluency: Fluency | None
+) -> Checkpoint:
     config: Mapping[str, Any] = stored.config
-    reading = config["reading"]
+    stored_reading = config["reading"]
+    reading = Reading(
+        language=stored_reading["language"],
+        pipeline=stored_reading["pipeline"],
+        encoder=ModelRef(**stored_reading["encoder"]),
+        bertscore=bertscore,
+        units=stored_reading.get("units", "chunks"),  # older policies know nothing else
+        fluency=fluency,
+    )
     return Checkpoint(
         name=config["system"],
         config=PolicyConfig(**config["training"]["policies"]),
         lengths=stored.lengths,
-        reading=Reading(reading["language"], reading["pipeline"], ModelRef(**reading["encoder"]), bertscore),
+        reading=reading,
         parameters=parameters_in(from_bytes(stored.state)),
         seed=stored.seed,
         made_by={

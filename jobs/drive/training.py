@@ -18,7 +18,7 @@ from core.types import Article, BundleResult
 from jobs.drive.equal_failures import EqualFailures
 from jobs.drive.pool_watch import PoolWatch, SoftwareWatch
 from jobs.drive.pools import Pools
-from jobs.drive.progress import run_progress
+from jobs.drive.progress_bar import run_progress
 from jobs.drive.run import Run
 from jobs.drive.stored_policies import describe_training
 from jobs.drive.tracked_scalars import update_scalars

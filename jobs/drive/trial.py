@@ -20,7 +20,7 @@ from core.summarizers.endpoint import Endpoint
 from core.sweep_plan import SweepPlan
 from core.text.corpus import Corpus
 from core.types import Article, Failure, SegmentedArticle
-from core.workers import make_episode_runner
+from core.worker_factories import make_episode_runner
 from jobs.drive.gpu_busy import GpuWatch
 from jobs.drive.pools import sweep_work
 from jobs.drive.stages import with_policies
@@ -208,7 +208,7 @@ def _try_training(
             episode_seconds[kind] = each / min(config.articles_per_update, len(usable) * len(config.lengths))
         seconds += episode_seconds[kind] * config.passes * total * len(config.lengths)
     measured.stages["training"] = StageTime(seconds)
-    return stored_systems("of a trial", checkpoints, pinned.metrics.bertscore)
+    return stored_systems("of a trial", checkpoints, pinned.metrics.bertscore, pinned.metrics.fluency)
 
 
 def _seconds_each(parts: Iterable[Sequence[Item]], work: Callable[[Sequence[Item]], object]) -> tuple[float, int]:

@@ -40,12 +40,14 @@ section 2.1: both are against one reference less than there are. Else a person's
 
 
 def with_several_references(rows: Sequence[Row]) -> list[Row]:
-    """Those that tell what a person reaches.
+    """Those that tell what a person reaches, each with a source: its references, where it has none.
+
+    Content kept knows by the source that rows are of one document.
 
     Raises:
         CorpusError: there is none.
     """
-    several = [row for row in rows if len(row.references) > 1]
+    several = [replace(row, source=row.source or "\n".join(row.references)) for row in rows if len(row.references) > 1]
     if not several:
         raise CorpusError("No row has two references or more: none can be scored against another. Leave --human out.")
     return several

@@ -9,6 +9,8 @@ from rich.console import Console
 from cluster.gpus import TYPE_PREFIX, GpuNode, cards_here
 from cluster.resources import ActorPlan, plan_actors
 from core.errors import ClusterError
+from core.summarizers.adjustment import SAMPLE_ARTICLES, SAMPLE_LENGTHS
+from core.summarizers.endpoint import Endpoint
 from jobs.plan.pinned import Pinned
 from jobs.plan.sharing import sharing_on
 
@@ -17,7 +19,7 @@ _ROW_BYTES, _WORD_BYTES = 460, 6
 
 
 def describe(pinned: Pinned) -> dict[str, Any]:
-    """Articles, systems, rows, models with revisions, metrics and device of a run, as plain values.
+    """Articles, systems, rows, models with revisions, requests, metrics and device of a run, as plain values.
 
     `rows` counts the summaries: one of each length by every system, and one uncut by those with a length of their own.
     `articles` and `rows` are None where a streamed dataset does not tell its size.
@@ -40,6 +42,7 @@ def describe(pinned: Pinned) -> dict[str, Any]:
         "store_bytes": None if articles is None else round(articles * per_article * per_row),
         "encoders": pinned.revisions["encoders"],
         "generators": pinned.revisions.get("generators", {}),
+        "requests": _requests(pinned),
         "plugins": pinned.revisions.get("plugins", {}),
         "predictions": pinned.revisions.get("predictions", {}),
         "bertscore": pinned.revisions["bertscore"],
@@ -63,6 +66,26 @@ def _training(pinned: Pinned) -> dict[str, Any] | None:
         "updates": {config.name: config.updates(articles) for config in training.configs},
         "reward": training.reward,
     }
+
+
+def _requests(pinned: Pinned) -> dict[str, dict[str, int | None]]:
+    """How many requests each endpoint gets, by system: `least` and `most` for the summaries, and `before` them.
+
+    Where answers of other runs are copied, there are fewer. None: nobody knows how many articles there are.
+    """
+    found: dict[str, dict[str, int | None]] = {}
+    for planned in pinned.stages:
+        plan, endpoint = planned.plan, planned.plan.generator
+        if isinstance(endpoint, Endpoint):
+            each = 1 if endpoint.has_uncut else len(plan.lengths)
+            least, most = (
+                None if pinned.articles is None else pinned.articles * each * times
+                for times in (endpoint.best_of, endpoint.most_requests)
+            )
+            fitting = SAMPLE_ARTICLES if pinned.articles is None else min(SAMPLE_ARTICLES, pinned.articles)
+            before = fitting * len(SAMPLE_LENGTHS) if endpoint.adjust and endpoint.adjustment is None else 0
+            found[endpoint.signature] = {"least": least, "most": most, "before": before}
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +143,12 @@ def size_text(size: float) -> str:
     return f"{size / unit:.{0 if size >= 10 * unit else 1}f} {name}"
 
 
+def _counted(requests: dict[str, int | None]) -> str:
+    least, most, before = requests["least"], requests["most"], requests["before"]
+    counted = "unknown" if least is None else f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    return counted + (f", after {before} that show which numbers of words to ask for" if before else "")
+
+
 def print_description(plan: dict[str, Any], console: Console) -> None:
     """The description for people, one fact a line."""
 
@@ -140,6 +169,8 @@ def print_description(plan: dict[str, Any], console: Console) -> None:
         line("encoder", encoder)
     for generator in plan["generators"].values():
         line("generator", generator)
+    for system, requests in plan["requests"].items():
+        line("requests", f"{system}: {_counted(requests)}; less what is copied from other runs")
     for plugin in plan["plugins"].values():
         line("plugin", plugin)
     for name, file in plan["predictions"].items():

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem
-from core.learning.reward import RewardConfig, reward_signature
+from core.learning.reward import FLUENCY, RewardConfig, reward_signature
 from core.metrics.specs import KEPT
 from core.summarizers.extractive_baselines import make_baseline
 from core.text.corpus import Corpus
 from core.text.near_copies import MOST_SHARED, WORDS, near_copies
 from core.types import Article
-from core.workers import EpisodePlan
+from core.worker_factories import EpisodePlan
 from jobs.plan.panels import panel_of
 from jobs.plan.pinned import (
     Pinned,
@@ -50,7 +50,8 @@ def pin(recipe: Phase2Recipe) -> Pinned:
         )
     require_disjoint(corpora, setting.corpora)
     bertscore = replace(setting.metrics.bertscore, precision=recipe.reward.precision)
-    reward = RewardConfig(bertscore, tuple(recipe.reward.weights.items()), language)
+    fluency = setting.metrics.fluency if FLUENCY in recipe.reward.weights else None
+    reward = RewardConfig(bertscore, tuple(recipe.reward.weights.items()), language, fluency)
     panels = tuple(map(panel_of, corpora)) if KEPT.name in recipe.reward.weights else ()
     training = PlannedTraining(
         systems={
@@ -58,7 +59,16 @@ def pin(recipe: Phase2Recipe) -> Pinned:
             for method in recipe.methods
             for seed in recipe.seeds
         },
-        plan=EpisodePlan(language, setting.pipeline, encoder, reward, recipe.precision, setting.language_data, panels),
+        plan=EpisodePlan(
+            language=language,
+            pipeline=setting.pipeline,
+            encoder=encoder,
+            reward=reward,
+            precision=recipe.precision,
+            language_data=setting.language_data,
+            panels=panels,
+            units=setting.units,
+        ),
         corpora=corpora,
         datasets=tuple(
             {"name": corpus.name, "split": corpus.split, "revision": corpus.revision}

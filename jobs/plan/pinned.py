@@ -14,12 +14,13 @@ from core.summarizers.random_controls import DRAWS
 from core.summarizers.systems import System
 from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text.corpus import Corpus, DatasetSpec, open_corpus
+from core.text.cutting import Units
 from core.text.language import Language, article_language
 from core.text.language_data import language_data
 from core.text.segmentation import pipeline_revision, resolve_pipeline
 from core.text.tokenizers import DEFAULT_TOKENIZERS
 from core.types import SystemKind
-from core.workers import EpisodePlan
+from core.worker_factories import EpisodePlan
 from jobs.plan.revisions import code_version, dataset_revisions
 from jobs.recipes.base import RunRecipe
 from jobs.store import RunSpec, Stage
@@ -154,6 +155,7 @@ class PinnedSetting:
     metrics: MetricsConfig
     corpora: tuple[Corpus, ...]
     language_data: tuple[tuple[str, str], ...]
+    units: Units
 
     @property
     def revisions(self) -> dict[str, Any]:
@@ -162,7 +164,7 @@ class PinnedSetting:
             **({"language_data": dict(self.language_data)} if self.language_data else {}),
             "bertscore": str(self.metrics.bertscore.model),
             "datasets": dataset_revisions(self.corpora),
-            "segmentation": pipeline_revision(self.pipeline),
+            "segmentation": pipeline_revision(self.pipeline, self.units),
             "random": f"mean of {DRAWS} draws, seeded by content",
             "libraries": library_versions(),
         }
@@ -179,6 +181,7 @@ class PinnedSetting:
             seed=recipe.seed,
             precision=recipe.precision,
             language_data=self.language_data,
+            units=self.units,
         )
 
     def in_recipe(self, recipe: RunRecipe) -> dict[str, Any]:
@@ -222,12 +225,18 @@ def pin_setting(recipe: RunRecipe, corpora: tuple[Corpus, ...] | None = None) ->
         raise RecipeError(
             "rouge_score's tokenizer deletes Korean text: leave rouge.tokenizer at auto, or name another."
         )
-    metrics = MetricsConfig(bertscore, RougeConfig(rouge.stemmer, tokenizer), _by_models(recipe, language))
+    metrics = MetricsConfig(bertscore, RougeConfig(rouge.stemmer, tokenizer), pin_by_models(recipe, language))
     pipeline = resolve_pipeline(recipe.pipeline, language)
-    return PinnedSetting(language, pipeline, metrics, corpora, tuple(language_data(pipeline, tokenizer).items()))
+    data = tuple(language_data(pipeline, tokenizer).items())
+    return PinnedSetting(language, pipeline, metrics, corpora, data, recipe.units)
 
 
-def _by_models(recipe: RunRecipe, language: Language) -> tuple["ModelMetric", ...]:
+def pin_by_models(recipe: RunRecipe, language: Language) -> tuple["ModelMetric", ...]:
+    """The metrics of models that a recipe names, each model at an exact revision.
+
+    Raises:
+        NwsError: a model cannot be found.
+    """
     models = {name: getattr(recipe, f"{name}_model") for name in BY_MODEL}
     if not any(models.values()):
         return ()

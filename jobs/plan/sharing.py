@@ -8,7 +8,7 @@ from core.models import ModelRef, model_folder, parameters
 from core.precision import AMPERE, Precision
 from core.summarizers.generators import Generator
 from core.sweep_plan import SweepPlan
-from core.workers import EpisodePlan
+from core.worker_factories import EpisodePlan
 
 _BYTES: dict[Precision, int] = {"float32": 4, "tf32": 4, "float16": 2, "bfloat16": 2}
 # CUDA itself, about 0.5 GB, and what the passes take: an actor with four models of BERT-base's size had 3.4 GB on an
@@ -43,11 +43,14 @@ def actor_bytes(plans: Sequence[Plan], has_bfloat16: bool) -> int:
 def _plan_bytes(plan: Plan, has_bfloat16: bool) -> int:
     if isinstance(plan, EpisodePlan):
         encoding, bertscore, generator = _parameters(plan.encoder), plan.reward.bertscore, None
+        measuring = [plan.reward.fluency.model] if plan.reward.fluency else []
     else:
         encoding = sum(map(_parameters, plan.encoders))
         bertscore, generator = plan.metrics.bertscore, plan.generator
+        measuring = [metric.model for metric in plan.metrics.by_models]
     weights = encoding * _BYTES[plan.precision]
     weights += _parameters(bertscore.model) * _BYTES[bertscore.precision]
+    weights += sum(map(_parameters, measuring)) * _BYTES["float32"]
     if isinstance(generator, Generator):
         half = generator.half if generator.half == "float16" or has_bfloat16 else "float32"
         weights += _parameters(generator.model) * _BYTES[half] + _GENERATING

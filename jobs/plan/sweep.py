@@ -1,10 +1,12 @@
 """A sweep over n: the systems that a recipe chooses, and the stages in which they run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from core.errors import RecipeError
 from core.models import ModelRef, resolve_model, tokenizer_folder
+from core.summarizers.adjustment import Adjustment
 from core.summarizers.chunk_systems import ChunkSystem
 from core.summarizers.endpoint import PREFIX, Endpoint, default_url
 from core.summarizers.extractive_baselines import BASELINES, make_baseline
@@ -34,6 +36,7 @@ def pin(recipe: SweepRecipe, corpora: tuple[Corpus, ...] | None = None) -> Pinne
     """
     encoders = tuple(map(pin_model, recipe.models))
     generators = {} if isinstance(recipe, Phase1Recipe) else _generators(recipe)
+    writing = [] if isinstance(recipe, Phase1Recipe) else with_cut(generators.values(), recipe.cut)
     setting = pin_setting(recipe, corpora)
     recipe = _with_rulers(recipe, setting.corpora)
     plan = setting.sweep_plan(recipe, encoders, _extractive(recipe, encoders))
@@ -42,13 +45,13 @@ def pin(recipe: SweepRecipe, corpora: tuple[Corpus, ...] | None = None) -> Pinne
         stage, pinned = SWEEP, {"encoders": tuple(map(pinned_text, encoders))}
     else:
         stage, pinned = Stage("extractive", plan.signatures), _in_recipe(recipe, encoders[0], generators)
-        revisions["generators"] = {generator.signature: generator.revision for generator in generators.values()}
+        revisions["generators"] = {generator.signature: generator.revision for generator in writing}
     generative = [
         PlannedStage(
             Stage(generator.signature, (generator.signature,)),
             replace(plan, encoders=(), systems=(), generator=generator),
         )
-        for generator in generators.values()
+        for generator in writing
     ]
     return Pinned(
         recipe=recipe.model_copy(update=setting.in_recipe(recipe) | pinned),
@@ -87,10 +90,33 @@ def _generator(name: str, recipe: BaselinesRecipe) -> Generator | Endpoint:
     if name.startswith(PREFIX):
         settings = recipe.endpoint or EndpointRecipe()
         url = settings.base_url or default_url()
-        return Endpoint(name.removeprefix(PREFIX), url, prompt or DEFAULT_PROMPT, settings.concurrency)
+        fit = settings.fits.get(name)
+        return Endpoint(
+            *(name.removeprefix(PREFIX), url, prompt or DEFAULT_PROMPT, settings.concurrency),
+            *(settings.best_of, settings.revise, settings.adjust),
+            Adjustment(fit.intercept, fit.slope) if fit is not None and settings.adjust else None,
+        )
     generator = parse_generator(name, prompt, recipe.exact)
     generator = replace(generator, model=resolve_model(generator.model))
     return generator if generator.architecture else complete(generator, tokenizer_folder(generator.model))
+
+
+def with_cut(generators: Iterable[Generator | Endpoint], cut: bool) -> list[Generator | Endpoint]:
+    """Each generator, and if `cut` before those that are kept to n words the same ones that are not.
+
+    Raises:
+        RecipeError: there is to be such a one, and none is kept to n words.
+    """
+    generators = list(generators)
+    kept = {one.signature for one in generators if one.signature != one.plain.signature}
+    if cut and not kept:
+        raise RecipeError(
+            "cut: true is for generators that are kept to n words, and there is none: a checkpoint that is asked for "
+            "{n} words without exact: false, or an endpoint with best_of, revise or adjust.",
+            settings=("systems",),
+        )
+    both = ((one.plain, one) if cut and one.signature in kept else (one,) for one in generators)
+    return list({one.signature: one for several in both for one in several}.values())
 
 
 def _in_recipe(

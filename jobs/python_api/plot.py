@@ -30,7 +30,7 @@ class Plot:
             OSError: it cannot be written.
             ValueError: the ending is of no format that matplotlib writes.
         """
-        from jobs.report.figure_frame import metadata  # and with it matplotlib
+        from jobs.report.figure_files import metadata  # and with it matplotlib
 
         path = Path(path)
         if not path.suffix:  # as matplotlib does

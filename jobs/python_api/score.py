@@ -38,6 +38,7 @@ def score(
         metrics: names in docs/metrics.md, such as rouge1, rougeL, bleu, chrf, meteor, bertscore; or functions of your
             own, from a summary and the list of its references to a number.
         sources: for each prediction the text that it summarises, which `density`, `coverage` and `faithfulness` need.
+            Content kept tells documents apart by it; without it, by their references.
         lang: `en` or `ko`.
         stemmer: ROUGE compares Porter stems (English only).
         bertscore_model: the backbone of BERTScore: a known name, a folder, or a Hub id; all-MiniLM-L6-v2 unless given.

@@ -13,6 +13,7 @@ from core.plugins.load import PluginSpec
 from core.precision import Precision
 from core.summarizers.predictions import PredictionsSpec
 from core.text.corpus import DatasetSpec
+from core.text.cutting import Units
 
 
 def _told_apart(labels: dict[str, str]) -> dict[str, str]:
@@ -101,6 +102,8 @@ class RunRecipe(Strict):
         datasets: what to summarise, in this order, see `core.text.corpus.DatasetSpec`.
         pipeline: for English articles a spaCy pipeline, `blank`, or `auto` (en_core_web_sm if it is installed, else
             blank); for Korean ones always Kiwi.
+        units: what systems put summaries together of: `chunks`, as the pipeline finds them, or `words`, each word by
+            itself, for texts of a sentence.
         n: the summary lengths, in words.
         bertscore, rouge: the metrics' options.
         fluency_model: a causal language model, whose fluency is then stored with every summary (docs/metrics.md).
@@ -146,7 +149,8 @@ class RunRecipe(Strict):
     wait_for_machines: Annotated[float, Field(ge=0)] = 0
     stuck_after: Annotated[float, Field(gt=0)] = 600
     stop_after_equal_failures: PositiveInt | None = 50
-    # Left out where there are none, so that such recipes keep the hash that they had before there were these fields.
+    # Left out where they are not set, so that such recipes keep the hash that they had before there were these fields.
+    units: Annotated[Units, Field(exclude_if=lambda units: units == "chunks")] = "chunks"
     fluency_model: Annotated[LanguageModelText | None, Field(exclude_if=lambda model: model is None)] = None
     faithfulness_model: Annotated[ModelText | None, Field(exclude_if=lambda model: model is None)] = None
     plugins: Annotated[tuple[PluginSpec, ...], Field(exclude_if=lambda plugins: not plugins)] = ()
@@ -168,7 +172,8 @@ class RunRecipe(Strict):
     @property
     def hash(self) -> str:
         """SHA-256 of everything that decides the numbers, which is all except where it runs and what is shown."""
-        decisive = self.model_dump(mode="json", exclude=WHERE | SHOWN)
+        # What is fitted when a run begins is no part of what was asked for: the same recipe is found again.
+        decisive = self.model_dump(mode="json", exclude={**dict.fromkeys(WHERE | SHOWN, True), "endpoint": {"fits"}})
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
 

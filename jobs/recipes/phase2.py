@@ -1,15 +1,19 @@
 """The recipe of a training run: which policies are trained on which articles, and on which they are evaluated."""
 
 import re
-from typing import Annotated, ClassVar, Literal, Self
+from dataclasses import asdict
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_serializer, field_validator, model_validator
 
+from core.errors import RecipeError
 from core.learning.decoding import Decoding
 from core.learning.policies import PolicyConfig
 from core.learning.reinforce import ReinforceConfig
+from core.learning.reward import FLUENCY, OWN_REWARDS
 from core.learning.training_config import OptimizerConfig, TrainingConfig
 from core.metrics.registry import make_metric
+from core.metrics.specs import KEPT_WORDS
 from core.precision import Precision
 from core.registry import did_you_mean
 from core.summarizers.extractive_baselines import BASELINES
@@ -81,7 +85,8 @@ class RewardRecipe(Strict):
 
     Attributes:
         weights: of metrics by their names in `nws score`; `bertscore` is the run's own. `kept` is content kept, of the
-            training articles' references. A name in place of this mapping is that metric alone: `reward: kept`.
+            training articles' references, `fluency` that of the recipe's `fluency_model`. A name in place of this
+            mapping is that metric alone: `reward: kept`.
         precision: of BERTScore's backbone while policies learn. Less than float32 is faster on a GPU, and no longer
             gives the same policies for any number of workers. What is stored of test articles is scored with the
             run's `precision`.
@@ -99,7 +104,11 @@ class RewardRecipe(Strict):
     @classmethod
     def _are_metrics(cls, weights: dict[str, float]) -> dict[str, float]:
         for name in weights:
-            if name not in ("bertscore", "kept"):
+            if name == KEPT_WORDS.name:
+                raise RecipeError(
+                    f"{name!r} is no reward: it is measured of files and stored summaries. 'kept' is one."
+                )
+            if name not in OWN_REWARDS:
                 make_metric(name)
         return weights
 
@@ -155,7 +164,20 @@ class Phase2Recipe(RunRecipe):
     def _fits_together(self) -> Self:
         require_different([method.name for method in self.methods], "methods")
         require_different([decoding.label for decoding in self.decodings], "decodings")
+        needing = ["the reward"] if FLUENCY in self.reward.weights else []
+        needing += [f"the decoding {decoding.label}" for decoding in self.decodings if decoding.needs_fluency]
+        if needing and self.fluency_model is None:
+            raise ValueError(
+                f"fluency is part of {' and of '.join(needing)}, and nothing says which causal language model computes "
+                "it: set fluency_model, such as fluency_model: smollm2"
+            )
         return self
+
+    @field_serializer("decodings")
+    def _as_before(self, decodings: tuple[Decoding, ...]) -> list[dict[str, Any]]:
+        """Without a weight that is not set: such recipes keep the hash that they had before there was this one."""
+        plain = [asdict(decoding) for decoding in decodings]
+        return [{key: value for key, value in one.items() if key != "fluency_weight" or value} for one in plain]
 
 
 def _decoding(value: object) -> object:

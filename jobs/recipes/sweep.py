@@ -66,6 +66,23 @@ class Phase1Recipe(RunRecipe):
         return encoders
 
 
+class Fit(Strict):
+    """How the number of words is chosen that a model is asked for (`core.summarizers.adjustment`), as a run found it.
+
+    Attributes:
+        sample: SHA-256 of the articles and lengths that it was fitted on.
+        intercept, slope: of the line from words asked for to words written.
+        requests, prompt_tokens, completion_tokens: what that took, as far as the endpoint counts.
+    """
+
+    sample: str
+    intercept: float
+    slope: Annotated[float, Field(gt=0)]
+    requests: int
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
 class EndpointRecipe(Strict):
     """How systems `openai:MODEL` are asked.
 
@@ -74,12 +91,21 @@ class EndpointRecipe(Strict):
             and never in a recipe.
         concurrency: how many requests each actor has under way at most.
         input_price, output_price: of a million tokens read and written, in any currency, for what a run has cost.
+        best_of: how many drafts are asked for, of which the nearest to n words is kept.
+        revise: how often at most a model is told how many words its text has, and asked again.
+        adjust: whether it is asked for another number of words than n, so that it writes about n.
+        fits: by the name of a system, how; a run adds it before it begins.
     """
 
     base_url: str | None = None
     concurrency: PositiveInt = 8
     input_price: Annotated[float, Field(ge=0)] | None = None
     output_price: Annotated[float, Field(ge=0)] | None = None
+    # Left out where they change nothing, so that such recipes keep the hash that they had before.
+    best_of: Annotated[int, Field(ge=1, le=100, exclude_if=lambda drafts: drafts == 1)] = 1
+    revise: Annotated[int, Field(ge=0, le=100, exclude_if=lambda times: not times)] = 0
+    adjust: Annotated[bool, Field(exclude_if=lambda adjust: not adjust)] = False
+    fits: Annotated[Mapping[str, Fit], Field(exclude_if=lambda fits: not fits)] = {}
 
 
 class BaselinesRecipe(RunRecipe):
@@ -93,6 +119,7 @@ class BaselinesRecipe(RunRecipe):
             has no `{n}`, once. Not the generators that have a known name. Unless given, checkpoints of BART, GPT-2,
             PEGASUS and T5 get what they were trained with, and others `core.summarizers.prompt_template`'s.
         exact: of checkpoints whose prompt asks for n words: they can write no other number of words. Endpoints can.
+        cut: beside each generator that is kept to n words, the same one that is only asked for them and cut to n.
         endpoint: how systems `openai:MODEL` are asked.
     """
 
@@ -105,6 +132,7 @@ class BaselinesRecipe(RunRecipe):
     # Left out where there is none, so that such recipes keep the hash that they had before there were these fields.
     prompt: Annotated[str | None, Field(exclude_if=lambda prompt: prompt is None)] = None
     exact: Annotated[bool, Field(exclude_if=lambda exact: exact)] = True
+    cut: Annotated[bool, Field(exclude_if=lambda cut: not cut)] = False
     endpoint: Annotated[EndpointRecipe | None, Field(exclude_if=lambda endpoint: endpoint is None)] = None
 
     @property

@@ -1,6 +1,6 @@
 """The figure of content kept by n, a panel for each dataset: the first of a report.
 
-`jobs.report.figure_frame` writes it as PNG and SVG.
+`jobs.report.figure_files` writes it as PNG and SVG.
 """
 
 import matplotlib as mpl
@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from core.analysis.content_kept import KEPT
-from jobs.report.figure_frame import STYLE, Frame, make_figure, prepare_text
+from jobs.report.figure_files import STYLE, Frame, make_figure, prepare_text
 from jobs.report.kept_lines import GUIDES, WHOLE, kept_kinds, kept_series
 from jobs.report.lines import draw_lines, end_labels, how_intervals_are_drawn, label_size, spread_labels
 from jobs.report.looks import system_looks

@@ -42,5 +42,6 @@ def _points(kept: ContentKept, name: str) -> Iterator[At]:
         share = at.share
         interval = share_interval_text(share) or "no interval"
         told = f"{share_text(share.mean)} ({interval}, {counted(at.articles, 'article')})"
-        low, high = (None if end is None else 100 * end for end in (share.low, share.high))
+        # No mean share is above 1, though an interval may end there: a band beyond it would stretch the axis.
+        low, high = (None if end is None else min(100 * end, 100.0) for end in (share.low, share.high))
         yield At(at.n, 100 * share.mean, low, high, tooltip=f"{name}{role(kept.kind)}, n = {at.n}: {told}")

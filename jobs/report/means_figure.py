@@ -1,6 +1,6 @@
 """Figures of means: scores by n above, differences to another system at equal n below, one column per dataset.
 
-`jobs.report.figure_frame` writes them as PNG and SVG.
+`jobs.report.figure_files` writes them as PNG and SVG.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
 from core.analysis import RANDOM, TEXTRANK
-from jobs.report.figure_frame import STYLE, Frame, make_figure, prepare_text
+from jobs.report.figure_files import STYLE, Frame, make_figure, prepare_text
 from jobs.report.lines import (
     draw_lines,
     draw_over_zero,

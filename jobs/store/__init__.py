@@ -13,7 +13,7 @@ from jobs.store.copies import Reusable as Reusable
 from jobs.store.copies import StageWork as StageWork
 from jobs.store.means import AskedWords as AskedWords
 from jobs.store.means import CurveMeans as CurveMeans
-from jobs.store.means import TokensUsed as TokensUsed
+from jobs.store.means import EndpointUse as EndpointUse
 from jobs.store.progress import ActorShare as ActorShare
 from jobs.store.progress import NewSummary as NewSummary
 from jobs.store.progress import Progress as Progress

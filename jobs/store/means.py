@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Float, case, cast, column, delete, func, or_,
 from core.metrics.specs import F1S
 from jobs.store.database import Database, reads
 from jobs.store.engine import insert_new
+from jobs.store.kept import RunKept, kept_of_run, kept_rows
 from jobs.store.tables import Base, ContentKeptRow, RunBestRow, RunMeanRow, RunRow, SmallestNRow, SummaryRow
 
 ROWS_AT_ONCE = 10_000
@@ -39,6 +40,7 @@ class AskedWords:
         summaries: how often.
         written: mean number of words that it wrote, before any was cut away.
         exactly, over: the shares, in [0, 1], of the summaries that had n words, and more.
+        off: mean number of words that it wrote too many or too few.
     """
 
     system: str
@@ -47,14 +49,23 @@ class AskedWords:
     written: float
     exactly: float
     over: float
+    off: float
 
 
 @dataclass(frozen=True, slots=True)
-class TokensUsed:
-    """What an endpoint has counted for a system: tokens read and written for some articles, at all n."""
+class EndpointUse:
+    """What a system behind an endpoint took for some articles, at all n.
+
+    Attributes:
+        system: its name.
+        articles: how many.
+        requests: how many it was sent.
+        read, written: tokens, as the endpoint counts them; 0 where it does not.
+    """
 
     system: str
     articles: int
+    requests: int
     read: int
     written: int
 
@@ -72,6 +83,7 @@ class CurveMeans:
 
 _ASKED = SummaryRow.extra["words_asked"].as_integer()
 _WRITTEN = SummaryRow.extra["words_written"].as_integer()
+_REQUESTS = SummaryRow.extra["requests"].as_integer()
 _PROMPT = SummaryRow.extra["prompt_tokens"].as_integer()
 _COMPLETION = SummaryRow.extra["completion_tokens"].as_integer()
 _MEANS = tuple(f"{metric}_mean" for metric in F1S)
@@ -97,9 +109,10 @@ class Means(Database):
     def asked_words(self, connection: Connection, run_id: str, systems: Collection[str]) -> list[AskedWords]:
         """How well those of some systems keep to n that were asked for n words, by system and n."""
         written = cast(_WRITTEN, Float)
-        shares = (cast(case((is_so, 1), else_=0), Float) for is_so in (_WRITTEN == _ASKED, _WRITTEN > _ASKED))
+        shares = [cast(case((is_so, 1), else_=0), Float) for is_so in (_WRITTEN == _ASKED, _WRITTEN > _ASKED)]
+        means = map(func.avg, (written, *shares, func.abs(written - cast(_ASKED, Float))))
         query = (
-            select(SummaryRow.system, SummaryRow.n, func.count(), func.avg(written), *map(func.avg, shares))
+            select(SummaryRow.system, SummaryRow.n, func.count(), *means)
             .where(SummaryRow.run_id == run_id, SummaryRow.system.in_(systems), _ASKED.is_not(None))
             .group_by(SummaryRow.system, SummaryRow.n)
             .order_by(SummaryRow.system, SummaryRow.n)
@@ -107,44 +120,51 @@ class Means(Database):
         return [AskedWords(*row) for row in connection.execute(query)]
 
     @reads
-    def tokens_used(self, connection: Connection, run_id: str, systems: Collection[str]) -> list[TokensUsed]:
-        """What the endpoints of some systems have counted, by system; of those that count tokens.
+    def endpoint_use(self, connection: Connection, run_id: str, systems: Collection[str]) -> list[EndpointUse]:
+        """What the endpoints of some systems took, by system; none of systems that have no endpoint.
 
-        An answer that was cut to every n counts once, with the row that has it uncut.
+        An answer that was cut to every n counts once, with the row that has it uncut. Rows of older versions do not
+        say how many requests they took: it was one.
         """
         articles = func.count(SummaryRow.article_id.distinct())
+        sums = (func.sum(func.coalesce(*of)) for of in ((_REQUESTS, 1), (_PROMPT, 0), (_COMPLETION, 0)))
         query = (
-            select(SummaryRow.system, articles, func.sum(_PROMPT), func.sum(func.coalesce(_COMPLETION, 0)))
-            .where(SummaryRow.run_id == run_id, SummaryRow.system.in_(systems), _PROMPT.is_not(None))
+            select(SummaryRow.system, articles, *sums)
+            .where(SummaryRow.run_id == run_id, SummaryRow.system.in_(systems))
+            .where(or_(_REQUESTS.is_not(None), _PROMPT.is_not(None)))
             .where(or_(_ASKED.is_not(None), SummaryRow.n == 0))
             .group_by(SummaryRow.system)
             .order_by(SummaryRow.system)
         )
-        return [TokensUsed(*row) for row in connection.execute(query)]
+        return [EndpointUse(*row) for row in connection.execute(query)]
 
 
-def keep_means(store: Database, run_id: str) -> None:
-    """Store what the views read of a run that has ended. A driver that takes the run meanwhile ends this."""
+def keep_means(store: Database, run_id: str) -> RunKept | None:
+    """Store what the views read of a run that has ended. A driver that takes the run meanwhile ends this.
+
+    Returns:
+        What its systems keep of the content; None where nobody knows, or it was stored before.
+    """
     with store.reading() as reader:
         ended = RunRow.state.in_(("done", "failed", "interrupted"))
         query = select(RunRow.driver_epoch).where(RunRow.id == run_id, ended, ~RunRow.means_kept)
         epoch = reader.execute(query).scalar()
         if epoch is None:
-            return
-        with closing(live_pieces(reader, run_id)) as pieces:
+            return None
+        found = kept_of_run(reader, run_id)
+        with closing(live_pieces(reader, run_id, found)) as pieces:
             for piece in pieces:
                 with store.writing() as writer:
                     if not set_kept(writer, run_id, epoch, False):
-                        return
+                        return None
                     insert_new(writer, *piece)
     with store.writing() as writer:
         set_kept(writer, run_id, epoch, True)
+    return found
 
 
-def live_pieces(connection: Connection, run_id: str) -> Generator[Piece, None, None]:
+def live_pieces(connection: Connection, run_id: str, found: RunKept | None) -> Generator[Piece, None, None]:
     """The rows to store for a run, in pieces."""
-    from jobs.store.kept import kept_rows  # and with it NumPy, for which `nws ls` must not wait
-
     for stored_table, live in _LIVE.items():
         names = stored_table.__table__.columns.keys()
         view = table(live, *map(column, names))
@@ -152,7 +172,8 @@ def live_pieces(connection: Connection, run_id: str) -> Generator[Piece, None, N
         with connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE}) as result:
             for rows in result.mappings().partitions():
                 yield stored_table, [dict(row) for row in rows]
-    yield from kept_rows(connection, run_id).items()
+    if found is not None:
+        yield from kept_rows(run_id, found).items()
 
 
 def forget_means(connection: Connection, run_id: str) -> None:

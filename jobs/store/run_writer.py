@@ -16,6 +16,7 @@ from jobs.store.copies import Reusable, copy, require_complete
 from jobs.store.database import Database
 from jobs.store.engine import escaped, insert_new, upsert
 from jobs.store.fence import check_fence
+from jobs.store.kept import RunKept
 from jobs.store.means import keep_means
 from jobs.store.progress import Progress
 from jobs.store.results import SWEEP, Stage, article_row, check_landed, count, record_failures, summary_row
@@ -227,19 +228,23 @@ class RunWriter:
         insert_new(connection, UpdateRow, [run_key | update_row(result) for result in results])
         insert_new(connection, EpisodeRow, [run_key | row for result in results for row in episode_rows(result)])
 
-    def finish(self, state: FinalState, error: str | None = None) -> None:
-        """End the run; its driver can write no more until somebody claims the run again."""
+    def finish(self, state: FinalState, error: str | None = None) -> RunKept | None:
+        """End the run; its driver can write no more until somebody claims the run again.
 
-        def attempt() -> None:
+        Returns:
+            What its systems keep of the content, see `keep_means`.
+        """
+
+        def attempt() -> RunKept | None:
             with self.store.writing() as connection:
                 run = read_run(connection, self.id)
                 if (run.driver_epoch, run.state) != (self.epoch, state):  # else only the answer was lost
                     check_fence(connection, self.id, self.epoch)
                     text = None if error is None else escaped(error)
                     self._set(connection, state=state, finished_at=datetime.now(UTC), error=text)
-            keep_means(self.store, self.id)
+            return keep_means(self.store, self.id)
 
-        self.store.retried(attempt)
+        return self.store.retried(attempt)
 
     def _set(self, connection: Connection, **values: object) -> None:
         connection.execute(update(RunRow).where(RunRow.id == self.id).values(values))

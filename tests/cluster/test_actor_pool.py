@@ -17,7 +17,7 @@ from cluster.actors import EpisodeActor
 from cluster.dispatcher import Loss, Task
 from cluster.resources import ActorResources
 from cluster.session import Session
-from cluster.worker import this_worker
+from cluster.worker_info import this_worker
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("session")]
 

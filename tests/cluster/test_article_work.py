@@ -11,7 +11,7 @@ from fake_cuda import FakeCuda
 
 import core.gpu_arithmetic  # noqa: F401 - before CUDA is faked: torch imports more of itself where there is a GPU
 from cluster.article_work import SegmentedBundle, segment_bundle, sweep_bundle
-from cluster.worker import this_worker
+from cluster.worker_info import this_worker
 from core.types import SegmentedArticle, Summary
 
 

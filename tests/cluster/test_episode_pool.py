@@ -10,7 +10,7 @@ from fake_episodes import FakeEpisodeRunner, request
 
 from cluster.article_work import prepare_article
 from cluster.episode_pool import inline_episodes
-from cluster.worker import this_worker
+from cluster.worker_info import this_worker
 from core.errors import CancelledError, DeviceError, TrainingError
 from core.types import Article
 

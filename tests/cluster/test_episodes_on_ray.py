@@ -17,7 +17,7 @@ from cluster.actor_pool import ActorPool
 from cluster.actors import EpisodeActor
 from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
 from cluster.resources import ActorResources
-from cluster.worker import this_worker
+from cluster.worker_info import this_worker
 from core.errors import CancelledError, ClusterError, ModelError, TrainingError
 from core.learning.exchange import ArticleGradient, Parameters
 

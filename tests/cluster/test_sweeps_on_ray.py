@@ -16,7 +16,7 @@ from cluster.article_work import Work
 from cluster.resources import ActorResources, plan_actors
 from cluster.session import Session
 from cluster.sweep_pool import inline_sweeps, sweeps_on_ray
-from cluster.worker import this_worker
+from cluster.worker_info import this_worker
 from core.errors import ClusterError, ModelError
 from core.types import Article, Failure, Landed, Summary
 

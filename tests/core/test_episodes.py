@@ -21,7 +21,7 @@ from core.models import parse_model, resolve_model
 from core.text.segmentation import Segmenter
 from core.text.words import count_words
 from core.types import Article
-from core.workers import EpisodePlan, make_episode_runner
+from core.worker_factories import EpisodePlan, make_episode_runner
 
 OTHER = "Rain fell over the city of Dover. The mayor closed two schools. Snow may follow on Friday, experts warn."
 ARTICLES = [article(TEXT, "0"), article(OTHER, "1"), article(TEXT + " " + OTHER, "2")]

@@ -33,7 +33,7 @@ from core.text.corpus import DatasetSpec, open_corpus
 from core.text.segmentation import unsegmented
 from core.text.words import count_words, first_words
 from core.types import Article
-from core.workers import make_segmenter, make_sweeper
+from core.worker_factories import make_segmenter, make_sweeper
 
 LENGTHS = (1, 7, 21)
 

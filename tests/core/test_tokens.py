@@ -19,7 +19,7 @@ from core.summarizers.generation import load_generator
 from core.summarizers.generators import parse_generator
 from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text.corpus import DatasetSpec, open_corpus
-from core.workers import make_segmenter, make_sweeper
+from core.worker_factories import make_segmenter, make_sweeper
 
 
 @pytest.fixture

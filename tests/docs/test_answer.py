@@ -50,3 +50,39 @@ def test_no_claim_errs_more_often_than_is_said() -> None:
         if "sigma 1.5" not in row["of"]
     ]
     assert 3 < max(rates) <= 5
+
+
+def test_the_agreement_with_people_is_that_measured() -> None:
+    text = (ROOT / "bench" / "results" / "realsumm.txt").read_text(encoding="utf-8")
+    levels = [re.findall(r"^(\S+_\S+) +(\.\d.*)$", part, re.MULTILINE) for part in text.split("level: mean")[1:]]
+    by_metric: dict[str, list[str]] = defaultdict(list)
+    for metric, numbers in (row for level in levels for row in level[:5]):
+        pearson, _, kendall = re.findall(r"(\.\d+) +(\.\d+ to \.\d+)", numbers)
+        by_metric[metric] += [f"{value} ({interval})" for value, interval in (pearson, kendall)]
+    rows = [f"| `{metric}` | {' | '.join(cells)} |" for metric, cells in by_metric.items()]
+    assert len(rows) == 5
+    assert [row for row in rows if row not in PAGE] == []
+
+
+SETTINGS = {
+    "layer 6, 12 others": "as the report has it: layer 6 of MiniLM, 12 others",
+    **{f"{count} others": f"{count} others" for count in (3, 6, 24)},
+    **{f"layer {layer}": f"layer {layer}" for layer in (5, 4, 3)},
+    "content words": "content words (`kept_words`)",
+    "half 1 of the articles": "the first half of the articles",
+    "half 2 of the articles": "the second half",
+    "every other n": "n = 1, 5, 9, 13, 17, 21",
+}
+
+
+def test_the_answer_by_setting_is_that_measured() -> None:
+    cells: dict[str, list[str]] = defaultdict(list)
+    for data, shown in (("cnn_dailymail", "lexrank"), ("dialogsum", "position")):
+        text = (ROOT / "bench" / "results" / f"kept_settings_{data}.txt").read_text(encoding="utf-8")
+        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()[4:]]
+        for setting, system, kept, smallest, _ in rows:
+            if system == shown:
+                cells[setting] += [kept.split(", ")[1].replace("%", " %"), smallest]
+    assert cells.keys() == SETTINGS.keys()
+    lines = [f"| {called} | {' | '.join(cells[setting])} |" for setting, called in SETTINGS.items()]
+    assert [line for line in lines if line not in PAGE] == []

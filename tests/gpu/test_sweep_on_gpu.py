@@ -9,7 +9,7 @@ import torch
 from bench.arms import plan_of
 from core.sweep_plan import SweepPlan
 from core.types import SegmentedArticle, Summary
-from core.workers import make_segmenter, make_sweeper
+from core.worker_factories import make_segmenter, make_sweeper
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe

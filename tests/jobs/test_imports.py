@@ -13,7 +13,7 @@ SLOW = {"torch", "spacy", "transformers", "sentence_transformers", "bert_score",
     ("modules", "slow"),
     [
         ("jobs.drive.driver, jobs.plan.sweep", {*SLOW, "ray"}),
-        ("core.sweep_plan, core.workers", SLOW),
+        ("core.sweep_plan, core.worker_factories", SLOW),
         ("core.sweep_plan, core.text.spacy_segmentation", SLOW - {"spacy", "torch"}),  # spaCy imports torch itself
         ("core.sweep", {"spacy", "bert_score", "nltk"}),
         ("nws", {*SLOW, "ray", "matplotlib", "datasets"} - {"pandas"}),  # its frames are pandas'

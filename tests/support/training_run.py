@@ -10,8 +10,8 @@ from jobs.recipes.load import load_recipe
 from jobs.recipes.phase2 import Phase2Recipe
 
 
-def small_training(tiny_models: dict[str, Path], folder: Path, passes: int) -> Pinned:
-    """Four training and three test articles, two methods, two seeds, two decodings."""
+def small_training(tiny_models: dict[str, Path], folder: Path, passes: int, **changes: object) -> Pinned:
+    """Four training and three test articles, two methods, two seeds, two decodings; `changes` to the recipe."""
     lines = BUNDLED["sample"].read_text(encoding="utf-8").splitlines()
     for name, part in (("train", lines[:4]), ("test", lines[4:7])):
         (folder / f"{name}.jsonl").write_text("\n".join(lines_without_tail(part)), encoding="utf-8")
@@ -31,7 +31,7 @@ def small_training(tiny_models: dict[str, Path], folder: Path, passes: int) -> P
         "bundle_size": 2,
         "accelerator": "cpu",
     }
-    return pin(load_recipe(Phase2Recipe, "sample", recipe))
+    return pin(load_recipe(Phase2Recipe, "sample", recipe | changes))
 
 
 def lines_without_tail(lines: list[str]) -> list[str]:

@@ -78,6 +78,7 @@ class SweepSection:
     gains: tuple[GainTable, ...]
     histograms: tuple[MagicNumber, ...]
     vs_lead: Mapping[str, Mapping[Metric, Comparison]]
+    vs_cut: tuple[Comparison, ...]
     between_runs: tuple[Comparison, ...]
     same_texts: tuple[SameText, ...]
     uncut: tuple[Uncut, ...]
@@ -143,6 +144,7 @@ def _section(
         gains=tuple(gain_tables(f"d{i}", numbers, dataset, lines)),
         histograms=tuple(number for number in magic if number.best_per_article and number.kind == "system"),
         vs_lead=numbers.vs_lead_of(dataset),
+        vs_cut=tuple(comparison for comparison in numbers.vs_cut if comparison.dataset == dataset),
         between_runs=tuple(comparison for comparison in between if comparison.dataset == dataset),
         same_texts=tuple(pair for pair in numbers.same_texts if pair.dataset == dataset and pair.equal),
         uncut=tuple(uncut for uncut in numbers.uncut if uncut.dataset == dataset),

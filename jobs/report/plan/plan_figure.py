@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter
 
 from core.analysis.sample_size import NeededByPair
 from core.errors import NwsError
-from jobs.report.figure_frame import STYLE, Frame, make_figure, prepare_text, save
+from jobs.report.figure_files import STYLE, Frame, make_figure, prepare_text, save
 from jobs.report.lines import draw_lines, label_size, leave_empty, spread_labels
 from jobs.report.looks import At, Series, system_looks
 from jobs.report.plan.plan import Plan

@@ -83,7 +83,7 @@ def _print_how_to_read(plan: Plan, console: Console) -> None:
     console.print()
     alpha = decimals(plan.asked.alpha, 2)
     lines = [
-        f"With so many articles, {percent(plan.asked.power)} of studies reach this. It assumes that articles vary as",
+        f"With so many articles, {percent(plan.asked.power)} of studies reach this. It assumes that articles vary as "
         "in this run: if others vary more, more of them are needed.",
     ]
     if plan.answers:

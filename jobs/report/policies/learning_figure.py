@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from jobs.report.figure_frame import STYLE, Frame, make_figure, prepare_text
+from jobs.report.figure_files import STYLE, Frame, make_figure, prepare_text
 from jobs.report.looks import COLOURS
 from jobs.report.policies.learning_curves import WINDOWS, Band, LearningLine
 from jobs.report.policies.numbers import PolicyNumbers

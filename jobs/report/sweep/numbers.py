@@ -1,6 +1,7 @@
 """The numbers of a report, computed once: the tables, the plot and the files all read the same `Numbers`."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from core.analysis import (
     SameText,
     Uncut,
     compare_by_metric,
+    compare_systems,
     kinds_of,
     magic_numbers,
     same_texts,
@@ -35,6 +37,7 @@ from jobs.terminal.system_names import names_of
 
 VS_LEAD: tuple[Metric, ...] = F1S
 """The metrics in which systems are compared with `lead`."""
+_KEPT_TO_N = re.compile(r"(?P<plain>.*\|prompt=[0-9a-f]{8})\|.+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,7 @@ class Numbers(RunNumbers[SweepScore]):
         curves: of which each point is one of `scores`.
         vs_lead: the comparisons of `nws compare RUN`, every system minus `lead`, by metric (`metric` and others). Empty
             in a run without `lead`.
+        vs_cut: in `metric`, systems that are kept to n words minus the same generators whose texts are cut to n.
         same_texts: how often two systems wrote the same text.
         kept: how much of the content is kept.
     """
@@ -53,6 +57,7 @@ class Numbers(RunNumbers[SweepScore]):
     magic_numbers: tuple[MagicNumber, ...]
     uncut: tuple[Uncut, ...]
     vs_lead: Mapping[Metric, tuple[Comparison, ...]]
+    vs_cut: tuple[Comparison, ...]
     same_texts: tuple[SameText, ...]
     kept: KeptNumbers
 
@@ -149,11 +154,21 @@ def analyse(
         magic_numbers=magic,
         uncut=uncut_scores(points, metric),
         vs_lead=compare_by_metric(points, points, pairs, compared_metrics(metric)),
+        vs_cut=compare_systems(points, points, cut_pairs(points.systems), metric),
         same_texts=same_texts(points),
         kept=kept_numbers(points, names),
         short=short_by_length(points),
         names=names,
     )
+
+
+def cut_pairs(systems: Collection[str]) -> list[tuple[str, str]]:
+    """Generators that are kept to n words, each with the one that is only asked for them, if both are there.
+
+    The name of the first is that of the second and how it is kept: `|exact`, `|best_of=4|revise=2`.
+    """
+    found = ((system, _KEPT_TO_N.fullmatch(system)) for system in systems)
+    return [(system, name["plain"]) for system, name in found if name is not None and name["plain"] in systems]
 
 
 def _scores(curves: Iterable[Curve], magic: Iterable[MagicNumber]) -> Iterator[SweepScore]:
@@ -187,16 +202,17 @@ def report_json(numbers: Numbers) -> dict[str, Any]:
         "magic_numbers": [_magic_json(number) for number in numbers.magic_numbers],
         "uncut": [_with_flags(uncut) for uncut in numbers.uncut],
         "vs_lead": [
-            _vs_lead_json(metric, comparison)
+            _comparison_json(metric, comparison)
             for metric, comparisons in numbers.vs_lead.items()
             for comparison in comparisons
         ],
+        "vs_cut": [_comparison_json(numbers.metric, one) | {"cut": one.b} for one in numbers.vs_cut],
         "same_texts": [asdict(pair) | {"share": pair.share} for pair in numbers.same_texts],
         "short_articles": short_json(numbers.short),
     }
 
 
-def _vs_lead_json(metric: Metric, comparison: Comparison) -> dict[str, Any]:
+def _comparison_json(metric: Metric, comparison: Comparison) -> dict[str, Any]:
     return {
         "dataset": comparison.dataset,
         "system": comparison.a,

@@ -6,6 +6,7 @@ from core.analysis.content_kept import KEPT
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.kept import NOT_SCORED, KeptNumbers, kept_numbers
 from jobs.store import RunInfo, Store
+from jobs.store.kept import RunKept
 from jobs.terminal.system_names import names_of
 from jobs.terminal.table_style import print_line, print_sentence
 
@@ -33,11 +34,14 @@ def print_kept_notes(numbers: KeptNumbers, console: Console) -> None:
             print_line(console, note, style="dim")
 
 
-def print_kept_of_run(store: Store, run: RunInfo, console: Console, where: str) -> None:
-    """Print the answers of a run, read from its summaries; nothing if there are none yet."""
+def print_kept_of_run(store: Store, run: RunInfo, found: RunKept | None, console: Console, where: str) -> None:
+    """Print the answers of a run as its driver `found` them, or else from its summaries; nothing if there are none."""
     if run.summaries:
         numbers = NOT_SCORED
-        if KEPT in run.signatures:
+        if found is not None:
+            systems = {*(kept.system for kept in found.of_systems), *(uncut.system for uncut in found.uncut)}
+            numbers = KeptNumbers(True, found.of_systems, found.uncut, names_of([run], sorted(systems)))
+        elif KEPT in run.signatures:
             points = store.points(run.id, (KEPT,), texts=False)
             numbers = kept_numbers(points, names_of([run], points.systems))
         print_kept(numbers, numbers.datasets, run, console, where)

@@ -3,25 +3,22 @@
 Made for any width, with or without colour.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from rich.console import Console
 from rich.text import Text
 
-from core.analysis import LEAD, Comparison, MagicNumber, Uncut
+from core.analysis import LEAD, Comparison, MagicNumber, PairedLength, Uncut
 from core.summarizers.rulers import RULERS
 from jobs.report.numbers import SweepScore, short_note
 from jobs.report.printed_means import mean_cell, print_answer, print_key, print_run
 from jobs.report.sweep.answer import headline, sentences, verdict_lengths, what_is_known
 from jobs.report.sweep.numbers import Numbers
 from jobs.report.sweep.printed_kept import print_kept, print_kept_notes
-from jobs.store import AskedWords, RunInfo, Store, TokensUsed
 from jobs.terminal.caution import NOT_EQUAL
 from jobs.terminal.columns import Column, ColumnSpec, print_table
 from jobs.terminal.metrics import metric_name
-from jobs.terminal.numerals import counted, decimals, interval_text, percent, signed
-from jobs.terminal.system_names import SystemNames
+from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
 from jobs.terminal.table_style import NAME_WIDTH, WIDTH, names_column, print_line, print_title, role, system_name
 
 _NEARLY_ONE = 0.5
@@ -49,6 +46,7 @@ def print_tables(numbers: Numbers, console: Console, where: str = "") -> None:
             _print_curves(dataset, numbers, console)
             _print_best_n(dataset, numbers, console)
             _print_vs_lead(dataset, numbers, console, where)
+            _print_vs_cut(dataset, numbers, console)
             _print_other_lengths(dataset, numbers, console)
         notes = tuple(_cautions(dataset, numbers))
         if notes:
@@ -147,6 +145,29 @@ def _print_vs_lead(dataset: str, numbers: Numbers, console: Console, where: str)
     print_line(console, f"{key} The numbers: nws compare {numbers.run.id}{where}", style="dim")
 
 
+def _print_vs_cut(dataset: str, numbers: Numbers, console: Console) -> None:
+    """What it does to the scores that a text is kept to n words, and not cut to them."""
+    comparisons = [comparison for comparison in numbers.vs_cut if comparison.dataset == dataset]
+    if not comparisons:
+        return
+    print_title(console, f"{dataset}: {metric_name(numbers.metric)} of texts kept to n words, minus texts cut to n")
+    columns = []
+    for n in sorted({at.n for comparison in comparisons for at in comparison.lengths}):
+        at_n = [next((at for at in one.lengths if at.n == n), None) for one in comparisons]
+        columns.append(Column(str(n), [_difference(at, numbers.places) for at in at_n]))
+    names = [system_name(numbers.names[comparison.a], "system") for comparison in comparisons]
+    print_table(names_column("n", names), columns, console)
+    cells = "In a cell: mean difference of an article, and p of the sign-flip test, corrected over the n (Holm)."
+    print_line(console, f"{cells} * below 0.05", style="dim")
+
+
+def _difference(at: PairedLength | None, places: int) -> Text:
+    if at is None:
+        return Text("–")
+    mark = "*" if at.significant else ""
+    return Text(f"{signed(at.difference.mean, places)}{mark}\n{p_text(at.p_holm, 3)}", "bold" if mark else "")
+
+
 def _print_other_lengths(dataset: str, numbers: Numbers, console: Console) -> None:
     """Mean words by n of the systems that do not write n."""
     by_system = numbers.other_lengths_of(dataset)
@@ -217,47 +238,3 @@ def _print_uncut(dataset: str, uncut: list[Uncut], numbers: Numbers, console: Co
     )
     names = [Text(numbers.names[score.system] + role(score.kind)) for score in uncut]
     print_table(names_column("system", names), [column.column(uncut) for column in columns], console)
-
-
-def print_asked(store: Store, run: RunInfo, names: SystemNames, console: Console) -> None:
-    """Print how well a run's generators keep to the number of words asked for, and what tokens endpoints count.
-
-    Prints nothing if none was asked for n words and none counts tokens.
-    """
-    systems = run.revisions.get("generators", {})
-    if not systems:
-        return
-    if words := store.asked_words(run.id, systems):
-        print_title(console, "Words written, where n words were asked for")
-        _print_words_written(words, names, console)
-        cells = "In a cell: mean words, share of exactly n, share of more than n. All before a summary is cut to n."
-        print_line(console, cells, "dim")
-    if tokens := store.tokens_used(run.id, systems):
-        print_title(console, "Tokens of 1,000 articles, at all n together")
-        for line in _costs(tokens, names, run.recipe.get("endpoint") or {}):
-            print_line(console, line)
-
-
-def _print_words_written(words: Sequence[AskedWords], names: SystemNames, console: Console) -> None:
-    at = {(row.system, row.n): row for row in words}
-    systems, lengths = sorted({row.system for row in words}), sorted({row.n for row in words})
-    column = names_column("n", [system_name(names[system], "system") for system in systems])
-    columns = [Column(str(n), [_written_cell(at.get((system, n))) for system in systems]) for n in lengths]
-    print_table(column, columns, console)
-
-
-def _written_cell(words: AskedWords | None) -> Text:
-    if words is None:
-        return Text("–")
-    return Text(f"{words.written:.1f}\n{percent(words.exactly)}\n{percent(words.over)}")
-
-
-def _costs(used: Sequence[TokensUsed], names: SystemNames, endpoint: Mapping[str, Any]) -> Iterator[str]:
-    input_price, output_price = endpoint.get("input_price"), endpoint.get("output_price")
-    for usage in used:
-        read, written = (1000 * tokens / usage.articles for tokens in (usage.read, usage.written))
-        line = f"{names[usage.system]}: {read:,.0f} read, {written:,.0f} written"
-        if input_price is not None and output_price is not None:
-            cost = (read * input_price + written * output_price) / 1e6
-            line += f"; cost {cost:,.2f} at {input_price:g} and {output_price:g} for a million tokens"
-        yield line

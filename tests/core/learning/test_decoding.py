@@ -85,6 +85,27 @@ def test_more_weight_keeps_more_neighbours() -> None:
     assert shares[0] < shares[-1]
 
 
+def test_a_weight_prefers_what_is_fluent_and_no_weight_asks_nothing() -> None:
+    asked = Recorder()
+    decoding = Decoding("rerank", k=30)
+    plain = write(decoding, scores=asked)  # `no_fluency` would raise
+    order = {text: place for place, text in enumerate(asked.texts)}
+
+    def last_is_fluent(texts: Sequence[str]) -> list[float]:
+        return [float(order[text]) for text in texts]
+
+    def reranked(weight: float) -> str:
+        config = Decoding("rerank", k=30, fluency_weight=weight)
+        return decode(POLICIES, prepared(), 5, 3, config, 0, dice, last_is_fluent)
+
+    assert reranked(1e-9) == plain
+    assert reranked(100) == asked.texts[-1] != plain
+    greedy = Decoding("greedy", fluency_weight=1)
+    assert decode(POLICIES, prepared(), 5, 3, greedy, 0, no_anchor) == write(Decoding("greedy"))
+    with pytest.raises(RecipeError, match="names no causal language model: `fluency_model: smollm2`"):
+        write(Decoding("rerank", k=30, fluency_weight=1))
+
+
 def test_of_equals_the_first_drawn() -> None:
     asked = Recorder()
     write(Decoding("rerank", k=20), scores=asked)
@@ -110,6 +131,8 @@ def test_labels_tell_decodings_apart() -> None:
         Decoding("rerank", anchor="chosen"),
         Decoding("rerank", anchor_sentences=1),
         Decoding("rerank", adjacency_weight=0),
+        Decoding("rerank", fluency_weight=0.1),
+        Decoding("rerank", adjacency_weight=0, fluency_weight=0.1),
     ]
     labels = [decoding.label for decoding in decodings]
     assert labels == [
@@ -119,12 +142,21 @@ def test_labels_tell_decodings_apart() -> None:
         "rerank-160-chosen3-adjacent0.05",
         "rerank-160-lead1-adjacent0.05",
         "rerank-160-lead3",
+        "rerank-160-lead3-adjacent0.05-fluent0.1",
+        "rerank-160-lead3-fluent0.1",
     ]
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"method": "beam"}, {"anchor": "end"}, {"k": 0}, {"anchor_sentences": 0}, {"adjacency_weight": np.nan}],
+    [
+        {"method": "beam"},
+        {"anchor": "end"},
+        {"k": 0},
+        {"anchor_sentences": 0},
+        {"adjacency_weight": np.nan},
+        {"fluency_weight": -1},
+    ],
 )
 def test_what_cannot_be_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(RecipeError, match="not "):

@@ -18,7 +18,7 @@ from core.models import parse_model, resolve_model
 from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text.segmentation import Segmenter
 from core.text.words import count_words
-from core.workers import EpisodePlan, make_episode_runner, make_sweeper
+from core.worker_factories import EpisodePlan, make_episode_runner, make_sweeper
 
 MODEL = resolve_model(parse_model("all-MiniLM-L6-v2"))
 

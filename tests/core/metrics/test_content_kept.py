@@ -7,14 +7,19 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.metrics.bertscore import BertScorer, idf_of
-from core.metrics.config import BertScoreConfig, RougeConfig
-from core.metrics.content_kept import ContentKept, kept
+from core.metrics.bertscore import BertScorer
+from core.metrics.config import BertScoreConfig, Options, RougeConfig
+from core.metrics.content_kept import ContentKept
+from core.metrics.idf import idf_of
+from core.metrics.metric import Row
 from core.metrics.panel import draw_panel, others
+from core.metrics.registry import make_metric
 from core.metrics.rouge import Rouge
 from core.metrics.standard import StandardMetrics
+from core.metrics.words_kept import kept
 from core.models import ModelRef, parse_model, resolve_model
 from core.sweep_plan import MetricsConfig
+from core.text.corpus import DatasetSpec, open_corpus
 from core.types import Article
 
 CPU = torch.device("cpu")
@@ -103,7 +108,7 @@ def test_scores_of_other_metrics_are_the_same_with_and_without_a_panel(
     pairs = [(article, " ".join(article.text.split()[:n])) for article in articles[:3] for n in (1, 5, 9)]
     without = StandardMetrics(MetricsConfig(BertScoreConfig(minilm, 6), RougeConfig()), CPU).score(pairs)
     for scores, fewer in zip(metrics_of(minilm, articles).score(pairs), without, strict=True):
-        assert {name: value for name, value in scores.items() if name in fewer} == fewer
+        assert {name: value for name, value in scores.items() if name in fewer} == pytest.approx(fewer, abs=1e-6)
 
 
 def test_the_nearest_reference_is_that_of_the_article_that_shares_rare_words(minilm: ModelRef) -> None:
@@ -131,3 +136,28 @@ def test_tiny_models_give_it_too(tiny_models: dict[str, Path], articles: list[Ar
     config = MetricsConfig(BertScoreConfig(model, 2), RougeConfig())
     (scores,) = StandardMetrics(config, CPU, [draw_panel("d", articles)]).score([(articles[0], "The harbour")])
     assert -1 <= scores["kept"] <= 1
+
+
+def test_korean_texts_have_it_by_a_backbone_that_reads_them(tiny_models: dict[str, Path]) -> None:
+    """Morphemes count as words, and the numbers are those of `nws score` on the same texts."""
+    backbone = str(tiny_models["multilingual"])
+    config = MetricsConfig(BertScoreConfig(resolve_model(parse_model(backbone)), 2), RougeConfig(tokenizer="kiwi"))
+    articles = list(open_corpus(DatasetSpec("sample-ko")))
+    metrics = StandardMetrics(config, CPU, [draw_panel("sample-ko", articles)])
+    references = [article.references[0] for article in articles]
+    halves = [" ".join(text.split()[: len(text.split()) // 2]) for text in references]
+    leads = [" ".join(article.text.split()[:12]) for article in articles]
+    strange = [" ".join(article.text.split()[:12]) for article in (*articles[1:], articles[0])]
+    asked = {"kept": Options(lang="ko", bertscore_model=backbone, bertscore_layer=2), "kept_words": Options(lang="ko")}
+    for name, options in asked.items():
+        means = []
+        for texts in (references, halves, leads, strange):
+            scores = [of[name] for of in metrics.score(list(zip(articles, texts, strict=True)))]
+            rows = [Row(text, article.references, article.text) for article, text in zip(articles, texts, strict=True)]
+            assert scores == pytest.approx(make_metric(name, options).statistics(rows)[:, 0].tolist(), abs=1e-5)
+            means.append(sum(scores) / len(scores))
+        assert means == sorted(means, reverse=True)
+        assert means[0] == pytest.approx(1, abs=1e-5)
+        assert 0.35 < means[1] < 0.75
+        assert means[2] > means[3] + 0.05
+        assert abs(means[3]) < 0.1

@@ -6,6 +6,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from core.arithmetic import rows_are_independent
 from core.errors import ModelError
 from core.metrics.fluency import Fluency
 from core.models import SMOLLM2_MODEL, parse_model, resolve_model
@@ -51,6 +52,18 @@ def test_it_does_not_depend_on_the_company_and_counts_equal_texts_once(tiny_mode
     assert scorer.score([("b", f" {text} ") for text in TEXTS * 2]) == together * 2
     assert scorer.tokens == before + 2 * read
     np.testing.assert_allclose([scorer.score([("", text)])[0] for text in TEXTS], together, atol=1e-5)
+
+
+@pytest.mark.usefixtures("multiplied_by")
+def test_it_is_the_same_to_the_last_bit_alone_and_in_any_company(tiny_models: dict[str, Path]) -> None:
+    if not rows_are_independent():
+        pytest.skip("on this CPU a row of a product depends on the others: a run says so")
+    generator = np.random.default_rng(0)
+    texts = [" ".join(generator.choice(TEXTS[2].split(), size)) for size in generator.integers(1, 12, 60)]
+    scorer = of_folder(tiny_models["llama"]).load(CPU)
+    together = scorer.score([("", text) for text in texts])
+    assert [scorer.score([("", text)])[0] for text in texts] == together
+    assert scorer.score([("", text) for text in texts[::-1]]) == together[::-1]
 
 
 def test_a_text_without_a_token_has_0(tiny_models: dict[str, Path]) -> None:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from core.errors import RecipeError
 from core.metrics.config import Options
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Row
-from core.metrics.registry import METRICS, NEED_BACKBONE, NEED_MODEL, NEED_SOURCE, make_metric
+from core.metrics.registry import METRICS, NEED_BACKBONE, NEED_MODEL, NEED_OTHERS, NEED_SOURCE, make_metric
 
 TOP = {"sacrebleu": 100.0, "chrf": 100.0, "chrf++": 100.0, "dialogsum": 3.0}
 WITHOUT_MODEL_OPTION = [name for name in METRICS if name not in NEED_MODEL]
-ON_WORDS = sorted(set(WITHOUT_MODEL_OPTION) - set(NEED_BACKBONE))
+ON_WORDS = sorted(set(WITHOUT_MODEL_OPTION) - {*NEED_BACKBONE, *NEED_OTHERS})
 SYMMETRIC = [name for name in METRICS if name.startswith("rouge") and name != "rougeLsum"]
 
 any_text = st.text(max_size=30)
@@ -36,7 +36,7 @@ def test_the_names() -> None:
         *("rouge1", "rouge2", "rouge3", "rougeL", "rougeLsum", "rougeS", "rougeS4", "rougeS*"),
         *("rougeSU", "rougeSU4", "rougeSU*", "rouge-lcsubstr", "bleu", "bleu1", "bleu2", "bleu3", "bleu4"),
         *("sacrebleu", "chrf", "chrf++", "meteor", "bertscore", "efficiency", "density", "coverage", "dialogsum"),
-        *("fluency", "faithfulness"),
+        *("kept", "kept_words", "fluency", "faithfulness"),
     } == set(METRICS)
 
 
@@ -172,7 +172,7 @@ def rows_of(text: st.SearchStrategy[str]) -> st.SearchStrategy[list[Row]]:
     return st.lists(row, min_size=1, max_size=3)
 
 
-@pytest.mark.parametrize("name", WITHOUT_MODEL_OPTION)
+@pytest.mark.parametrize("name", sorted({*WITHOUT_MODEL_OPTION} - {*NEED_OTHERS}))
 @settings(max_examples=10, deadline=None)
 @given(english=rows_of(accented), korean=rows_of(hangul), form=st.sampled_from(FORMS), other=st.sampled_from(FORMS))
 def test_how_a_text_is_encoded_does_not_matter(name: str, english, korean, form, other) -> None:

@@ -13,7 +13,7 @@ from core.models import KNOWN_MODELS
 from core.summarizers.lead import Lead
 from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text.language_data import language_data, require_same_data
-from core.workers import make_segmenter, make_sweeper
+from core.worker_factories import make_segmenter, make_sweeper
 from jobs.plan import sweep
 from jobs.plan.work import works
 from jobs.recipes.load import load_recipe

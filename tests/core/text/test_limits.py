@@ -4,7 +4,7 @@ from core.errors import SegmentationError
 from core.text.limits import require_length, require_summary_length
 from core.text.segmentation import Segmenter, unsegmented
 from core.types import Article
-from core.workers import checked
+from core.worker_factories import checked
 
 
 def article(text: str, reference: str = "A bridge.") -> Article:

@@ -14,6 +14,7 @@ from core.text.cutting import MAX_CHUNK_WORDS
 from core.text.language_data import language_data
 from core.text.segmentation import (
     DEFAULT_TRAINED_PIPELINE,
+    KOREAN_PIPELINE,
     REUPLOADED_PIPELINE,
     Segmenter,
     assemble,
@@ -50,6 +51,26 @@ def test_names_keep_their_signs() -> None:
     segmented = SEGMENT(article("#Person1#: Hi (#1). #Person2#: Write to @nasa's people, in C#."))
     assert segmented.words == ("#Person1#", "Hi", "#1", "#Person2#", "Write", "to", "@nasa's", "people", "in", "C#")
     assert chunk_texts(segmented) == ["#Person1#", "Hi", "#1", "#Person2#", "Write", "@nasa's people", "C#"]
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "text"),
+    [
+        ("blank", "The mayor said: no. 50% of it is open"),
+        (KOREAN_PIPELINE, "시장은 다리가 열린다고 했다. 오늘 비가 왔다."),
+    ],
+)
+def test_each_word_may_be_a_chunk_stop_words_too(pipeline: str, text: str) -> None:
+    article = Article("d", "s", "k", text, ())
+    chunks, words = Segmenter(pipeline)(article), Segmenter(pipeline, "words")(article)
+    assert (words.words, words.sentences) == (chunks.words, chunks.sentences)
+    assert [chunk.text for chunk in words.chunks] == list(words.words)
+    assert len(words.sentences) == 2
+    for sentence in words.sentences:
+        inside = [(chunk.start, chunk.end) for chunk in words.chunks if chunk.sentence == sentence.sentence]
+        assert inside == [(i, i + 1) for i in range(sentence.start, sentence.end)]
+    assert pipeline_revision(pipeline, "words") != pipeline_revision(pipeline)
+    assert "|each word a chunk" in pipeline_revision(pipeline, "words")
 
 
 def test_a_line_break_ends_a_sentence() -> None:

@@ -1,11 +1,11 @@
 import pytest
 
-from cluster.worker import Busy, Worker
+from cluster.worker_info import Busy, WorkerInfo
 from jobs.drive import pool_watch
 from jobs.drive.pool_watch import BusyShares
 from jobs.store import ActorShare
 
-XEON = Worker("Xeon", "here")
+XEON = WorkerInfo("Xeon", "here")
 
 
 class Shown:

@@ -16,6 +16,7 @@ from core.errors import EndpointError, RecipeError, RepeatedFailureError
 from core.summarizers import endpoint_requests
 from jobs.drive import driver
 from jobs.drive.run import Outcome
+from jobs.plan.dry_run import describe, print_description
 from jobs.plan.pinned import Pinned
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe, parse_recipe
@@ -72,8 +73,8 @@ def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
     assert len(server.asked) == 6
     words = store.asked_words(first.run_id, found.systems)
     assert [(one.n, one.summaries, one.written, one.over) for one in words] == [(1, 3, 3, 1), (5, 3, 7, 1)]
-    (used,) = store.tokens_used(first.run_id, found.systems)
-    assert (used.articles, used.read, used.written) == (3, 600, 42)
+    (used,) = store.endpoint_use(first.run_id, found.systems)
+    assert (used.articles, used.requests, used.read, used.written) == (3, 6, 600, 42)
 
     again = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
     assert (again.state, again.articles, again.reused) == ("done", 3, 6)
@@ -87,6 +88,96 @@ def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
 
     assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert set(server.keys) == {f"Bearer {KEY}"}
+
+
+def test_drafts_and_revisions_are_another_system_whose_requests_are_counted_and_paid_once(
+    store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
+) -> None:
+    driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
+    kept = {"endpoint": {"best_of": 2, "revise": 1}}
+    found = pinned(tiny_models, **kept)
+    assert describe(found)["requests"] == {system: {"least": 12, "most": 18, "before": 0} for system in found.systems}
+    first = driver.start(store, found, "inline", QUIET, reuse=True)
+    assert (first.summaries, first.reused, len(server.asked)) == (6, 0, 6 + 18)
+    (used,) = store.endpoint_use(first.run_id, found.systems)
+    assert (used.requests, used.read, used.written) == (18, 1800, 126)
+    again = driver.start(store, pinned(tiny_models, **kept), "inline", QUIET, reuse=True)
+    assert (again.reused, len(server.asked)) == (6, 24)
+
+
+def test_a_dry_run_says_how_many_requests_there_would_be(server: OpenAiServer, tiny_models: dict[str, Path]) -> None:
+    said = io.StringIO()
+    endpoint = {"best_of": 2, "revise": 1, "adjust": True}
+    print_description(describe(pinned(tiny_models, cut=True, endpoint=endpoint)), Console(file=said, width=500))
+    plain, kept = [line for line in said.getvalue().splitlines() if line.startswith("requests ")]
+    assert plain.split(maxsplit=1)[1] == "openai:tiny|prompt=ad6eb8d0: 6; less what is copied from other runs"
+    assert "|adjust: 12 to 18, after 15 that show which numbers of words to ask for; less" in kept
+    assert server.asked == [], "and it sends none"
+
+
+def test_what_a_model_is_asked_for_is_found_once_and_kept(
+    store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
+) -> None:
+    """The server writes two words more than it is asked for."""
+    adjusted: dict[str, object] = {"endpoint": {"adjust": True, "input_price": 0.1}}
+    found = pinned(tiny_models, **adjusted)
+    (system,) = found.systems
+    assert describe(found)["requests"] == {system: {"least": 6, "most": 6, "before": 15}}
+    said = io.StringIO()
+    first = driver.start(store, found, "inline", Console(file=said, width=500), reuse=True)
+    assert "openai:tiny: asked for (n - 2) / 1 words, by 15 requests." in said.getvalue()
+    assert len(server.asked) == 15 + 6
+    assert {(n, written) for _, n, _, _, _, written, *_ in rows(store, first.run_id)} == {(1, 3), (5, 5)}
+    info = store.run_info(first.run_id)
+    fit = info.recipe["endpoint"]["fits"]["openai:tiny"]
+    assert {name: fit[name] for name in ("intercept", "slope", "requests", "prompt_tokens")} == {
+        **{"intercept": 2, "slope": 1, "requests": 15, "prompt_tokens": 1500}
+    }
+    assert info.revisions["generators"][system].endswith("|asked for (n - 2) / 1 words")
+    assert info.recipe_hash == found.recipe.hash, "--resume finds the run by what was asked for"
+
+    resumed = driver.resume(store, first.run_id, "inline", None, None, QUIET)
+    assert (resumed.state, len(server.asked)) == ("done", 21)
+    server.scripted[""] = Reply(200, completion("Nothing is asked again."))
+    again = driver.start(store, pinned(tiny_models, **adjusted), "inline", QUIET, reuse=True)
+    assert (again.reused, len(server.asked)) == (6, 21)
+    more = driver.start(store, pinned(tiny_models, n=[1, 5, 7], **adjusted), "inline", QUIET, reuse=True)
+    assert (more.reused, len(server.asked)) == (6, 24), "of another n that alone, and by the same numbers"
+    asked = [body["messages"][0]["content"][:18] for body in server.asked[21:]]
+    assert asked == ["In exactly 5 words"] * 3
+    anew = driver.start(store, pinned(tiny_models, **adjusted), "inline", QUIET)
+    assert (anew.reused, len(server.asked)) == (0, 24 + 15 + 6)
+
+
+def test_an_article_without_an_answer_is_left_out_of_what_is_fitted(
+    store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
+) -> None:
+    found = pinned(tiny_models, endpoint={"adjust": True})
+    second = list(found.corpora[0])[1]
+    server.scripted[second.text[:80]] = Reply(400, {"error": {"message": "too bad"}})
+    outcome = driver.start(store, found, "inline", QUIET)
+    assert (outcome.articles, outcome.failures) == (2, 1)
+    assert store.run_info(outcome.run_id).recipe["endpoint"]["fits"]["openai:tiny"]["intercept"] == 2
+    server.scripted[""] = Reply(400, {"error": {"message": "all bad"}})
+    with pytest.raises(EndpointError, match=r"(too|all) bad"):
+        driver.start(store, found, "inline", QUIET)
+    assert len(store.list_runs()) == 1, "there is no run before it is known what to ask for"
+
+
+def test_beside_what_is_kept_to_n_stands_what_is_cut(
+    store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
+) -> None:
+    asked = {"cut": True, "systems": ["openai:tiny", str(tiny_models["llama"])], "endpoint": {"best_of": 2}}
+    found = pinned(tiny_models, **asked)
+    endpoint, kept, checkpoint, exact = found.systems
+    assert (kept, exact) == (f"{endpoint}|best_of=2", f"{checkpoint}|exact")
+    assert set(found.revisions["generators"]) == set(found.systems)
+    again = pin(parse_recipe(BaselinesRecipe, found.recipe.model_dump(mode="json"), "stored"))
+    assert (again.stages, again.revisions) == (found.stages, found.revisions)
+    outcome = driver.start(store, found, "inline", QUIET, reuse=True)
+    assert (outcome.summaries, len(server.asked)) == (24, 6 + 12)
+    with pytest.raises(RecipeError, match="cut: true is for generators that are kept to n words"):
+        pinned(tiny_models, cut=True)
 
 
 def test_what_another_model_has_answered_is_not_copied(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from cluster.worker import Worker, this_worker
+from cluster.worker_info import WorkerInfo, this_worker
 from core.arithmetic import ROWS_DEPEND, describe_arithmetic
 from jobs.drive import driver
 from jobs.drive.heartbeat import Heart
@@ -14,7 +14,7 @@ from jobs.drive.run import Run
 from jobs.plan.job import find_job
 from jobs.store import RunInfo, open_store
 
-HERE, THERE = Worker("Xeon", "here", "AVX512, MKL"), Worker("EPYC", "there", "AVX512, oneDNN layers")
+HERE, THERE = WorkerInfo("Xeon", "here", "AVX512, MKL"), WorkerInfo("EPYC", "there", "AVX512, oneDNN layers")
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_workers_are_told_to_the_store_when_they_change(run: Run, said: io.Strin
     watch = WorkerWatch(run, "2 x 1 CPU")
     watch.look((HERE,))
     assert (info(run).device, info(run).arithmetic) == ("2 x 1 CPU: Xeon on here", [HERE.arithmetic])
-    watch.look((HERE, Worker("Xeon", "there", HERE.arithmetic)))
+    watch.look((HERE, WorkerInfo("Xeon", "there", HERE.arithmetic)))
     assert info(run).device == "2 x 1 CPU: Xeon on here, Xeon on there"
     assert said.getvalue() == ""
 
@@ -58,7 +58,7 @@ def test_workers_of_two_kinds_are_told_of_at_once(run: Run, said: io.StringIO) -
 
 def test_a_cpu_on_which_nothing_is_promised_to_the_last_bit_is_told_of_once(run: Run, said: io.StringIO) -> None:
     for _ in range(2):
-        WorkerWatch(run, "1 x 1 CPU").look((Worker("Xeon", "here", f"AVX2, MKL AVX2, {ROWS_DEPEND}"),))
+        WorkerWatch(run, "1 x 1 CPU").look((WorkerInfo("Xeon", "here", f"AVX2, MKL AVX2, {ROWS_DEPEND}"),))
     assert said.getvalue().count("agree to about 1e-6 only") == 1
 
 

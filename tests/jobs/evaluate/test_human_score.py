@@ -116,6 +116,19 @@ def test_every_metric_has_it(scored: Callable[..., FileScore]) -> None:
         assert set(means(score, view)) == set(names)
 
 
+def test_content_kept_is_not_held_against_other_references_of_the_same_document(
+    scored: Callable[..., FileScore],
+) -> None:
+    references = [["a storm shut the bridge", "the bridge is closed"], ["the queen hears music", "music for a queen"]]
+    with_sources = [
+        {"prediction": "a storm", "references": texts, "source": f"{i} {texts}"} for i, texts in enumerate(references)
+    ]
+    without = [{name: row[name] for name in ("prediction", "references")} for row in with_sources]
+    for view in VIEWS:
+        found = means(scored(["kept_words"], without), view)
+        assert found == means(scored(["kept_words"], with_sources), view)
+
+
 def test_without_several_references_it_is_refused(scored: Callable[..., FileScore]) -> None:
     with pytest.raises(CorpusError, match=r"No row has two references or more.* Leave --human out"):
         scored(["rouge1"], ROWS[1:2])

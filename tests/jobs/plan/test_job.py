@@ -1,7 +1,7 @@
 from jobs import cli
 from jobs.plan.job import JOBS, find_job
 from jobs.recipes.load import BUNDLED
-from jobs.report.write import REPORTS
+from jobs.report.report_files import REPORTS
 
 
 def test_every_job_has_what_contributing_asks_for() -> None:

@@ -82,6 +82,7 @@ def test_a_stored_recipe_comes_back() -> None:
         ({"reward": {"weights": {}}}, "reward.weights"),
         ({"reward": {"weights": {"bertscore": 0}}}, "reward.weights.bertscore"),
         ({"reward": {"weights": {"beauty": 1}}}, "no metric 'beauty'"),
+        ({"reward": "kept_words"}, "'kept_words' is no reward"),
         ({"encoder": "no such thing"}, "no model"),
         ({"train_datasets": [{"name": "a.jsonl", "limit": 0}]}, r"train_datasets.0: a.jsonl: limit is 0"),
         ({"methods": [{"name": "a", "policies": {"hidden": 0}}]}, r"methods.0.policies: A policy needs at least one"),

@@ -5,7 +5,7 @@ from run_infos import run_info
 from system_kinds import kind_of
 
 from core.analysis import Point
-from jobs.report import figure_frame
+from jobs.report import figure_files
 
 LENGTHS = tuple(range(1, 22, 2))
 
@@ -13,7 +13,7 @@ LENGTHS = tuple(range(1, 22, 2))
 @pytest.fixture(autouse=True)
 def _small_pngs(monkeypatch):
     """Nearly half of the time a report takes goes into pixels."""
-    monkeypatch.setattr(figure_frame, "PNG_DPI", 50)
+    monkeypatch.setattr(figure_files, "PNG_DPI", 50)
 
 
 @pytest.fixture

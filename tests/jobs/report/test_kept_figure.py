@@ -51,3 +51,9 @@ def test_the_figure_has_a_panel_for_each_dataset(scored):
     assert {"half", "90 %", "a", WHOLE} <= {text.get_text() for text in news.texts}
     assert news.get_ylim()[0] <= 0 < 100 <= news.get_ylim()[1]
     assert "does not see what is true" in figure._supxlabel.get_text().replace("\n", " ")
+
+
+def test_no_band_lies_above_the_whole_reference():
+    numbers = kept_numbers(kept_points({"reference-words": {3: 0.5, 21: 0.99}}))
+    ((short, long),) = (line.points for line in kept_series(numbers, "news"))
+    assert short.high < long.high == 100

@@ -8,7 +8,7 @@ from matplotlib.image import imread
 from policy_results import OTHERS, make_results
 from system_kinds import CONTROLS, UPPER_BOUNDS, kind_of
 
-from jobs.report.figure_frame import save
+from jobs.report.figure_files import save
 from jobs.report.looks import system_looks
 from jobs.report.means_figure import (
     difference_series,

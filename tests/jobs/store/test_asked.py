@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.types import Article, BundleResult, Summary
-from jobs.store import AskedWords, Store, TokensUsed
+from jobs.store import AskedWords, EndpointUse, Store
 
 PAGE = Path(__file__).parents[3] / "docs" / "generators.md"
 # By article and n.
@@ -22,6 +22,7 @@ def run_id(store: Store, run: tuple[str, int], articles: list[Article], summary:
     for i, article in enumerate(articles[:3]):
         for n in (3, 5):
             extra = {"words_asked": n, "words_written": WRITTEN[i, n], "prompt_tokens": 100 + n, "completion_tokens": 7}
+            extra |= {"requests": n} if n == 5 else {}
             found.append(replace(summary(article, "asked", n), extra=extra))
         for n in (0, 3, 5):
             found.append(replace(summary(article, "once", n), extra={"prompt_tokens": 90}))
@@ -32,15 +33,15 @@ def run_id(store: Store, run: tuple[str, int], articles: list[Article], summary:
 
 def test_how_well_n_is_kept(store: Store, run_id: str) -> None:
     assert store.asked_words(run_id, ["asked", "once"]) == [
-        AskedWords("asked", 3, 3, pytest.approx(11 / 3), pytest.approx(2 / 3), pytest.approx(1 / 3)),
-        AskedWords("asked", 5, 3, pytest.approx(6), pytest.approx(1 / 3), pytest.approx(1 / 3)),
+        AskedWords("asked", 3, 3, *map(pytest.approx, (11 / 3, 2 / 3, 1 / 3, 2 / 3))),
+        AskedWords("asked", 5, 3, *map(pytest.approx, (6, 1 / 3, 1 / 3, 5 / 3))),
     ]
     assert store.asked_words(run_id, ["once", "lead"]) == []
 
 
 def test_an_answer_that_is_cut_to_every_n_is_counted_once(store: Store, run_id: str) -> None:
-    used = [TokensUsed("asked", 3, 3 * (103 + 105), 3 * 14), TokensUsed("once", 3, 270, 0)]
-    assert store.tokens_used(run_id, ["asked", "once", "lead"]) == used
+    used = [EndpointUse("asked", 3, 3 * (1 + 5), 3 * (103 + 105), 3 * 14), EndpointUse("once", 3, 3, 270, 0)]
+    assert store.endpoint_use(run_id, ["asked", "once", "lead"]) == used
 
 
 def test_the_sql_of_the_page_says_the_same(store: Store, run_id: str) -> None:
@@ -50,5 +51,6 @@ def test_the_sql_of_the_page_says_the_same(store: Store, run_id: str) -> None:
         rows = [(system, n, count, *map(float, means)) for system, n, count, *means in answer.rows]
     found = store.asked_words(run_id, ["asked"])
     assert rows == [
-        (one.system, one.n, one.summaries, *map(pytest.approx, (one.written, one.exactly, one.over))) for one in found
+        (one.system, one.n, one.summaries, *map(pytest.approx, (one.written, one.exactly, one.over, one.off)))
+        for one in found
     ]

@@ -1,12 +1,16 @@
 """What the systems of a run that has ended keep of the content is stored, as the analysis says it."""
 
+import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from core.analysis.content_kept import KEPT, content_kept
 from core.types import Article, BundleResult
+from jobs.report.sweep.kept import kept_numbers
+from jobs.report.sweep.printed_kept import print_kept_of_run
 
 ARTICLES = [Article(dataset, "test", str(i), f"{dataset} {i}", ("r",)) for dataset in ("a", "b") for i in range(14)]
 
@@ -87,3 +91,21 @@ def test_summaries_that_lack_the_score_count_as_if_they_were_not_there(store, sc
         connection.exec_driver_sql("UPDATE summaries SET kept = NULL WHERE system = 'lead'")
     store.writer(*scored).finish("done")
     assert {system for (system,) in rows(store, "SELECT DISTINCT system FROM content_kept")} == {"mini"}
+
+
+def test_who_ends_a_run_is_told_what_was_found_and_nobody_reads_the_summaries_again(store, scored, monkeypatch):
+    run_id = scored[0]
+    expected = kept_numbers(store.points(run_id, (KEPT,)))
+    found = store.writer(*scored).finish("done")
+    assert (found.of_systems, found.uncut) == (expected.of_systems, expected.uncut)
+    assert store.writer(*scored).finish("done") is None  # as after a lost answer: it is stored already
+
+    def told(found):
+        console = Console(file=io.StringIO(), width=1_000)
+        print_kept_of_run(store, store.run_info(run_id), found, console, "")
+        return console.file.getvalue()
+
+    from_summaries = told(None)
+    monkeypatch.setattr("jobs.report.sweep.printed_kept.kept_numbers", None)
+    assert told(found) == from_summaries
+    assert "how many words keep how much?" in from_summaries

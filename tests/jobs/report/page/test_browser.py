@@ -247,6 +247,12 @@ def test_nothing_is_wider_than_a_phone(browser: Browser, file: str) -> None:
     page = opened(browser, file, viewport={"width": 360, "height": 740})
     page.wait_for_selector("#viewer-on:not([hidden])")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    # A chart's last n is on the screen: nobody has to know that a chart can be moved.
+    places = page.locator(".mark > :last-child").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect().right)"
+    )
+    assert places
+    assert max(places) <= 360
     page.context.close()
 
 

@@ -42,6 +42,15 @@ def test_the_answer_is_that_of_the_terminal(store: Store, swept: str, page: Path
         assert sentence in text
 
 
+def test_what_is_kept_to_n_stands_beside_what_is_cut(store: Store, run_of_points, tmp_path: Path) -> None:
+    cut = "tiny|prompt=1f0c3a77"
+    write_page(store, [run_of_points((cut, f"{cut}|exact", "lead"), (3, 7))], tmp_path / "x.html")
+    text = read(tmp_path / "x.html")
+    assert f"Kept to n words, or cut to n {cut}|exact vs. {cut}: " in text
+    write_page(store, [run_of_points((cut, "lead"), (3, 7))], tmp_path / "y.html")
+    assert "Kept to n words" not in read(tmp_path / "y.html")
+
+
 KEPT = {"a": 0.3, "lead": 0.1, "random": 0.05, "person": 0.5}
 
 

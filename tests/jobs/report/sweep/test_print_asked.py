@@ -4,11 +4,12 @@ from typing import Any
 from rich.console import Console
 from run_infos import run_info
 
-from jobs.report.sweep.printed_tables import print_asked
-from jobs.store import AskedWords, TokensUsed
+from jobs.report.sweep.asked import asked_json, print_asked, read_asked
+from jobs.store import AskedWords, EndpointUse
 from jobs.terminal.system_names import system_names
 
 NAMES = {"instruct|prompt=1f0c3a77": "…", "openai:tiny|prompt=1f0c3a77": "…"}
+FIT = {"sample": "…", "intercept": 2, "slope": 1, "requests": 40, "prompt_tokens": 4000, "completion_tokens": 280}
 
 
 class Told:
@@ -17,42 +18,58 @@ class Told:
     def asked_words(self, run_id: str, systems: object) -> list[AskedWords]:
         instruct, tiny = systems
         return [
-            AskedWords(instruct, 7, 40, 6.84, 0.525, 0.125),
-            AskedWords(tiny, 7, 40, 7.0, 1.0, 0.0),
-            AskedWords(tiny, 9, 40, 11.26, 0.1, 0.9),
+            AskedWords(instruct, 7, 40, 6.84, 0.525, 0.125, 1.25),
+            AskedWords(tiny, 7, 40, 7.0, 1.0, 0.0, 0.0),
+            AskedWords(tiny, 9, 40, 11.26, 0.1, 0.9, 2.31),
         ]
 
-    def tokens_used(self, run_id: str, systems: object) -> list[TokensUsed]:
-        return [TokensUsed(list(systems)[1], 40, 80_000, 600)]
+    def endpoint_use(self, run_id: str, systems: object) -> list[EndpointUse]:
+        return [EndpointUse(list(systems)[1], 40, 160, 80_000, 600)]
+
+
+def asked(**changes: Any) -> Any:
+    return read_asked(Told(), run_info(**{"revisions": {"generators": NAMES}, **changes}), system_names(NAMES))
 
 
 def printed(**changes: Any) -> str:
     file = io.StringIO()
-    run = run_info(**{"revisions": {"generators": NAMES}, **changes})
-    print_asked(Told(), run, system_names(NAMES), Console(file=file, width=80))
+    print_asked(asked(**changes), Console(file=file, width=80))
     return file.getvalue()
 
 
 def test_how_well_generators_keep_to_n() -> None:
     lines = [line.split() for line in printed().splitlines()]
-    assert lines[2:9] == [
+    assert lines[2:11] == [
         ["n", "7", "9"],
         ["instruct", "6.8", "–"],
         ["52%"],
         ["12%"],
+        ["±1.2"],
         ["openai:tiny", "7.0", "11.3"],
         ["100%", "10%"],
         ["0%", "90%"],
+        ["±0.0", "±2.3"],
     ]
 
 
-def test_tokens_cost_something_where_the_recipe_says_what() -> None:
-    told = "openai:tiny: 2,000,000 read, 15,000 written"
-    assert f"{told}\n" in printed()
-    priced = printed(recipe={"endpoint": {"input_price": 0.15, "output_price": 0.6}})
-    assert f"{told}; cost 0.31 at 0.15 and 0.6 for a million tokens" in " ".join(priced.split())
+def test_requests_and_tokens_cost_something_where_the_recipe_says_what() -> None:
+    told = "openai:tiny: 4,000 requests, 2,000,000 tokens read, 15,000 written"
+    assert told in " ".join(printed().split())
+    prices = {"input_price": 0.15, "output_price": 0.6}
+    assert f"{told}; cost 0.31 at 0.15 and 0.6 for a million tokens" in " ".join(
+        printed(recipe={"endpoint": prices}).split()
+    )
     assert "; " not in printed(recipe={"endpoint": {"input_price": 0.15}})
+    (use,) = asked_json(asked(recipe={"endpoint": prices}))["endpoint_use"]
+    assert (use["requests"], use["cost"]) == (160, 0.01236)
+    assert asked_json(asked())["endpoint_use"][0]["cost"] is None
+
+
+def test_what_was_asked_before_the_run_is_told_too() -> None:
+    told = " ".join(printed(recipe={"endpoint": {"fits": {"openai:tiny": FIT}}}).split())
+    assert "openai:tiny, once, to know which numbers of words to ask for: 40 requests, 4,000 tokens read, 280" in told
 
 
 def test_a_run_without_generators_says_nothing() -> None:
     assert printed(revisions={}) == ""
+    assert asked_json(asked(revisions={})) == {"asked_words": [], "endpoint_use": [], "fits": {}}

@@ -49,4 +49,4 @@ def test_the_notes_say_what_it_does_not_see():
 
 
 def test_of_a_run_without_summaries_there_is_nothing_to_say(run):
-    assert shown(print_kept_of_run, None, dataclasses.replace(run, summaries=0), "") == ""
+    assert shown(print_kept_of_run, None, dataclasses.replace(run, summaries=0), None, "") == ""

@@ -4,7 +4,7 @@ import time
 import pytest
 from rich.console import Console
 
-from jobs.drive import progress
+from jobs.drive import progress_bar
 
 
 def ignored(*args: object, **fields: object) -> None:
@@ -15,13 +15,13 @@ def ignored(*args: object, **fields: object) -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Its only element is the time."""
     now = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress_bar.time, "monotonic", lambda: now[0])
     return now
 
 
 def test_plain_lines_where_there_is_no_terminal(clock: list[float]) -> None:
     stream = io.StringIO()
-    with progress.run_progress(
+    with progress_bar.run_progress(
         Console(file=stream), 12, already_done=2, note=ignored, show=ignored, first="loading m"
     ) as advance:
         clock[0] = 15.0
@@ -40,7 +40,7 @@ def test_plain_lines_where_there_is_no_terminal(clock: list[float]) -> None:
 
 def test_lines_while_nothing_lands_become_fewer(clock: list[float]) -> None:
     stream = io.StringIO()
-    with progress.run_progress(Console(file=stream), 12, already_done=0, note=ignored, show=ignored) as advance:
+    with progress_bar.run_progress(Console(file=stream), 12, already_done=0, note=ignored, show=ignored) as advance:
         for second in range(1, 101):
             clock[0] = float(second)
             advance(0, 0)
@@ -51,8 +51,8 @@ def test_lines_while_nothing_lands_become_fewer(clock: list[float]) -> None:
 def test_lines_come_while_the_driver_waits() -> None:
     stream = io.StringIO()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(progress, "_SECONDS_BETWEEN_LINES", 0.0)
-        with progress.run_progress(Console(file=stream), 12, already_done=0, note=ignored, show=ignored):
+        patched.setattr(progress_bar, "_SECONDS_BETWEEN_LINES", 0.0)
+        with progress_bar.run_progress(Console(file=stream), 12, already_done=0, note=ignored, show=ignored):
             while not stream.getvalue():
                 time.sleep(0.01)
     assert stream.getvalue().startswith("0/12 articles · ")
@@ -61,10 +61,10 @@ def test_lines_come_while_the_driver_waits() -> None:
 def test_the_bar_of_a_terminal_has_the_estimate_of_the_lines(
     clock: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(progress_bar.sys.stderr, "isatty", lambda: True)
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=80, color_system=None)
-    with progress.run_progress(console, 24, already_done=0, note=ignored, show=ignored) as advance:
+    with progress_bar.run_progress(console, 24, already_done=0, note=ignored, show=ignored) as advance:
         for second in (12.0, 20.0):
             clock[0] = second
             advance(8, 0)
@@ -78,7 +78,7 @@ def test_what_is_shown_is_what_the_lines_say(clock: list[float]) -> None:
     def show(**fields: object) -> None:
         shown.append(fields)
 
-    with progress.run_progress(Console(file=io.StringIO()), 9, 2, ignored, show, unit="updates") as advance:
+    with progress_bar.run_progress(Console(file=io.StringIO()), 9, 2, ignored, show, unit="updates") as advance:
         for second in (5.0, 7.0):
             clock[0] = second
             advance(1, 1)
@@ -89,21 +89,21 @@ def test_what_is_shown_is_what_the_lines_say(clock: list[float]) -> None:
 
 def test_an_unknown_total() -> None:
     stream = io.StringIO()
-    with progress.run_progress(Console(file=stream), None, already_done=0, note=ignored, show=ignored) as advance:
+    with progress_bar.run_progress(Console(file=stream), None, already_done=0, note=ignored, show=ignored) as advance:
         advance(2, 0)
     assert stream.getvalue().splitlines()[-1].startswith("2/? articles")
 
 
 def test_nothing_to_do() -> None:
     stream = io.StringIO()
-    with progress.run_progress(Console(file=stream), 0, already_done=0, note=ignored, show=ignored):
+    with progress_bar.run_progress(Console(file=stream), 0, already_done=0, note=ignored, show=ignored):
         pass
     assert stream.getvalue() == "0/0 articles · 0 s · done\n"
 
 
 def test_a_line_is_noted_now_and_then_and_at_the_end(clock: list[float]) -> None:
     notes: list[str] = []
-    with progress.run_progress(Console(file=io.StringIO()), 9, 2, note=notes.append, show=ignored) as advance:
+    with progress_bar.run_progress(Console(file=io.StringIO()), 9, 2, note=notes.append, show=ignored) as advance:
         for second in (30.0, 61.0, 90.0):
             clock[0] = second
             advance(1, second == 61.0)

@@ -5,7 +5,7 @@ from matplotlib import font_manager
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from jobs.report.figure_frame import find_family, give_glyphs, in_latin
+from jobs.report.figure_files import find_family, give_glyphs, in_latin
 
 NAME = "뉴스|textrank"
 

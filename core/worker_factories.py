@@ -12,6 +12,7 @@ from core.metrics.panel import Panel
 from core.models import ModelRef
 from core.precision import Precision
 from core.sweep_plan import SweepPlan
+from core.text.cutting import Units
 from core.text.language import Language, require_language
 from core.text.language_data import require_same_data
 from core.text.limits import require_summary_length
@@ -31,7 +32,7 @@ def make_segmenter(plan: SweepPlan) -> Callable[[Article], SegmentedArticle]:
     from core.text.segmentation import Segmenter, unsegmented  # and with it spaCy, which who summarises does not need
 
     require_same_data(dict(plan.language_data))
-    return checked(plan.language, Segmenter(plan.pipeline) if plan.to_segment.systems else unsegmented)
+    return checked(plan.language, Segmenter(plan.pipeline, plan.units) if plan.to_segment.systems else unsegmented)
 
 
 def checked(
@@ -75,6 +76,7 @@ class EpisodePlan:
         precision: what the encoder computes in. BERTScore, in the reward, has its own.
         language_data: see `core.sweep_plan.SweepPlan`.
         panels: of each dataset that is trained on, where content kept is rewarded.
+        units: what a chunk is.
     """
 
     language: Language
@@ -84,11 +86,13 @@ class EpisodePlan:
     precision: Precision = "float32"
     language_data: tuple[tuple[str, str], ...] = ()
     panels: tuple[Panel, ...] = ()
+    units: Units = "chunks"
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
         """Every model that a runner loads."""
-        return (self.encoder, self.reward.bertscore.model)
+        fluency = self.reward.fluency
+        return (self.encoder, self.reward.bertscore.model, *(() if fluency is None else (fluency.model,)))
 
 
 def make_episode_runner(plan: EpisodePlan, device: str, memory_fraction: float | None = None) -> "EpisodeRunner":
@@ -110,4 +114,4 @@ def make_episode_runner(plan: EpisodePlan, device: str, memory_fraction: float |
     on = find_device(device)
     encoder = load_encoder(plan.encoder, on, plan.precision)
     reward = make_reward(plan.reward, on, plan.panels)
-    return EpisodeRunner(checked(plan.language, Segmenter(plan.pipeline)), encoder.encode, reward)
+    return EpisodeRunner(checked(plan.language, Segmenter(plan.pipeline, plan.units)), encoder.encode, reward)

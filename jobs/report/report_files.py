@@ -14,7 +14,7 @@ from rich.console import Console
 from core.analysis import Metric, Points
 from core.errors import NwsError
 from core.whole_files import replacing
-from jobs.report.figure_frame import PAPER_WIDTHS, save, save_pdf
+from jobs.report.figure_files import PAPER_WIDTHS, save, save_pdf
 from jobs.report.formats import write_csv
 from jobs.report.kept_figure import draw_kept
 from jobs.report.kept_tables import kept_latex, share_columns, share_rows
@@ -29,8 +29,9 @@ from jobs.report.policies.numbers import (
     score_columns,
 )
 from jobs.report.policies.printed_tables import print_policies
+from jobs.report.sweep.asked import Asked, asked_json, print_asked, read_asked
 from jobs.report.sweep.numbers import analyse, curve_columns, metrics_read, report_json
-from jobs.report.sweep.printed_tables import print_asked, print_tables
+from jobs.report.sweep.printed_tables import print_tables
 from jobs.store import CurveRow, RunInfo, Store
 from jobs.terminal.busy import busy
 from jobs.terminal.columns import ColumnSpec
@@ -94,11 +95,12 @@ def write_sweep_report(
     console: Console,
     metric: Metric = "bertscore_f1",
     how: Shown = PLAIN,
+    asked: Asked | None = None,
 ) -> ReportFiles:
     """Print a run's tables to `console`, and write `report.json`, and `curves` as CSV, LaTeX, PNG and SVG.
 
     So is `kept` of a run that was scored by content kept. `out_dir` is made where it does not exist; files of an
-    earlier report in it are replaced.
+    earlier report in it are replaced. `asked` is what its generators were asked for.
 
     Raises:
         RecipeError: a label is of no system, or another system is called so.
@@ -124,8 +126,9 @@ def write_sweep_report(
         len(numbers.kept.datasets),
     )
     parts = [*[kept] * bool(numbers.kept.of_systems), *[curves] * bool(numbers.scores)]
-    files = _write(report_json(numbers), parts, out_dir, how.style)
+    files = _write(report_json(numbers) | asked_json(asked or Asked()), parts, out_dir, how.style)
     print_tables(numbers, console, how.where)
+    print_asked(asked or Asked(), console)
     return _warned(files, console)
 
 
@@ -213,9 +216,8 @@ def _report_sweep(
 ) -> ReportFiles:
     with busy("Reading summaries"):
         points = store.points(run.id, metrics_read(metric, run))
-    files = write_sweep_report(run, points, out_dir, console, metric, how)
-    print_asked(store, run, names_of([run], points.systems, how.labels), console)
-    return files
+        asked = read_asked(store, run, names_of([run], points.systems, how.labels))
+    return write_sweep_report(run, points, out_dir, console, metric, how, asked)
 
 
 def _report_policies(

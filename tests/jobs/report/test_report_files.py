@@ -11,8 +11,9 @@ from small_disk import full_disk
 from core.analysis import METRICS
 from core.errors import NwsError, StoreError
 from jobs.report.policies.numbers import analyse_policies, policies_json
+from jobs.report.report_files import write_policy_report, write_sweep_report
+from jobs.report.sweep.asked import Asked, asked_json
 from jobs.report.sweep.numbers import analyse, report_json
-from jobs.report.write import write_policy_report, write_sweep_report
 from jobs.store import CurveRow
 
 
@@ -32,7 +33,8 @@ def test_writes_everything_and_prints_the_tables(run, make_points, console, tmp_
     ]
     assert files.plots[0].stat().st_size > 5_000
     numbers = analyse(run, make_points())
-    assert json.loads(files.json.read_text("utf-8")) == json.loads(json.dumps(report_json(numbers)))
+    told = report_json(numbers) | asked_json(Asked())
+    assert json.loads(files.json.read_text("utf-8")) == json.loads(json.dumps(told))
     assert "news: where choosing words pays most" in console.file.getvalue()
 
 

@@ -12,7 +12,7 @@ from core.software import Software, software
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Worker:
+class WorkerInfo:
     """The name of its machine, the model of what it computes on, and how that multiplies.
 
     Workers of one `arithmetic` and `software` give the same numbers, so far as is known; the first is empty where
@@ -36,15 +36,15 @@ class Busy:
     """
 
     number: int
-    worker: Worker
+    worker: WorkerInfo
     seconds: float
 
 
-def this_worker() -> Worker:
+def this_worker() -> WorkerInfo:
     """This process, once its models are loaded."""
     gpu = _gpu()
     arithmetic = _gpu_arithmetic() if gpu else _cpu_arithmetic()
-    return Worker(gpu or _cpu(), socket.gethostname(), arithmetic, software())
+    return WorkerInfo(gpu or _cpu(), socket.gethostname(), arithmetic, software())
 
 
 def _gpu() -> str | None:

@@ -1,0 +1,125 @@
+"""Runs on a real language model behind an endpoint of this machine."""
+
+import importlib.util
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from openai_server import serving
+from rich.console import Console
+
+from core.errors import ModelError
+from core.smollm2 import smollm2_gguf
+from jobs.drive import driver
+from jobs.plan.pinned import Pinned
+from jobs.plan.sweep import pin
+from jobs.recipes.load import load_recipe
+from jobs.recipes.sweep import BaselinesRecipe
+from jobs.store import Store, open_store
+
+QUIET = Console(file=io.StringIO())
+PROMPT = "Write a headline of {n} words for this article: {article}"
+KEPT = {"best_of": 2, "revise": 1}
+
+
+@pytest.fixture(scope="module")
+def example() -> ModuleType:
+    try:
+        smollm2_gguf()
+    except ModelError as error:
+        pytest.skip(str(error))
+    pytest.importorskip("gguf")
+    spec = importlib.util.spec_from_file_location(
+        "serve_smollm2", Path(__file__).parents[2] / "examples" / "serve_smollm2.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def server(example: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with serving(example.ChatServer(example.ChatModel())) as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+        yield running
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        yield opened
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> str:
+    file = tmp_path / "articles.jsonl"
+    rows = (
+        ("ferry", "The ferry to Harwick was cancelled on Monday after a storm damaged its engine, the harbour said."),
+        ("snow", "Snow fell on Dover all night and closed every school of the town, and the trains stood still."),
+    )
+    file.write_text(
+        "\n".join(f'{{"id": "{key}", "article": "{text}", "summary": "{text[:30]}"}}' for key, text in rows), "utf-8"
+    )
+    return str(file)
+
+
+def pinned(tiny_models: dict[str, Path], dataset: str, **endpoint: object) -> Pinned:
+    bert = str(tiny_models["bert"])
+    asked = {
+        **{"bertscore": {"model": bert, "num_layers": 2}, "encoder": bert, "datasets": [{"name": dataset}]},
+        **{"n": [3], "systems": ["openai:smollm2"], "prompt": PROMPT, "endpoint": endpoint, "bundle_size": 1},
+    }
+    return pin(load_recipe(BaselinesRecipe, "sample", asked))
+
+
+def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
+    with store.query(
+        "select article_id, text, words, extra ->> 'words_written', extra ->> 'requests', "
+        f"extra ->> 'completion_tokens' from summaries where run_id = '{run_id}' order by 1"
+    ) as answer:
+        return [tuple(row) for row in answer.rows]
+
+
+def test_a_run_with_drafts_and_revisions_stops_resumes_and_is_paid_once(
+    store: Store, server: Any, tiny_models: dict[str, Path], dataset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = pinned(tiny_models, dataset, **KEPT)
+    (system,) = found.systems
+    assert system.endswith("|best_of=2|revise=1")
+    answer = server.model.answer
+
+    def break_off(request: dict[str, Any]) -> dict[str, Any]:
+        if "Dover" in request["messages"][0]["content"]:
+            raise ConnectionAbortedError
+        return dict(answer(request))
+
+    monkeypatch.setattr(server.model, "answer", break_off)
+    monkeypatch.setattr("core.summarizers.endpoint_requests._ATTEMPTS", 1)
+    first = driver.start(store, found, "inline", QUIET, reuse=True)
+    assert (first.articles, first.failures) == (1, 1)
+    paid = server.asked
+    monkeypatch.setattr(server.model, "answer", answer)
+    done = driver.resume(store, first.run_id, "inline", None, None, QUIET)
+    assert (done.state, done.articles, done.failures) == ("done", 2, 0)
+    stored = rows(store, first.run_id)
+    for _, text, words, written, requests, tokens in stored:
+        assert text
+        assert int(str(words)) <= 3
+        assert int(str(requests)) == 2 if int(str(written)) == 3 else 3
+        assert int(str(tokens)) > 0
+    spent = sum(int(str(row[4])) for row in stored)
+    assert server.asked - spent == 2, "each driver's greeting, and no answer twice"
+    assert paid < server.asked
+    (use,) = store.endpoint_use(first.run_id, found.systems)
+    assert (use.articles, use.requests) == (2, spent)
+
+    again = driver.start(store, pinned(tiny_models, dataset, **KEPT), "inline", QUIET, reuse=True)
+    assert (again.state, again.reused) == ("done", 2)
+    assert rows(store, again.run_id) == stored
+    assert server.asked == spent + 3, "the second run has asked for the model's name alone"

@@ -1,0 +1,106 @@
+"""Fluency as a part of the reward and of reranking: under the recipe's own language model, or not at all."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from rich.console import Console
+from training_run import small_training
+
+from core.errors import ModelError, RecipeError
+from core.learning.checkpoint import load_checkpoint
+from core.learning.policy_system import load_policies, save_policies
+from core.learning.reward import BERTSCORE, FLUENCY, RewardConfig, make_reward
+from core.learning.writer import PolicyWriter
+from core.text.corpus import DatasetSpec, open_corpus
+from jobs.drive import driver
+from jobs.drive.stored_policies import choose_system
+from jobs.store import Store, open_store
+
+QUIET = Console(file=io.StringIO())
+FLUENT = "rerank-6-lead3-adjacent0.05-fluent0.5"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        yield opened
+
+
+def settings(tiny_models: dict[str, Path], **more: object) -> dict[str, Any]:
+    return {"fluency_model": str(tiny_models["llama"]), "seeds": [0], **more}
+
+
+def test_it_is_a_part_of_the_reward(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    weights = {"weights": {BERTSCORE: 1, FLUENCY: 0.05}}
+    training = small_training(tiny_models, tmp_path, 1, **settings(tiny_models, reward=weights)).training
+    assert training is not None
+    assert training.reward.startswith("1 * bertscore|")
+    assert f" + 0.05 * fluency|SLOR|model:{tiny_models['llama']}@sha256:" in training.reward
+    assert training.plan.models[-1].source == str(tiny_models["llama"])
+    config, device = training.plan.reward, torch.device("cpu")
+    (article, *_) = training.corpora[0]
+    pairs = [(article, "the city said"), (article, "cat"), (article, "")]
+    alone = (RewardConfig(config.bertscore, ((name, 1.0),), "en", config.fluency) for name in (BERTSCORE, FLUENCY))
+    f1, slor = (make_reward(one, device)(pairs) for one in alone)
+    expected = [(a + 0.05 * b) / 1.05 for a, b in zip(f1, slor, strict=True)]
+    assert make_reward(config, device)(pairs) == pytest.approx(expected)
+    assert slor[0] != slor[1] != slor[2] == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"reward": {"weights": {BERTSCORE: 1, FLUENCY: 0.05}}}, "of the reward,"),
+        ({"decodings": [{"method": "rerank", "fluency_weight": 0.1}]}, "of the decoding rerank-160-lead3.*fluent0.1,"),
+    ],
+)
+def test_without_its_model_it_is_refused(
+    tiny_models: dict[str, Path], tmp_path: Path, changes: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(RecipeError, match=f"fluency is part {named} .*set fluency_model, such as fluency_model: smol"):
+        small_training(tiny_models, tmp_path, 1, **changes)
+
+
+def test_a_run_reranks_by_it_and_so_does_a_writer_of_its_policies(
+    store: Store, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    plain, fluent = {"method": "rerank", "k": 6}, {"method": "rerank", "k": 6, "fluency_weight": 0.5}
+    given = settings(tiny_models, decodings=[plain, fluent], reward={"weights": {FLUENCY: 1, BERTSCORE: 1}})
+    planned = small_training(tiny_models, tmp_path, 1, **given)
+    outcome = driver.start(store, planned, "inline", QUIET)
+    by_label: dict[str, dict[tuple[str, int], tuple[str, float]]] = {}
+    with store.query(
+        "select system, article_id, n, text, extra -> 'scores' ->> 'fluency' from summaries "
+        "where system like '%rerank%'"
+    ) as answer:
+        for system, article, n, text, value in answer.rows:
+            by_label.setdefault(str(system), {})[str(article), int(n)] = str(text), float(value)
+    label = f"policy|mine|{FLUENT}|seed=0"
+    assert {name for name in by_label if "mine" in name} == {label, label.replace("-fluent0.5", "")}
+    fluencies = {name: sum(value for _, value in rows.values()) for name, rows in by_label.items()}
+    assert fluencies[label] > fluencies[label.replace("-fluent0.5", "")]
+
+    system = choose_system(store, outcome.run_id, label)
+    save_policies(system, tmp_path / "exported")
+    writer = PolicyWriter(load_policies(tmp_path / "exported"))
+    for article in open_corpus(DatasetSpec(str(tmp_path / "test.jsonl"))):
+        written = {text for text, _ in by_label[label].values()}
+        assert set(writer.write(article.text, [3, 7])) <= written
+    (tmp_path / "exported" / "policy.json").write_text(
+        (tmp_path / "exported" / "policy.json").read_text().replace('"fluency": {', '"once": {', 1)
+    )
+    assert load_checkpoint(tmp_path / "exported").reading.fluency is None
+    with pytest.raises(ModelError, match="do not say which model computes it"):
+        PolicyWriter(load_policies(tmp_path / "exported"))
+
+
+def test_recipes_without_it_keep_their_hash(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    dumped = small_training(tiny_models, tmp_path, 1).recipe.model_dump(mode="json")
+    assert all("fluency_weight" not in decoding for decoding in dumped["decodings"])
+    fluent = settings(tiny_models, decodings=[{"method": "rerank", "fluency_weight": 0.5}])
+    (decoding,) = small_training(tiny_models, tmp_path, 1, **fluent).recipe.model_dump(mode="json")["decodings"]
+    assert decoding["fluency_weight"] == 0.5

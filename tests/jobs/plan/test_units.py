@@ -1,0 +1,87 @@
+"""`units: words`: a chunk is one word, for every system and for policies, and another run than one of chunks."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from training_run import small_training
+
+from core.errors import RecipeError
+from core.learning.policy_system import load_policies, save_policies
+from core.learning.writer import PolicyWriter
+from core.text.segmentation import pipeline_revision
+from jobs.drive import driver
+from jobs.drive.stored_policies import choose_system
+from jobs.plan.job import find_job
+from jobs.plan.pinned import Pinned
+from jobs.store import Store, open_store
+
+QUIET = Console(file=io.StringIO())
+TEXT = "the mayor of alder said on monday that a new bridge will open in may"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        yield opened
+
+
+def pinned(tiny_models: dict[str, Path], **changes: object) -> Pinned:
+    given = {
+        "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2},
+        **{"encoder": str(tiny_models["bert"]), "systems": ["textrank", "lead", "oracle"], "n": [2, 5], "limit": 2},
+    }
+    return find_job("baselines").plan("sample", given | changes)
+
+
+def texts(store: Store, run_id: str) -> dict[tuple[str, str, int], str]:
+    with store.query(f"select article_id, system, n, text from summaries where run_id = '{run_id}'") as answer:
+        return {(row[0], row[1], row[2]): row[3] for row in answer.rows}
+
+
+def test_a_run_of_words_writes_other_texts_and_copies_nothing_from_one_of_chunks(
+    store: Store, tiny_models: dict[str, Path]
+) -> None:
+    chunks = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
+    words = driver.start(store, pinned(tiny_models, units="words"), "inline", QUIET, reuse=True)
+    again = driver.start(store, pinned(tiny_models, units="words"), "inline", QUIET, reuse=True)
+    assert (words.reused, again.reused) == (0, again.summaries)
+    info = store.run_info(words.run_id)
+    assert info.recipe["units"] == "words"
+    assert info.revisions["segmentation"] == pipeline_revision(info.recipe["pipeline"], "words")
+    of_chunks, of_words = texts(store, chunks.run_id), texts(store, words.run_id)
+    assert of_words.keys() == of_chunks.keys()
+    differing = {key[1] for key, text in of_words.items() if text != of_chunks[key]}
+    assert differing == {"textrank", "oracle"}  # the first words are the first words
+
+
+def test_a_recipe_of_chunks_has_the_hash_that_it_had(tiny_models: dict[str, Path]) -> None:
+    recipe = pinned(tiny_models).recipe
+    assert "units" not in recipe.model_dump()
+    assert pinned(tiny_models, units="chunks").recipe.hash == recipe.hash
+    words = pinned(tiny_models, units="words").recipe
+    assert words.hash != recipe.hash
+    assert find_job("baselines").plan("sample", words.model_dump(mode="json")).recipe == words
+
+
+def test_other_units_are_refused(tiny_models: dict[str, Path]) -> None:
+    with pytest.raises(RecipeError, match="units: must be 'chunks' or 'words'"):
+        pinned(tiny_models, units="letters")
+
+
+def test_policies_of_words_are_trained_stored_and_exported_as_such(
+    store: Store, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    planned = small_training(tiny_models, tmp_path, passes=1, units="words", seeds=[0])
+    outcome = driver.start(store, planned, "inline", QUIET)
+    system = choose_system(store, outcome.run_id, "mine|seed=0")
+    save_policies(system, tmp_path / "exported")
+    written = PolicyWriter(load_policies(tmp_path / "exported")).write(TEXT, [3, 7])
+    assert written == PolicyWriter(system).write(TEXT, [3, 7])
+    (checkpoint,) = {id(one): one for one in system.checkpoints.values()}.values()
+    assert checkpoint.reading.units == "words"
+    with store.query("select distinct text from episodes") as answer:
+        drawn = [str(row[0]) for row in answer.rows]
+    assert any(text.split()[0].casefold() in ("a", "the", "of", "in") for text in drawn)  # no chunk begins so
