@@ -53,6 +53,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
 
     monkeypatch.setattr(module, "try_run", try_run)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr("os.getloadavg", lambda: (0.1, 0.1, 0.1))
     return trials
 
 
