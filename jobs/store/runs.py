@@ -99,6 +99,7 @@ class RunInfo:
 
 
 _COLUMNS = [RunRow.__table__.columns[field.name] for field in fields(RunInfo)]
+_MOST_NAMED = 5
 _NEWEST_FIRST = (RunRow.created_at.desc(), RunRow.id.desc())
 
 
@@ -113,6 +114,26 @@ class Runs(Database):
             StoreError: There is no such run; the message lists the newest ones.
         """
         return read_run(connection, run_id)
+
+    @reads
+    def full_id(self, connection: Connection, name: str) -> str:
+        """The id of the run that a person means: `name` is the whole, or how the id or its last part begins.
+
+        Of `phase1-20261123-b9b7e3` that may be `b9b`.
+
+        Raises:
+            StoreError: it fits no run, or several, which are listed.
+        """
+        ids = list(connection.execute(select(RunRow.id).order_by(*_NEWEST_FIRST)).scalars())
+        if name in ids:
+            return name
+        matches = [run_id for run_id in ids if any(part.startswith(name) for part in (run_id, run_id.split("-")[-1]))]
+        if len(matches) == 1:
+            return matches[0]
+        if name and matches:
+            several = ", ".join(matches[:_MOST_NAMED]) + (", …" if len(matches) > _MOST_NAMED else "")
+            raise StoreError(f"{name!r} fits {len(matches)} runs: {several}. Give more of the id")
+        return read_run(connection, name).id  # which says that there is none
 
     @reads
     def list_runs(self, connection: Connection) -> list[RunInfo]:

@@ -12,6 +12,7 @@ from jobs.report.watch.view import View
 from jobs.store import ActorShare, Reason
 from jobs.terminal.console import printable
 from jobs.terminal.numerals import counted, decimals
+from jobs.terminal.system_names import system_names
 from jobs.terminal.table_style import role
 
 _MACHINES = 8
@@ -124,9 +125,12 @@ def _written(view: View) -> list[RenderableType]:
     first = view.written[0]
     heading = f"Newest summaries: {first.dataset} {first.key}, n = {first.n or 'uncut'}"
     lines: list[RenderableType] = [Text(), Text(printable(heading), style="bold")]
+    names = system_names(summary.system for summary in view.written)
     for summary in view.written[:_SYSTEMS]:
         lines.append(
-            Text(printable(f"{decimals(summary.bertscore_f1)} {summary.system}{role(summary.kind)}"), style="dim")
+            Text(
+                printable(f"{decimals(summary.bertscore_f1)} {names[summary.system]}{role(summary.kind)}"), style="dim"
+            )
         )
         lines.append(Text("     " + printable(summary.text)))
     further = len(view.written) - _SYSTEMS

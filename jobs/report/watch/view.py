@@ -120,7 +120,10 @@ def span_until_now(run: RunInfo, at: Progress | None, silent_seconds: float) -> 
     """The span that a driver reported, extended to now: by its own clock up to its heartbeat, then by ours."""
     if at is None:
         return Span(0.0, 0)
-    span = Span(at.span_seconds, at.span_finished)
+    # Articles land in bundles, and updates one by one.
+    bundle = run.recipe.get("bundle_size", 1) if at.unit == "articles" else 1
+    gap = at.span_seconds * min(1.0, bundle / at.span_finished) if at.span_finished else 0.0
+    span = Span(at.span_seconds, at.span_finished, gap)
     if not span.finished and not span.seconds:
         return span
     since = (run.heartbeat_at - at.noted_at).total_seconds() if run.heartbeat_at else 0.0
