@@ -27,7 +27,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "your-own.md"
 
 def example() -> str:
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    (found,) = [str(block) for block in blocks if "METRICS = {" in block]
+    (found,) = [str(block) for block in blocks if '"word_recall": word_recall' in block]
     return found
 
 
