@@ -16,7 +16,7 @@ from jobs.drive import driver
 from jobs.evaluate.compare import compare_runs
 from jobs.plan.job import find_job
 from jobs.report.page.page import write_page
-from jobs.report.report_files import REPORTS
+from jobs.report.report_files import PLAIN, REPORTS
 from jobs.report.show.articles import Extreme, show
 from jobs.report.show.printed_article import print_shown
 from jobs.report.summary_rows import write_summary_rows
@@ -65,7 +65,7 @@ def run(store: Store, tiny_models: dict[str, Path], folder: Path) -> str:
 def test_a_report_is_about_it(store: Store, run: str, tmp_path: Path) -> None:
     said = io.StringIO()
     info = store.run_info(run)
-    files = REPORTS[info.job](store, info, "word_recall", tmp_path, Console(file=said, width=200), "")
+    files = REPORTS[info.job](store, info, "word_recall", tmp_path, Console(file=said, width=200), PLAIN)
     report = json.loads(files.json.read_text("utf-8"))
     assert (report["metric"], report["signature"]) == ("word_recall", info.signatures["word_recall"])
     assert "sample: mean word_recall by n" in said.getvalue()
@@ -125,5 +125,5 @@ def test_rows_have_it_as_a_column(store: Store, run: str, tmp_path: Path) -> Non
 
 def test_an_article_is_shown_with_it(store: Store, run: str) -> None:
     said = io.StringIO()
-    print_shown(show(store, store.run_info(run), Extreme(1, highest=False)), Console(file=said, width=200))
+    print_shown(show(store, store.run_info(run), Extreme(1, highest=False)), Console(file=said, width=200), PLAIN)
     assert re.search(r"ROUGE-L \S+  word_recall \.\d{3}", said.getvalue())
