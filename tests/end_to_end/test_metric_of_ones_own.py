@@ -125,5 +125,5 @@ def test_rows_have_it_as_a_column(store: Store, run: str, tmp_path: Path) -> Non
 
 def test_an_article_is_shown_with_it(store: Store, run: str) -> None:
     said = io.StringIO()
-    print_shown(show(store, store.run_info(run), Extreme(1, highest=False)), Console(file=said, width=200), PLAIN)
+    print_shown(show(store, store.run_info(run), Extreme(1, highest=False)), Console(file=said, width=200))
     assert re.search(r"ROUGE-L \S+  word_recall \.\d{3}", said.getvalue())
