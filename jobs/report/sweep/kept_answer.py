@@ -145,10 +145,11 @@ def smallest_text(kept: ContentKept, smallest: SmallestN, what: str) -> str:
     """
     if smallest.n is None:
         return f"It keeps {what} with no n up to {kept.longest}."
-    edge, words = edge_of(kept, smallest.n), _words(smallest.n)
-    begins = {"longest": "Only with", "shortest": "Already with"}.get(edge or "", "With")
-    where = f"{begins} {words}{'' if edge is None else f', {edge_text(edge, smallest.n)},'}"
-    return f"{where} it keeps {what} ({shown_text(kept, smallest)})."
+    edge, words, shown = edge_of(kept, smallest.n), _words(smallest.n), shown_text(kept, smallest)
+    if edge is None:
+        return f"With {words} it keeps {what} ({shown})."
+    when = {"longest": "only ", "shortest": "already "}.get(edge, "")
+    return f"It keeps {what} {when}with {words}, {edge_text(edge, smallest.n)} ({shown})."
 
 
 def shown_text(kept: ContentKept, smallest: SmallestN) -> str:
@@ -210,8 +211,8 @@ def _thresholds(held: ByCeiling) -> Iterator[str]:
         of_person = [smallest for smallest in person.smallest if smallest.n is not None]
         if of_person:
             yield smallest_text(person, of_person[-1], f"{called(of_person[-1].x)} of what a person keeps")
-    elif (own := held.get("longest")) and len(own.lengths) > 1:
-        yield smallest_text(own, smallest_of(own)[_OWN], f"{share_text(_OWN)} of what it keeps with {own.longest}")
+    elif (own := held.get("longest")) and (most := smallest_of(own)[_OWN]).n != own.longest:
+        yield smallest_text(own, most, f"{share_text(_OWN)} of what it keeps with {own.longest}")
 
 
 def _capital(text: str) -> str:

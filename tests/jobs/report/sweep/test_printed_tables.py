@@ -67,7 +67,7 @@ def test_controls_are_marked(show, make_points):
     assert "lead (control)" in text
     assert re.search(r"^random .*\n \(control\) ", text, re.MULTILINE)
     # They stand in the first table only: nobody chooses n for a control.
-    for title in ("where choosing words pays most", "the best n", "vs. lead at equal n"):
+    for title in ("where choosing words pays most, in BERTScore F1", "the best n", "vs. lead at equal n"):
         assert "(control)" not in section(text, title)
 
 
@@ -99,7 +99,7 @@ def test_upper_bounds_are_marked_get_no_star_and_are_not_recommended(show, make_
     assert len(re.findall(r"\d\*", first)) >= 11  # others have one at every n
     said = " ".join(first.split())
     assert "An upper bound saw the reference: it cannot be chosen. Another way of writing may score higher." in said
-    answer = " ".join(section(text, "where choosing words pays most").split())
+    answer = " ".join(section(text, "where choosing words pays most, in BERTScore F1").split())
     for name in ("oracle", "window-oracle"):
         assert f" {name}: no n is recommended: it is an upper bound, which saw the reference." in answer
     third = section(text, "vs. lead at equal n")
@@ -146,7 +146,7 @@ def test_which_n(run, show, make_points):
 def test_the_answer_comes_first(run, show, make_points):
     text = show(make_points() + make_points(dataset="xsum"))
     assert text.index("xsum: where choosing words pays most") < text.index("news: mean BERTScore F1 by n")
-    said = " ".join(section(text, "news: where choosing words pays most").split())
+    said = " ".join(section(text, "news: where choosing words pays most, in BERTScore F1").split())
     numbers = analyse(run, make_points())
     assert headline(numbers, "news") in said
     for system, sentence in sentences(numbers, "news"):
@@ -157,7 +157,7 @@ def test_the_answer_comes_first(run, show, make_points):
 
 def test_no_recommendation_is_said(show, make_points):
     points = [rescored(p, bertscore_f1=p.n / 100) for p in make_points()]
-    said = " ".join(section(show(points), "where choosing words pays most").split())
+    said = " ".join(section(show(points), "where choosing words pays most, in BERTScore F1").split())
     assert said.count("No n can be recommended: not shown to beat random at any n.") == 1
     assert "chunks: largest gain over random .000 at n = 1, no interval." in said
 
