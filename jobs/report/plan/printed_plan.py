@@ -63,7 +63,8 @@ def _print_pairs(plan: Plan, pairs: Sequence[NeededByPair], console: Console) ->
     print_title(console, f"{pairs[0].dataset}: articles to detect {of} from {plan.names[pairs[0].b]}, at each n")
     lengths = sorted({at.n for pair in pairs for at in pair.lengths})
     by_n = [{at.n: at for at in pair.lengths} for pair in pairs]
-    columns = [Column(f"n = {n}" if n == lengths[0] else str(n), [_cell(plan, at.get(n)) for at in by_n]) for n in lengths]
+    cells = {n: [_cell(plan, at.get(n)) for at in by_n] for n in lengths}
+    columns = [Column(f"n = {n}" if n == lengths[0] else str(n), cells[n]) for n in lengths]
     names = names_column("system", [system_name(plan.names[pair.a], plan.kinds[pair.a]) for pair in pairs])
     print_table(names, columns, console, gap=2)
 

@@ -172,9 +172,7 @@ def test_verdicts_on_skewed_differences_are_named(run, make_points):
     def skewed(a, towards):
         return rescored(a, bertscore_f1=0.3 + towards * (a.system == "m") * (1 + 9 * (a.article_id < "0003")))
 
-    warning = (
-        "Less sure are these verdicts, whose differences are skewed (wrong in perhaps more than 7 % of cases): "
-    )
+    warning = "Less sure are these verdicts, whose differences are skewed (wrong in perhaps more than 7 % of cases): "
     points = [skewed(point, 0.01 if point.n == 7 else 0) for point in make_points(("m", "lead", "random"), (7, 9))]
     assert warning + "m over random at n = 7; m vs. lead at n = 7 in BERTScore F1." in what_is_known(
         analyse(run, points), "news"
