@@ -156,6 +156,8 @@ def shown_text(kept: ContentKept, smallest: SmallestN) -> str:
     """From which n on it is shown that a share is kept: "shown from 13 on"."""
     if kept.articles < FEWEST_ARTICLES:
         return "no claim with so few articles"
+    if kept.of == "longest" and smallest.claimed == kept.longest:
+        return "not shown"  # it keeps all of that by definition
     if smallest.claimed is None:
         return "not shown" if len(kept.lengths) == 1 else f"not shown up to {kept.longest}"
     return "shown" if len(kept.lengths) == 1 else f"shown from {smallest.claimed} on"

@@ -102,6 +102,11 @@ def test_an_interval_that_lies_beyond_the_grid():
     assert "of what it keeps with 7" not in found["a"]
 
 
+def test_what_the_longest_n_keeps_of_itself_is_no_finding():
+    found = said({"a": {3: 0.3, 5: 0.5, 7: 0.6}}, articles=20, spread=0.5)
+    assert "With 5 words it keeps 80 % of what it keeps with 7 (not shown)." in found["a"]
+
+
 def test_below_twelve_articles_nothing_is_claimed():
     found = said({"a": {3: 0.3, 5: 0.6, 7: 0.7}}, articles=11)
     assert "With 5 words it keeps half (no claim with so few articles)." in found["a"]
