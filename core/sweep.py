@@ -31,6 +31,7 @@ from core.summarizers.systems import (
     uncut_and_cut,
 )
 from core.sweep_plan import SweepPlan
+from core.text.length import LengthUnit
 from core.text.words import count_words
 from core.types import Article, Score, SegmentedArticle, Summary
 
@@ -79,10 +80,12 @@ class Sweeper:
         anchored = self._metrics.anchor_scorer()
         nearest = self._metrics.content_kept.nearest_reference
         fluency = _fluency_of(self._by_models)
-        documents = embed(bundle, self._encoders, _objective(anchored, known), anchored, nearest, fluency)
+        asked = _objective(anchored, known), anchored, nearest, fluency
+        documents = embed(bundle, self._encoders, *asked, length_unit=self._plan.length_unit)
         written = write(documents, self._plan)
         if self._plan.generator is not None and self._generate is not None:
-            written += generated(bundle, self._generate, self._plan.generator, self._plan.lengths)
+            of_plan = self._plan.generator, self._plan.lengths, self._plan.length_unit
+            written += generated(bundle, self._generate, *of_plan)
         pairs = [(article, text) for article, _, draft in written for text in draft.texts]
         scores = iter(self._metrics.score(pairs, known))
         averaged = [_mean([next(scores) for _ in draft.texts]) for _, _, draft in written]
@@ -162,6 +165,7 @@ def embed(
     anchored_f1: AnchoredF1,
     nearest: Callable[[Article], str] = lambda article: no_other(),
     fluency: FluencyOf = no_fluency,
+    length_unit: LengthUnit = "words",
 ) -> list[Document]:
     """Each article with its sentence and chunk vectors; every encoder sees all texts of the bundle in one call."""
     texts = [segment.text for article in bundle for segment in (*article.sentences, *article.chunks)]
@@ -174,7 +178,7 @@ def embed(
         end = middle + len(article.chunks)
         embeddings = {name: Embeddings(v[start:middle], v[middle:end]) for name, v in vectors.items()}
         of_article = functools.partial(f1, article.article), anchored_f1, functools.partial(nearest, article.article)
-        documents.append(Document(article, embeddings, *of_article, fluency))
+        documents.append(Document(article, embeddings, *of_article, fluency, length_unit))
         start = end
     return documents
 
@@ -190,7 +194,11 @@ def write(documents: Sequence[Document], plan: SweepPlan) -> list[Written]:
 
 
 def generated(
-    bundle: Sequence[SegmentedArticle], generate: Generate, generator: Generator | Endpoint, lengths: Sequence[int]
+    bundle: Sequence[SegmentedArticle],
+    generate: Generate,
+    generator: Generator | Endpoint,
+    lengths: Sequence[int],
+    length_unit: LengthUnit = "words",
 ) -> list[Written]:
     """The generator's drafts for each article: one text, uncut and cut to every length, or a text for each length."""
     asked = [UNCUT] if generator.has_uncut else lengths
@@ -204,9 +212,9 @@ def generated(
         (article, generator.signature, draft)
         for (article, n), output in zip(wanted, outputs, strict=True)
         for draft in (
-            uncut_and_cut(output.text, lengths, output.extra)
+            uncut_and_cut(output.text, lengths, length_unit, output.extra)
             if n == UNCUT
-            else [cut_to_asked(output.text, n, output.extra)]
+            else [cut_to_asked(output.text, n, output.extra, length_unit)]
         )
     ]
 

@@ -15,6 +15,7 @@ from core.summarizers.generators import Generator
 from core.summarizers.systems import Document, Draft, System
 from core.text.cutting import Units
 from core.text.language import Language
+from core.text.length import LengthUnit
 from core.types import SystemKind
 
 if TYPE_CHECKING:  # torch takes long
@@ -76,6 +77,7 @@ class SweepPlan:
         panels: of each dataset, the articles that a summary's content is measured against, too
             (`core.metrics.panel`). They are drawn when a run begins.
         units: what a chunk is.
+        length_unit: what the lengths count.
     """
 
     language: Language
@@ -90,6 +92,7 @@ class SweepPlan:
     language_data: tuple[tuple[str, str], ...] = ()
     panels: tuple[Panel, ...] = ()
     units: Units = "chunks"
+    length_unit: LengthUnit = "words"
 
     @property
     def kinds(self) -> dict[str, SystemKind]:

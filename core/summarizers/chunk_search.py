@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from core.summarizers.composition import filled, words_at
+from core.summarizers.composition import filled, taken_room, words_at
 from core.summarizers.lead import first_sentences
 from core.summarizers.systems import Document, Draft, UsualSystem
+from core.text.length import LengthUnit, fitting, room
 from core.types import SegmentedArticle
 
 CANDIDATE_CHUNKS = 40
@@ -33,7 +34,7 @@ class LeadSearch(UsualSystem):
         article = document.segmented
         objective = partial(document.anchored_f1, first_sentences(article, LEAD_SENTENCES))
         candidates = candidate_chunks(article, objective)
-        texts = greedy(article, objective, candidates, lengths)
+        texts = greedy(article, objective, candidates, lengths, document.length_unit)
         return [Draft(n, texts[n]) for n in lengths]
 
 
@@ -45,29 +46,42 @@ def candidate_chunks(article: SegmentedArticle, objective: Objective) -> list[in
 
 
 def greedy(
-    article: SegmentedArticle, objective: Objective, candidates: Sequence[int], lengths: Sequence[int]
+    article: SegmentedArticle,
+    objective: Objective,
+    candidates: Sequence[int],
+    lengths: Sequence[int],
+    unit: LengthUnit = "words",
 ) -> dict[int, str]:
     """For each n, take the chunk of `candidates` that raises the objective most, again and again; in document order.
 
     The searches at all n take the same first steps, until a chunk has to be cut to fit. So they run side by side, and
     the objective is asked once in each step for the texts of all n. It should remember the texts it has scored.
-    If all candidates together have fewer than n words, the article's first other words are added.
+    If all candidates together have fewer than n words, the article's first other words are added. Of n characters, a
+    search ends where no word of a candidate fits.
     """
     taken: dict[int, frozenset[int]] = dict.fromkeys(lengths, frozenset())
-    while extensions := {n: options for n in taken if (options := list(_extensions(article, candidates, taken[n], n)))}:
+    while extensions := {
+        n: options for n in taken if (options := list(_extensions(article, candidates, taken[n], n, unit)))
+    }:
         texts = {option: words_at(article, option) for options in extensions.values() for option in options}
         scores = dict(zip(texts, objective(list(texts.values())), strict=True))
         taken |= {n: max(options, key=scores.__getitem__) for n, options in extensions.items()}
-    return {n: words_at(article, filled(article, positions, n)) for n, positions in taken.items()}
+    ends = {article.chunks[index].end - 1 for index in candidates}
+    return {
+        n: words_at(article, filled(article, positions, n, unit) if ends <= positions else positions)
+        for n, positions in taken.items()
+    }
 
 
 def _extensions(
-    article: SegmentedArticle, candidates: Sequence[int], taken: frozenset[int], n: int
+    article: SegmentedArticle, candidates: Sequence[int], taken: frozenset[int], n: int, unit: LengthUnit
 ) -> Iterator[frozenset[int]]:
     """The word positions `taken` plus those of one more chunk, cut to fit; none if there are `n` already."""
-    if len(taken) >= n:
+    left = room(n, unit) - taken_room(article, taken, unit)
+    if left <= 0:
         return
     for index in candidates:
         chunk = article.chunks[index]
-        if chunk.start not in taken:
-            yield taken | set(range(chunk.start, min(chunk.end, chunk.start + n - len(taken))))
+        fit = fitting(article.words[chunk.start : chunk.end], left, unit) if chunk.start not in taken else 0
+        if fit:
+            yield taken | set(range(chunk.start, chunk.start + fit))

@@ -52,7 +52,7 @@ class ChunkSystem(UsualSystem):
             np.array([chunk.sentence for chunk in article.chunks], dtype=np.int64),
         )
         order = ranking(weights)
-        return [Draft(n, compose(article, order, n)) for n in lengths]
+        return [Draft(n, compose(article, order, n, document.length_unit)) for n in lengths]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +74,4 @@ class LeadChunks(UsualSystem):
         article, embeddings = document.segmented, document.embeddings[self.encoder]
         similarity: FloatArray = rounded(embeddings.chunks @ centroid(embeddings.sentences))
         order = [index for index in ranking(similarity) if article.chunks[index].sentence < 2]
-        return [Draft(n, compose(article, order, n)) for n in lengths]
+        return [Draft(n, compose(article, order, n, document.length_unit)) for n in lengths]

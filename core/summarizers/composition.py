@@ -1,39 +1,60 @@
-"""From ranked chunks to a summary of exactly n words, in document order."""
+"""From ranked chunks to a summary of n words or characters, in document order."""
 
 import itertools
 from collections.abc import Collection, Iterable, Sequence
 
+from core.text.length import LengthUnit, cost, fitting, room
 from core.types import SegmentedArticle
 
 
-def compose(article: SegmentedArticle, ranking: Iterable[int], n: int) -> str:
+def compose(article: SegmentedArticle, ranking: Iterable[int], n: int, unit: LengthUnit = "words") -> str:
     """The best-ranked chunks that make `n` words, put back into document order.
 
     Chunks are taken in the order of `ranking` (indices into `article.chunks`, best first), none whose text was taken
     already; the last one is cut to fit. If the chunks run out, the article's other words follow from its beginning,
     so that the summary has fewer than `n` words only if the article does.
+
+    Where `n` are characters, the first word that does not fit is the end, even if a shorter one behind it would fit.
     """
     taken: set[int] = set()
     texts: set[str] = set()
+    left = room(n, unit)
     for index in ranking:
-        room = n - len(taken)
-        if room <= 0:
-            break
         chunk = article.chunks[index]
-        end = min(chunk.end, chunk.start + room)
+        end = chunk.start + fitting(article.words[chunk.start : chunk.end], left, unit)
+        if end == chunk.start:
+            break
         text = (chunk.text if end == chunk.end else " ".join(article.words[chunk.start : end])).casefold()
         if text not in texts:
             texts.add(text)
             taken.update(range(chunk.start, end))
-    return words_at(article, filled(article, taken, n))
+            left -= taken_room(article, range(chunk.start, end), unit)
+            if end < chunk.end:
+                break
+    else:
+        taken = filled(article, taken, n, unit)
+    return words_at(article, taken)
 
 
-def filled(article: SegmentedArticle, taken: Collection[int], n: int) -> set[int]:
-    """The word positions `taken` and, if they are fewer than `n`, the first other words of the article."""
-    if len(taken) >= n:
-        return set(taken)
-    others = (position for position in range(len(article.words)) if position not in taken)
-    return {*taken, *itertools.islice(others, n - len(taken))}
+def taken_room(article: SegmentedArticle, positions: Iterable[int], unit: LengthUnit) -> int:
+    """How much of a summary's room the words at these positions take."""
+    return sum(cost(article.words[position], unit) for position in positions)
+
+
+def filled(article: SegmentedArticle, taken: Collection[int], n: int, unit: LengthUnit = "words") -> set[int]:
+    """The word positions `taken` and, if there is room, the first other words of the article, to one that is too long.
+
+    For what has run out of chunks. Where the next chunk did not fit into `n` characters, there is nothing to fill.
+    """
+    positions = set(taken)
+    left = room(n, unit) - taken_room(article, taken, unit)
+    for position, word in enumerate(article.words):
+        if position not in taken:
+            left -= cost(word, unit)
+            if left < 0:
+                break
+            positions.add(position)
+    return positions
 
 
 def words_at(article: SegmentedArticle, positions: Collection[int]) -> str:

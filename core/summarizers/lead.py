@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from core.summarizers.systems import UNCUT, Document, Draft, UsualSystem
-from core.text.words import first_words, word_spans
+from core.text.length import cut
+from core.text.words import word_spans
 from core.types import SegmentedArticle, SystemKind
 
 
@@ -18,7 +19,7 @@ class Lead(UsualSystem):
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         text = document.segmented.article.text
-        return [Draft(n, first_words(text, n)) for n in lengths]
+        return [Draft(n, cut(text, n, document.length_unit)) for n in lengths]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,8 @@ class Lead3(UsualSystem):
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         text = document.segmented.article.text
         _, end = word_spans(text)[document.segmented.sentences[:3][-1].end - 1]
-        return [Draft(UNCUT, " ".join(text[:end].split())), *(Draft(n, first_words(text, n)) for n in lengths)]
+        whole = Draft(UNCUT, " ".join(text[:end].split()))
+        return [whole, *(Draft(n, cut(text, n, document.length_unit)) for n in lengths)]
 
 
 def first_sentences(article: SegmentedArticle, count: int) -> str:

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from core.summarizers.chunk_search import candidate_chunks, greedy
 from core.summarizers.systems import Document, Draft, System, UsualSystem
+from core.text.length import LengthUnit, cost, room
 from core.text.words import word_spans
 from core.types import Article, SystemKind
 
@@ -33,7 +34,8 @@ class WindowOracle(UsualSystem):
     signature: ClassVar[str] = "window-oracle"
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        return [Draft(n, best(document, windows(document.segmented.article.text, n))) for n in lengths]
+        unit = document.length_unit
+        return [Draft(n, best(document, windows(document.segmented.article.text, n, unit))) for n in lengths]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +59,14 @@ class Oracle(UsualSystem):
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         candidates = candidate_chunks(document.segmented, document.f1)
-        searched = greedy(document.segmented, document.f1, candidates, lengths)
+        searched = greedy(document.segmented, document.f1, candidates, lengths, document.length_unit)
         candidate_texts = {n: [text] for n, text in searched.items()}
         for rival in self.rivals:
             for draft in rival.summarize(document, lengths):
                 if draft.n in candidate_texts:
                     candidate_texts[draft.n] += draft.texts
         for n in candidate_texts:
-            candidate_texts[n] += likely_windows(document.segmented.article, n)
+            candidate_texts[n] += likely_windows(document.segmented.article, n, document.length_unit)
         return [Draft(n, best(document, candidate_texts[n])) for n in lengths]
 
 
@@ -74,13 +76,27 @@ def best(document: Document, texts: Sequence[str]) -> str:
     return texts[max(range(len(texts)), key=scores.__getitem__)]
 
 
-def windows(text: str, n: int) -> list[str]:
-    """All n consecutive words of a text in order, or the whole text where it has fewer."""
+def windows(text: str, n: int, unit: LengthUnit = "words") -> list[str]:
+    """All n consecutive words of a text in order, or the whole text where it has fewer.
+
+    Of n characters, from each word on as many as fit; the last is the first that reaches the end of the text.
+    """
     words = [text[start:end] for start, end in word_spans(text)]
-    return [" ".join(words[start : start + n]) for start in range(max(1, len(words) - n + 1))]
+    found, end, used = [], 0, 0
+    for start in range(len(words)):
+        while end < len(words) and used + cost(words[end], unit) <= room(n, unit):
+            used += cost(words[end], unit)
+            end += 1
+        if end > start:
+            found.append(" ".join(words[start:end]))
+            used -= cost(words[start], unit)
+        end = max(end, start + 1)
+        if end == len(words):
+            break
+    return found or [""]
 
 
-def likely_windows(article: Article, n: int) -> list[str]:
+def likely_windows(article: Article, n: int, unit: LengthUnit = "words") -> list[str]:
     """The `LIKELY_WINDOWS` different windows that have most in common with a reference; of equals the first.
 
     Words and pairs of neighbouring words in common are counted, without case and punctuation, each at most as often as
@@ -88,7 +104,7 @@ def likely_windows(article: Article, n: int) -> list[str]:
     """
     references = [_words_and_pairs(reference) for reference in article.references]
     common: dict[str, int] = {}
-    for window in windows(article.text, n):
+    for window in windows(article.text, n, unit):
         if window not in common:
             own = _words_and_pairs(window)
             common[window] = max(((own & reference).total() for reference in references), default=0)

@@ -82,7 +82,7 @@ class Predictions(UsualSystem):
         article = document.segmented.article
         if article.key not in self.texts:
             raise PredictionError(f"The predictions {self.name} have none for article {article.key!r}.")
-        return uncut_and_cut(self.texts[article.key], lengths)
+        return uncut_and_cut(self.texts[article.key], lengths, document.length_unit)
 
 
 def read_predictions(path: Path, name: str) -> Predictions:

@@ -8,6 +8,7 @@ import numpy as np
 
 from core.summarizers.composition import compose, words_at
 from core.summarizers.systems import Document, Draft, UsualSystem
+from core.text.length import fitting, room
 from core.types import SegmentedArticle, SystemKind
 
 DRAWS = 5
@@ -28,8 +29,10 @@ class Random(UsualSystem):
     signature: ClassVar[str] = "random"
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        article = document.segmented
-        return _drafts(article, self.seed, len(article.chunks), lengths, lambda order, n: compose(article, order, n))
+        article, unit = document.segmented, document.length_unit
+        return _drafts(
+            *(article, self.seed, len(article.chunks), lengths), lambda order, n: compose(article, order, n, unit)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,13 @@ class RandomWords(UsualSystem):
     signature: ClassVar[str] = "random-words"
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        article = document.segmented
-        return _drafts(article, self.seed, len(article.words), lengths, lambda order, n: words_at(article, order[:n]))
+        article, unit = document.segmented, document.length_unit
+
+        def write(order: list[int], n: int) -> str:
+            drawn = (article.words[position] for position in order)
+            return words_at(article, order[: fitting(drawn, room(n, unit), unit)])
+
+        return _drafts(article, self.seed, len(article.words), lengths, write)
 
 
 def _drafts(

@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 
 from core.errors import EmptyArticleError
 from core.summarizers.systems import Document, Draft, UsualSystem, uncut_and_cut
+from core.text.length import LengthUnit
 from core.types import SystemKind
 
 REFERENCE_WORDS: Final = "reference-words"
@@ -26,7 +27,7 @@ class ReferenceWords(UsualSystem):
     signature: ClassVar[str] = REFERENCE_WORDS
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        return _first_words(document.segmented.article.references[0], lengths)
+        return _first_words(document.segmented.article.references[0], lengths, document.length_unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Person(UsualSystem):
         article = document.segmented.article
         if len(article.references) < 2:
             raise EmptyArticleError(f"Article {article.key!r} of {article.dataset} has no second reference.")
-        return uncut_and_cut(_one_line(article.references[1]), lengths)
+        return uncut_and_cut(_one_line(article.references[1]), lengths, document.length_unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +62,11 @@ class OtherArticle(UsualSystem):
     signature: ClassVar[str] = OTHER_ARTICLE
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        return _first_words(document.nearest(), lengths)
+        return _first_words(document.nearest(), lengths, document.length_unit)
 
 
-def _first_words(text: str, lengths: Sequence[int]) -> list[Draft]:
-    _, *cut = uncut_and_cut(_one_line(text), lengths)
+def _first_words(text: str, lengths: Sequence[int], unit: LengthUnit) -> list[Draft]:
+    _, *cut = uncut_and_cut(_one_line(text), lengths, unit)
     return cut
 
 

@@ -1,4 +1,4 @@
-"""What a system is: a frozen value with a readable signature that turns a document into drafts of n words."""
+"""What a system is: a frozen value with a readable signature that turns a document into drafts of a length."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import ClassVar, NoReturn, Protocol, TypeAlias
 
 from core.errors import RecipeError
 from core.summarizers.importance import FloatArray
-from core.text.words import count_words, first_words
+from core.text.length import LengthUnit, kept_to, length_of
 from core.types import SegmentedArticle, SystemKind
 
 # From an anchor and texts to the BERTScore F1 of each text against the anchor (`core.metrics.bertscore.AnchorScorer`).
@@ -50,6 +50,7 @@ class Document:
     of each text against an anchor, a text that the system names: it knows no reference, and any system may ask it.
     `nearest` gives the reference of the most similar other article of the dataset, or nothing: only a ruler may ask.
     `fluency` gives that of each text, under the model that the recipe names.
+    `length_unit` says what the lengths count that a system is asked for.
     """
 
     segmented: SegmentedArticle
@@ -58,6 +59,7 @@ class Document:
     anchored_f1: AnchoredF1
     nearest: Callable[[], str] = no_other
     fluency: FluencyOf = no_fluency
+    length_unit: LengthUnit = "words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class Draft:
     """A summary before it is scored.
 
     Attributes:
-        n: the number of words asked for, `UNCUT` for none.
+        n: the number of words (or characters) asked for, `UNCUT` for none.
         text: the summary.
         redraws: more summaries of a system that draws at random. The scores stored are the means over `text` and these.
         extra: what else is to be stored with it.
@@ -111,6 +113,7 @@ class System(Protocol):
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         """A draft of each length, in this order: exactly that many words, or all if the article has fewer.
 
+        Where `document.length_unit` says so, the lengths are characters: at most that many, and whole words.
         One that `has_uncut` gives its uncut draft first.
         """
 
@@ -141,15 +144,18 @@ def require_name(name: str) -> None:
         )
 
 
-def uncut_and_cut(text: str, lengths: Iterable[int], extra: Mapping[str, float | str] | None = None) -> list[Draft]:
-    """`text` as it is, and its first n words for each length; as it is, too, where it has no more."""
-    extra, words = extra or {}, count_words(text)
-    cut = [Draft(n, text if words <= n else first_words(text, n), extra=extra) for n in lengths]
-    return [Draft(UNCUT, text, extra=extra), *cut]
+def uncut_and_cut(
+    text: str,
+    lengths: Iterable[int],
+    unit: LengthUnit = "words",
+    extra: Mapping[str, float | str] | None = None,
+) -> list[Draft]:
+    """`text` as it is, and its first words that fit into each length; as it is, too, where it has no more."""
+    extra = extra or {}
+    return [Draft(UNCUT, text, extra=extra), *(Draft(n, kept_to(text, n, unit), extra=extra) for n in lengths)]
 
 
-def cut_to_asked(text: str, n: int, extra: Mapping[str, float | str]) -> Draft:
+def cut_to_asked(text: str, n: int, extra: Mapping[str, float | str], unit: LengthUnit = "words") -> Draft:
     """What was written for `n` words, at most that many of them; how many there were is stored beside it."""
-    words = count_words(text)
-    counts = {"words_asked": n, "words_written": words}
-    return Draft(n, text if words <= n else first_words(text, n), extra={**extra, **counts})
+    counts = {f"{unit}_asked": n, f"{unit}_written": length_of(text, unit)}
+    return Draft(n, kept_to(text, n, unit), extra={**extra, **counts})

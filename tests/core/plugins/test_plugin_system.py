@@ -31,7 +31,7 @@ class Opening:
     kind: ClassVar[str] = "control"
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        return uncut_and_cut(document.segmented.sentences[0].text, lengths)
+        return uncut_and_cut(document.segmented.sentences[0].text, lengths, document.length_unit)
 
 
 SYSTEMS = {"tail": tail, "opening": Opening()}
