@@ -7,8 +7,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import StoreError
 from core.metrics.specs import METRICS
 from core.summarizers.rulers import OTHER_ARTICLE
+from core.text.length import LengthUnit
 from core.text.words import repeated_word_share
 from core.types import SystemKind
 
@@ -69,6 +71,8 @@ class Points:
         scores: float64, by metric, of those that were read.
         repeated_words: float64, the share of each text's words that occurred before (`repeated_word_share`). None
             unless it was asked for: it takes longer to compute than everything else.
+        article_characters: int32, the length of each of `articles`, where n counts characters; None where it counts
+            words.
     """
 
     systems: tuple[str, ...]
@@ -81,6 +85,12 @@ class Points:
     text: NDArray[np.int64]
     scores: Mapping[Metric, NDArray[np.float64]]
     repeated_words: NDArray[np.float64] | None = None
+    article_characters: NDArray[np.int32] | None = None
+
+    @property
+    def length_unit(self) -> LengthUnit:
+        """What n counts."""
+        return "words" if self.article_characters is None else "characters"
 
     def __len__(self) -> int:
         return len(self.n)
@@ -111,8 +121,14 @@ class Points:
 
     @classmethod
     def together(cls, parts: Sequence["Points"]) -> "Points":
-        """The points of all parts, without shares of repeated words."""
+        """The points of all parts, without shares of repeated words.
+
+        Raises:
+            StoreError: n counts words in one of them, and characters in another.
+        """
         parts = parts or [cls.of(())]
+        if len({part.length_unit for part in parts}) > 1:
+            raise StoreError("Summaries of n words and of n characters cannot be read together: take runs of one unit.")
         kinds = {system: kind for part in parts for system, kind in zip(part.systems, part.kinds, strict=True)}
         articles = list(dict.fromkeys(article for part in parts for article in part.articles))
         row = {system: i for i, system in enumerate(kinds)}
@@ -131,6 +147,7 @@ class Points:
             words=np.concatenate([part.words for part in parts]),
             text=np.concatenate([part.text for part in parts]),
             scores={name: np.concatenate([part.scores[name] for part in parts]) for name in parts[0].scores},
+            article_characters=_characters_together(parts, depth),
         )
 
     def take(self, chosen: NDArray[np.bool_]) -> "Points":
@@ -151,11 +168,24 @@ class Points:
             text=self.text[chosen],
             scores={name: values[chosen] for name, values in self.scores.items()},
             repeated_words=None if self.repeated_words is None else self.repeated_words[chosen],
+            article_characters=None if self.article_characters is None else self.article_characters[articles],
         )
 
     def is_of_kind(self, kind: SystemKind) -> NDArray[np.bool_]:
         """Whether the system of each point is of this kind, (points,)."""
         return np.array([system_kind == kind for system_kind in self.kinds], dtype=np.bool_)[self.system]
+
+
+def _characters_together(
+    parts: Sequence[Points], depth: Mapping[tuple[str, str], int]
+) -> NDArray[np.int32] | None:
+    """The length of each article of all parts, where `depth` says which it is there."""
+    characters = np.zeros(len(depth), dtype=np.int32)
+    for part in parts:
+        if part.article_characters is None:
+            return None
+        characters[[depth[article] for article in part.articles]] = part.article_characters
+    return characters
 
 
 def _used(codes: NDArray[np.int32], size: int) -> tuple[NDArray[np.int32], list[int]]:
@@ -186,11 +216,20 @@ def short_articles(points: Points | Iterable[Point]) -> frozenset[Place]:
     Not so what is written of another article, whose reference may be short.
 
     An article without a summary by a control counts as long enough.
+
+    Where n counts characters, an article is short that fits whole.
     """
     points = Points.of(points)
+    if points.article_characters is not None:
+        is_short = (points.n > 0) & (points.article_characters[points.article] <= points.n)
+        return _places(points, is_short)
     of_article = np.array([system != OTHER_ARTICLE for system in points.systems], dtype=np.bool_)[points.system]
     short = points.is_of_kind("control") & of_article & (points.words < points.n)
-    places = zip(points.article[short].tolist(), points.n[short].tolist(), strict=True)
+    return _places(points, short)
+
+
+def _places(points: Points, chosen: NDArray[np.bool_]) -> frozenset[Place]:
+    places = set(zip(points.article[chosen].tolist(), points.n[chosen].tolist(), strict=True))
     return frozenset((*points.articles[article], n) for article, n in places)
 
 

@@ -57,7 +57,12 @@ def mean_over_seeds(points: Points | Iterable[Point], method: str) -> Points:
         places = [(axes.dataset, axes.articles[i]) for i in article.tolist()]
         words = values[:, :, len(means)].mean(axis=0)
         parts.append(_means(method, axes.kinds[0], places, np.array(axes.lengths)[n], words, means))
-    return Points.together(parts)
+    together = Points.together(parts)
+    if points.article_characters is None:
+        return together
+    characters = dict(zip(points.articles, points.article_characters.tolist(), strict=True))
+    of_articles = np.array([characters[article] for article in together.articles], dtype=np.int32)
+    return replace(together, article_characters=of_articles)
 
 
 def _present(axes: Axes) -> NDArray[np.bool_]:

@@ -10,7 +10,13 @@ from urllib.parse import urlsplit
 from core.errors import RecipeError
 from core.models import ModelRef
 from core.summarizers.adjustment import Adjustment
-from core.summarizers.prompt_template import DEFAULT_PROMPT, REVISE, PromptTemplate, most_new_tokens
+from core.summarizers.prompt_template import (
+    DEFAULT_PROMPT,
+    REVISE,
+    PromptTemplate,
+    most_new_tokens,
+    most_new_tokens_text,
+)
 from core.summarizers.systems import UNCUT
 from core.text.rows import cleaned
 
@@ -35,7 +41,7 @@ class Endpoint:
 
     Raises:
         RecipeError: the URL is none, or holds a user name or a password; or the model's name is no text; or a prompt
-            without `{n}` is to be kept to n.
+            that does not ask for `{n}` words is to be kept to n.
     """
 
     model: str
@@ -48,7 +54,10 @@ class Endpoint:
     adjustment: Adjustment | None = None
 
     def __post_init__(self) -> None:
-        if (self.best_of > 1 or self.revise or self.adjust) and self.has_uncut:
+        is_kept = self.best_of > 1 or self.revise or self.adjust
+        if is_kept and self.prompt.unit != "words":
+            raise RecipeError("best_of, revise and adjust count words: a run of max_chars has none of them.")
+        if is_kept and self.has_uncut:
             raise RecipeError(
                 "best_of, revise and adjust are for prompts that ask for {n} words: write {n} into the prompt."
             )
@@ -97,7 +106,9 @@ class Endpoint:
     @property
     def revision(self) -> str:
         """What a run records: all that is sent but the articles. Which weights answer, only the endpoint knows."""
-        tokens = str(most_new_tokens(UNCUT)) if self.has_uncut else "8n+32"
+        unit = self.prompt.unit
+        tokens = str(most_new_tokens(UNCUT, unit)) if self.has_uncut else most_new_tokens_text(unit)
+        tokens += "" if unit == "words" or self.has_uncut else f", n in {unit}"
         parts = [f"{self.model} at {self.url}", f"prompt={self.prompt.text!r}"]
         parts += [f"temperature=0, seed of the run, max_tokens={tokens}"]
         parts += [f"best of {self.best_of}, others drawn at temperature=1"] * (self.best_of > 1)

@@ -26,7 +26,7 @@ def generation_config(generator: Generator, model: Any, stated: Any, tokenizer: 
         stated: the `GenerationConfig` of its checkpoint.
         tokenizer: names the token to pad with, where the checkpoint does not.
         window: how many tokens the model reads; one that has no encoder reads what it writes, too.
-        n: how many words its prompt asks for, `UNCUT` for none.
+        n: how many words or characters its prompt asks for, `UNCUT` for none.
     """
     config = copy.deepcopy(stated)
     # Random draws come from `TopKSampling`.
@@ -35,7 +35,8 @@ def generation_config(generator: Generator, model: Any, stated: Any, tokenizer: 
         asked = replace(generator.settings, top_k=None).stated()
         config.update(**({"max_new_tokens": None, "min_new_tokens": None} | asked))
     if generator.prompt is not None:
-        config.update(max_length=None, min_length=None, max_new_tokens=most_new_tokens(n), min_new_tokens=None)
+        tokens = most_new_tokens(n, generator.prompt.unit)
+        config.update(max_length=None, min_length=None, max_new_tokens=tokens, min_new_tokens=None)
     if model.is_encoder_decoder:
         # A summary begins with one token that is not new.
         longest = config.max_length if config.max_new_tokens is None else config.max_new_tokens + 1

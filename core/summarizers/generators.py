@@ -10,8 +10,15 @@ from typing import Literal
 
 from core.errors import ModelError
 from core.models import SMOLLM2_MODEL, ModelRef, is_folder, parse_model
-from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate, most_new_tokens
+from core.summarizers.prompt_template import (
+    DEFAULT_PROMPT,
+    DEFAULT_PROMPTS,
+    PromptTemplate,
+    most_new_tokens,
+    most_new_tokens_text,
+)
 from core.summarizers.systems import UNCUT
+from core.text.length import LengthUnit
 
 # The architectures (`model_type` in a checkpoint's config.json) whose prompt and settings are known here.
 ARCHITECTURES = ("bart", "gpt2", "pegasus", "t5")
@@ -96,7 +103,7 @@ class Generator:
     @property
     def is_exact(self) -> bool:
         """Whether it can write no other number of words than it was asked for (`core.summarizers.exact_length`)."""
-        return self.exact and self.prompt is not None and self.prompt.asks_for_n
+        return self.exact and self.prompt is not None and self.prompt.asks_for_n and self.prompt.unit == "words"
 
     @property
     def plain(self) -> "Generator":
@@ -120,8 +127,10 @@ class Generator:
             return "prompt and settings of its architecture"
         if self.prompt:
             template = "chat template of the checkpoint" if self.chat else "no chat template"
-            tokens = f"max_new_tokens={most_new_tokens(UNCUT)}" if self.has_uncut else "max_new_tokens=8n+32"
-            parts = [self.architecture, template, f"prompt={self.prompt.text!r}", f"{self.settings}, {tokens}"]
+            unit = self.prompt.unit
+            tokens = str(most_new_tokens(UNCUT, unit)) if self.has_uncut else most_new_tokens_text(unit)
+            tokens += "" if unit == "words" or self.has_uncut else f", n in {unit}"
+            parts = [self.architecture, template, f"prompt={self.prompt.text!r}", f"{self.settings}, max_new_tokens={tokens}"]
             parts += [EXACT_RULE] if self.is_exact else []
             return "|".join([*parts, f"{self.half} where the device has it"])
         first = "settings of the checkpoint, or if it states no length " if self.checkpoint_first else ""
@@ -183,12 +192,14 @@ KNOWN_GENERATORS = {
 }
 
 
-def parse_generator(text: str, prompt: PromptTemplate | None = None, exact: bool = True) -> Generator:
+def parse_generator(
+    text: str, prompt: PromptTemplate | None = None, exact: bool = True, unit: LengthUnit = "words"
+) -> Generator:
     """The generator that a recipe or flag names: a known name, a local folder, or a Hub id (`org/name[@revision]`).
 
     `prompt` is what it is asked for, unless it is one of `KNOWN_GENERATORS` that has none. Without one, a checkpoint of
-    one of `ARCHITECTURES` has the prefix and suffix of its architecture, and any other the `DEFAULT_PROMPT`. `exact` is
-    as in `Generator`.
+    one of `ARCHITECTURES` has the prefix and suffix of its architecture, and any other that of `DEFAULT_PROMPTS`, which
+    asks for `unit`. `exact` is as in `Generator`.
 
     Raises:
         ModelError: there is no such thing, or the folder holds no generator.
@@ -198,13 +209,15 @@ def parse_generator(text: str, prompt: PromptTemplate | None = None, exact: bool
     if known is not None and known.model.source == model.source:
         if known.prompt is None:
             return replace(known, model=model)
-        return replace(known, model=model, prompt=prompt or known.prompt, exact=exact)
+        return replace(known, model=model, prompt=prompt or DEFAULT_PROMPTS[unit], exact=exact)
     generator = Generator(model, prompt=prompt, exact=exact)
-    return complete(generator, Path(model.source)) if is_folder(model) else generator
+    return complete(generator, Path(model.source), unit) if is_folder(model) else generator
 
 
-def complete(generator: Generator, folder: Path) -> Generator:
+def complete(generator: Generator, folder: Path, unit: LengthUnit = "words") -> Generator:
     """`generator` with what follows from the configuration and the tokenizer of the checkpoint in `folder`.
+
+    `unit` is what the prompt asks for, unless it has one already.
 
     Raises:
         ModelError: the folder states no architecture, or one that does not write.
@@ -228,7 +241,7 @@ def complete(generator: Generator, folder: Path) -> Generator:
             f"a model that writes is called …{' or …'.join(_WRITES)}. Give such a checkpoint, or one of "
             f"{', '.join(KNOWN_GENERATORS)}."
         )
-    prompt = generator.prompt or DEFAULT_PROMPT
+    prompt = generator.prompt or DEFAULT_PROMPTS[unit]
     return _asked(generator.model, architecture, prompt, _has_chat_template(folder), generator.exact)
 
 

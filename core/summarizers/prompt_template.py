@@ -2,14 +2,15 @@
 
 import hashlib
 import string
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from core.errors import RecipeError
 from core.summarizers.systems import UNCUT
+from core.text.length import LengthUnit
 from core.text.rows import cleaned
 
 # No word of a language that NWS reads is longer on average, and a model that writes too much is to be seen doing so.
-_TOKENS_PER_WORD, _MORE_TOKENS = 8, 32
+_TOKENS_PER_WORD, _TOKENS_PER_CHARACTER, _MORE_TOKENS = 8, 2, 32
 _UNCUT_TOKENS = 256
 
 
@@ -17,13 +18,14 @@ _UNCUT_TOKENS = 256
 class PromptTemplate:
     """A prompt with the placeholders `{article}` and, if it asks for a number of words, `{n}`.
 
-    A brace that is part of the prompt is written twice, as in `str.format`.
+    A brace that is part of the prompt is written twice, as in `str.format`. `unit` is what `{n}` counts.
 
     Raises:
         RecipeError: it does not name the article once, or names anything else.
     """
 
     text: str
+    unit: LengthUnit = field(default="words", repr=False)  # in a work there is that of the plan
 
     def __post_init__(self) -> None:
         if cleaned(self.text) != self.text:
@@ -66,12 +68,30 @@ DEFAULT_PROMPT = PromptTemplate(
     "Summarize the news article below in exactly {n} words, in the language of the article. "
     "Write nothing but the summary.\n\n{article}"
 )
+DEFAULT_PROMPTS: dict[LengthUnit, PromptTemplate] = {
+    "words": DEFAULT_PROMPT,
+    "characters": PromptTemplate(
+        "Summarize the news article below in at most {n} characters, blanks included, in the language of the article. "
+        "Write nothing but the summary.\n\n{article}",
+        "characters",
+    ),
+}
+"""What is asked for unless told otherwise, by what n counts."""
 REVISE = (
     "That has {words} words. Write it again in exactly {n} words, in the same language. Write nothing but the summary."
 )
 """What a model is told of its text that has not n words. `words` is what `core.text.words` counts."""
 
 
-def most_new_tokens(n: int) -> int:
-    """How many tokens a model may write that was asked for `n` words, or (`UNCUT`) for no number of them."""
-    return _UNCUT_TOKENS if n == UNCUT else _MORE_TOKENS + _TOKENS_PER_WORD * n
+def most_new_tokens(n: int, unit: LengthUnit) -> int:
+    """How many tokens a model may write that was asked for `n` words or characters, or (`UNCUT`) for no number."""
+    return _UNCUT_TOKENS if n == UNCUT else _MORE_TOKENS + _tokens_each(unit) * n
+
+
+def most_new_tokens_text(unit: LengthUnit) -> str:
+    """The same for any n, as a run records it."""
+    return f"{_tokens_each(unit)}n+{_MORE_TOKENS}"
+
+
+def _tokens_each(unit: LengthUnit) -> int:
+    return _TOKENS_PER_WORD if unit == "words" else _TOKENS_PER_CHARACTER

@@ -132,6 +132,11 @@ class SweepOptions:
         "Summary lengths in words: 7,9,11,13, or 7-13 for all of them. For phase2, from:RUN takes those that the "
         "answer of a sweep names.",
     )
+    max_chars: str | None = _systems(
+        "--max-chars N,N",
+        "In place of --n: summary lengths in characters, such as 30,50,65 for titles. A summary has at most so many, and "
+        "whole words.",
+    )
     bertscore_model: str | None = _metrics(
         "--bertscore-model NAME", "Backbone of BERTScore: a known name, a folder, or a Hub id."
     )
@@ -295,7 +300,7 @@ def settings(*groups: "DataclassInstance") -> dict[str, Any]:
     """What groups of options set in a recipe, by its keys (see `load_recipe`): only what was given.
 
     Raises:
-        RecipeError: `--n` is no list of whole numbers, or predictions cannot be called so.
+        RecipeError: `--n` or `--max-chars` is no list of whole numbers, or predictions cannot be called so.
     """
     given = {one.name: getattr(group, one.name) for group in groups for one in fields(group)}
     return {key: _plain_value(key, value) for key, value in given.items() if value is not None and value != []}
@@ -311,6 +316,8 @@ def _plain_value(key: str, value: Any) -> Any:
         from core.summarizers.predictions import parse_predictions
 
         return [parse_predictions(text) for text in value]
+    if key == "max_chars":
+        return parse_lengths(value, "--max-chars")
     return parse_lengths(value) if key == "n" and not value.startswith(FROM) else value
 
 
@@ -329,8 +336,8 @@ def parse_labels(texts: Sequence[str] | None) -> dict[str, str]:
     return labels
 
 
-def parse_lengths(text: str | None) -> list[int] | None:
-    """The value of `--n`, e.g. `7,9,11,13` or `5-9,13`, where 5-9 is every whole number from 5 to 9.
+def parse_lengths(text: str | None, flag: str = "--n") -> list[int] | None:
+    """The value of `--n` or another `flag`, e.g. `7,9,11,13` or `5-9,13`, where 5-9 is every whole number from 5 to 9.
 
     Raises:
         RecipeError: it is no list of whole numbers.
@@ -343,7 +350,7 @@ def parse_lengths(text: str | None) -> list[int] | None:
         first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
         if first > last or last - first >= _MOST_LENGTHS:
             raise RecipeError(
-                "--n takes whole numbers with commas between them, such as 7,9,11,13, or from one to another, 7-13, "
+                f"{flag} takes whole numbers with commas between them, such as 7,9,11,13, or from one to another, 7-13, "
                 f"not {text!r}."
             )
         lengths += range(first, last + 1)

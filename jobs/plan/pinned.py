@@ -182,6 +182,7 @@ class PinnedSetting:
             precision=recipe.precision,
             language_data=self.language_data,
             units=self.units,
+            length_unit=recipe.length_unit,
         )
 
     def in_recipe(self, recipe: RunRecipe) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from core.summarizers.endpoint import PREFIX, Endpoint, default_url
 from core.summarizers.extractive_baselines import BASELINES, make_baseline
 from core.summarizers.generators import Generator, complete, parse_generator
 from core.summarizers.lead import Lead
-from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate
+from core.summarizers.prompt_template import DEFAULT_PROMPTS, PromptTemplate
 from core.summarizers.random_controls import Random
 from core.summarizers.systems import System
 from core.text.corpus import Corpus
@@ -86,19 +86,20 @@ def _generator(name: str, recipe: BaselinesRecipe) -> Generator | Endpoint:
 
     Downloads no weights, and asks no endpoint.
     """
-    prompt = PromptTemplate(recipe.prompt) if recipe.prompt is not None else None
+    unit = recipe.length_unit
+    prompt = PromptTemplate(recipe.prompt, unit) if recipe.prompt is not None else None
     if name.startswith(PREFIX):
         settings = recipe.endpoint or EndpointRecipe()
         url = settings.base_url or default_url()
         fit = settings.fits.get(name)
         return Endpoint(
-            *(name.removeprefix(PREFIX), url, prompt or DEFAULT_PROMPT, settings.concurrency),
+            *(name.removeprefix(PREFIX), url, prompt or DEFAULT_PROMPTS[unit], settings.concurrency),
             *(settings.best_of, settings.revise, settings.adjust),
             Adjustment(fit.intercept, fit.slope) if fit is not None and settings.adjust else None,
         )
-    generator = parse_generator(name, prompt, recipe.exact)
+    generator = parse_generator(name, prompt, recipe.exact, unit)
     generator = replace(generator, model=resolve_model(generator.model))
-    return generator if generator.architecture else complete(generator, tokenizer_folder(generator.model))
+    return generator if generator.architecture else complete(generator, tokenizer_folder(generator.model), unit)
 
 
 def with_cut(generators: Iterable[Generator | Endpoint], cut: bool) -> list[Generator | Endpoint]:

@@ -52,6 +52,8 @@ def _systems(plan: SweepPlan) -> dict[str, dict[str, Any]]:
         "language": plan.language,
         "metrics": plan.metrics.signatures,
         "bertscore": str(plan.metrics.bertscore.model),
+        # Only where it is not words, so that rows of before keep their work.
+        **({"length_unit": plan.length_unit} if plan.length_unit != "words" else {}),
     }
     decisive_values: dict[str, dict[str, Any]] = {}
     if {plan.precision, plan.metrics.bertscore.precision} != {"float32"}:

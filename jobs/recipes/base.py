@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from core.errors import ModelError
 from core.models import LANGUAGE_MODELS, parse_model
@@ -14,6 +14,7 @@ from core.precision import Precision
 from core.summarizers.predictions import PredictionsSpec
 from core.text.corpus import DatasetSpec
 from core.text.cutting import Units
+from core.text.length import LengthUnit
 
 
 def _told_apart(labels: dict[str, str]) -> dict[str, str]:
@@ -53,6 +54,12 @@ def _that_names_a_language_model(text: str) -> str:
 
 LanguageModelText = Annotated[str, AfterValidator(_that_names_a_language_model)]
 """The same of a causal language model."""
+
+
+MaxChars = Annotated[
+    tuple[PositiveInt, ...] | None, Field(min_length=1, exclude_if=lambda max_chars: max_chars is None)
+]
+NOT_BOTH = "a run has one unit of length: give n (words) or max_chars (characters), not both"
 
 
 class Strict(BaseModel):
@@ -105,6 +112,8 @@ class RunRecipe(Strict):
         units: what systems put summaries together of: `chunks`, as the pipeline finds them, or `words`, each word by
             itself, for texts of a sentence.
         n: the summary lengths, in words.
+        max_chars: the same in characters, in place of `n`: a summary has at most so many, and whole words. `n` then
+            holds them, too, so that whatever reads lengths finds them there.
         bertscore, rouge: the metrics' options.
         fluency_model: a causal language model, whose fluency is then stored with every summary (docs/metrics.md).
         faithfulness_model: an NLI model, whose faithfulness is.
@@ -136,7 +145,9 @@ class RunRecipe(Strict):
 
     datasets: Annotated[tuple[DatasetSpec, ...], Field(min_length=1)]
     pipeline: str = "auto"
-    n: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = tuple(range(1, 22, 2))
+    # Left out where lengths are words, so that such recipes keep the hash that they had before. It stands before `n`.
+    max_chars: MaxChars = None
+    n: Annotated[tuple[PositiveInt, ...], Field(min_length=1, validate_default=True)] = tuple(range(1, 22, 2))
     bertscore: BertScoreRecipe = BertScoreRecipe()
     rouge: RougeRecipe = RougeRecipe()
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
@@ -164,10 +175,26 @@ class RunRecipe(Strict):
             raise ValueError(f"must be one of {', '.join(f'{value:g}' for value in SHARES)}, not {share:g}")
         return share
 
-    @field_validator("n")
+    @model_validator(mode="before")
     @classmethod
-    def _sorted_once(cls, n: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(sorted(set(n)))
+    def _in_one_unit(cls, values: object) -> object:
+        if isinstance(values, Mapping) and values.get("max_chars") is not None and "n" in values:
+            n, max_chars = (values[key] for key in ("n", "max_chars"))
+            if not (isinstance(n, list | tuple) and isinstance(max_chars, list | tuple) and set(n) == set(max_chars)):
+                raise ValueError(NOT_BOTH)
+        return values
+
+    @field_validator("max_chars", "n")
+    @classmethod
+    def _sorted_once(cls, lengths: tuple[int, ...] | None, info: ValidationInfo) -> tuple[int, ...] | None:
+        if info.field_name == "n":
+            lengths = info.data.get("max_chars") or lengths
+        return None if lengths is None else tuple(sorted(set(lengths)))
+
+    @property
+    def length_unit(self) -> LengthUnit:
+        """What `n` counts."""
+        return "characters" if self.max_chars else "words"
 
     @property
     def hash(self) -> str:

@@ -15,13 +15,15 @@ from core.errors import RecipeError
 from core.registry import did_you_mean
 from core.text.corpus import DatasetSpec
 from core.text.files import is_file
-from jobs.recipes.base import RunRecipe
+from jobs.recipes.base import NOT_BOTH, RunRecipe
 
 Recipe = TypeVar("Recipe", bound=RunRecipe)
 _MOST_BYTES = 2**20
 _MOST_VALUES = 100_000
 FROM = "from:"
 """What stands before the run whose answer names the lengths."""
+LENGTHS = {"n", "max_chars"}
+"""Keys of which a recipe has one: an override of either takes the place of both."""
 BUNDLED = Path(__file__).parent / "bundled"
 
 
@@ -91,6 +93,7 @@ def load_recipe(
         name: `sample`, `paper`, or a path ending in .yaml.
         overrides: by field name. `datasets` replaces all datasets; `limit` and the like apply to each of them, and
             `train_limit` and the like to each of `train_datasets`, and `passes` to each of `methods`.
+            `n` takes the place of `max_chars`, too, and the other way round.
             `bertscore_model` and `bertscore_layer` apply to `bertscore`; another model leaves the layer behind.
         lengths_of: the lengths that a stored run names, for an `n` that is `from:RUN`; without it, none may be.
 
@@ -100,6 +103,10 @@ def load_recipe(
     read = _read(kind.job, name)
     if "plugins" in read:
         raise RecipeError(f"{name}: a recipe holds no code. Name the plugin on the command line.", settings=("plugin",))
+    if asked_lengths := LENGTHS & overrides.keys():
+        if asked_lengths == LENGTHS:
+            raise RecipeError(f"{NOT_BOTH}.", settings=tuple(sorted(LENGTHS, reverse=True)))
+        read = {key: value for key, value in read.items() if key not in LENGTHS}
     values = {**read, **{key: value for key, value in overrides.items() if key not in INSIDE}}
     if isinstance(asked := values.get("n"), str) and asked.startswith(FROM) and lengths_of is not None:
         values["n"] = lengths_of(asked.removeprefix(FROM))

@@ -140,6 +140,16 @@ class Phase2Recipe(RunRecipe):
     systems: tuple[str, ...] = RIVALS
     reward: RewardRecipe = RewardRecipe()
 
+    @field_validator("max_chars")
+    @classmethod
+    def _are_trained_on_words(cls, max_chars: tuple[int, ...] | None) -> tuple[int, ...] | None:
+        if max_chars is not None:
+            raise ValueError(
+                "policies are trained with n words: give n. Trained ones write at most so many characters with "
+                "`nws summarize … --max-chars 50`"
+            )
+        return max_chars
+
     @field_validator("seeds")
     @classmethod
     def _once(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:

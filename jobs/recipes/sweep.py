@@ -5,9 +5,9 @@
 
 import os
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from core.errors import ModelError
 from core.registry import did_you_mean
@@ -152,6 +152,19 @@ class BaselinesRecipe(RunRecipe):
     def _are_known_and_differ(cls, systems: tuple[str, ...]) -> tuple[str, ...]:
         require_different([_signature(system) for system in systems], "systems")
         return systems
+
+    @model_validator(mode="after")
+    def _keeps_to_words(self) -> Self:
+        if self.length_unit == "words":
+            return self
+        endpoint = self.endpoint or EndpointRecipe()
+        if self.exact and "exact" in self.model_fields_set:
+            raise ValueError("exact: true counts words, and max_chars are characters: leave exact out")
+        if self.cut:
+            raise ValueError("cut: true is for generators that are kept to n words, and max_chars are characters")
+        if endpoint.best_of > 1 or endpoint.revise or endpoint.adjust:
+            raise ValueError("best_of, revise and adjust count words, and max_chars are characters: leave them out")
+        return self
 
 
 SweepRecipe: TypeAlias = Phase1Recipe | BaselinesRecipe

@@ -3,19 +3,19 @@
 Rows are read in pieces that become arrays at once: as Python objects, two million of them would take gigabytes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Row, null, select
+from sqlalchemy import ColumnElement, Connection, Row, func, null, select
 
 from core.analysis import METRICS, Metric, Points
 from core.analysis.points import text_keys
 from core.metrics.specs import BY_COLUMN
 from core.text.words import repeated_word_share
 from core.types import CHOSEN_SCORES
-from jobs.store.tables import ArticleRow, SummaryRow, SystemRow
+from jobs.store.tables import ArticleRow, RunRow, SummaryRow, SystemRow
 
 ROWS_AT_ONCE = 2_000
 
@@ -62,6 +62,7 @@ def read_points(
         text=text,
         scores=dict(zip(metrics, scores, strict=True)),
         repeated_words=shares if repeated_words else None,
+        article_characters=_characters(connection, run_id, articles),
     )
 
 
@@ -97,6 +98,17 @@ def _datasets(connection: Connection, run_id: str) -> dict[str, str]:
     article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
     query = select(ArticleRow.id, ArticleRow.dataset).where(ArticleRow.id.in_(article_ids))
     return {row.id: row.dataset for row in connection.execute(query)}
+
+
+def _characters(connection: Connection, run_id: str, articles: Iterable[str]) -> NDArray[np.int32] | None:
+    """The length of each article, where the n of the run count characters."""
+    recipe = connection.execute(select(RunRow.recipe).where(RunRow.id == run_id)).scalar_one()
+    if not recipe.get("max_chars"):
+        return None
+    article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
+    query = select(ArticleRow.id, func.length(ArticleRow.text)).where(ArticleRow.id.in_(article_ids))
+    lengths = {article_id: length for article_id, length in connection.execute(query)}
+    return np.array([lengths[article_id] for article_id in articles], dtype=np.int32)
 
 
 def _kinds(connection: Connection, run_id: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, func, or_, select
 
 from core.errors import FencedError, StoreError
+from core.text.length import LengthUnit
 from jobs.store.database import Database, reads
 from jobs.store.engine import is_storable, require_64_bits, require_json
 from jobs.store.tables import LogLineRow, RunRow
@@ -96,6 +97,11 @@ class RunInfo:
     summaries: int
     reused: int
     failures: int
+
+    @property
+    def length_unit(self) -> LengthUnit:
+        """What the n of its summaries count."""
+        return "characters" if self.recipe.get("max_chars") else "words"
 
 
 _COLUMNS = [RunRow.__table__.columns[field.name] for field in fields(RunInfo)]
