@@ -21,7 +21,7 @@ A share of another ceiling, which has κ_i too, is the ratio of both means. An a
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -34,6 +34,7 @@ from core.analysis.sample_size import POWER, articles_for_one_step
 from core.analysis.step_down import FEWEST_ARTICLES as FEWEST_ARTICLES
 from core.analysis.step_down import first_kept, interval_of_n, skewed_intervals, smallest_claimed
 from core.summarizers.rulers import PERSON
+from core.text.length import LengthUnit
 from core.types import SystemKind
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -90,6 +91,7 @@ class ContentKept:
         dropped: how many other articles lack some.
         lengths: in rising n.
         smallest: for each share of `SHARES`.
+        length_unit: what n counts.
     """
 
     dataset: str
@@ -101,6 +103,7 @@ class ContentKept:
     dropped: int
     lengths: tuple[Share, ...]
     smallest: tuple[SmallestN, ...]
+    length_unit: LengthUnit = "words"
 
 
 def content_kept(points: Points | Iterable[Point], *, power: float = POWER) -> tuple[ContentKept, ...]:
@@ -118,7 +121,11 @@ def content_kept(points: Points | Iterable[Point], *, power: float = POWER) -> t
     points = Points.of(points)
     persons = dict(_persons(points))
     grids = build_grids(points.take(points.n > 0), KEPT)
-    return tuple(kept for grid in grids for kept in _of_dataset(grid, persons.get(grid.dataset, {}), power))
+    return tuple(
+        replace(kept, length_unit=points.length_unit)
+        for grid in grids
+        for kept in _of_dataset(grid, persons.get(grid.dataset, {}), power)
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

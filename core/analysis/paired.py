@@ -34,7 +34,8 @@ class PairedLength:
         wins: articles on which A is higher; `losses` likewise.
         ties: articles on which the scores are within `TIE`. Their difference counts as 0.
         same_text: articles for which both wrote the same text; None where a side is a mean over several texts.
-        words_a: mean number of words that A wrote for these articles; `words_b` likewise. Most systems write n.
+        words_a: mean number of words that A wrote for these articles; `words_b` likewise. Most systems write n, where n
+            are words.
         skewness: of the per-article differences, m3 / m2^1.5; None where all are equal.
     """
 
@@ -62,7 +63,10 @@ class PairedLength:
 
     @property
     def at_equal_length(self) -> bool:
-        """Whether both wrote n words. Otherwise a part of the difference may be one of length."""
+        """Whether both wrote n words. Otherwise a part of the difference may be one of length.
+
+        Of n characters, texts have different numbers of words: it is never so.
+        """
         return self.words_a == self.n == self.words_b
 
     @property

@@ -176,9 +176,7 @@ class Points:
         return np.array([system_kind == kind for system_kind in self.kinds], dtype=np.bool_)[self.system]
 
 
-def _characters_together(
-    parts: Sequence[Points], depth: Mapping[tuple[str, str], int]
-) -> NDArray[np.int32] | None:
+def _characters_together(parts: Sequence[Points], depth: Mapping[tuple[str, str], int]) -> NDArray[np.int32] | None:
     """The length of each article of all parts, where `depth` says which it is there."""
     characters = np.zeros(len(depth), dtype=np.int32)
     for part in parts:

@@ -108,7 +108,6 @@ class Endpoint:
         """What a run records: all that is sent but the articles. Which weights answer, only the endpoint knows."""
         unit = self.prompt.unit
         tokens = str(most_new_tokens(UNCUT, unit)) if self.has_uncut else most_new_tokens_text(unit)
-        tokens += "" if unit == "words" or self.has_uncut else f", n in {unit}"
         parts = [f"{self.model} at {self.url}", f"prompt={self.prompt.text!r}"]
         parts += [f"temperature=0, seed of the run, max_tokens={tokens}"]
         parts += [f"best of {self.best_of}, others drawn at temperature=1"] * (self.best_of > 1)

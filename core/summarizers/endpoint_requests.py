@@ -192,7 +192,8 @@ class LoadedEndpoint:
         self, client: httpx.AsyncClient, messages: Sequence[Message], n: int, draw: int = 0
     ) -> EndpointAnswer:
         """One answer; with a `draw` above 0 one that is drawn, by a seed of its own."""
-        return read_answer(await self._post(client, messages, most_new_tokens(n, self._endpoint.prompt.unit), draw), self._without_key)
+        most_tokens = most_new_tokens(n, self._endpoint.prompt.unit)
+        return read_answer(await self._post(client, messages, most_tokens, draw), self._without_key)
 
     async def _post(
         self, client: httpx.AsyncClient, messages: Sequence[Message], max_tokens: int, draw: int = 0

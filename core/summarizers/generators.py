@@ -129,8 +129,8 @@ class Generator:
             template = "chat template of the checkpoint" if self.chat else "no chat template"
             unit = self.prompt.unit
             tokens = str(most_new_tokens(UNCUT, unit)) if self.has_uncut else most_new_tokens_text(unit)
-            tokens += "" if unit == "words" or self.has_uncut else f", n in {unit}"
-            parts = [self.architecture, template, f"prompt={self.prompt.text!r}", f"{self.settings}, max_new_tokens={tokens}"]
+            settings = f"{self.settings}, max_new_tokens={tokens}"
+            parts = [self.architecture, template, f"prompt={self.prompt.text!r}", settings]
             parts += [EXACT_RULE] if self.is_exact else []
             return "|".join([*parts, f"{self.half} where the device has it"])
         first = "settings of the checkpoint, or if it states no length " if self.checkpoint_first else ""

@@ -90,7 +90,7 @@ def most_new_tokens(n: int, unit: LengthUnit) -> int:
 
 def most_new_tokens_text(unit: LengthUnit) -> str:
     """The same for any n, as a run records it."""
-    return f"{_tokens_each(unit)}n+{_MORE_TOKENS}"
+    return f"{_tokens_each(unit)}n+{_MORE_TOKENS}" + ("" if unit == "words" else f", n in {unit}")
 
 
 def _tokens_each(unit: LengthUnit) -> int:

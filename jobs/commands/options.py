@@ -134,8 +134,8 @@ class SweepOptions:
     )
     max_chars: str | None = _systems(
         "--max-chars N,N",
-        "In place of --n: summary lengths in characters, such as 30,50,65 for titles. A summary has at most so many, and "
-        "whole words.",
+        "In place of --n: summary lengths in characters, such as 30,50,65 for titles. A summary has at most so many, "
+        "and whole words.",
     )
     bertscore_model: str | None = _metrics(
         "--bertscore-model NAME", "Backbone of BERTScore: a known name, a folder, or a Hub id."
@@ -350,8 +350,8 @@ def parse_lengths(text: str | None, flag: str = "--n") -> list[int] | None:
         first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
         if first > last or last - first >= _MOST_LENGTHS:
             raise RecipeError(
-                f"{flag} takes whole numbers with commas between them, such as 7,9,11,13, or from one to another, 7-13, "
-                f"not {text!r}."
+                f"{flag} takes whole numbers with commas between them, such as 7,9,11,13, or from one to another, "
+                f"7-13, not {text!r}."
             )
         lengths += range(first, last + 1)
     return lengths

@@ -67,6 +67,7 @@ class RunComparison:
             "confidence": CONFIDENCE,
             "test": TEST,
             "alpha": ALPHA,
+            "unit": self.a.length_unit,
             "tie": TIE,
             "holm_family": "the n of one pair on one dataset",
             "comparisons": [_comparison_json(comparison, self.kinds) for comparison in self.comparisons],
@@ -98,11 +99,13 @@ def compare_runs(
     `labels` of systems go over those of the recipes.
 
     Raises:
-        RecipeError: the metric, a system or an n is not there, or the runs computed the metric differently.
+        RecipeError: the metric, a system or an n is not there, or the runs computed the metric differently, or one
+            counts words and the other characters.
         StoreError: there is no such run, or it has no summaries.
     """
     a = store.run_info(run)
     b = store.run_info(other_run) if other_run else a
+    _require_one_unit(a, b)
     checked = find_metric(metric, "compare by", a, b)
     signatures = _signatures(a, b, checked)
     points_a = _points(store, a, checked)
@@ -196,6 +199,14 @@ def _names(a: RunInfo, b: RunInfo) -> str:
     return f"the systems of run {a.id}" if a.id == b.id else f"run {a.id} and run {b.id}"
 
 
+def _require_one_unit(a: RunInfo, b: RunInfo) -> None:
+    if a.length_unit != b.length_unit:
+        raise RecipeError(
+            f"Run {a.id} has summaries of n {a.length_unit}, and run {b.id} of n {b.length_unit}: they must not be "
+            "compared. Take two runs of one unit."
+        )
+
+
 def _signatures(a: RunInfo, b: RunInfo, metric: Metric) -> tuple[str, str]:
     """How either run computed the metric; refuses two runs that are not known to have computed it alike."""
     signature_a, signature_b = (metric_signature(run, metric) for run in (a, b))
@@ -213,8 +224,8 @@ def _points(store: Store, run: RunInfo, metric: Metric) -> Points:
     points = points.take(points.n > 0)
     if not len(points):
         raise StoreError(
-            f"Run {run.id!r} ({run.state}) has no summaries of n words to compare. See `nws status {run.id}`; "
-            f"continue it with `nws resume {run.id}`."
+            f"Run {run.id!r} ({run.state}) has no summaries of n {run.length_unit} to compare. See `nws status "
+            f"{run.id}`; continue it with `nws resume {run.id}`."
         )
     return points
 

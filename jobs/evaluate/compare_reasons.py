@@ -37,7 +37,9 @@ class Sides:
         common = _places(points_a) & _places(points_b)
         if not common:
             return "no article has a summary by both at the same n"
-        return f"every article of both has fewer words than n = {_listed({n for _, _, n in common})}"
+        unit = self.a.length_unit
+        lacks = "has fewer words than" if unit == "words" else f"fits whole into the {unit} of"
+        return f"every article of both {lacks} n = {_listed({n for _, _, n in common})}"
 
     def why_left_out(self, pair: tuple[str, str], dataset: str, lengths: Iterable[int]) -> tuple[str, ...]:
         """Why these n of a dataset take no part in the comparison of a pair: a sentence for each reason."""

@@ -7,13 +7,14 @@ from rich.text import Text
 
 from core.analysis import Comparison, PairedLength
 from core.analysis.paired import ALPHA
+from core.text.length import LengthUnit
 from core.types import SystemKind
 from jobs.evaluate.compare import RunComparison
 from jobs.store import RunInfo
 from jobs.terminal.caution import SKEWED, few, length_notes
 from jobs.terminal.columns import Column, print_table
 from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
-from jobs.terminal.table_style import print_line, print_metric, print_shared, print_title, role
+from jobs.terminal.table_style import print_line, print_metric, print_shared, print_title, print_unit, role
 
 _PLACES = 4
 _WORTH_SAYING = 0.01
@@ -31,6 +32,7 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
         print_line(
             console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed"
         )
+    print_unit(result.a.length_unit, console)
     print_metric(result.metric, result.signatures[0], result.a.id, console, where)  # two runs have the same
     print_shared(result.names, console)
     for comparison in result.comparisons:
@@ -52,7 +54,7 @@ def _print_pair(result: RunComparison, comparison: Comparison, console: Console)
     lengths = [Text(str(at.n), style=_style(at)) for at in comparison.lengths]
     print_table(Column("n", lengths), columns, console)
     left_out = result.why_left_out[comparison.dataset, comparison.a, comparison.b]
-    for note in (*left_out, *notes(comparison, result.kinds)):
+    for note in (*left_out, *notes(comparison, result.kinds, result.a.length_unit)):
         print_line(console, note, style="yellow")
 
 
@@ -75,7 +77,7 @@ def _style(at: PairedLength) -> str:
     return "bold" if at.significant else ""
 
 
-def notes(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> Iterator[str]:
+def notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: LengthUnit) -> Iterator[str]:
     """What the reader must know about these systems and articles."""
     for side, system in (("A", comparison.a), ("B", comparison.b)):
         if kinds[system] == "upper bound":
@@ -84,7 +86,7 @@ def notes(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> Iterator[s
                 "Another way of writing may score higher."
             )
     words_a, words_b = ({at.n: getattr(at, side) for at in comparison.lengths} for side in ("words_a", "words_b"))
-    if notes := length_notes({"A": words_a, "B": words_b}):
+    if notes := length_notes({"A": words_a, "B": words_b}, unit):
         yield " ".join(notes)
     left_out: dict[tuple[int, int], list[int]] = {}
     for at in comparison.lengths:
@@ -95,7 +97,8 @@ def notes(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> Iterator[s
             yield f"Left out{where}: {counted(only_a, 'article')} only A has, {counted(only_b, 'article')} only B has."
     if comparison.short:
         counts = ", ".join(f"{many} at n = {n}" for n, many in comparison.short.items())
-        yield f"Left out for having fewer than n words: {counts}."
+        why = "having fewer than n words" if unit == "words" else f"fitting whole into n {unit}"
+        yield f"Left out for {why}: {counts}."
     same = [(at.same_text, at.articles) for at in comparison.lengths if at.same_text is not None]
     share = sum(equal for equal, _ in same) / max(1, sum(articles for _, articles in same))
     if share >= _WORTH_SAYING:

@@ -36,6 +36,7 @@ def describe(pinned: Pinned) -> dict[str, Any]:
         "articles": articles,
         "training": _training(pinned),
         "n": list(pinned.recipe.n),
+        "unit": pinned.recipe.length_unit,
         "systems": list(systems),
         "kinds": systems,
         "rows": None if articles is None else articles * per_article,

@@ -18,9 +18,16 @@ def lengths_from(store: "Store", run_id: str) -> tuple[int, ...]:
 
     Raises:
         StoreError: there is no such run.
-        RecipeError: the run has no content kept, or its answer names no length.
+        RecipeError: the run has no content kept, or its lengths are not words, or its answer names no length.
     """
-    if KEPT not in store.run_info(run_id).signatures:
+    run = store.run_info(run_id)
+    if run.length_unit != "words":
+        raise RecipeError(
+            f"The n of run {run_id} are {run.length_unit}, and policies are trained with words: give the lengths "
+            "themselves, or a run of words.",
+            settings=("n",),
+        )
+    if KEPT not in run.signatures:
         raise RecipeError(
             f"Run {run_id} has no content kept, by which lengths are chosen: add it with nws add-metric {run_id} "
             f"{KEPT}, or give the lengths themselves.",

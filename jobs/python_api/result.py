@@ -172,7 +172,8 @@ class Result:
         what = "A sweep" if self.info.id == SWEEP else f"Run {self.info.id}, {self.info.state},"
         articles = counted(self.info.articles_done, "article")
         failed = "No article" if not self.info.failures else counted(self.info.failures, "article")
-        wrote = f": {systems} at n = {lengths}" if means else ""
+        unit = "" if self.info.length_unit == "words" else f" {self.info.length_unit}"
+        wrote = f": {systems} at n = {lengths}{unit}" if means else ""
         return f"{what} of {articles}{wrote}. {failed} failed."
 
     def _repr_html_(self) -> str | None:

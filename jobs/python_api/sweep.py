@@ -28,6 +28,7 @@ def sweep(
     systems: str | Sequence[str] = SYSTEMS,
     encoder: str | None = None,
     *,
+    max_chars: int | Sequence[int] | None = None,
     plugins: str | Sequence[str] = (),
     predictions: str | Sequence[str] = (),
     prompt: str | None = None,
@@ -49,6 +50,8 @@ def sweep(
             fields are recognised by their usual names (text: article, document, dialogue, text; references, a text or
             a list of texts: highlights, summary, summaries, references, reference; key: id, key, fname).
         n: the summary lengths in words; 1, 3, … 21 unless given.
+        max_chars: in place of n, the summary lengths in characters, such as [30, 50, 65] for titles: each summary has
+            at most so many (code points in composed form, NFC), and whole words. The column `n` then holds them.
         systems: names of baselines and generators, as `--system` takes them (docs/baselines.md). The controls `lead`
             and `random` are in every sweep, and so are rulers: the first words of the reference, those of the
             most similar other article's, and where every article has two references, those of another person.
@@ -67,7 +70,8 @@ def sweep(
 
     Raises:
         CorpusError: the articles are none, or a row holds none (named by its number from 1).
-        RecipeError: an n or a system is not usable; an unknown system is named, with those that are known.
+        RecipeError: an n or a system is not usable, or both n and max_chars are given; an unknown system is named, with
+            those that are known.
         NwsError: a model cannot be found or cannot read the articles, or no article could be summarised.
 
     Six of the bundled articles, for example:
@@ -112,7 +116,8 @@ def sweep(
             'SYSTEMS = {"mine": function} at its end, and give plugins=["mine.py"].'
         )
     given: dict[str, Any] = {
-        "n": (n,) if n is None or isinstance(n, int) else tuple(n),
+        "n": _lengths(n),
+        "max_chars": _lengths(max_chars),
         "systems": tuple(dict.fromkeys((*names, *ALWAYS))),
         "encoder": encoder,
         "plugins": tuple(PluginSpec(name) for name in _several(plugins)) or None,
@@ -124,12 +129,16 @@ def sweep(
     }
     spec = DatasetSpec(NAME, "all", text_field=text_field, reference_field=reference_field, key_field=key_field)
     try:
-        pinned = _plan(articles, spec, {key: value for key, value in given.items() if value not in (None, (None,))})
+        pinned = _plan(articles, spec, {key: value for key, value in given.items() if value is not None})
     except NwsError as error:
         if error.settings:
             error.add_note(f"Arguments that help: {', '.join(error.settings)}.")
         raise
     return _run(pinned)
+
+
+def _lengths(given: int | Sequence[int] | None) -> tuple[int, ...] | None:
+    return (given,) if isinstance(given, int) else None if given is None else tuple(given)
 
 
 def _several(names: str | Sequence[str]) -> Sequence[str]:

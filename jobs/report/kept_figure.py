@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from core.analysis.content_kept import KEPT
+from core.text.length import LengthUnit
 from jobs.report.figure_files import STYLE, Frame, make_figure, prepare_text
 from jobs.report.kept_lines import GUIDES, WHOLE, kept_kinds, kept_series
 from jobs.report.lines import draw_lines, end_labels, how_intervals_are_drawn, label_size, spread_labels
@@ -44,7 +45,7 @@ def draw_kept(numbers: Numbers, paper: float | None = None) -> tuple[Figure, str
         rows=1,
         columns=len(by_dataset),
         panel=(_PANEL[0] + _AROUND + width, max(_PANEL[1], height) + _AROUND),
-        title="How many words keep how much of the content?",
+        title=f"How many {kept.length_unit} keep how much of the content?",
         footer=" · ".join(footer),
         made_by=" · ".join(made_by),
         paper=paper,
@@ -58,15 +59,15 @@ def draw_kept(numbers: Numbers, paper: float | None = None) -> tuple[Figure, str
             title = f"{dataset} · {basis(kept, dataset)}"
             if paper:
                 title = dataset if len(by_dataset) > 1 else ""
-            _finish(panel, title, sorted({at.x for line in lines for at in line.points}))
+            _finish(panel, title, sorted({at.x for line in lines for at in line.points}), kept.length_unit)
         warning = prepare_text(figure)
         spread_labels(figure, labels)
     return figure, warning
 
 
-def _finish(panel: Axes, title: str, lengths: list[float]) -> None:
+def _finish(panel: Axes, title: str, lengths: list[float], unit: LengthUnit) -> None:
     panel.set_title(title, loc="left")
-    panel.set_xlabel("summary length n (words)")
+    panel.set_xlabel(f"summary length n ({unit})")
     panel.set_ylabel("content kept (%)")
     panel.set_xticks(lengths[:: -(-len(lengths) // _MOST_TICKS)])
     panel.set_ylim(min(0.0, panel.get_ylim()[0]), max(100.0, panel.get_ylim()[1]))

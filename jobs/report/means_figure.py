@@ -188,7 +188,7 @@ def _lay_out(
             labels.append((below, _draw_differences(below, lines, looks, ends, words)))
             if paper:
                 below.set_title("", loc="left")
-        panels[-1, column].set_xlabel("summary length n (words)")
+        panels[-1, column].set_xlabel(f"summary length n ({numbers.run.length_unit})")
     return figure, labels
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
+from core.text.length import LengthUnit
 from jobs.report.formats import latex_cell, tabular
 from jobs.report.numbers import RunNumbers, Score
-from jobs.terminal.caution import NOT_EQUAL
+from jobs.terminal.caution import not_equal
 from jobs.terminal.console import printable
 from jobs.terminal.metrics import metric_name
 from jobs.terminal.numerals import decimals
@@ -41,7 +42,7 @@ def _comments(numbers: RunNumbers[Score], *notes: str) -> str:
 
 def _table(numbers: RunNumbers[Score], dataset: str, articles: str) -> str:
     heading = f"{dataset}: mean {metric_name(numbers.metric)} by n{articles}"
-    if words := _words_comment(numbers.other_lengths_named(dataset)):
+    if words := _words_comment(numbers.other_lengths_named(dataset), numbers.run.length_unit):
         heading = f"{heading}. {words}"
     scores, best, places = numbers.of(dataset), numbers.highest(dataset), numbers.places
     lengths = sorted({n for at in scores.values() for n in at})
@@ -54,13 +55,13 @@ def _table(numbers: RunNumbers[Score], dataset: str, articles: str) -> str:
     return f"\n% {printable(heading)}\n{table}"
 
 
-def _words_comment(other_lengths: Mapping[str, Mapping[int, float]]) -> str:
+def _words_comment(other_lengths: Mapping[str, Mapping[int, float]], unit: LengthUnit) -> str:
     """Who wrote how many words instead of n, and what that means; "" if all wrote n."""
     told = [
         f"{system} wrote {', '.join(f'{words:.1f} words at n = {n}' for n, words in by_n.items() if words != n)}."
         for system, by_n in other_lengths.items()
     ]
-    return " ".join((*told, NOT_EQUAL)) if told else ""
+    return " ".join((*told, not_equal(unit))) if told else ""
 
 
 def _cell(at: Score | None, best: float | None, places: int) -> str:

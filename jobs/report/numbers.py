@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from core.analysis import Interval, Metric, Point, Points, SystemScore, short_articles
 from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA
+from core.text.length import LengthUnit
 from core.types import SystemKind
 from jobs.store import RunInfo
 from jobs.terminal.columns import ColumnSpec, Row
@@ -97,8 +98,13 @@ class RunNumbers(Generic[Score]):
         return best
 
     def other_lengths_of(self, dataset: str) -> dict[str, dict[int, float]]:
-        """By system and n the mean number of words, of those systems that do not always write n."""
+        """By system and n the mean number of words, of those systems that do not always write n.
+
+        Of all, where n counts characters.
+        """
         words = {system: {n: score.words for n, score in at.items()} for system, at in self.of(dataset).items()}
+        if self.run.length_unit != "words":
+            return words
         return {system: by_n for system, by_n in words.items() if any(mean != n for n, mean in by_n.items())}
 
     def other_lengths_named(self, dataset: str) -> dict[str, dict[int, float]]:
@@ -113,6 +119,7 @@ class RunNumbers(Generic[Score]):
             "signature": self.signature,
             "confidence": CONFIDENCE,
             "alpha": ALPHA,
+            "unit": self.run.length_unit,
             "labels": dict(self.names.shown),
         }
 
@@ -164,11 +171,12 @@ def short_json(short: Short) -> list[dict[str, Any]]:
     return [{"dataset": dataset, "n": n, "articles": list(articles)} for (dataset, n), articles in short.items()]
 
 
-def short_note(dataset: str, short: Short) -> str:
+def short_note(dataset: str, short: Short, unit: LengthUnit) -> str:
     """The note for a reader if a dataset has such articles."""
     counts = ", ".join(
         f"{len(articles)} at n = {n}"
         for (short_dataset, n), articles in sorted(short.items())
         if short_dataset == dataset
     )
-    return f"Articles with fewer than n words are left out at that n (report.json names them): {counts}."
+    which = "with fewer than n words" if unit == "words" else f"that fit whole into n {unit}"
+    return f"Articles {which} are left out at that n (report.json names them): {counts}."

@@ -15,6 +15,7 @@ from jobs.terminal.table_style import (
     print_sentence,
     print_shared,
     print_title,
+    print_unit,
 )
 
 _APART = "°"
@@ -26,6 +27,7 @@ def print_run(numbers: RunNumbers[Score], seeds: str, console: Console, where: s
     print_line(
         console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed, {seeds}"
     )
+    print_unit(run.length_unit, console)
     print_metric(numbers.metric, numbers.signature, run.id, console, where)
     print_shared(numbers.names, console)
 

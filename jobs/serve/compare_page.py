@@ -44,7 +44,7 @@ def comparison_html(store: Store, a: RunInfo, b: RunInfo | None, metric: str) ->
     for comparison in result.comparisons:
         better, worse = verdict_lengths(comparison)
         left_out = result.why_left_out[comparison.dataset, comparison.a, comparison.b]
-        rows.append((comparison, better, worse, (*left_out, *notes(comparison, result.kinds))))
+        rows.append((comparison, better, worse, (*left_out, *notes(comparison, result.kinds, a.length_unit))))
     return rendered(
         "comparison.html.j2",
         result=result,

@@ -74,6 +74,7 @@ def made_by(run: RunInfo) -> list[tuple[str, str]]:
         ("seed", ", ".join(map(str, run.recipe.get("seeds", [run.seed])))),
         ("code", run.code_version),
     ]
+    facts.append(("n", f"{', '.join(map(str, run.recipe.get('n', ())))} {run.length_unit}"))
     facts += [("device", run.device or "–"), ("arithmetic", "; ".join(run.arithmetic) or "–")]
     for name, kind in (("trained on", "train_datasets"), ("dataset", "datasets")):
         asked = zip(revisions.get(kind, {}).items(), run.recipe.get(kind, ()), strict=False)

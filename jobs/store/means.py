@@ -32,15 +32,15 @@ Piece: TypeAlias = tuple[type[Base], list[dict[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class AskedWords:
-    """How well a system keeps to n.
+    """How well a system keeps to n, in words or characters as its run counts.
 
     Attributes:
         system: its name.
-        n: how many words it was asked for.
+        n: how many it was asked for.
         summaries: how often.
-        written: mean number of words that it wrote, before any was cut away.
-        exactly, over: the shares, in [0, 1], of the summaries that had n words, and more.
-        off: mean number of words that it wrote too many or too few.
+        written: mean number of them that it wrote, before any was cut away.
+        exactly, over: the shares, in [0, 1], of the summaries that had n, and more.
+        off: mean number that it wrote too many or too few.
     """
 
     system: str
@@ -81,8 +81,10 @@ class CurveMeans:
     means: Mapping[str, float]
 
 
-_ASKED = SummaryRow.extra["words_asked"].as_integer()
-_WRITTEN = SummaryRow.extra["words_written"].as_integer()
+_ASKED, _WRITTEN = (
+    func.coalesce(*(SummaryRow.extra[f"{unit}_{what}"].as_integer() for unit in ("words", "characters")))
+    for what in ("asked", "written")
+)
 _REQUESTS = SummaryRow.extra["requests"].as_integer()
 _PROMPT = SummaryRow.extra["prompt_tokens"].as_integer()
 _COMPLETION = SummaryRow.extra["completion_tokens"].as_integer()
@@ -107,7 +109,7 @@ class Means(Database):
 
     @reads
     def asked_words(self, connection: Connection, run_id: str, systems: Collection[str]) -> list[AskedWords]:
-        """How well those of some systems keep to n that were asked for n words, by system and n."""
+        """How well those of some systems keep to n that were asked for n words or characters, by system and n."""
         written = cast(_WRITTEN, Float)
         shares = [cast(case((is_so, 1), else_=0), Float) for is_so in (_WRITTEN == _ASKED, _WRITTEN > _ASKED)]
         means = map(func.avg, (written, *shares, func.abs(written - cast(_ASKED, Float))))

@@ -4,15 +4,25 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.analysis import Metric
 from core.analysis.intervals import FEW_ARTICLES
+from core.text.length import LengthUnit
 from jobs.terminal.metrics import metric_name
 from jobs.terminal.numerals import counted
 
 SKEWED = "Less sure are these verdicts, whose differences are skewed (wrong in perhaps more than 7 % of cases)"
 """Of verdicts on differences that are `PairedLength.too_skewed`; which verdicts they are is said next."""
-NOT_EQUAL = (
+_NOT_EQUAL = (
     "Where systems do not write n words, they are not compared at equal length: a longer summary has a higher F1 "
     "because of its length alone."
 )
+
+_NOT_EQUAL_CHARACTERS = (
+    "Summaries have at most n characters, and not equally many words: a part of a difference may be one of length."
+)
+
+
+def not_equal(unit: LengthUnit) -> str:
+    """The caution where systems do not all write equally many words at n."""
+    return _NOT_EQUAL if unit == "words" else _NOT_EQUAL_CHARACTERS
 
 
 def few(count: int, noun: str = "articles") -> str | None:
@@ -39,14 +49,17 @@ def basis(points: Sequence[tuple[int, int]], noun: str, metric: Metric) -> Itera
         yield caution
 
 
-def length_notes(words: Mapping[str, Mapping[int, float]]) -> tuple[str, ...]:
+def length_notes(words: Mapping[str, Mapping[int, float]], unit: LengthUnit) -> tuple[str, ...]:
     """Which systems do not write n words, and what that means for comparisons; nothing if all do.
 
     Args:
         words: by system and n the mean number of words.
+        unit: what n counts. Of characters there is no number of words to be kept to.
     """
+    if unit != "words":
+        return (not_equal(unit),)
     told = tuple(filter(None, (_writes_other_lengths(system, by_n) for system, by_n in words.items())))
-    return (*told, NOT_EQUAL) if told else ()
+    return (*told, not_equal(unit)) if told else ()
 
 
 def _writes_other_lengths(system: str, words: Mapping[int, float]) -> str | None:

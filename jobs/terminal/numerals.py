@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # `nws ls` must not wait for NumPy
     from core.analysis import Interval
+    from core.text.length import LengthUnit
 
 
 def decimals(value: float, places: int = 3) -> str:
@@ -42,6 +43,11 @@ def counted(count: int, noun: str) -> str:
     """A number with its noun: "1 article", "2 articles", "2 summaries"."""
     plural = f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
     return f"{count} {noun if count == 1 else plural}"
+
+
+def of_length(n: int, unit: "LengthUnit") -> str:
+    """An n with what it counts: "9 words", "50 characters"."""
+    return counted(n, unit.removesuffix("s"))
 
 
 def listed(names: Sequence[str]) -> str:

@@ -23,7 +23,10 @@ def as_dict(
 
     `stale` says whether it is 'running' with a driver that is dead.
     """
-    values = {key: _plain(value) for key, value in asdict(run).items()} | {"stale": _is_stale(run)}
+    values = {key: _plain(value) for key, value in asdict(run).items()} | {
+        "stale": _is_stale(run),
+        "unit": run.length_unit,
+    }
     if failures is not None:
         values["failed_articles"] = [
             {key: _plain(value) for key, value in asdict(failure).items()} for failure in failures
@@ -129,6 +132,8 @@ def print_status(
         line("arithmetic", arithmetic + (of_copies if number == 0 else ""))
     line("code", run.code_version)
     line("seed", ", ".join(map(str, run.recipe.get("seeds", [run.seed]))))
+    if run.length_unit != "words":
+        line("max-chars", ", ".join(map(str, run.recipe["n"])))
     for policy in policies:
         line("policy", f"{policy.name}: {policy.updates}/{policy.total_updates} updates")
     for name, kind in (("trained on", "train_datasets"), ("dataset", "datasets")):

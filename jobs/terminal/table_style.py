@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from core.analysis import Metric
+from core.text.length import LengthUnit
 from core.types import SystemKind
 from jobs.terminal.columns import Column
 from jobs.terminal.metrics import metric_label
@@ -32,6 +33,12 @@ def print_metric(metric: Metric, signature: str, run: str, console: Console, whe
     """Print the metric of a report and its shortened signature. `where` is what `nws` needs to find the run."""
     label = metric_label(metric, signature)
     print_line(console, f"Metric: {label}. In full: nws status {run}{where}", style="dim")
+
+
+def print_unit(unit: LengthUnit, console: Console) -> None:
+    """Print what n counts, unless it is words, as nearly always."""
+    if unit != "words":
+        print_line(console, f"n counts {unit}: a summary has at most so many, and whole words.")
 
 
 def print_shared(names: SystemNames, console: Console) -> None:

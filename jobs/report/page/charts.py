@@ -7,14 +7,18 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from core.text.length import LengthUnit
 from jobs.report.looks import At, Series
 
 WIDTH, LEAST_HEIGHT = 760.0, 340.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 168.0, 14.0, 46.0
 _LABEL_HEIGHT = 15.0
 _CHARACTERS = 22  # of a label at the end of a line
-LENGTH = "summary length n (words)"
-"""Label of an x axis."""
+
+
+def length_label(unit: LengthUnit) -> str:
+    """Label of an x axis."""
+    return f"summary length n ({unit})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
 from jobs.report.kept_lines import GUIDES, kept_kinds, kept_series
 from jobs.report.looks import system_looks
-from jobs.report.page.charts import LENGTH, Chart, Guide, Lines, line_chart
+from jobs.report.page.charts import Chart, Guide, Lines, length_label, line_chart
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.edges import edge_of, edge_text
 from jobs.report.sweep.kept import KeptNumbers, smallest_of
@@ -84,8 +84,9 @@ def kept_section(section: str, numbers: KeptNumbers, dataset: str) -> KeptSectio
 def _chart(section: str, numbers: KeptNumbers, dataset: str, lines: Lines) -> Chart:
     described = f"{kept_answer.headline(numbers, dataset)} The table below has every number."
     title = f"Content kept by n, {dataset}"
+    axes = length_label(numbers.length_unit), "content kept (%)"
     return line_chart(
-        *(f"{section}-kept", title, described, kept_series(numbers, dataset), lines, LENGTH, "content kept (%)"),
+        *(f"{section}-kept", title, described, kept_series(numbers, dataset), lines, *axes),
         guides=[Guide(height, label) for height, label in GUIDES.items()],
         within=(0.0, 100.0),
         least_height=_HEIGHT,

@@ -17,6 +17,7 @@ from core.analysis.content_kept import KEPT
 from core.analysis.system_score import TEXTRANK
 from core.errors import NwsError, StoreError
 from core.metrics.specs import SPECS
+from core.text.length import LengthUnit
 from core.whole_files import replacing
 from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
 from jobs.report.page.combine_runs import combine
@@ -62,6 +63,11 @@ class Page:
     policies: tuple[PolicySection, ...]
     failures: tuple[tuple[str, FailureInfo], ...]
     archive: Archive
+
+    @property
+    def length_unit(self) -> LengthUnit:
+        """What n counts, in every run of the page."""
+        return self.runs[0].length_unit
 
 
 def write_page(
@@ -110,6 +116,7 @@ def collect(
     """What the page shows, read from the store."""
     runs = tuple(store.run_info(run_id) for run_id in dict.fromkeys(run_ids))
     metric = find_metric(metric, "report", *runs)
+    _require_one_unit(runs)
     _require_same_metrics(runs, (*METRICS, metric))
     charted = [name for name in metrics_of(runs) if len({metric_signature(run, name) for run in runs}) == 1]
     metrics = [*dict.fromkeys((*charted, metric))]
@@ -132,6 +139,20 @@ def collect(
         failures=tuple((run.id, failure) for run in runs for failure in store.failures(run.id)),
         archive=archive,
     )
+
+
+def _require_one_unit(runs: Sequence[RunInfo]) -> None:
+    """Refuse runs whose n count other things.
+
+    Raises:
+        StoreError: one counts words, another characters.
+    """
+    for run in runs[1:]:
+        if run.length_unit != runs[0].length_unit:
+            raise StoreError(
+                f"Run {runs[0].id!r} has summaries of n {runs[0].length_unit}, and run {run.id!r} of n "
+                f"{run.length_unit}, so they cannot be on one page. Write a page of each."
+            )
 
 
 def _require_same_metrics(runs: Sequence[RunInfo], metrics: Sequence[Metric]) -> None:

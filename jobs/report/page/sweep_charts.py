@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from core.analysis import LEAD, RANDOM, Curve, Interval, Metric
+from core.text.length import LengthUnit
 from jobs.report.looks import At, Series, at_interval
-from jobs.report.page.charts import LENGTH, Chart, Lines, line_chart
+from jobs.report.page.charts import Chart, Lines, length_label, line_chart
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.metrics import metric_name, metric_places
 from jobs.terminal.numerals import counted, decimals, interval_text, signed
@@ -26,11 +27,13 @@ class MetricCurves:
     curves: tuple[Curve, ...]
 
 
-def metric_curves(chart_id: str, metric: Metric, curves: Sequence[Curve], lines: Lines) -> MetricCurves:
+def metric_curves(
+    chart_id: str, metric: Metric, curves: Sequence[Curve], lines: Lines, unit: LengthUnit
+) -> MetricCurves:
     name, places = metric_name(metric), metric_places(metric)
     series = [Series(curve.system, tuple(_curve_points(curve, places, lines))) for curve in curves]
     described = f"Mean {name} by n. {_highest(curves, places, lines)} The table below has every number."
-    chart = line_chart(chart_id, f"{name} by n", described, series, lines, LENGTH, f"mean {name}")
+    chart = line_chart(chart_id, f"{name} by n", described, series, lines, length_label(unit), f"mean {name}")
     return MetricCurves(metric, name, places, chart, tuple(curves))
 
 
@@ -129,12 +132,19 @@ def gain_tables(section: str, numbers: Numbers, dataset: str, lines: Lines) -> I
         (LEAD, over_lead, "95 % at each n"),
     ):
         if rows:
-            chart = _gain_chart(f"{section}-over-{over}", over, numbers.metric, rows, apart, lines)
+            label = length_label(numbers.run.length_unit)
+            chart = _gain_chart(f"{section}-over-{over}", over, numbers.metric, rows, apart, lines, label)
             yield GainTable(over, chart, interval, rows)
 
 
 def _gain_chart(
-    chart_id: str, over: str, metric: Metric, rows: GainRows, apart: Container[tuple[str, int]], lines: Lines
+    chart_id: str,
+    over: str,
+    metric: Metric,
+    rows: GainRows,
+    apart: Container[tuple[str, int]],
+    lines: Lines,
+    x_label: str,
 ) -> Chart:
     name, places = metric_name(metric), metric_places(metric)
 
@@ -150,4 +160,4 @@ def _gain_chart(
     series = [Series(system, tuple(point(system, row) for row in of_system)) for system, of_system in rows.items()]
     described = f"Mean per-article difference in {name} between each system and {lines.label(over)}, by n."
     title = f"{name} vs. {lines.label(over)} at equal n (Δ)"
-    return line_chart(chart_id, title, described, series, lines, LENGTH, f"Δ {name}", zero=True)
+    return line_chart(chart_id, title, described, series, lines, x_label, f"Δ {name}", zero=True)

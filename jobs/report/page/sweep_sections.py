@@ -136,7 +136,7 @@ def _section(
         strip_key=tuple(mark for mark in _MARKS if mark in occurring),
         notes=tuple(_notes(numbers, dataset)),
         metrics=tuple(
-            metric_curves(f"d{i}-{metric}", metric, dataset_curves[metric], lines)
+            metric_curves(f"d{i}-{metric}", metric, dataset_curves[metric], lines, numbers.run.length_unit)
             for metric in first
             if dataset_curves[metric]
         ),
@@ -158,7 +158,7 @@ def _answers(numbers: Numbers, dataset: str) -> tuple[tuple[str, str], ...]:
 
 def _notes(numbers: Numbers, dataset: str) -> Iterator[str]:
     if any(short_dataset == dataset for short_dataset, _ in numbers.short):
-        yield short_note(dataset, numbers.short)
+        yield short_note(dataset, numbers.short, numbers.run.length_unit)
     for pair in numbers.same_texts:
         if pair.dataset == dataset and pair.equal == pair.summaries:
             a, b = numbers.names[pair.a], numbers.names[pair.b]

@@ -66,6 +66,7 @@ class Plan:
             "alpha": self.asked.alpha,
             "difference": self.asked.difference,
             "method": METHOD,
+            "unit": self.run.length_unit,
             "smallest_n": [row for answer in self.answers for row in _answer_json(answer)],
             "comparisons": [_pair_json(pair) for pair in self.pairs],
         }

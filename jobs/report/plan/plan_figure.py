@@ -74,7 +74,7 @@ def draw_plan(plan: Plan) -> tuple[Figure, str | None]:
         labels = []
         for panel, (dataset, pairs) in zip(panels[0], by_dataset.items(), strict=False):
             panel.set_title(dataset, loc="left")
-            panel.set_xlabel("summary length n (words)")
+            panel.set_xlabel(f"summary length n ({plan.run.length_unit})")
             if not (lines := needed_series(pairs)):
                 leave_empty(panel, "no number of articles would do")
                 continue

@@ -10,7 +10,15 @@ from core.analysis.sample_size import MOST_ARTICLES, Needed, NeededByPair
 from jobs.report.plan.plan import Plan
 from jobs.terminal.columns import Column, print_table
 from jobs.terminal.numerals import counted, decimals, percent
-from jobs.terminal.table_style import names_column, print_line, print_metric, print_shared, print_title, system_name
+from jobs.terminal.table_style import (
+    names_column,
+    print_line,
+    print_metric,
+    print_shared,
+    print_title,
+    print_unit,
+    system_name,
+)
 
 OF: dict[Ceiling, str] = {
     "reference": "the reference's content",
@@ -27,6 +35,7 @@ def print_plan(plan: Plan, console: Console, where: str = "") -> None:
     """
     run = plan.run
     print_line(console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed")
+    print_unit(run.length_unit, console)
     print_metric(plan.metric, plan.signature, run.id, console, where)
     print_shared(plan.names, console)
     for dataset in dict.fromkeys(

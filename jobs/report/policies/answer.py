@@ -54,4 +54,4 @@ def _gap(at: Mapping[int, SystemScore]) -> str:
 def _known(numbers: PolicyNumbers, dataset: str) -> Iterator[str]:
     scores = [score for at in numbers.of(dataset).values() for score in at.values()]
     yield from basis([(score.n, score.articles) for score in scores], "test article", numbers.metric)
-    yield from length_notes(numbers.other_lengths_named(dataset))
+    yield from length_notes(numbers.other_lengths_named(dataset), numbers.run.length_unit)

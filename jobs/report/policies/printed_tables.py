@@ -44,7 +44,8 @@ def print_policies(numbers: PolicyNumbers, console: Console, where: str = "") ->
                 _print_policy(dataset, system, numbers, console)
         _print_qualities(dataset, numbers, console)
     for dataset in dict.fromkeys(dataset for dataset, _ in numbers.short):
-        print_line(console, f"{dataset}: {short_note(dataset, numbers.short)}", style="yellow")
+        note = short_note(dataset, numbers.short, numbers.run.length_unit)
+        print_line(console, f"{dataset}: {note}", style="yellow")
     _print_notes(numbers, console, where)
 
 

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from core.analysis import RANDOM, MagicNumber, magic_numbers, system_order
 from core.errors import RecipeError, StoreError
 from core.text.alignment import align, bare_words
+from core.text.length import count_characters
 from core.text.words import count_words
 from core.types import Article, Summary, SystemKind
 from jobs.report.sweep.edges import is_recommended
@@ -88,6 +89,7 @@ class Shown:
             "wanted": self.wanted if isinstance(self.wanted, str) else asdict(self.wanted),
             "system": self.system,
             "n": self.length.n,
+            "unit": run.length_unit,
             "why_n": self.length.why or None,
             "articles": [_article_json(shown) for shown in self.articles],
         }
@@ -182,13 +184,15 @@ def default_length(store: Store, run: RunInfo, system: str, dataset: str | None,
     """
     lengths = [n for n in store.articles(run.id).lengths(system) if n]
     if not lengths:
-        return Length(0, f"{name} has written no summaries of n words.")
+        return Length(0, f"{name} has written no summaries of n {run.length_unit}.")
     points = store.points(run.id, ["bertscore_f1"], systems=(system, RANDOM))
     by_system = [number for number in magic_numbers(points) if number.system == system]
     numbers = [number for number in by_system if number.dataset == dataset] or by_system
     if not numbers:  # every article has fewer words than n
         middle = lengths[len(lengths) // 2]
-        return Length(middle, "No article has enough words to tell which n is best. This is the middle one.")
+        return Length(
+            middle, f"No article has enough {run.length_unit} to tell which n is best. This is the middle one."
+        )
     number = max(numbers, key=lambda number: number.articles)
     length = _candidate(number, name) or _no_candidate(number, lengths, name)
     return Length(length.n, f"{number.dataset}: {length.why}") if len(by_system) > 1 else length
@@ -262,6 +266,7 @@ def _written_json(written: ShownSummary) -> dict[str, Any]:
             "kind": written.kind,
             "n": summary.n,
             "words": summary.words,
+            "characters": count_characters(summary.text),
             "text": summary.text,
         },
         "scores": {**summary.scores, **summary.chosen_scores},

@@ -8,11 +8,12 @@ from rich.text import Text
 
 from core.metrics.specs import SPECS
 from core.text.alignment import bare_spans
+from core.text.length import LengthUnit, length_of
 from core.text.words import count_words
 from core.types import Article
 from jobs.report.show.articles import Different, Extreme, Shown, ShownArticle, ShownSummary
 from jobs.terminal.console import printable, written_out
-from jobs.terminal.numerals import counted, decimals
+from jobs.terminal.numerals import counted, decimals, of_length
 from jobs.terminal.system_names import SystemNames
 from jobs.terminal.table_style import print_line, print_shared, print_title, role
 
@@ -59,13 +60,14 @@ def _print_article(shown: Shown, shown_article: ShownArticle, why: str | None, c
         )
         print_line(console, f"Failed: {written_out(failure_line)}", style="bold red")
     if shown.length.n:
-        _print_heading(console, f"Summaries at n = {shown.length.n}, scores in F1", written_out(shown.length.why))
+        at = f"n = {shown.length.n}" + (f" {unit}" if (unit := shown.run.length_unit) != "words" else "")
+        _print_heading(console, f"Summaries at {at}, scores in F1", written_out(shown.length.why))
         if not shown_article.at_n:
             _print_indented(Text("There is none."), console)
-        _print_all(shown_article.at_n, shown.names, console)
+        _print_all(shown_article.at_n, shown, console)
     if shown_article.uncut:
         _print_heading(console, "Summaries of their own length (n = 0), scores in F1")
-        _print_all(shown_article.uncut, shown.names, console)
+        _print_all(shown_article.uncut, shown, console)
 
 
 def _print_heading(console: Console, text: str, note: str = "") -> None:
@@ -130,16 +132,19 @@ def pieces(text: str, positions: Sequence[int | None]) -> Iterator[tuple[str, bo
     yield text[end:], False
 
 
-def _print_all(many: Sequence[ShownSummary], names: SystemNames, console: Console) -> None:
+def _print_all(many: Sequence[ShownSummary], shown: Shown, console: Console) -> None:
     for written in many:
         console.print()
-        _print_written(written, names, console)
+        _print_written(written, shown.names, shown.run.length_unit, console)
 
 
-def _print_written(written: ShownSummary, names: SystemNames, console: Console) -> None:
+def _print_written(written: ShownSummary, names: SystemNames, unit: LengthUnit, console: Console) -> None:
     summary = written.summary
     name = Text(printable(names[summary.system]), style="bold").append(role(written.kind), style="not bold dim")
-    if summary.words != summary.n:
+    if unit != "words":
+        length = of_length(length_of(summary.text, unit), unit)
+        name.append(f"  {of_length(summary.words, 'words')}, {length}", style="not bold dim")
+    elif summary.words != summary.n:
         name.append(f"  {summary.words} words", style="not bold dim")
     console.print(name)
     scores = "  ".join(f"{spec.label} {decimals(summary.scores[spec.column])}" for spec in SPECS if spec.has_parts)

@@ -171,7 +171,7 @@ def _is_open(number: MagicNumber) -> bool:
 def _known(numbers: Numbers, dataset: str) -> Iterator[str]:
     points = [score for at in numbers.of(dataset).values() for score in at.values()]
     yield from basis([(point.n, point.articles) for point in points], "article", numbers.metric)
-    yield from length_notes(numbers.other_lengths_named(dataset))
+    yield from length_notes(numbers.other_lengths_named(dataset), numbers.run.length_unit)
     if over_lead := _over_lead(numbers, dataset):
         yield over_lead
     yield from _not_confirmed(numbers, dataset)

@@ -8,6 +8,7 @@ import numpy as np
 
 from core.analysis import Point, Points, Uncut, uncut_scores
 from core.analysis.content_kept import KEPT, Ceiling, ContentKept, SmallestN, content_kept
+from core.text.length import LengthUnit
 from jobs.report.numbers import kind_flags
 from jobs.report.sweep.edges import edge_of
 from jobs.terminal.system_names import FULL_NAMES, SystemNames
@@ -28,6 +29,11 @@ class KeptNumbers:
     of_systems: tuple[ContentKept, ...] = ()
     uncut: tuple[Uncut, ...] = ()
     names: SystemNames = FULL_NAMES
+
+    @property
+    def length_unit(self) -> LengthUnit:
+        """What n counts."""
+        return self.of_systems[0].length_unit if self.of_systems else "words"
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -77,6 +83,7 @@ def kept_json(numbers: KeptNumbers) -> list[dict[str, Any]]:
             "system": kept.system,
             **kind_flags(kept.kind),
             "of": kept.of,
+            "unit": kept.length_unit,
             "longest": kept.longest,
             "articles": kept.articles,
             "dropped": kept.dropped,

@@ -12,7 +12,7 @@ from core.analysis.content_kept import FEWEST_ARTICLES, Ceiling, ContentKept, Sh
 from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.report.sweep.edges import edge_of, edge_text
 from jobs.report.sweep.kept import KeptNumbers, smallest_of
-from jobs.terminal.numerals import counted, listed
+from jobs.terminal.numerals import counted, listed, of_length
 
 COMPARED, NEXT = "To compare", "Next"
 WHAT_IT_IS = (
@@ -67,11 +67,11 @@ def headline(numbers: KeptNumbers, dataset: str) -> str:
     kept = numbers.of(dataset)[ranked[0]]["reference"]
     half, longest, name = smallest_of(kept)[_HALF], kept.lengths[-1], numbers.names[ranked[0]]
     if half.n is not None and edge_of(kept, half.n) is None:
-        return f"{_capital(_words(half.n))} keep half of the reference's content ({name})."
+        return f"{_capital(of_length(half.n, kept.length_unit))} keep half of the reference's content ({name})."
     share = share_text(longest.share.mean)
     none = "; no n tried keeps half" if half.n is None else ""
     keep = "keeps" if longest.n == 1 else "keep"
-    return f"{_words(longest.n)} {keep} {share} of the reference's content ({name}){none}."
+    return f"{of_length(longest.n, kept.length_unit)} {keep} {share} of the reference's content ({name}){none}."
 
 
 def ranked_systems(numbers: KeptNumbers, dataset: str) -> tuple[str, ...]:
@@ -92,8 +92,8 @@ def ranked_systems(numbers: KeptNumbers, dataset: str) -> tuple[str, ...]:
 
 def heading(numbers: KeptNumbers, dataset: str) -> str:
     """The question that `sentences` answer, and what the answer rests on."""
-    rests_on = basis(numbers, dataset)
-    return f"{dataset}: how many words keep how much?{f' ({rests_on})' * bool(rests_on)}".removeprefix(": ")
+    rests_on, unit = basis(numbers, dataset), numbers.length_unit
+    return f"{dataset}: how many {unit} keep how much?{f' ({rests_on})' * bool(rests_on)}".removeprefix(": ")
 
 
 def basis(numbers: KeptNumbers, dataset: str) -> str:
@@ -106,7 +106,7 @@ def basis(numbers: KeptNumbers, dataset: str) -> str:
     lengths = sorted({at.n for kept in held for at in kept.lengths})
     span = f"n = {lengths[0]}"
     if len(lengths) > 1:
-        span = f"{len(lengths)} lengths from {lengths[0]} to {_words(lengths[-1])}"
+        span = f"{len(lengths)} lengths from {lengths[0]} to {of_length(lengths[-1], numbers.length_unit)}"
     dropped = max(kept.dropped for kept in held)
     left_out = f"; left out: at most {counted(dropped, 'article')} of a system, for lack of an n" if dropped else ""
     return f"{size}, {span}{left_out}"
@@ -145,11 +145,12 @@ def smallest_text(kept: ContentKept, smallest: SmallestN, what: str) -> str:
     """
     if smallest.n is None:
         return f"It keeps {what} with no n up to {kept.longest}."
-    edge, words, shown = edge_of(kept, smallest.n), _words(smallest.n), shown_text(kept, smallest)
+    edge, length = edge_of(kept, smallest.n), of_length(smallest.n, kept.length_unit)
+    shown = shown_text(kept, smallest)
     if edge is None:
-        return f"With {words} it keeps {what} ({shown})."
+        return f"With {length} it keeps {what} ({shown})."
     when = {"longest": "only ", "shortest": "already "}.get(edge, "")
-    return f"It keeps {what} {when}with {words}, {edge_text(edge, smallest.n)} ({shown})."
+    return f"It keeps {what} {when}with {length}, {edge_text(edge, smallest.n)} ({shown})."
 
 
 def shown_text(kept: ContentKept, smallest: SmallestN) -> str:
@@ -173,14 +174,10 @@ def sure_text(kept: ContentKept, smallest: SmallestN) -> str:
     return low if low == high else f"{low}–{high}" if smallest.high is not None else f"{low} to {high}"
 
 
-def _words(n: int) -> str:
-    return counted(n, "word")
-
-
 def _of_system(held: ByCeiling, *, is_first: bool) -> str:
-    told = _told(held["reference"].lengths)
+    told, unit = _told(held["reference"].lengths), held["reference"].length_unit
     shares = [
-        f"{_words(at.n) if i == 0 else at.n} {'keeps' if at.n == 1 else 'keep'} {share_text(at.share.mean)}"
+        f"{of_length(at.n, unit) if i == 0 else at.n} {'keeps' if at.n == 1 else 'keep'} {share_text(at.share.mean)}"
         for i, at in enumerate(told)
     ]
     if is_first:
@@ -233,7 +230,7 @@ def _rulers(
     found = [(name, share) for system, name in _RULERS.items() if (share := at_longest.get(system)) is not None]
     if found:
         shares = [f"{name}{' keep' * (i == 0)} {share_text(share)}" for i, (name, share) in enumerate(found)]
-        at_n = f"With {_words(best.longest)}, {listed(shares)}"
+        at_n = f"With {of_length(best.longest, best.length_unit)}, {listed(shares)}"
         yield f"{at_n}{_half_of_reference_words(by_system)}."
     if person := uncut.get(PERSON):
         interval = share_interval_text(person.score)
@@ -258,7 +255,8 @@ def _steps(system: str, held: ByCeiling, left_out: int) -> Iterator[str]:
         yield f"With {counted(kept.articles, 'article')} no n is claimed: take at least {FEWEST_ARTICLES}."
     elif answer := _narrowed(held):
         n, articles = answer
-        yield f"About {articles:,} articles would narrow the interval of {system}'s {_words(n)} to one step."
+        length = of_length(n, kept.length_unit)
+        yield f"About {articles:,} articles would narrow the interval of {system}'s {length} to one step."
     if left_out > 0:
         yield f"The other {counted(left_out, 'system')}: nws report."
 

@@ -15,7 +15,7 @@ from jobs.report.printed_means import mean_cell, print_answer, print_key, print_
 from jobs.report.sweep.answer import headline, sentences, verdict_lengths, what_is_known
 from jobs.report.sweep.numbers import Numbers
 from jobs.report.sweep.printed_kept import print_kept, print_kept_notes
-from jobs.terminal.caution import NOT_EQUAL
+from jobs.terminal.caution import not_equal
 from jobs.terminal.columns import Column, ColumnSpec, print_table
 from jobs.terminal.metrics import metric_name
 from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
@@ -173,7 +173,9 @@ def _print_other_lengths(dataset: str, numbers: Numbers, console: Console) -> No
     by_system = numbers.other_lengths_of(dataset)
     if not by_system:
         return
-    print_title(console, f"{dataset}: mean words, of systems that do not always write n")
+    unit = numbers.run.length_unit
+    which = "of systems that do not always write n" if unit == "words" else f"of summaries of at most n {unit}"
+    print_title(console, f"{dataset}: mean words, {which}")
     lengths = sorted({n for words in by_system.values() for n in words})
     columns = [
         Column(str(n), [Text(f"{words[n]:.1f}" if n in words else "–") for words in by_system.values()])
@@ -181,7 +183,7 @@ def _print_other_lengths(dataset: str, numbers: Numbers, console: Console) -> No
     ]
     names = [system_name(numbers.names[system], numbers.kinds[system]) for system in by_system]
     print_table(Column("n", names, NAME_WIDTH, "left"), columns, console)
-    print_line(console, NOT_EQUAL, style="yellow")
+    print_line(console, not_equal(unit), style="yellow")
 
 
 def _verdicts(comparison: Comparison | None) -> Text:
@@ -211,7 +213,7 @@ def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
         articles = counted(dropped, "article")
         yield f"Left out of the best n of each article: articles that lack some n, at most {articles} for any system."
     if any(short_dataset == dataset for short_dataset, _ in numbers.short):
-        yield short_note(dataset, numbers.short)
+        yield short_note(dataset, numbers.short, numbers.run.length_unit)
     same = [pair for pair in numbers.same_texts if pair.dataset == dataset and pair.share >= _NEARLY_ONE]
     for pair in same[:_MOST_PAIRS]:
         a, b = numbers.names[pair.a], numbers.names[pair.b]
