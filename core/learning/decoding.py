@@ -82,12 +82,14 @@ def decode(
     anchored_f1: AnchoredF1,
     fluency: FluencyOf = no_fluency,
 ) -> str:
-    """A summary of `n` words. What is drawn depends on the seed, the article's text and n alone.
+    """A summary of `n` words, or characters where the article was prepared for them.
+
+    What is drawn depends on the seed, the article's text and n alone.
 
     Args:
         policies: the pair.
         article: with at least one sentence.
-        n: words.
+        n: words, or characters.
         sentences: K, how many sentences the policies choose.
         decoding: how the policies write.
         seed: of what is drawn.
@@ -97,8 +99,8 @@ def decode(
     if decoding.method == "greedy":
         return episodes(policies, article, n, sentences, Greedy()).texts[0]
     drawn = episodes(policies, article, n, sentences, Draw(_generator(seed, article, n), decoding.k))
-    segmented = article.segmented
-    different = dict.fromkeys(tuple(sorted(positions_taken(segmented, taken, n))) for taken in drawn.chunks)
+    segmented, unit = article.segmented, article.length_unit
+    different = dict.fromkeys(tuple(sorted(positions_taken(segmented, taken, n, unit))) for taken in drawn.chunks)
     texts = {words_at(segmented, positions): adjacent_share(positions) for positions in different}
     f1 = anchored_f1(_anchor(policies, article, decoding), list(texts))
     scores = [score + decoding.adjacency_weight * share for score, share in zip(f1, texts.values(), strict=True)]

@@ -13,9 +13,10 @@ import torch
 
 from core.arithmetic import multiply_rows
 from core.learning.features import chunk_features, duplicates, repeats, sentence_features
-from core.summarizers.composition import filled, words_at
+from core.summarizers.composition import filled, taken_room, words_at
 from core.summarizers.importance import FloatArray, textrank
 from core.summarizers.systems import Embeddings
+from core.text.length import LengthUnit, cost, fitting, room
 from core.tokenization import IntArray
 from core.types import SegmentedArticle
 
@@ -25,9 +26,9 @@ DYNAMIC_FEATURES = (
     "nearest chosen",  # largest cosine with a chunk that was chosen, at least 0
     "adjacent to chosen",
     "in sentence of chosen",
-    "overflow",  # words that would be cut off
+    "overflow",  # words that would be cut off; of characters, so many as are a word of this article
     "overflows",
-    "words left",  # / n
+    "words left",  # / n; of characters their share, too
 )
 
 
@@ -41,11 +42,13 @@ class PreparedArticle:
         chunk_features: (chunks, 15), see `CHUNK_FEATURES`.
         chunk_inputs: (chunks, dimensions + 1) float32, the embedding and the TextRank score of the sentence.
         sentence_of_chunk: (chunks,) int64.
-        chunk_words: (chunks,) int64, how many words each chunk has.
+        chunk_costs: (chunks,) int64, what each chunk takes of a summary's room: its words (`core.text.length.cost`).
         excludes: (chunks, chunks) bool array: once chunk i is taken, chunk j may not be. On the diagonal, chunks that
             may not be taken at all.
         similarities: (chunks, chunks) float32 array, the cosine of each chunk with each. It is no larger than the
             embeddings, unless there are more chunks than dimensions.
+        length_unit: what the n of its summaries count.
+        word_cost: what a word takes of the room on average: 1 if it counts words.
     """
 
     segmented: SegmentedArticle
@@ -54,12 +57,16 @@ class PreparedArticle:
     chunk_features: torch.Tensor
     chunk_inputs: torch.Tensor
     sentence_of_chunk: torch.Tensor
-    chunk_words: torch.Tensor
+    chunk_costs: torch.Tensor
     excludes: BoolArray
     similarities: npt.NDArray[np.float32]
+    length_unit: LengthUnit
+    word_cost: float
 
 
-def prepare(segmented: SegmentedArticle, embeddings: Embeddings, mask_repeats: bool) -> PreparedArticle:
+def prepare(
+    segmented: SegmentedArticle, embeddings: Embeddings, mask_repeats: bool, length_unit: LengthUnit = "words"
+) -> PreparedArticle:
     """Everything that stays the same however often the article is summarised.
 
     Args:
@@ -67,7 +74,9 @@ def prepare(segmented: SegmentedArticle, embeddings: Embeddings, mask_repeats: b
         embeddings: one encoder's unit vectors of it.
         mask_repeats: whether a summary takes no chunk with a content word that it has already. If not, it takes no
             chunk whose whole text it has already.
+        length_unit: what the n of its summaries count.
     """
+    costs = [cost(word, length_unit) for word in segmented.words]
     sentence_table = sentence_features(segmented, embeddings.sentences)
     ranks = textrank(embeddings.sentences)
     parent = np.array([chunk.sentence for chunk in segmented.chunks], dtype=np.int64)
@@ -80,9 +89,13 @@ def prepare(segmented: SegmentedArticle, embeddings: Embeddings, mask_repeats: b
         chunk_features=torch.from_numpy(chunk_features(segmented, embeddings, sentence_table)),
         chunk_inputs=chunk_inputs,
         sentence_of_chunk=torch.from_numpy(parent),
-        chunk_words=torch.tensor([chunk.end - chunk.start for chunk in segmented.chunks], dtype=torch.int64),
+        chunk_costs=torch.tensor(
+            [sum(costs[chunk.start : chunk.end]) for chunk in segmented.chunks], dtype=torch.int64
+        ),
         excludes=repeats(segmented) if mask_repeats else duplicates(segmented),
         similarities=multiply_rows(chunk_inputs[:, :-1], chunk_inputs[:, :-1]).numpy(),
+        length_unit=length_unit,
+        word_cost=sum(costs) / len(costs),
     )
 
 
@@ -95,16 +108,18 @@ class Writing:
     Args:
         article: what is summarised.
         sentences: (k, K) int64, the sentences that were chosen for each.
-        n: the words of each summary.
+        n: the words or characters of each summary.
     """
 
     def __init__(self, article: PreparedArticle, sentences: IntArray, n: int) -> None:
-        k, count = len(sentences), len(article.chunk_words)
+        k, count = len(sentences), len(article.chunk_costs)
         self._article = article
         self._n = n
         self._sentence_of_chunk = article.sentence_of_chunk.numpy()
-        self._chunk_words = article.chunk_words.numpy()
-        self.words_left = np.full(k, min(n, len(article.segmented.words)), dtype=np.int64)
+        self._chunk_costs = article.chunk_costs.numpy()
+        self._room = room(n, article.length_unit)
+        whole = round(article.word_cost * len(article.segmented.words))
+        self.room_left = np.full(k, min(self._room, whole), dtype=np.int64)
         chosen = np.zeros((k, len(article.sentence_features)), dtype=bool)
         np.put_along_axis(chosen, sentences, True, axis=1)
         self.scope: BoolArray = chosen[:, self._sentence_of_chunk]
@@ -129,49 +144,58 @@ class Writing:
     def dynamic_features(self, rows: IntArray, chunks: IntArray) -> FloatArray:
         """The `DYNAMIC_FEATURES` of chunks `chunks[i]` to summaries `rows[i]`: (len(rows), 6)."""
         features = np.empty((len(rows), len(DYNAMIC_FEATURES)))
-        words_left = self.words_left[rows]
-        overflow = np.maximum(self._chunk_words[chunks] - words_left, 0)
+        room_left = self.room_left[rows]
+        overflow = np.maximum(self._chunk_costs[chunks] - room_left, 0)
         features[:, 0] = self._nearest[rows, chunks]
         features[:, 1] = self._adjacent[rows, chunks]
         features[:, 2] = self._beside[rows, chunks]
-        features[:, 3] = overflow
+        features[:, 3] = overflow / self._article.word_cost
         features[:, 4] = overflow > 0
-        features[:, 5] = words_left.astype(np.float32) / np.float32(self._n)
+        features[:, 5] = room_left.astype(np.float32) / np.float32(self._room)
         return features
 
     def take(self, rows: IntArray, chunks: IntArray) -> None:
         """Summary `rows[i]` takes chunk `chunks[i]`, each summary at most one."""
         for row, chunk in zip(rows.tolist(), chunks.tolist(), strict=True):
             self.taken[row].append(chunk)
-        self.words_left[rows] = np.maximum(self.words_left[rows] - self._chunk_words[chunks], 0)
+        self.room_left[rows] = np.maximum(self.room_left[rows] - self._chunk_costs[chunks], 0)
         self._open[rows] &= ~self._article.excludes[chunks]
         self._open[rows, chunks] = False
-        self._open[self.words_left == 0] = False
+        self._open[self.room_left == 0] = False
         self._nearest[rows] = np.maximum(self._nearest[rows], self._article.similarities[chunks])
         same_sentence = self._sentence_of_chunk[chunks][:, None] == self._sentence_of_chunk
         self._beside[rows] |= same_sentence
         for neighbour in (chunks - 1, chunks + 1):
-            inside = (neighbour >= 0) & (neighbour < len(self._chunk_words))
+            inside = (neighbour >= 0) & (neighbour < len(self._chunk_costs))
             beside = neighbour[inside]
             self._adjacent[rows[inside], beside] |= same_sentence[inside, beside]
 
     def texts(self) -> list[str]:
-        """Each summary: exactly n words of the article, or all if it has fewer, in document order."""
-        return [compose_taken(self._article.segmented, taken, self._n) for taken in self.taken]
+        """Each summary: exactly n words of the article, or all if it has fewer, in document order.
+
+        Of n characters, at most so many.
+        """
+        article = self._article
+        return [compose_taken(article.segmented, taken, self._n, article.length_unit) for taken in self.taken]
 
 
-def compose_taken(article: SegmentedArticle, taken: Sequence[int], n: int) -> str:
+def compose_taken(article: SegmentedArticle, taken: Sequence[int], n: int, unit: LengthUnit = "words") -> str:
     """The words at `positions_taken`, in document order."""
-    return words_at(article, positions_taken(article, taken, n))
+    return words_at(article, positions_taken(article, taken, n, unit))
 
 
-def positions_taken(article: SegmentedArticle, taken: Sequence[int], n: int) -> set[int]:
+def positions_taken(article: SegmentedArticle, taken: Sequence[int], n: int, unit: LengthUnit = "words") -> set[int]:
     """The positions of the words of the chunks `taken`, which come in the order they were taken.
 
     The last chunk is cut to fit. If all have fewer than `n` words, the article's first other words are added.
     """
     positions: set[int] = set()
+    left = room(n, unit)
     for index in taken:
         chunk = article.chunks[index]
-        positions.update(range(chunk.start, min(chunk.end, chunk.start + n - len(positions))))
-    return filled(article, positions, n)
+        end = chunk.start + fitting(article.words[chunk.start : chunk.end], left, unit)
+        positions.update(range(chunk.start, end))
+        if end < chunk.end:
+            return positions
+        left -= taken_room(article, range(chunk.start, end), unit)
+    return filled(article, positions, n, unit)

@@ -10,6 +10,7 @@ from core.learning.checkpoint import Checkpoint, load_checkpoint, load_decoding,
 from core.learning.decoding import Decoding, decode
 from core.learning.environment import prepare
 from core.summarizers.systems import Document, Draft, UsualSystem
+from core.text.length import room
 
 _GREEDY = Decoding("greedy")
 
@@ -48,10 +49,12 @@ class PolicySystem(UsualSystem):
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         # The pairs of one training see articles alike.
         reading, config = self._any.reading, self._any.config
-        article = prepare(document.segmented, document.embeddings[reading.encoder.name], config.mask_repeats)
+        embeddings, unit = document.embeddings[reading.encoder.name], document.length_unit
+        article = prepare(document.segmented, embeddings, config.mask_repeats, unit)
         drafts = []
         for n in lengths:
-            nearest = self.checkpoints[min(sorted(self.checkpoints), key=lambda trained: abs(trained - n))]
+            words = room(n, unit) / article.word_cost  # n itself, or about as many as n characters are
+            nearest = self.checkpoints[min(sorted(self.checkpoints), key=lambda trained: abs(trained - words))]
             pair, seed = nearest.policies(), nearest.seed
             asked = document.anchored_f1, document.fluency
             drafts.append(Draft(n, decode(pair, article, n, config.sentences, self.decoding, seed, *asked)))

@@ -12,6 +12,7 @@ from core.summarizers.encoders import load_encoder
 from core.summarizers.systems import no_fluency
 from core.sweep import embed
 from core.text.language import require_language
+from core.text.length import LengthUnit
 from core.text.rows import cleaned
 from core.text.segmentation import Segmenter
 from core.types import Article
@@ -48,8 +49,10 @@ class PolicyWriter:
         """The n that the policies were trained for; other lengths are written by the pair of the nearest."""
         return tuple(sorted(self._system.checkpoints))
 
-    def write(self, text: str, lengths: Sequence[int]) -> list[str]:
+    def write(self, text: str, lengths: Sequence[int], unit: LengthUnit = "words") -> list[str]:
         """A summary of exactly n words for each n in `lengths`; all words of a shorter text.
+
+        Where `unit` is characters, at most n of them and whole words, by the pair for about as many words.
 
         Raises:
             RecipeError: an n is less than 1.
@@ -57,14 +60,15 @@ class PolicyWriter:
             LanguageError: it is in another language than the policies were trained on.
         """
         if any(n < 1 for n in lengths):
-            raise RecipeError(f"A summary has 1 word or more, not {min(lengths)}.")
+            raise RecipeError(f"A summary has 1 {unit.removesuffix('s')} or more, not {min(lengths)}.")
         article = Article(dataset="input", split="", key="text", text=cleaned(text), references=())
         require_language(article, self._reading.language)
         anchored_f1 = _no_anchor if self._bertscore is None else AnchorScorer(self._bertscore)
         encoders = {self._encoder.name: self._encoder.begin}
         scorer = self._fluency
         fluency = no_fluency if scorer is None else lambda texts: scorer.score([("", text) for text in texts])
-        (document,) = embed([self._segment(article)], encoders, _no_reference, anchored_f1, fluency=fluency)
+        segmented = [self._segment(article)]
+        (document,) = embed(segmented, encoders, _no_reference, anchored_f1, fluency=fluency, length_unit=unit)
         return [draft.text for draft in self._system.summarize(document, lengths)]
 
 

@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from core.errors import ModelError, RecipeError
 from jobs.commands.options import DEFAULT_STORE, Json, PolicyName, StoreUrl, parse_lengths
 from jobs.commands.shared import choose_policies, err, out
 from jobs.terminal.busy import busy
+
+if TYPE_CHECKING:
+    from core.text.length import LengthUnit
 
 
 def summarize(
@@ -22,6 +25,12 @@ def summarize(
         str | None,
         typer.Option("--n", metavar="N,N", help="Words, e.g. 9 or 7,9; default: those the policies were trained for."),
     ] = None,
+    max_chars: Annotated[
+        str | None,
+        typer.Option(
+            "--max-chars", metavar="N,N", help="In place of --n: at most so many characters, and whole words, e.g. 50."
+        ),
+    ] = None,
     system: PolicyName = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -30,31 +39,36 @@ def summarize(
 
     It needs neither Ray nor a reference.
     """
-    lengths = parse_lengths(n)
+    if n is not None and max_chars is not None:
+        raise RecipeError("Give --n (words) or --max-chars (characters), not both.")
+    unit: LengthUnit = "words" if max_chars is None else "characters"
+    flag = "--n" if max_chars is None else "--max-chars"
+    lengths = parse_lengths(n if max_chars is None else max_chars, flag)
     if lengths is not None and min(lengths) < 1:
-        raise RecipeError(f"--n must be 1 or more, not {min(lengths)}.")
+        raise RecipeError(f"{flag} must be 1 or more, not {min(lengths)}.")
     content = _read(text)
 
     from core.learning.writer import PolicyWriter
+    from core.text.length import count_characters
     from core.text.words import count_words
     from jobs.terminal.warnings import warn_of_texts
 
     chosen = choose_policies(store, run, system)
     lengths = lengths or sorted(chosen.checkpoints)
-    if untrained := [str(length) for length in lengths if length not in chosen.checkpoints]:
+    if unit == "words" and (untrained := [str(length) for length in lengths if length not in chosen.checkpoints]):
         trained = ", ".join(map(str, sorted(chosen.checkpoints)))
         err.print(f"{chosen.signature} was trained for n = {trained}, not for {', '.join(untrained)}.", markup=False)
     language = next(iter(chosen.checkpoints.values())).reading.language
     warn_of_texts("text", [content], language, err)
     with busy("Loading models, and writing"):
-        texts = PolicyWriter(chosen).write(content, lengths)
+        texts = PolicyWriter(chosen).write(content, lengths, unit)
     summaries = [
-        {"n": length, "words": count_words(summary), "text": summary}
+        {"n": length, "words": count_words(summary), "characters": count_characters(summary), "text": summary}
         for length, summary in zip(lengths, texts, strict=True)
     ]
     if as_json:
         made_by = next(iter(chosen.checkpoints.values())).made_by
-        print(json.dumps({"system": chosen.signature, "made_by": made_by, "summaries": summaries}))
+        print(json.dumps({"system": chosen.signature, "made_by": made_by, "unit": unit, "summaries": summaries}))
         return
     for summary in summaries:
         label = f"{summary['n']:>3}  " if len(summaries) > 1 else ""

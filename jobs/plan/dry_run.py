@@ -27,7 +27,8 @@ def describe(pinned: Pinned) -> dict[str, Any]:
     articles = pinned.articles
     systems = pinned.systems
     device, sharing = _device(pinned)
-    per_row = _ROW_BYTES + _WORD_BYTES * sum(pinned.recipe.n) / len(pinned.recipe.n)
+    each = _WORD_BYTES if pinned.recipe.length_unit == "words" else 1
+    per_row = _ROW_BYTES + each * sum(pinned.recipe.n) / len(pinned.recipe.n)
     per_article = sum(planned.plan.summaries_per_article for planned in pinned.stages)
     return {
         "datasets": [
@@ -179,7 +180,7 @@ def print_description(plan: dict[str, Any], console: Console) -> None:
     line("bertscore", plan["bertscore"])
     for system in plan["systems"]:
         line("system", f"{system} (upper bound)" if plan["kinds"][system] == "upper bound" else system)
-    line("n", ", ".join(map(str, plan["n"])))
+    line("n", ", ".join(map(str, plan["n"])) + ("" if plan["unit"] == "words" else f" {plan['unit']}"))
     rows = "unknown" if plan["rows"] is None else plan["rows"]
     line("rows", f"{rows} (articles x systems x n, and uncut summaries of those that have a length of their own)")
     if plan["store_bytes"] is not None:

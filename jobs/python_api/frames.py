@@ -34,13 +34,14 @@ def summary_frame(run: RunInfo, rows: Iterable[Mapping[str, Any]]) -> pd.DataFra
 
 
 def made_by(run: RunInfo) -> dict[str, Any]:
-    """What made the numbers of a run: its id, seed and code, and of models, data and metrics what they were."""
+    """What made the numbers of a run: its id, seed and code, what models, data and metrics were, and what n counts."""
     return {
         "run": run.id,
         "seed": run.seed,
         "code_version": run.code_version,
         "revisions": run.revisions,
         "signatures": run.signatures,
+        "unit": run.length_unit,
     }
 
 

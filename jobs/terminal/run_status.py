@@ -21,7 +21,7 @@ def as_dict(
 ) -> dict[str, Any]:
     """A run as plain values with times in ISO 8601; with its failures where they are given, and its policies if any.
 
-    `stale` says whether it is 'running' with a driver that is dead.
+    `stale` says whether it is 'running' with a driver that is dead, `unit` what its n count.
     """
     values = {key: _plain(value) for key, value in asdict(run).items()} | {
         "stale": _is_stale(run),

@@ -26,7 +26,7 @@ def test_only_chunks_of_the_chosen_sentences_are_available_until_they_run_out() 
     assert writing.available().tolist() == [[False, True, True], [True, False, False]]
     writing.take(rows(0, 1), rows(1, 0))
     assert writing.available().tolist() == [[False, False, True], [False, False, False]]
-    assert writing.words_left.tolist() == [1, 0]
+    assert writing.room_left.tolist() == [1, 0]
     assert writing.taken == [[0, 1], [2, 1, 0]]
 
 

@@ -14,7 +14,7 @@ def test_the_untrained_pair_is_textrank_and_similarity_to_the_document() -> None
     logits = policies.sentence_logits(article).detach()
     sentences = article.sentence_inputs[:, :-1].double().numpy()
     assert ranking(logits.numpy()) == ranking(textrank(sentences))
-    chunks = torch.arange(len(article.chunk_words))
+    chunks = torch.arange(len(article.chunk_costs))
     dynamic = torch.ones((len(chunks), 6), dtype=torch.float64)
     similarity = article.chunk_features[:, CHUNK_FEATURES.index("centroid similarity")]
     torch.testing.assert_close(policies.chunk_scorer(article)(chunks, dynamic).detach(), similarity)
@@ -27,7 +27,7 @@ def test_chunks_are_drawn_with_the_logits_that_gradients_come_from(inputs: str, 
     with torch.no_grad():
         for parameter in policies.parameters():
             parameter += torch.linspace(-1, 1, parameter.numel(), dtype=torch.float64).reshape(parameter.shape)
-    chunks = torch.arange(len(article.chunk_words)).repeat(2)
+    chunks = torch.arange(len(article.chunk_costs)).repeat(2)
     dynamic = torch.linspace(0, 3, 6 * len(chunks), dtype=torch.float64).reshape(-1, 6)
     expected = policies.chunk_scorer(article)(chunks, dynamic).detach()
     found = policies.drawing_scorer(article)(chunks.numpy(), dynamic.numpy())

@@ -251,7 +251,7 @@ def one_at_a_time(
             break
         features = []
         for c in options:
-            overflow = max(0, int(article.chunk_words[c]) - words_left)
+            overflow = max(0, int(article.chunk_costs[c]) - words_left)
             nearest = max([0.0, *(float(vectors[t] @ vectors[c]) for t in taken)])
             siblings = [t for t in taken if parent[t] == parent[c]]
             adjacent = any(abs(t - c) == 1 for t in siblings)
@@ -263,7 +263,7 @@ def one_at_a_time(
         total = total + log_softmax[best]
         entropies.append(-(log_softmax * log_softmax.exp()).sum())
         taken.append(options[best])
-        words_left -= int(article.chunk_words[options[best]])
+        words_left -= int(article.chunk_costs[options[best]])
     first = torch.log_softmax(logits, dim=0)
     entropy = -(first * first.exp()).sum()
     return sentences, taken, total, entropy + torch.stack(entropies).mean() if entropies else entropy
