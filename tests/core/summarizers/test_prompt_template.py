@@ -44,4 +44,5 @@ def test_other_words_are_another_prompt() -> None:
 
 
 def test_there_is_room_to_write_too_much() -> None:
-    assert [most_new_tokens(n) for n in (1, 9, 0)] == [40, 104, 256]
+    assert [most_new_tokens(n, "words") for n in (1, 9, 0)] == [40, 104, 256]
+    assert [most_new_tokens(n, "characters") for n in (30, 65, 0)] == [92, 162, 256]
