@@ -11,6 +11,7 @@ from core.learning.environment import PreparedArticle, prepare
 from core.learning.exchange import Parameters
 from core.summarizers.importance import unit_rows
 from core.summarizers.systems import Embeddings
+from core.text.length import LengthUnit
 from core.types import SegmentedArticle
 
 TEXT = (
@@ -30,9 +31,11 @@ def _vector(text: str) -> np.ndarray:
     return sum((np.random.default_rng(zlib.crc32(word.encode())).normal(size=16) for word in words), start=np.zeros(16))
 
 
-def prepared(text: str = TEXT, mask_repeats: bool = True, key: str = "k") -> PreparedArticle:
+def prepared(
+    text: str = TEXT, mask_repeats: bool = True, key: str = "k", length_unit: LengthUnit = "words"
+) -> PreparedArticle:
     article = segmented(text, key)
-    return prepare(article, embeddings_of(article), mask_repeats)
+    return prepare(article, embeddings_of(article), mask_repeats, length_unit)
 
 
 def embeddings_of(article: SegmentedArticle) -> Embeddings:

@@ -5,7 +5,7 @@ import pytest
 from made_scores import rescored
 
 from core.analysis.grids import build_grids
-from core.analysis.points import short_articles, without_short
+from core.analysis.points import Points, short_articles, without_short
 from core.errors import StoreError
 
 
@@ -76,3 +76,30 @@ def test_a_short_reference_of_another_article_says_nothing_of_this_one(make_poin
     written = lambda s, n, a: min(n, 4) if s == "other-article" else n  # noqa: E731
     points = make_points(lambda *_: 0.5, ("lead", "other-article"), (3, 9), 3, words=written)
     assert short_articles(points) == frozenset()
+
+
+def of_characters(points, *lengths: int) -> Points:
+    """The points, of articles of these lengths in characters."""
+    return dataclasses.replace(Points.of(points), article_characters=np.array(lengths, dtype=np.int32))
+
+
+def test_of_characters_those_articles_are_short_that_fit_whole(make_points):
+    made = make_points(lambda *_: 0.5, ("a", "lead"), (30, 50), 3, words=lambda s, n, a: n // 6)
+    points = of_characters(made, 400, 50, 30)
+    assert points.length_unit == "characters"
+    assert short_articles(points) == {("news", "0001", 50), ("news", "0002", 30), ("news", "0002", 50)}
+    left = without_short(points)
+    assert {left.articles[article][1]: left.article_characters[article] for article in left.article} == {
+        "0000": 400,
+        "0001": 50,
+    }
+
+
+def test_points_of_words_and_of_characters_are_not_put_together(make_points):
+    points = Points.of(make_points(lambda *_: 0.5, articles=2))
+    other = Points.of(make_points(lambda *_: 0.5, ("b", "random"), articles=3))
+    with pytest.raises(StoreError, match="n words and of n characters"):
+        Points.together([points, of_characters(other, 1, 2, 3)])
+    together = Points.together([of_characters(points, 7, 8), of_characters(other, 7, 8, 9)])
+    assert together.article_characters is not None
+    assert together.article_characters.tolist() == [7, 8, 9]

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from documents import segmented
 from prepared_articles import prepared
 
@@ -66,3 +67,26 @@ def test_dynamic_features_follow_what_was_taken() -> None:
     cosine = float(article.chunk_inputs[2, :-1] @ article.chunk_inputs[0, :-1])
     assert abs(feature(writing, "nearest chosen", 0, 0) - max(0.0, cosine)) < 1e-6
     assert abs(feature(writing, "nearest chosen", 0, 2) - 1) < 1e-6
+
+
+def test_features_of_characters_are_in_words_of_the_article() -> None:
+    article = prepared(ARTICLE, length_unit="characters")
+    # "Alpha beta met gamma", "delta epsilon saw zeta" and "eta theta left": 20, 22 and 14 characters.
+    assert article.chunk_costs.tolist() == [21, 23, 15]
+    writing = Writing(article, np.array([[0, 1]]), n=40)
+    writing.take(rows(0), rows(1))
+    assert writing.room_left.tolist() == [18]
+    assert feature(writing, "words left", 0, 0) == pytest.approx(18 / 41)
+    assert feature(writing, "overflow", 0, 0) == pytest.approx(3 / article.word_cost)
+    assert feature(writing, "overflow", 0, 2) == 0
+    writing.take(rows(0), rows(0))
+    assert not writing.available().any()
+    assert writing.texts() == ["Alpha beta met delta epsilon saw zeta"]
+
+
+def test_a_choice_ends_with_the_first_word_that_does_not_fit() -> None:
+    article = segmented(ARTICLE)
+    assert compose_taken(article, [2, 0], 25, "characters") == "Alpha beta eta theta left"
+    assert compose_taken(article, [2, 0], 24, "characters") == "Alpha eta theta left"
+    assert compose_taken(article, [2, 0, 1], 19, "characters") == "eta theta left"
+    assert compose_taken(segmented("It was as it is. Snow fell."), [0], 18, "characters") == "It was Snow fell"

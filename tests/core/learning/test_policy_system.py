@@ -15,6 +15,7 @@ from core.learning.sampling import Greedy, episodes
 from core.metrics.config import BertScoreConfig
 from core.models import ModelRef
 from core.summarizers.systems import Document
+from core.text.length import count_characters
 from core.text.words import count_words
 
 MODEL = ModelRef("enc", "org/enc", "main")
@@ -107,3 +108,20 @@ def test_each_length_is_reranked_with_its_own_pair_and_the_seed_of_its_training(
     save_policies(system, tmp_path)
     again = load_policies(tmp_path)
     assert (again.decoding, again.summarize(document(), [5, 9])) == (decoding, drafts)
+
+
+@pytest.mark.parametrize("decoding", [Decoding(), Decoding("rerank", k=12)], ids=["greedy", "rerank"])
+def test_pairs_trained_on_words_write_at_most_so_many_characters(decoding: Decoding) -> None:
+    system = policy_system([checkpoint(5), checkpoint(9, residual=False)], decoding)
+    seen = replace(document(), length_unit="characters")
+    drafts = system.summarize(seen, [1, 12, 30, 50, 999])
+    words = set(segmented(TEXT).words)
+    for draft in drafts:
+        assert count_characters(draft.text) <= draft.n
+        assert set(draft.text.split()) <= words
+        assert draft.n < 30 or len(draft.text) > draft.n - 1 - max(map(len, words)) or draft.n == 999
+    assert drafts[-1].text.split() == list(segmented(TEXT).words)
+    # About 5 and about 9 words of this article, which has 4.9 characters and a blank in each.
+    short, long = system.summarize(seen, [29, 53])
+    for draft, own in ((short, checkpoint(5)), (long, checkpoint(9, residual=False))):
+        assert [draft.text] == [other.text for other in policy_system([own], decoding).summarize(seen, [draft.n])]

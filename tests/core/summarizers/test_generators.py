@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import ModelError
+from core.errors import ModelError, RecipeError
 from core.models import ModelRef, parse_model, resolve_model
+from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import ARCHITECTURES, KNOWN_GENERATORS, Settings, for_architecture, parse_generator
-from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate
+from core.summarizers.prompt_template import DEFAULT_PROMPT, DEFAULT_PROMPTS, PromptTemplate
 
 
 def test_known_names_hub_ids_and_revisions_are_the_same_generator() -> None:
@@ -156,3 +157,17 @@ def test_a_chat_template_is_found_in_either_of_its_files(tiny_models: dict[str, 
     stated = json.loads((folder / "tokenizer_config.json").read_text())
     (folder / "tokenizer_config.json").write_text(json.dumps(stated | {"chat_template": template}))
     assert parse_generator(str(folder)).chat
+
+
+def test_what_is_asked_for_characters_has_no_rule_of_words(tiny_models: dict[str, Path]) -> None:
+    prompt = DEFAULT_PROMPTS["characters"]
+    generator = parse_generator(str(tiny_models["llama"]), unit="characters")
+    assert (generator.prompt, generator.is_exact, generator.has_uncut) == (prompt, False, False)
+    assert "in at most 50 characters" in prompt.about("Snow fell.", 50)
+    assert generator.signature == f"tiny-llama|prompt={prompt.short_sha256}"
+    assert "max_new_tokens=2n+32, n in characters|" in generator.options
+    assert parse_generator("smollm2", unit="characters").prompt == prompt
+    own = PromptTemplate("A title of {n} characters: {article}", "characters")
+    assert not parse_generator(str(tiny_models["llama"]), own, unit="characters").is_exact
+    with pytest.raises(RecipeError, match="best_of, revise and adjust count words"):
+        Endpoint("tiny", "http://here/v1", own, revise=1)

@@ -182,3 +182,13 @@ def test_what_is_written_of_another_article_hangs_on_which_others_there_are(pinn
 def test_labels_make_no_other_work(pinned: Pinned) -> None:
     labelled = load_recipe(Phase1Recipe, "sample", {"limit": 2, "n": [1, 7], "labels": {"lexrank": "LexRank"}})
     assert works(sweep.pin(labelled), CODE) == works(pinned, CODE)
+
+
+def test_characters_are_another_work_of_every_system() -> None:
+    words, characters = (
+        sweep.pin(load_recipe(Phase1Recipe, "sample", {"limit": 2, **given}))
+        for given in ({"n": [50]}, {"max_chars": [50]})
+    )
+    old, new = works(words, CODE), works(characters, CODE)
+    assert old.keys() == new.keys()
+    assert not set(old.values()) & set(new.values())

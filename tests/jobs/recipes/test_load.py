@@ -192,3 +192,44 @@ def test_an_unknown_key_is_told_the_keys_of_its_place_and_nothing_else() -> None
     assert first == "The recipe 'mine' is not usable:"
     assert [problem.split(":")[0].strip() for problem in problems] == ["datasets.0.lmit", "n.0"]
     assert "this part of a recipe has: name, split, streaming, skip, limit" in problems[0]
+
+
+def test_lengths_are_words_or_characters() -> None:
+    words, characters = (load_recipe(Phase1Recipe, "sample", given) for given in ({"n": [50]}, {"max_chars": [65, 50]}))
+    assert (words.length_unit, words.n, words.max_chars) == ("words", (50,), None)
+    assert (characters.length_unit, characters.n, characters.max_chars) == ("characters", (50, 65), (50, 65))
+    assert "max_chars" not in words.model_dump()
+    assert load_recipe(Phase1Recipe, "sample", {"max_chars": [50]}).hash != words.hash
+    assert Phase1Recipe.model_validate(characters.model_dump(mode="json")) == characters
+
+
+def test_a_recipe_file_and_a_flag_have_one_unit(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("datasets: [{name: sample}]\nmax_chars: [30, 50]\n")
+    assert load_recipe(Phase1Recipe, str(file), {}).length_unit == "characters"
+    assert load_recipe(Phase1Recipe, str(file), {"n": [7]}).length_unit == "words"
+    file.write_text("datasets: [{name: sample}]\nn: [7]\nmax_chars: [30]\n")
+    assert load_recipe(Phase1Recipe, str(file), {"max_chars": [40]}).n == (40,)
+    with pytest.raises(
+        RecipeError, match=r"one unit of length: give n \(words\) or max_chars \(characters\), not both"
+    ):
+        load_recipe(Phase1Recipe, str(file), {})
+    with pytest.raises(RecipeError, match="not both") as caught:
+        load_recipe(Phase1Recipe, "sample", {"n": [7], "max_chars": [30]})
+    assert caught.value.settings == ("n", "max_chars")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"exact": True}, "exact: true counts words"),
+        ({"cut": True}, "kept to n words"),
+        ({"endpoint": {"best_of": 2}}, "best_of, revise and adjust count words"),
+        ({"endpoint": {"adjust": True}}, "best_of, revise and adjust count words"),
+        ({"max_chars": [0]}, "max_chars: must be 1 or more, not 0"),
+        ({"max_chars": []}, "max_chars: must not be empty"),
+    ],
+)
+def test_what_counts_words_is_refused_of_characters(given: dict[str, object], said: str) -> None:
+    with pytest.raises(RecipeError, match=said):
+        load_recipe(BaselinesRecipe, "sample", {"max_chars": [50], "systems": ["lead", "openai:x"], **given})

@@ -117,3 +117,8 @@ def test_passes_of_a_recipe_that_names_no_method(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match="passes: must be 1 or more, not 0") as refused:
         load_recipe(Phase2Recipe, str(mine), {"passes": 0})
     assert refused.value.settings == ("passes",)
+
+
+def test_policies_are_trained_on_words() -> None:
+    with pytest.raises(RecipeError, match=r"trained with n words.*nws summarize … --max-chars 50"):
+        load_recipe(Phase2Recipe, "sample", {"max_chars": [50]})

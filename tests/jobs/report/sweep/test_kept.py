@@ -14,7 +14,7 @@ SHARES = {"a": {3: 0.3, 7: 0.42, 21: 0.55}, "random": {3: 0.1, 7: 0.2, 21: 0.3},
 def test_a_report_has_the_answer_of_the_analysis(run):
     points = kept_points(SHARES)
     report = json.loads(json.dumps(report_json(analyse(run, points))))
-    assert list(report)[6:8] == ["kept", "curves"]  # behind what made the numbers
+    assert list(report)[7:9] == ["kept", "curves"]  # behind what made the numbers
     found = content_kept(points)
     assert [(of["system"], of["of"]) for of in report["kept"]] == [(of.system, of.of) for of in found]
     (told,) = (of for of in report["kept"] if (of["system"], of["of"]) == ("a", "reference"))

@@ -73,3 +73,21 @@ def test_what_was_asked_before_the_run_is_told_too() -> None:
 def test_a_run_without_generators_says_nothing() -> None:
     assert printed(revisions={}) == ""
     assert asked_json(asked(revisions={})) == {"asked_words": [], "endpoint_use": [], "fits": {}}
+
+
+def test_how_well_generators_fit_into_characters() -> None:
+    recipe = {"max_chars": [7, 9]}
+    assert "Characters written, where at most n characters were asked for" in printed(recipe=recipe)
+    lines = [line.split() for line in printed(recipe=recipe).splitlines()]
+    assert lines[2:9] == [
+        ["n", "7", "9"],
+        ["instruct", "6.8", "–"],
+        ["88%"],
+        ["12%"],
+        ["openai:tiny", "7.0", "11.3"],
+        ["100%", "10%"],
+        ["0%", "90%"],
+    ]
+    told = " ".join(printed(recipe=recipe).split())
+    assert "mean characters, share that fits into n, share that is too long and was cut" in told
+    assert [row["over"] for row in asked_json(asked(recipe=recipe))["asked_characters"]] == [0.125, 0.0, 0.9]

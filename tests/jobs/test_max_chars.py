@@ -1,0 +1,106 @@
+"""A run whose lengths are characters: what it stores, what it says, and with what it is never put together."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import nws as nws_module
+from core.errors import RecipeError
+from core.text.length import count_characters
+from jobs.store import open_store
+
+SUBMIT = ("submit", "phase1", "--engine", "inline", "--limit", "3", "--json")
+
+
+def said(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_a_run_of_characters_from_its_submission_to_its_page(nws, tmp_path: Path) -> None:
+    submitted = nws(*SUBMIT[:-1], "--max-chars", "30,50,65")
+    assert submitted.code == 0, submitted.err
+    run = nws("ls", "--json").json[0]["id"]
+    assert "how many characters keep how much?" in said(submitted.out)
+    assert "30 characters keep" in said(submitted.out)
+    assert " words" not in said(submitted.out).replace("first words", "")
+
+    rows = nws("query", "select n, words, text, system from summaries", "--json").json
+    assert {row["n"] for row in rows} == {30, 50, 65}
+    assert all(count_characters(row["text"]) <= row["n"] and row["words"] == len(row["text"].split()) for row in rows)
+    assert max(count_characters(row["text"]) for row in rows if row["n"] == 65) > 60
+
+    assert "max-chars 30, 50, 65" in said(nws("status", run).out)
+    assert nws("status", run, "--json").json["unit"] == "characters"
+    report = nws("report", run)
+    assert "n counts characters: a summary has at most so many, and whole words." in said(report.out)
+    assert "mean words, of summaries of at most n characters" in said(report.out)
+    written = json.loads((tmp_path / "reports" / run / "report.json").read_text("utf-8"))
+    assert written["unit"] == "characters"
+    assert {kept["unit"] for kept in written["kept"]} == {"characters"}
+    assert "summary length n (characters)" in (tmp_path / "reports" / run / "kept.svg").read_text("utf-8")
+
+    assert nws("report", run, "-o", "page.html").code == 0
+    page = (tmp_path / "page.html").read_text("utf-8")
+    for heading in ("<h1>How many characters keep how much", "summary length n (characters)", "65 characters keep"):
+        assert heading in page
+    assert "summary length n (words)" not in page
+
+    shown = nws("show", run, "--worst", "1")
+    assert "characters, scores in F1" in said(shown.out)
+    assert nws("plan", run, "--json").json["unit"] == "characters"
+    compared = nws("compare", run, "--system", "lexrank", "--system", "lead")
+    assert "Summaries have at most n characters, and not equally many words" in said(compared.out)
+
+
+def test_runs_of_words_and_of_characters_share_nothing(nws, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NWS_NO_REUSE")
+    words = nws(*SUBMIT, "--n", "20,30").json["run_id"]
+    characters = nws(*SUBMIT, "--max-chars", "20,30")
+    assert characters.json["reused"] == 0
+    again = nws(*SUBMIT, "--max-chars", "20,30,40").json
+    assert again["reused"] == 2 * 3 * 7  # of the run of characters, none of that of words
+    run = characters.json["run_id"]
+    for command in (("compare", words, run), ("report", words, run, "-o", "page.html")):
+        refused = nws(*command)
+        assert refused.code != 0
+        told = said(refused.err).replace("'", "")
+        assert f"Run {words} has summaries of n words, and run {run} of n characters" in told
+    resumed = nws(*SUBMIT, "--max-chars", "30,20", "--resume")
+    assert resumed.json["run_id"] == run
+
+
+def test_what_cannot_be_asked_for_is_said(nws) -> None:
+    both = nws(*SUBMIT, "--n", "5", "--max-chars", "30")
+    assert (both.code, both.out) == (2, "")
+    assert "a run has one unit of length: give n (words) or max_chars (characters), not both" in said(both.err)
+    assert "--max-chars takes whole numbers" in said(nws(*SUBMIT, "--max-chars", "fifty").err)
+    trained = nws("submit", "phase2", "--engine", "inline", "--max-chars", "30")
+    assert trained.code == 2
+    assert "policies are trained with n words" in said(trained.err)
+
+
+def test_a_sweep_from_python(sample_rows: list[dict[str, str]], nws_command) -> None:
+    found = nws_module.sweep(sample_rows[:3], max_chars=[30, 50], systems=["position", "lead3"])
+    assert repr(found).endswith("at n = 30, 50 characters. No article failed.")
+    frame = found.to_pandas()
+    assert frame.attrs["unit"] == "characters"
+    cut = frame[frame.n > 0]
+    assert (cut.text.map(count_characters) <= cut.n).all()
+    assert "characters keep" in found.answer().sentences[0]
+    with pytest.raises(RecipeError, match="not both"):
+        nws_module.sweep(sample_rows[:3], n=7, max_chars=50, systems=["position"])
+
+
+def test_the_store_measures_articles_in_characters(nws, tmp_path: Path) -> None:
+    short, long = "Snow fell on Dover.", "Rain fell on Calais, and the mayor closed the schools of the town for a week."
+    rows = [{"id": text[:4], "article": text, "summary": "Weather closed schools."} for text in (short, long)]
+    (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    submitted = nws(*SUBMIT, "--dataset", "news.jsonl", "--max-chars", "10,30")
+    assert submitted.code == 0, submitted.err
+    with open_store(f"sqlite:///{tmp_path / 'nws.db'}") as store:
+        points = store.points(submitted.json["run_id"])
+    assert sorted(points.article_characters.tolist()) == sorted(map(len, (short, long)))
+    told = said(nws("report", submitted.json["run_id"]).out)
+    assert "Articles that fit whole into n characters are left out at that n" in told
+    assert "1 at n = 30" in told
