@@ -11,9 +11,9 @@ from core.errors import PluginError, SegmentationError
 from core.plugins.call import blaming, definition, in_brackets, require_signature
 from core.plugins.load import Plugin, Write
 from core.summarizers.systems import UNCUT, Document, Draft, System, require_name
+from core.text.length import LengthUnit, length_of
 from core.text.limits import MAX_CHARACTERS, require_summary_length
 from core.text.rows import cleaned, storable
-from core.text.words import count_words
 from core.types import CHOSEN_SCORES, SystemKind
 
 _TAKEN = frozenset({CHOSEN_SCORES, "draws", "dtype"})
@@ -52,7 +52,7 @@ class PluginSystem:
         with blaming(f"{named} failed", self.plugin.file(called), called):
             drafts = _written(system, document, lengths)
             try:
-                require_drafts(drafts, lengths, self.has_uncut)
+                require_drafts(drafts, lengths, self.has_uncut, document.length_unit)
             except PluginError as error:
                 raise PluginError(f"{named} {error}{in_brackets(definition(called))}") from error
         return [
@@ -84,12 +84,12 @@ def _one_line(text: object) -> str:
     return " ".join(cleaned(text).split())
 
 
-def require_drafts(drafts: Any, lengths: Sequence[int], has_uncut: bool) -> None:
+def require_drafts(drafts: Any, lengths: Sequence[int], has_uncut: bool, unit: LengthUnit = "words") -> None:
     """Refuse what no system may write.
 
     Raises:
         PluginError: there is not one draft of each length, in order, after the uncut one of a system that has one; or a
-            draft is empty, has more than n words, or holds what cannot be stored.
+            draft is empty, has more than n words (or characters), or holds what cannot be stored.
     """
     expected = [UNCUT, *lengths] if has_uncut else [*lengths]
     if not isinstance(drafts, list) or not all(isinstance(draft, Draft) for draft in drafts):
@@ -104,8 +104,8 @@ def require_drafts(drafts: Any, lengths: Sequence[int], has_uncut: bool) -> None
                 require_summary_length(text)
             except SegmentationError as error:
                 raise PluginError(f"wrote too much at n = {draft.n}: {error}") from error
-            if draft.n != UNCUT and count_words(text) > draft.n:
-                raise PluginError(f"wrote {count_words(text)} words at n = {draft.n}")
+            if draft.n != UNCUT and (length := length_of(text, unit)) > draft.n:
+                raise PluginError(f"wrote {length} {unit} at n = {draft.n}")
             if storable(text) != text:
                 raise PluginError(f"wrote a NUL or half a surrogate pair at n = {draft.n}, which no database can keep")
         if taken := sorted(_TAKEN & draft.extra.keys()):

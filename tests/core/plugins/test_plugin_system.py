@@ -2,6 +2,7 @@ import contextlib
 import hashlib
 import pickle
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -296,3 +297,16 @@ def test_what_cannot_be_stored_is_refused() -> None:
         require_drafts([Draft(2, "a", extra={"scores": 1.0})], [2], False)
     with pytest.raises(PluginError, match="wrote a NUL or half a surrogate pair at n = 2"):
         require_drafts([Draft(2, "a\0")], [2], False)
+
+
+def test_a_system_of_a_plugin_keeps_to_the_unit_of_its_run(tmp_path: Path) -> None:
+    source = (
+        "SYSTEMS = {'fits': lambda text, n: text[:n].rpartition(' ')[0], "
+        "'words': lambda text, n: ' '.join(text.split()[:n])}"
+    )
+    fits, words = of_source(tmp_path, source)
+    seen = replace(document(), length_unit="characters")
+    (draft,) = fits.summarize(seen, [20])
+    assert draft.text == "Alpha beta met"
+    with pytest.raises(PluginError, match=r"words of mine\.py wrote \d+ characters at n = 12"):
+        words.summarize(seen, [12])

@@ -14,6 +14,7 @@ from tenacity import wait_none
 
 from core.errors import EndpointError, RecipeError, RepeatedFailureError
 from core.summarizers import endpoint_requests
+from core.text.length import count_characters
 from jobs.drive import driver
 from jobs.drive.run import Outcome
 from jobs.plan.dry_run import describe, print_description
@@ -329,3 +330,36 @@ def test_hostile_replies_are_failures_in_words_and_resume_does_their_articles(
         server.honest = True
         resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     assert (resumed.state, resumed.articles, resumed.failures) == ("done", len(QUICK), 0)
+
+
+def test_what_is_asked_for_characters_is_cut_at_the_last_word_that_fits(
+    store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
+) -> None:
+    """The server writes five words, whatever it is asked for but words."""
+    asked = {"limit": 3, "bundle_size": 2, "max_chars": [12, 60], "endpoint": {"concurrency": 2}}
+    own = {"encoder": str(tiny_models["bert"]), "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}}
+    systems = ["lead", "openai:tiny", str(tiny_models["llama"]), str(tiny_models["bart"])]
+    found = pin(load_recipe(BaselinesRecipe, "sample", asked | own | {"systems": systems}))
+    outcome = driver.start(store, found, "inline", QUIET)
+    assert (outcome.state, outcome.failures, outcome.summaries) == ("done", 0, 3 * (4 * 2 + 1))
+    for body in server.asked:
+        content = body["messages"][0]["content"]
+        n = 12 if "in at most 12 characters, blanks included" in content else 60
+        assert f"in at most {n} characters" in content
+        assert body["max_tokens"] == 32 + 2 * n
+    with store.query("select system, n, text, words, extra from summaries where n > 0") as answer:
+        stored = [tuple(row) for row in answer.rows]
+    for system, n, text, words, extra in stored:
+        assert count_characters(text) <= n
+        assert words == len(text.split())
+        assert ("characters_asked" in str(extra)) == ("prompt=" in system)
+        assert "words_asked" not in str(extra)
+    whole = {text for system, n, text, _, _ in stored if system.startswith("openai") and n == 60}
+    assert all(len(text.split()) == 5 for text in whole)
+    run = store.run_info(outcome.run_id)
+    (twelve, sixty) = store.asked_words(run.id, [name for name in found.systems if name.startswith("openai")])
+    assert (twelve.n, twelve.over, sixty.n, sixty.over) == (12, 1, 60, 0)
+    assert twelve.written == sixty.written == sum(map(count_characters, whole)) / 3
+    (used,) = store.endpoint_use(run.id, [name for name in found.systems if name.startswith("openai")])
+    assert used.requests == 6
+    assert not any(name.endswith("|exact") for name in found.systems)
