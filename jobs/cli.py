@@ -16,6 +16,7 @@ import typer.core
 
 from core.errors import NwsError, RecipeError
 from jobs.commands import (
+    cite,
     compare,
     db,
     doctor,
@@ -74,6 +75,7 @@ app.command("report", cls=Command)(report.report)
 app.command("show", cls=Command)(show.show)
 app.command("compare", cls=Command)(compare.compare)
 app.command("plan", cls=Command)(plan.plan)
+app.command("cite", cls=Command)(cite.cite)
 app.command("query", cls=Command)(query.query)
 app.command("summarize", cls=Command)(policies.summarize)
 app.command("export", cls=Command)(export.export)
