@@ -18,6 +18,7 @@ from core.errors import NwsError, RecipeError
 from jobs.commands import (
     cite,
     compare,
+    data,
     db,
     doctor,
     export,
@@ -80,6 +81,7 @@ app.command("query", cls=Command)(query.query)
 app.command("summarize", cls=Command)(policies.summarize)
 app.command("export", cls=Command)(export.export)
 app.command("push", cls=Command)(policies.push)
+app.command("data", cls=Command)(data.data)
 app.command("score", cls=Command)(files.score)
 app.command("correlate", cls=Command)(files.correlate)
 app.command("keysentences", cls=Command)(files.keysentences)

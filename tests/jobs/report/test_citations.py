@@ -10,6 +10,7 @@ import bibtexparser
 import huggingface_hub
 import pytest
 import yaml
+from hub_cache import cache_card
 from run_infos import run_info
 
 from core import hub
@@ -45,13 +46,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(hub, "is_reachable", lambda: False)
     return tmp_path
-
-
-def put_card(cache: Path, folder: str, text: str) -> None:
-    """As `huggingface_hub` has a card in its cache."""
-    snapshot = cache / folder / "snapshots" / COMMIT
-    snapshot.mkdir(parents=True)
-    (snapshot / "README.md").write_text(text, encoding="utf-8")
 
 
 def entries(run: RunInfo, *systems: str) -> dict[str, dict[str, str]]:
@@ -109,7 +103,7 @@ def test_what_was_not_used_is_not_cited(cache: Path) -> None:
 
 
 def test_other_models_are_cited_as_their_cards_say(cache: Path) -> None:
-    put_card(cache, "models--doe--model_1", CARD)
+    cache_card(CARD, cache, "models--doe--model_1", COMMIT)
     found = entries(using(f"doe/model_1@{COMMIT}"), "lead")
     assert found["doe2021model"]["title"] == "A {Model} of models"
     assert {"doe2022more", "hub:doe/model_1"} <= set(found)
@@ -121,7 +115,7 @@ def test_other_models_are_cited_as_their_cards_say(cache: Path) -> None:
     "text", ["", "---\nlicense: [mit\n---\nno entry", "```bibtex\n@article{open, title={never closed\n```"]
 )
 def test_a_card_without_an_entry_adds_none(cache: Path, text: str) -> None:
-    put_card(cache, "models--doe--model", text)
+    cache_card(text, cache, "models--doe--model", COMMIT)
     assert citations(using(f"doe/model@{COMMIT}"), ()).without == ()
     assert "open" not in entries(using(f"doe/model@{COMMIT}"))
 
