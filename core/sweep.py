@@ -58,7 +58,7 @@ class Sweeper:
         self._plan = plan
         self._loaded = [load_encoder(ref, device, plan.precision) for ref in plan.encoders]
         self._encoders: dict[str, BeginEncode] = {encoder.name: encoder.begin for encoder in self._loaded}
-        self._generate = None if plan.generator is None else _load_generator(plan, plan.generator, device)
+        self._generate = None if plan.generator is None else load_generator_of(plan, plan.generator, device)
         self._metrics = StandardMetrics(plan.metrics, device, plan.panels)
         self._by_models = {metric.name: metric.load(device) for metric in plan.metrics.by_models}
 
@@ -103,10 +103,10 @@ class Sweeper:
         ]
 
 
-def _load_generator(
+def load_generator_of(
     plan: SweepPlan, generator: Generator | Endpoint, device: torch.device
 ) -> "LoadedGenerator | LoadedEndpoint":
-    # Seconds, which most sweeps need not wait for.
+    """What writes for a generator. Its libraries take seconds, which most sweeps need not wait for."""
     if isinstance(generator, Endpoint):
         from core.summarizers.endpoint_requests import LoadedEndpoint
 

@@ -33,6 +33,7 @@ from jobs.commands import (
     show,
     submit,
     watch,
+    write,
 )
 from jobs.commands.groups import Command
 from jobs.commands.shared import err, out, store_flag, with_store
@@ -79,6 +80,7 @@ app.command("plan", cls=Command)(plan.plan)
 app.command("cite", cls=Command)(cite.cite)
 app.command("query", cls=Command)(query.query)
 app.command("summarize", cls=Command)(policies.summarize)
+app.command("write", cls=Command)(write.write)
 app.command("export", cls=Command)(export.export)
 app.command("push", cls=Command)(policies.push)
 app.command("data", cls=Command)(data.data)

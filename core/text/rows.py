@@ -19,28 +19,33 @@ KEY_FIELDS = ("id", "key", "fname")
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The names of the fields that hold text, reference and key. Without a key, the row number names the article."""
+    """The names of the fields that hold text, reference and key.
+
+    Without a reference, articles have none. Without a key, the row number names the article.
+    """
 
     text: str
-    reference: str
+    reference: str | None
     key: str | None
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the fields that are not None."""
-        return (self.text, self.reference) if self.key is None else (self.text, self.reference, self.key)
+        return tuple(name for name in (self.text, self.reference, self.key) if name is not None)
 
 
-def recognise_fields(names: Iterable[str], text: str | None, reference: str | None, key: str | None) -> Fields:
+def recognise_fields(
+    names: Iterable[str], text: str | None, reference: str | None, key: str | None, needs_reference: bool = True
+) -> Fields:
     """The fields to read among `names`: those given, else the first usual name that is there.
 
     Raises:
-        CorpusError: a given name is not there, or no usual name is.
+        CorpusError: a given name is not there, or no usual name is of a field that is needed.
     """
     names = list(names)
     return Fields(
         text=_field(names, text, TEXT_FIELDS, "text_field") or "",
-        reference=_field(names, reference, REFERENCE_FIELDS, "reference_field") or "",
+        reference=_field(names, reference, REFERENCE_FIELDS, "reference_field", required=needs_reference),
         key=_field(names, key, KEY_FIELDS, "key_field", required=False),
     )
 
@@ -70,7 +75,10 @@ def to_article(row: Mapping[str, object], fields: Fields, dataset: str, split: s
         CorpusError: a field is missing or of another type than text (for references: text or a list of texts).
     """
     text = row.get(fields.text, "") if fields.text in row else _missing(fields.text)
-    references = row.get(fields.reference) if fields.reference in row else _missing(fields.reference)
+    references: tuple[str, ...] = ()
+    if fields.reference is not None:
+        given = row.get(fields.reference) if fields.reference in row else _missing(fields.reference)
+        references = to_references(given, fields.reference)
     if text is not None and not isinstance(text, str):
         raise CorpusError(f"Field {fields.text!r} holds {type(text).__name__}, not text.")
     key = f"row-{index}" if fields.key is None else row.get(fields.key)
@@ -81,7 +89,7 @@ def to_article(row: Mapping[str, object], fields: Fields, dataset: str, split: s
         split=split,
         key=cleaned(str(key)),
         text=cleaned(text or ""),
-        references=to_references(references, fields.reference),
+        references=references,
     )
 
 

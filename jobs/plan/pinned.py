@@ -217,9 +217,17 @@ def pin_setting(recipe: RunRecipe, corpora: tuple[Corpus, ...] | None = None) ->
     Raises:
         NwsError: a model, dataset, pipeline or revision cannot be found, or the datasets are not in one language.
     """
-    bertscore = pin_bertscore(recipe)
     corpora = open_corpora(recipe.datasets) if corpora is None else corpora
-    language = common_language(corpora)
+    return replace(setting_in(recipe, common_language(corpora)), corpora=corpora)
+
+
+def setting_in(recipe: RunRecipe, language: Language) -> PinnedSetting:
+    """The setting of a recipe for articles in a language, without its datasets.
+
+    Raises:
+        NwsError: a model, pipeline or revision cannot be found.
+    """
+    bertscore = pin_bertscore(recipe)
     rouge = recipe.rouge
     tokenizer = DEFAULT_TOKENIZERS[language] if rouge.tokenizer == "auto" else rouge.tokenizer
     if language == "ko" and tokenizer == "rouge_score":
@@ -229,7 +237,7 @@ def pin_setting(recipe: RunRecipe, corpora: tuple[Corpus, ...] | None = None) ->
     metrics = MetricsConfig(bertscore, RougeConfig(rouge.stemmer, tokenizer), pin_by_models(recipe, language))
     pipeline = resolve_pipeline(recipe.pipeline, language)
     data = tuple(language_data(pipeline, tokenizer).items())
-    return PinnedSetting(language, pipeline, metrics, corpora, data, recipe.units)
+    return PinnedSetting(language, pipeline, metrics, (), data, recipe.units)
 
 
 def pin_by_models(recipe: RunRecipe, language: Language) -> tuple["ModelMetric", ...]:

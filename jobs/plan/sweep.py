@@ -14,9 +14,12 @@ from core.summarizers.generators import Generator, complete, parse_generator
 from core.summarizers.lead import Lead
 from core.summarizers.prompt_template import DEFAULT_PROMPTS, PromptTemplate
 from core.summarizers.random_controls import Random
+from core.summarizers.rulers import RULERS
 from core.summarizers.systems import System
+from core.sweep_plan import SweepPlan
 from core.text.corpus import Corpus
-from jobs.plan.pinned import Pinned, PlannedStage, pin_model, pin_setting, pinned_text
+from core.text.language import Language
+from jobs.plan.pinned import Pinned, PlannedStage, pin_model, pin_setting, pinned_text, setting_in
 from jobs.plan.rulers import with_rulers
 from jobs.recipes.sweep import BaselinesRecipe, EndpointRecipe, Phase1Recipe, SweepRecipe
 from jobs.store import SWEEP, Stage
@@ -60,6 +63,24 @@ def pin(recipe: SweepRecipe, corpora: tuple[Corpus, ...] | None = None) -> Pinne
         corpora=setting.corpora,
         revisions=revisions | setting.revisions,
     )
+
+
+def plan_to_write(recipe: BaselinesRecipe, language: Language) -> SweepPlan:
+    """What the one system of a recipe does with articles that need no reference.
+
+    Raises:
+        NwsError: a model, pipeline or revision cannot be found.
+        RecipeError: the system copies from references.
+    """
+    (name,) = recipe.systems
+    encoders = tuple(map(pin_model, recipe.models))
+    extractive = _extractive(recipe, encoders)
+    if any(system.kind == "upper bound" for system in extractive) or name in RULERS:
+        raise RecipeError(f"{name} reads references: take another system to write summaries.", settings=("system",))
+    plan = setting_in(recipe, language).sweep_plan(recipe, encoders, extractive)
+    if extractive:
+        return plan
+    return replace(plan, encoders=(), systems=(), generator=_generator(name, recipe))
 
 
 def _with_rulers(recipe: SweepRecipe, corpora: Sequence[Corpus]) -> SweepRecipe:

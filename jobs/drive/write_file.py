@@ -1,0 +1,166 @@
+"""Summaries of every article of a file, which need no references: a line of JSON for each, as soon as it is there.
+
+Lines that the file of summaries has already are not written again, so a command that was stopped may be repeated.
+"""
+
+import contextlib
+import functools
+import itertools
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from core.errors import CorpusError, NwsError
+from core.sweep_plan import SweepPlan
+from core.text.article_rows import ArticleRows
+from core.text.files import read_rows
+from core.text.language import Language, article_language
+from core.text.length import count_characters
+from core.text.rows import Fields, recognise_fields
+from core.text.words import count_words
+from core.types import Article
+
+_AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class FieldNames:
+    """Of the fields with text and key, where the usual ones do not fit."""
+
+    text: str | None = None
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """What became of the articles of a file.
+
+    Attributes:
+        summaries: how many were written now.
+        now: of how many articles.
+        there: how many articles had all of theirs before.
+        failures: of each article that has none, its key and why.
+    """
+
+    summaries: int
+    now: int
+    there: int
+    failures: tuple[tuple[str, str], ...]
+
+    @property
+    def articles(self) -> int:
+        """How many are done with."""
+        return self.there + self.now + len(self.failures)
+
+
+@contextlib.contextmanager
+def added_to(path: Path | None) -> Iterator[tuple[TextIO, list[str]]]:
+    """A file to add lines to, and those that it has; stdout where there is no path.
+
+    Raises:
+        NwsError: it cannot be written, or is no text.
+    """
+    if path is None:
+        yield sys.stdout, []
+        return
+    try:
+        with path.open("a+", encoding="utf-8") as file:
+            file.seek(0)
+            lines = file.readlines()
+            if lines and not lines[-1].endswith("\n"):  # torn: what comes next begins a line of its own
+                file.write("\n")
+            yield file, lines
+    except (OSError, UnicodeError) as error:
+        raise NwsError(f"Summaries cannot be added to {path}: {error}. Name another file.") from error
+
+
+def read_articles(path: Path, names: FieldNames) -> list[Article]:
+    """The articles of a file, without their references.
+
+    Raises:
+        CorpusError: a row holds none (named by its line), the file has none, or two have one key.
+    """
+
+    def choose(found: Iterable[str]) -> Fields:
+        return recognise_fields(found, names.text, None, names.key, needs_reference=False)
+
+    read = functools.partial(read_rows, path, lambda found: choose(found).names)
+    articles = list(ArticleRows(str(path), path.name, "all", read, choose).articles())
+    if not articles:
+        raise CorpusError(f"{path} holds no article.")
+    keys = {article.key for article in articles}
+    if len(keys) < len(articles):
+        raise CorpusError(f"{path} has {len(articles)} articles and {len(keys)} keys: give each a key of its own.")
+    return articles
+
+
+def language_of(articles: Sequence[Article]) -> Language:
+    """That of the first article."""
+    return article_language(articles[0])
+
+
+def write_summaries(
+    articles: Sequence[Article], plan: SweepPlan, out: TextIO, there: Iterable[str]
+) -> Iterator[WrittenFile]:
+    """Write a line for each article and n, and yield how it stands after each few articles.
+
+    Args:
+        articles: see `read_articles`.
+        plan: what writes, see `jobs.plan.sweep.plan_to_write`.
+        out: where lines go.
+        there: lines of an earlier time, of which the last one may be torn.
+
+    Raises:
+        NwsError: a model cannot be loaded, or the device fails.
+    """
+    import torch
+
+    from core.article_writer import ArticleWriter
+    from core.gpu_arithmetic import find_device
+    from core.text.segmentation import Segmenter, unsegmented
+    from core.worker_factories import checked
+
+    (system,) = plan.signatures
+    of_plan = {"system": system, "unit": plan.length_unit}
+    known = {(row["id"], row["n"]) for row in _rows(there) if row.items() >= of_plan.items()}
+    missing = [article for article in articles if not {(article.key, n) for n in plan.lengths} <= known]
+    segment = checked(
+        plan.language, Segmenter(plan.pipeline, plan.units) if plan.systems else unsegmented, needs_reference=False
+    )
+    writer = ArticleWriter(plan, find_device("cuda" if torch.cuda.is_available() else "cpu")) if missing else None
+    summaries, now, failures = 0, 0, []
+    waiting = iter(missing)
+    while writer is not None and (batch := list(itertools.islice(waiting, _AT_ONCE))):
+        bundle = []
+        for article in batch:
+            try:
+                bundle.append(segment(article))
+            except NwsError as error:
+                failures.append((article.key, str(error)))
+        now += len(bundle)
+        for article, _, draft in writer.write(bundle) if bundle else ():
+            if draft.n in plan.lengths and (article.key, draft.n) not in known:
+                out.write(json.dumps(_row(article, of_plan, draft.n, draft.text), ensure_ascii=False) + "\n")
+                summaries += 1
+        out.flush()
+        yield WrittenFile(summaries, now, len(articles) - len(missing), tuple(failures))
+    if writer is None:
+        yield WrittenFile(0, 0, len(articles), ())
+
+
+def _row(article: Article, of_plan: Mapping[str, str], n: int, text: str) -> dict[str, Any]:
+    counts = {"n": n, "words": count_words(text), "characters": count_characters(text)}
+    return {"id": article.key, **of_plan, **counts, "text": text}
+
+
+def _rows(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+    for line in lines:
+        try:
+            row = json.loads(line)
+        except ValueError:  # torn, as the command was killed
+            continue
+        if isinstance(row, dict) and {"id", "n", "system", "unit"} <= row.keys():
+            yield row
