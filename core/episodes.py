@@ -19,6 +19,7 @@ from core.learning.sampling import Draw, Greedy, Rollouts, episodes, rollouts
 from core.summarizers.importance import unit_rows
 from core.summarizers.systems import Embeddings
 from core.sweep import Encode
+from core.text.length import LengthUnit
 from core.types import Article, SegmentedArticle
 
 Pair = FeaturePolicies | StudyPolicies
@@ -32,12 +33,20 @@ class EpisodeRunner:
         segment: cuts an article; refuses one that cannot be trained on.
         encode: from texts to vectors.
         reward: from (article, summary) pairs to rewards.
+        length_unit: what the n of summaries count.
     """
 
-    def __init__(self, segment: Callable[[Article], SegmentedArticle], encode: Encode, reward: Reward) -> None:
+    def __init__(
+        self,
+        segment: Callable[[Article], SegmentedArticle],
+        encode: Encode,
+        reward: Reward,
+        length_unit: LengthUnit = "words",
+    ) -> None:
         self._segment = segment
         self._encode = encode
         self._reward = reward
+        self._length_unit = length_unit
         self._embedded: dict[str, tuple[SegmentedArticle, Embeddings]] = {}
         self._prepared: dict[tuple[str, bool], PreparedArticle] = {}
 
@@ -80,7 +89,7 @@ class EpisodeRunner:
         key = (article.id, mask_repeats)
         if key not in self._prepared:
             self.prepare(article)
-            self._prepared[key] = prepare(*self._embedded[article.id], mask_repeats)
+            self._prepared[key] = prepare(*self._embedded[article.id], mask_repeats, self._length_unit)
         return self._prepared[key]
 
     def _draw(self, asked: "_Asked") -> Rollouts:

@@ -15,6 +15,7 @@ from core.sweep_plan import SweepPlan
 from core.text.cutting import Units
 from core.text.language import Language, require_language
 from core.text.language_data import require_same_data
+from core.text.length import LengthUnit
 from core.text.limits import require_summary_length
 from core.types import Article, SegmentedArticle
 
@@ -77,6 +78,7 @@ class EpisodePlan:
         language_data: see `core.sweep_plan.SweepPlan`.
         panels: of each dataset that is trained on, where content kept is rewarded.
         units: what a chunk is.
+        length_unit: what the n of summaries count.
     """
 
     language: Language
@@ -87,6 +89,7 @@ class EpisodePlan:
     language_data: tuple[tuple[str, str], ...] = ()
     panels: tuple[Panel, ...] = ()
     units: Units = "chunks"
+    length_unit: LengthUnit = "words"
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
@@ -115,4 +118,5 @@ def make_episode_runner(plan: EpisodePlan, device: str, memory_fraction: float |
     encoder = load_encoder(plan.encoder, on, plan.precision)
     segment = Segmenter(plan.pipeline, plan.units)
     reward = make_reward(plan.reward, on, plan.panels, segment)
-    return EpisodeRunner(checked(plan.language, segment, plan.reward.reads_references), encoder.encode, reward)
+    check = checked(plan.language, segment, plan.reward.reads_references)
+    return EpisodeRunner(check, encoder.encode, reward, plan.length_unit)

@@ -19,6 +19,7 @@ from core.models import ModelRef
 from core.summarizers.importance import FloatArray
 from core.text.cutting import Units
 from core.text.language import Language
+from core.text.length import LengthUnit
 
 _FORMAT = 2
 
@@ -34,6 +35,7 @@ class Reading:
         bertscore: measures how close a summary is to an anchor (`core.learning.decoding`).
         units: what a chunk is.
         fluency: measures how fluent a summary is, where they rerank by it.
+        length_unit: what the n count that they were trained for.
     """
 
     language: Language
@@ -42,6 +44,7 @@ class Reading:
     bertscore: BertScoreConfig
     units: Units = "chunks"
     fluency: Fluency | None = None
+    length_unit: LengthUnit = "words"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,6 +139,7 @@ def _reading(values: Mapping[str, Any]) -> Reading:
         bertscore=config,
         units=values.get("units", "chunks"),  # older policies know nothing else
         fluency=fluency and Fluency(ModelRef(**fluency["model"]), fluency["language"]),
+        length_unit=values.get("length_unit", "words"),
     )
 
 

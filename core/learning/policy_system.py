@@ -8,9 +8,9 @@ from core.analysis.points import POLICY
 from core.errors import ModelError
 from core.learning.checkpoint import Checkpoint, load_checkpoint, load_decoding, save_checkpoint, save_decoding
 from core.learning.decoding import Decoding, decode
-from core.learning.environment import prepare
+from core.learning.environment import PreparedArticle, prepare
 from core.summarizers.systems import Document, Draft, UsualSystem
-from core.text.length import room
+from core.text.length import LengthUnit, cost, room
 
 _GREEDY = Decoding("greedy")
 
@@ -53,16 +53,29 @@ class PolicySystem(UsualSystem):
         article = prepare(document.segmented, embeddings, config.mask_repeats, unit)
         drafts = []
         for n in lengths:
-            words = room(n, unit) / article.word_cost  # n itself, or about as many as n characters are
-            nearest = self.checkpoints[min(sorted(self.checkpoints), key=lambda trained: abs(trained - words))]
+            about = _about(n, reading.length_unit, article)
+            nearest = self.checkpoints[min(sorted(self.checkpoints), key=lambda trained: abs(trained - about))]
             pair, seed = nearest.policies(), nearest.seed
             asked = document.anchored_f1, document.fluency
             drafts.append(Draft(n, decode(pair, article, n, config.sentences, self.decoding, seed, *asked)))
         return drafts
 
     @property
+    def length_unit(self) -> LengthUnit:
+        """What the n count that it was trained for."""
+        return self._any.reading.length_unit
+
+    @property
     def _any(self) -> Checkpoint:
         return next(iter(self.checkpoints.values()))
+
+
+def _about(n: int, trained: LengthUnit, article: PreparedArticle) -> float:
+    """An n of the article's unit in the one that policies were `trained` with: of the article's words, so many."""
+    unit, words = article.length_unit, article.segmented.words
+    if unit == trained:
+        return n
+    return room(n, unit) / article.word_cost * sum(cost(word, trained) for word in words) / len(words)
 
 
 def policy_system(checkpoints: Sequence[Checkpoint], decoding: Decoding = _GREEDY) -> PolicySystem:

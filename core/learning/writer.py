@@ -52,7 +52,8 @@ class PolicyWriter:
     def write(self, text: str, lengths: Sequence[int], unit: LengthUnit = "words") -> list[str]:
         """A summary of exactly n words for each n in `lengths`; all words of a shorter text.
 
-        Where `unit` is characters, at most n of them and whole words, by the pair for about as many words.
+        Where `unit` is characters, at most n of them and whole words. Policies that were trained with the other unit
+        write by the pair for about as much.
 
         Raises:
             RecipeError: an n is less than 1.

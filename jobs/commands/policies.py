@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,9 +11,6 @@ from core.errors import ModelError, RecipeError
 from jobs.commands.options import DEFAULT_STORE, Json, PolicyName, StoreUrl, parse_lengths
 from jobs.commands.shared import choose_policies, err, out
 from jobs.terminal.busy import busy
-
-if TYPE_CHECKING:
-    from core.text.length import LengthUnit
 
 
 def summarize(
@@ -44,7 +41,6 @@ def summarize(
     """
     if n is not None and max_chars is not None:
         raise RecipeError("Give --n (words) or --max-chars (characters), not both.")
-    unit: LengthUnit = "words" if max_chars is None else "characters"
     flag = "--n" if max_chars is None else "--max-chars"
     lengths = parse_lengths(n if max_chars is None else max_chars, flag)
     if lengths is not None and min(lengths) < 1:
@@ -52,13 +48,16 @@ def summarize(
     content = _read(text)
 
     from core.learning.writer import PolicyWriter
-    from core.text.length import count_characters
+    from core.text.length import LengthUnit, count_characters
     from core.text.words import count_words
     from jobs.terminal.warnings import warn_of_texts
 
     chosen = choose_policies(store, run, system)
+    unit: LengthUnit = "characters" if max_chars else "words" if n else chosen.length_unit
     lengths = lengths or sorted(chosen.checkpoints)
-    if unit == "words" and (untrained := [str(length) for length in lengths if length not in chosen.checkpoints]):
+    if unit == chosen.length_unit and (
+        untrained := [str(length) for length in lengths if length not in chosen.checkpoints]
+    ):
         trained = ", ".join(map(str, sorted(chosen.checkpoints)))
         err.print(f"{chosen.signature} was trained for n = {trained}, not for {', '.join(untrained)}.", markup=False)
     language = next(iter(chosen.checkpoints.values())).reading.language

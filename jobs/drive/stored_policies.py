@@ -34,6 +34,7 @@ def describe_training(config: TrainingConfig, planned: PlannedTraining, articles
         "training": asdict(config),
         "reading": {
             **{"language": plan.language, "pipeline": plan.pipeline, "units": plan.units},
+            "length_unit": plan.length_unit,
             "encoder": asdict(plan.encoder),
         },
         "reward": planned.reward,
@@ -104,6 +105,7 @@ def _checkpoint(
         bertscore=bertscore,
         units=stored_reading.get("units", "chunks"),  # older policies know nothing else
         fluency=fluency,
+        length_unit=stored_reading.get("length_unit", "words"),
     )
     return Checkpoint(
         name=config["system"],

@@ -23,8 +23,8 @@ def lengths_from(store: "Store", run_id: str) -> tuple[int, ...]:
     run = store.run_info(run_id)
     if run.length_unit != "words":
         raise RecipeError(
-            f"The n of run {run_id} are {run.length_unit}, and policies are trained with words: give the lengths "
-            "themselves, or a run of words.",
+            f"The n of run {run_id} are {run.length_unit}, and n names words: give the lengths themselves, as "
+            "max_chars.",
             settings=("n",),
         )
     if KEPT not in run.signatures:

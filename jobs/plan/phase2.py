@@ -68,6 +68,7 @@ def pin(recipe: Phase2Recipe) -> Pinned:
             language_data=setting.language_data,
             panels=panels,
             units=setting.units,
+            length_unit=recipe.length_unit,
         ),
         corpora=corpora,
         datasets=tuple(

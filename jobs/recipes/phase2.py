@@ -132,23 +132,13 @@ class Phase2Recipe(RunRecipe):
     job: ClassVar[str] = "phase2"
 
     train_datasets: Annotated[tuple[DatasetSpec, ...], Field(min_length=1)]
-    n: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (7, 9, 11, 13)
+    n: Annotated[tuple[PositiveInt, ...], Field(min_length=1, validate_default=True)] = (7, 9, 11, 13)
     encoder: ModelText = "all-MiniLM-L6-v2"
     methods: Annotated[tuple[MethodRecipe, ...], Field(min_length=1)] = (MethodRecipe(name="reinforce"),)
     seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**63)], ...], Field(min_length=1)] = (0, 1)
     decodings: Annotated[tuple[Decoding, ...], Field(min_length=1)] = tuple(DECODINGS.values())
     systems: tuple[str, ...] = RIVALS
     reward: RewardRecipe = RewardRecipe()
-
-    @field_validator("max_chars")
-    @classmethod
-    def _are_trained_on_words(cls, max_chars: tuple[int, ...] | None) -> tuple[int, ...] | None:
-        if max_chars is not None:
-            raise ValueError(
-                "policies are trained with n words: give n. Trained ones write at most so many characters with "
-                "`nws summarize … --max-chars 50`"
-            )
-        return max_chars
 
     @field_validator("seeds")
     @classmethod

@@ -10,6 +10,7 @@ from core.errors import RecipeError
 from core.text.length import count_characters
 from jobs.store import open_store
 
+TEXT = "Snow closed the schools of the town on Monday. The mayor said that they may open again on Thursday."
 SUBMIT = ("submit", "phase1", "--engine", "inline", "--limit", "3", "--json")
 
 
@@ -75,9 +76,6 @@ def test_what_cannot_be_asked_for_is_said(nws) -> None:
     assert (both.code, both.out) == (2, "")
     assert "a run has one unit of length: give n (words) or max_chars (characters), not both" in said(both.err)
     assert "--max-chars takes whole numbers" in said(nws(*SUBMIT, "--max-chars", "fifty").err)
-    trained = nws("submit", "phase2", "--engine", "inline", "--max-chars", "30")
-    assert trained.code == 2
-    assert "policies are trained with n words" in said(trained.err)
 
 
 def test_a_sweep_from_python(sample_rows: list[dict[str, str]], nws_command) -> None:
@@ -104,3 +102,25 @@ def test_the_store_measures_articles_in_characters(nws, tmp_path: Path) -> None:
     told = said(nws("report", submitted.json["run_id"]).out)
     assert "Articles that fit whole into n characters are left out at that n" in told
     assert "1 at n = 30" in told
+
+
+def test_policies_are_trained_on_characters(nws, tmp_path: Path) -> None:
+    few = ("--limit", "2", "--test-limit", "2", "--passes", "1", "--seed", "0", "--decoding", "greedy")
+    trained = nws("submit", "phase2", "--engine", "inline", "--max-chars", "30,65", "--system", "lead", *few, "--json")
+    assert trained.code == 0, trained.err
+    run = trained.json["run_id"]
+    rows = nws("query", "select n, text from summaries where system like 'policy|%'", "--json").json
+    assert {row["n"] for row in rows} == {30, 65}
+    assert all(0 < count_characters(row["text"]) <= row["n"] for row in rows)
+    told = nws("summarize", TEXT, "--run", run, "--json").json
+    assert (told["unit"], [summary["n"] for summary in told["summaries"]]) == ("characters", [30, 65])
+    assert all(summary["characters"] <= summary["n"] for summary in told["summaries"])
+    (words,) = nws("summarize", TEXT, "--run", run, "--n", "7", "--json").json["summaries"]
+    assert words["words"] == 7
+    assert nws("export", run, "--policy", "my-policy").code == 0
+    card = (tmp_path / "my-policy" / "README.md").read_text("utf-8")
+    assert "write news summaries of at most n characters, trained with NWS for\nn = 30, 65" in card
+    assert "max_chars=30, policy" in card
+    assert count_characters(nws_module.summarize(TEXT, max_chars=40, policy="my-policy")) <= 40
+    assert nws("report", run, "-o", "page.html").code == 0
+    assert "of sampled summaries of 30 characters, by update" in (tmp_path / "page.html").read_text("utf-8")

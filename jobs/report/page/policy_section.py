@@ -4,12 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.analysis import SystemScore
+from core.text.length import LengthUnit
 from jobs.report.looks import At, Series, coloured
 from jobs.report.page.charts import Chart, Lines, line_chart
 from jobs.report.policies.learning_curves import Band, LearningLine, learning_lines
 from jobs.report.policies.numbers import PolicyNumbers
 from jobs.store import ArticleTexts, CurveRow
-from jobs.terminal.numerals import decimals
+from jobs.terminal.numerals import decimals, of_length
 from jobs.terminal.system_names import names_of
 
 EXAMPLES = 3
@@ -59,7 +60,11 @@ def policy_section(
     lines = _seed_lines(numbers, curve)
     charts = [
         _learning_chart(
-            f"{section}-{quantity}-{n}", quantity, n, [seed_line for seed_line in lines if seed_line.line.n == n]
+            f"{section}-{quantity}-{n}",
+            quantity,
+            n,
+            numbers.run.length_unit,
+            [seed_line for seed_line in lines if seed_line.line.n == n],
         )
         for n in sorted({seed_line.line.n for seed_line in lines})
         for quantity in ("reward", "entropy")
@@ -83,7 +88,7 @@ def _seed_lines(numbers: PolicyNumbers, curve: Sequence[CurveRow]) -> list[_Seed
     ]
 
 
-def _learning_chart(chart_id: str, quantity: str, n: int, lines: Sequence[_SeedLine]) -> Chart:
+def _learning_chart(chart_id: str, quantity: str, n: int, unit: LengthUnit, lines: Sequence[_SeedLine]) -> Chart:
     name = "reward" if quantity == "reward" else "entropy (nats)"
     rewards = "; ".join(
         f"{seed_line.name}: {decimals(seed_line.line.first_reward)} in the first tenth of the updates, "
@@ -93,7 +98,7 @@ def _learning_chart(chart_id: str, quantity: str, n: int, lines: Sequence[_SeedL
     return line_chart(
         chart_id,
         f"Mean {name} at n = {n}",
-        f"Mean {name} of sampled summaries of {n} words, by update. Reward: {rewards}.",
+        f"Mean {name} of sampled summaries of {of_length(n, unit)}, by update. Reward: {rewards}.",
         [Series(seed_line.name, _points(seed_line, quantity, name)) for seed_line in lines],
         Lines(
             {seed_line.name: seed_line.look for seed_line in lines},

@@ -78,6 +78,7 @@ def _card(run: RunInfo, results: PolicyResults, system: PolicySystem) -> ModelCa
         decoding=system.decoding,
         lengths=", ".join(map(str, sorted(system.checkpoints))),
         checkpoint=checkpoint,
+        unit=system.length_unit,
         folders=[
             ref for ref in (checkpoint.reading.encoder, checkpoint.reading.bertscore.model) if _is_path(ref.source)
         ],

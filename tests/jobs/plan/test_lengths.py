@@ -84,5 +84,5 @@ def test_only_a_training_takes_lengths_from_a_run() -> None:
 
 def test_a_run_of_characters_names_no_lengths_for_a_training(store: Store) -> None:
     run_id = store.create_run(find_job("phase1").plan("sample", {"limit": 2, "max_chars": [30, 50]}).run_spec())
-    with pytest.raises(RecipeError, match=f"n of run {run_id} are characters, and policies are trained with words"):
+    with pytest.raises(RecipeError, match=f"n of run {run_id} are characters, and n names words"):
         lengths_from(store, run_id)

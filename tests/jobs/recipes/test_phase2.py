@@ -119,6 +119,8 @@ def test_passes_of_a_recipe_that_names_no_method(tmp_path: Path) -> None:
     assert refused.value.settings == ("passes",)
 
 
-def test_policies_are_trained_on_words() -> None:
-    with pytest.raises(RecipeError, match=r"trained with n words.*nws summarize … --max-chars 50"):
-        load_recipe(Phase2Recipe, "sample", {"max_chars": [50]})
+def test_policies_are_trained_on_words_or_characters() -> None:
+    recipe = load_recipe(Phase2Recipe, "sample", {"max_chars": [50, 30]})
+    assert (recipe.n, recipe.length_unit) == ((30, 50), "characters")
+    assert Phase2Recipe.model_validate(recipe.model_dump(mode="json")) == recipe
+    assert load_recipe(Phase2Recipe, "sample", {}).length_unit == "words"
