@@ -6,12 +6,13 @@ for all its attempts; a reply has a largest size and is never unpacked; no redir
 
 import asyncio
 import contextlib
+import functools
 import logging
 import os
 import socket
 import threading
-from collections.abc import AsyncGenerator, Coroutine, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
+from typing import Any, TypeAlias, TypeVar, cast
 
 import httpx
 from tenacity import (
@@ -71,6 +72,8 @@ for _name in ("httpx", "httpcore"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 _T = TypeVar("_T")
+# What asks an endpoint for one answer.
+Ask: TypeAlias = Callable[[httpx.AsyncClient], Awaitable[EndpointAnswer]]
 
 
 class _PassingError(EndpointError):
@@ -125,10 +128,26 @@ class LoadedEndpoint:
         if not {text for text, _ in self._answers}.issuperset(texts):
             self._answers = {}
         missing = [request for request in dict.fromkeys(requests) if request not in self._answers]
-        answered = _run(self._ask(missing)) if missing else []
+        answered = self._all([functools.partial(self._summary, text=text, n=n) for text, n in missing])
         self._answers.update(zip(missing, answered, strict=True))
-        self.tokens += sum(answer.tokens for answer in answered if isinstance(answer, EndpointAnswer))
         return [self._answers[request] for request in requests]
+
+    def complete(self, questions: Sequence[str], most_tokens: int) -> list[EndpointAnswer | EndpointError]:
+        """The answer to each question, of at most so many tokens, or why there is none. The prompt is not used."""
+
+        def ask(question: str) -> Ask:
+            async def answer(client: httpx.AsyncClient) -> EndpointAnswer:
+                return read_answer(await self._post(client, _ask_for(question), most_tokens), self._without_key)
+
+            return answer
+
+        return self._all(list(map(ask, questions)))
+
+    def _all(self, asks: Sequence[Ask]) -> list[EndpointAnswer | EndpointError]:
+        """What each gets, or why it gets nothing; several are under way at once."""
+        answered = _run(self._gather(asks)) if asks else []
+        self.tokens += sum(answer.tokens for answer in answered if isinstance(answer, EndpointAnswer))
+        return answered
 
     def _client(self) -> httpx.AsyncClient:
         authorization = {"Authorization": f"Bearer {self._key}"} if self._key else {}
@@ -143,21 +162,20 @@ class LoadedEndpoint:
         async with self._client() as client:
             return await self._post(client, _ask_for("Hello"), 16)
 
-    async def _ask(self, wanted: Sequence[tuple[str, int]]) -> list[EndpointAnswer | EndpointError]:
-        """The answer to each, or why there is none."""
+    async def _gather(self, asks: Sequence[Ask]) -> list[EndpointAnswer | EndpointError]:
         free = asyncio.Semaphore(self._endpoint.concurrency)
 
-        async def answer(client: httpx.AsyncClient, text: str, n: int) -> EndpointAnswer | EndpointError:
+        async def answer(client: httpx.AsyncClient, ask: Ask) -> EndpointAnswer | EndpointError:
             async with free:
                 try:
-                    return await self._summary(client, text, n)
+                    return await ask(client)
                 except UnusableReplyError as error:
                     return self._error(str(error))
                 except EndpointError as error:
                     return error
 
         async with self._client() as client:
-            return await asyncio.gather(*(answer(client, text, n) for text, n in wanted))
+            return await asyncio.gather(*(answer(client, ask) for ask in asks))
 
     async def _summary(self, client: httpx.AsyncClient, text: str, n: int) -> EndpointAnswer:
         """The draft that is nearest to n words, of all that are asked for.
