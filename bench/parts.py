@@ -21,7 +21,7 @@ FUNCTIONS = {
         ("core.metrics.bertscore", "padded"),
     ),
     "composing": (("core.sweep", "write"),),
-    "matching": (("core.metrics.bertscore", "begin_matching"),),
+    "matching": (("core.metrics.bertscore", "begin_matching"), ("core.metrics.bertscore", "begin_recalls")),
     "ROUGE": (("core.metrics.rouge", "Rouge", "score"),),
     "storing": (("jobs.store", "RunWriter", "record"),),
 }

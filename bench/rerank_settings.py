@@ -5,6 +5,7 @@ choose among the same draws. The draws are written to a CSV file, because traini
 
     python bench/rerank_settings.py cnn_dailymail.jsonl --articles 60 --out draws.csv
     python bench/rerank_settings.py --show draws.csv --first 45
+    python bench/rerank_settings.py --show draws.csv --fluency-model smollm2    # once; the file then has it
 """
 
 import argparse
@@ -17,7 +18,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.special import stdtrit
 
+from core.analysis.sign_flip import holm, sign_flip_p
 from core.episodes import EpisodeRunner
 from core.gpu_arithmetic import find_device
 from core.learning.environment import positions_taken
@@ -28,7 +31,8 @@ from core.learning.sampling import Choice, Draw, Greedy, episodes, falling
 from core.learning.training_config import TrainingConfig
 from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.metrics.config import BertScoreConfig
-from core.models import parse_model, resolve_model
+from core.metrics.fluency import Fluency
+from core.models import LANGUAGE_MODELS, parse_model, resolve_model
 from core.summarizers.composition import adjacent_share
 from core.summarizers.lead import first_sentences
 from core.text.corpus import DatasetSpec, open_corpus
@@ -37,6 +41,8 @@ from core.worker_factories import EpisodePlan, make_episode_runner
 
 K = 160
 LENGTHS = (7, 9, 11, 13)
+FLUENCY = "fluency"
+FLUENCY_WEIGHTS = (0, 0.01, 0.02, 0.03, 0.05, 0.1, 0.3)
 LEADS = (1, 2, 3, 4, 6)
 MODEL = resolve_model(parse_model("all-MiniLM-L6-v2"))
 Row = dict[str, Any]
@@ -51,17 +57,22 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("draws.csv"))
     parser.add_argument("--show", type=Path, help="only show the table of draws written before")
     parser.add_argument("--first", type=int, help="only of the first so many articles")
+    parser.add_argument("--fluency-model", help="add the fluency of every draw to the file")
     asked = parser.parse_args()
     if asked.show is None:
         articles = list(open_corpus(DatasetSpec(asked.dataset, limit=asked.articles)))
         rows = list(cross_validated(articles, asked.folds, asked.seeds))
-        with asked.out.open("w", encoding="utf-8", newline="") as file:
-            table = csv.DictWriter(file, list(rows[0]))
-            table.writeheader()
-            table.writerows(rows)
-    with (asked.show or asked.out).open(encoding="utf-8", newline="") as file:
+        _write(asked.out, rows)
+    draws = asked.show or asked.out
+    with draws.open(encoding="utf-8", newline="") as file:
         read = [{key: _number(value) for key, value in row.items()} for row in csv.DictReader(file)]
-    show([row for row in read if asked.first is None or row["article"] < asked.first])
+    if asked.fluency_model:
+        read = with_fluency(read, asked.fluency_model)
+        _write(draws, read)
+    read = [row for row in read if asked.first is None or row["article"] < asked.first]
+    show(read)
+    if FLUENCY in read[0]:
+        show_fluency(read)
 
 
 def cross_validated(articles: Sequence[Article], folds: int, seeds: Sequence[int]) -> Iterator[Row]:
@@ -143,6 +154,59 @@ def show(rows: Sequence[Row]) -> None:
     line("best by the reference", kept(lambda row: row["reference"]))
     different = [len({row["text"] for row in draws}) for draws in of_place.values()]
     print(f"different texts among {K}: {statistics.fmean(different):.0f}")
+
+
+def with_fluency(rows: Sequence[Row], model: str) -> list[Row]:
+    torch.set_num_threads(1)
+    fluency = Fluency(resolve_model(parse_model(model, LANGUAGE_MODELS))).load(find_device("cpu"))
+    texts = list(dict.fromkeys(row["text"] for row in rows))
+    of_text = dict(zip(texts, fluency.score([("", text) for text in texts]), strict=True))
+    return [row | {FLUENCY: of_text[row["text"]]} for row in rows]
+
+
+def show_fluency(rows: Sequence[Row]) -> None:
+    """F1 and fluency of what each weight keeps, and their differences from weight 0, paired by article."""
+    of_place: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        if row["draw"] >= 0:
+            of_place.setdefault((row["article"], row["n"], row["seed"]), []).append(row)
+    kept = {
+        (anchor, weight): [
+            max(draws, key=lambda row: row[anchor] + 0.05 * row["adjacent"] + weight * row[FLUENCY])
+            for draws in of_place.values()
+        ]
+        for anchor, weight in itertools.product(("lead3", "lead6"), FLUENCY_WEIGHTS)
+    }
+    before = kept["lead3", 0]
+    for (anchor, weight), chosen in kept.items():
+        print(f"{anchor}, adjacent 0.05, fluent {weight}")
+        for value in ("reference", FLUENCY):
+            means = [statistics.fmean(row[value] for row in chosen if row["n"] == n) for n in LENGTHS]
+            tested = _differences(chosen, before, value)
+            print(f"  {value:<9} {' '.join(f'{mean:.3f}' for mean in means)}  {statistics.fmean(means):.4f}  {tested}")
+
+
+def _differences(chosen: Sequence[Row], before: Sequence[Row], value: str) -> str:
+    """By n and on the mean over n, with 95 % intervals over articles; a star where Holm's correction leaves p < .05."""
+    articles = sorted({row["article"] for row in before})
+    sums = np.zeros((len(articles), len(LENGTHS)))
+    for after, old in zip(chosen, before, strict=True):
+        sums[articles.index(old["article"]), LENGTHS.index(old["n"])] += after[value] - old[value]
+    by_n = sums / len({row["seed"] for row in before})
+    tests = holm([p for p, _ in sign_flip_p(by_n)]), [p for p, _ in sign_flip_p(by_n.mean(axis=1, keepdims=True))]
+    columns = np.column_stack([by_n, by_n.mean(axis=1)])
+    half = stdtrit(len(articles) - 1, 0.975) * columns.std(axis=0, ddof=1) / len(articles) ** 0.5
+    return "  ".join(
+        f"{mean:+.3f} [{mean - width:+.3f}, {mean + width:+.3f}]{'*' if p < 0.05 else ''}"
+        for mean, width, p in zip(columns.mean(axis=0), half, itertools.chain(*tests), strict=True)
+    )
+
+
+def _write(file: Path, rows: Sequence[Row]) -> None:
+    with file.open("w", encoding="utf-8", newline="") as opened:
+        table = csv.DictWriter(opened, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
 
 
 def _number(value: str) -> float | str:

@@ -4,8 +4,10 @@ import importlib
 import math
 import os
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 # Ray counts the nodes that have an accelerator of type X as a resource of this name with X behind it.
@@ -37,6 +39,13 @@ class GpuNode:
     cores: int
     gpus: int
     cards: tuple[Card, ...]
+
+
+def has_no_gpu() -> bool:
+    """Whether this machine surely has no GPU: no device of NVIDIA, AMD or Windows' Linux is there. It takes no time."""
+    devices = Path("/dev")
+    found = any(devices.glob("nvidia[0-9]*")) or (devices / "kfd").exists() or (devices / "dxg").exists()
+    return sys.platform == "linux" and not found
 
 
 def cards_here(seconds: float = 5.0) -> tuple[Card, ...]:

@@ -39,6 +39,11 @@ class ActorResources:
 ActorPlan: TypeAlias = tuple[ActorResources, int]
 
 
+def is_any_gpu(accelerator: str | None) -> bool:
+    """Whether an accelerator is a GPU, whatever its type."""
+    return accelerator is not None and accelerator.lower() in ("gpu", "cuda")
+
+
 def plan_actors(
     cluster_resources: Mapping[str, float], accelerator: str | None, actors: int | None, gpus_per_actor: float = 1.0
 ) -> ActorPlan:
@@ -48,9 +53,9 @@ def plan_actors(
 
     Args:
         cluster_resources: Totals by Ray's names, as in `Session.resources`.
-        accelerator: None for a GPU each where the cluster has one, else a CPU each; `"cpu"`; or Ray's name of an
-            accelerator type, e.g. `"T4"`. Where GPUs of several types are mixed, Ray does not tell how many there
-            are of each, so the actors of a type are then only bounded by all GPUs.
+        accelerator: None for a GPU each where the cluster has one, else a CPU each; `"cpu"`; `"gpu"` or `"cuda"` for a
+            GPU of any type; or Ray's name of an accelerator type, e.g. `"T4"`. Where GPUs of several types are mixed,
+            Ray does not tell how many there are of each, so the actors of a type are then only bounded by all GPUs.
         actors: How many, or None for as many as fit.
         gpus_per_actor: 1, 0.5 or 0.25: how much of a GPU each actor has, if it has one. Ray divides only the count;
             memory is the actors' own affair.
@@ -59,20 +64,22 @@ def plan_actors(
         ClusterError: the cluster does not have what is asked for, or no cluster could have it.
     """
     _require_possible(actors, gpus_per_actor)
+    any_gpu, accelerator = is_any_gpu(accelerator), None if is_any_gpu(accelerator) else accelerator
     cpus, gpus = int(cluster_resources.get("CPU", 0)), int(cluster_resources.get("GPU", 0))
     has = f"the cluster has {_counted(gpus, 'GPU')}{_types(cluster_resources)} and {_counted(cpus, 'CPU')}"
     if cpus < 1:
         raise ClusterError(f"Segmenting articles needs at least 1 CPU, but {has}.")
-    if accelerator == "cpu" or (accelerator is None and gpus < 1):
+    if accelerator == "cpu" or (accelerator is None and gpus < 1 and not any_gpu):
         resources, fit = ActorResources(num_gpus=0, num_cpus=1, accelerator_type=None), cpus
     else:
         if gpus < 1 or (accelerator is not None and TYPE_PREFIX + accelerator not in cluster_resources):
             if accelerator is not None and accelerator not in _types_of_ray():
                 raise ClusterError(
-                    f"`{accelerator}` is no type of accelerator: use `auto`, `cpu` or, for example, `T4`. Here, {has}."
+                    f"`{accelerator}` is no type of accelerator: use `auto`, `cpu`, `gpu` or, for example, `T4`. Here, "
+                    f"{has}."
                 )
             raise ClusterError(
-                f"The run asks for {accelerator} GPUs, but {has}. Use a machine that has them, or another "
+                f"The run asks for {accelerator or 'any'} GPUs, but {has}. Use a machine that has them, or another "
                 "accelerator: `--accelerator cpu`, or one of the types that are there."
             )
         # No CPU for these: the CPUs are left to the segmenting tasks.
@@ -144,6 +151,8 @@ def _bundles(accelerator: str | None, actors: int, gpus_per_actor: float) -> lis
     cpu: dict[str, float] = {"CPU": 1}
     if accelerator is None or accelerator == "cpu":
         return [cpu] * actors
+    if is_any_gpu(accelerator):
+        return [cpu] + [{"GPU": gpus_per_actor}] * actors
     return [cpu] + [{"GPU": gpus_per_actor, TYPE_PREFIX + accelerator: _TYPE_SHARE}] * actors
 
 

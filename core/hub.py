@@ -4,9 +4,13 @@ import functools
 import hashlib
 import os
 import re
-from collections.abc import Sequence
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import huggingface_hub
 from huggingface_hub.errors import (
@@ -26,6 +30,7 @@ from core.fingerprint import State, file_sha256, file_state, files_below
 HUB_FAILURES: tuple[type[Exception], ...] = (OSError, HfHubHTTPError.__bases__[0])
 # The last: an answer that is no JSON, such as a network's log-in page.
 _NO_ANSWER: tuple[type[Exception], ...] = (*HUB_FAILURES, ValueError)
+_PATIENCE = 5.0  # seconds
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 # Weights for other frameworks lie in the same repositories, several gigabytes of them.
@@ -34,6 +39,40 @@ _CONFIGURATION_FILES = ["*.json", "*.txt", "*.model", "*.jinja", "*/config.json"
 
 NOT_READ = frozenset({".md", ".h5", ".msgpack", ".ot", ".onnx", ".tflite", ".mlmodel"})
 """Endings of files of a model that nobody reads here: text for people, and weights for other frameworks."""
+
+
+@functools.cache
+def is_reachable(endpoint: str = "") -> bool:
+    """Whether the Hub answers, asked once: `huggingface_hub` tries again for half a minute before it says so.
+
+    Behind a proxy nobody knows before it is tried.
+
+    Args:
+        endpoint: its address; the one that is set unless given.
+    """
+    url = urlsplit(endpoint or huggingface_hub.constants.ENDPOINT)
+    if url.hostname is None or getproxies().get(url.scheme) or getproxies().get("all"):
+        return True
+    try:
+        socket.create_connection((url.hostname, url.port or (80 if url.scheme == "http" else 443)), _PATIENCE).close()
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def offline_if_unreachable(libraries: Any) -> Iterator[None]:
+    """Let `huggingface_hub`, and `libraries` with a setting of the same name, take what is cached without asking."""
+    settings: tuple[Any, ...] = (huggingface_hub.constants, libraries)
+    before = [setting.HF_HUB_OFFLINE for setting in settings]
+    try:
+        if not is_reachable():
+            for setting in settings:
+                setting.HF_HUB_OFFLINE = True
+        yield
+    finally:
+        for setting, was in zip(settings, before, strict=True):
+            setting.HF_HUB_OFFLINE = was
 
 
 def is_repository_name(name: str) -> bool:
@@ -80,15 +119,20 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
             there.
     """
     weights = ["*.safetensors"] if with_weights else []
+    fetch = functools.partial(
+        huggingface_hub.snapshot_download, repository, revision=commit, local_files_only=not is_reachable()
+    )
     try:
-        folder = Path(
-            huggingface_hub.snapshot_download(
-                repository, revision=commit, allow_patterns=[*_CONFIGURATION_FILES, *weights]
-            )
-        )
+        folder = Path(fetch(allow_patterns=[*_CONFIGURATION_FILES, *weights]))
         if with_weights and not any(folder.glob("*.safetensors")):
-            huggingface_hub.snapshot_download(repository, revision=commit, allow_patterns=["pytorch_model*.bin"])
+            fetch(allow_patterns=["pytorch_model*.bin"])
     except HUB_FAILURES as error:
+        if not is_reachable():
+            raise HubError(
+                f"The Hub ({huggingface_hub.constants.ENDPOINT}) cannot be reached, and the model {repository} at "
+                f"commit {commit} is not in the local cache. Download it on a machine with network, or give a local "
+                "folder."
+            ) from error
         raise HubError(
             f"The model {repository} at commit {commit} is not in the local cache and cannot be downloaded ({error}). "
             "Download it on a machine with network, or give a local folder."

@@ -67,6 +67,32 @@ def load_transformer(folder: Path) -> tuple[Any, Any]:
     return tokenizer, in_own_memory(model.eval())
 
 
+def load_with_head(folder: Path, kind: Any, cure: str) -> tuple[Any, Any]:
+    """The tokenizer and the model in float32, for inference, with the weights of its head.
+
+    Args:
+        folder: of the checkpoint.
+        kind: one of the `AutoModelFor…` of transformers.
+        cure: says in an error which checkpoint to give.
+
+    Raises:
+        ModelError: the folder holds no such model, or one that lacks weights.
+    """
+    hide_progress_bars()
+    try:
+        with only_errors():
+            tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+            model, loaded = kind.from_pretrained(
+                folder, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
+            )
+    except (OSError, ValueError, KeyError) as error:
+        reason = str(error).partition("\nModel type should be")[0]
+        raise ModelError(f"The model in {folder} cannot be loaded: {reason}. {cure}") from error
+    if missing := sorted(loaded["missing_keys"]):
+        raise ModelError(f"The model in {folder} lacks {len(missing)} weights, such as {missing[0]}. {cure}")
+    return tokenizer, in_own_memory(model.eval())
+
+
 def in_own_memory(model: Model) -> Model:
     """Copy the weights of a model on a CPU out of the file that they are mapped from, in place.
 

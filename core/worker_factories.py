@@ -36,15 +36,15 @@ def make_segmenter(plan: SweepPlan) -> Callable[[Article], SegmentedArticle]:
 
 
 def checked(
-    language: Language, segment: Callable[[Article], SegmentedArticle]
+    language: Language, segment: Callable[[Article], SegmentedArticle], needs_reference: bool = True
 ) -> Callable[[Article], SegmentedArticle]:
-    """`segment`, refusing an article that cannot be summarised or scored in `language`.
+    """`segment`, refusing an article that cannot be summarised in `language` or, unless told, not be scored.
 
     Raises (when called): EmptyArticleError, LanguageError, SegmentationError.
     """
 
     def check_and_segment(article: Article) -> SegmentedArticle:
-        if not article.references:
+        if needs_reference and not article.references:
             raise EmptyArticleError(f"Article {article.key!r} of {article.dataset} has no reference summary.")
         for reference in article.references:
             require_summary_length(reference)
@@ -113,5 +113,6 @@ def make_episode_runner(plan: EpisodePlan, device: str, memory_fraction: float |
     take_share(device, memory_fraction)
     on = find_device(device)
     encoder = load_encoder(plan.encoder, on, plan.precision)
-    reward = make_reward(plan.reward, on, plan.panels)
-    return EpisodeRunner(checked(plan.language, Segmenter(plan.pipeline, plan.units)), encoder.encode, reward)
+    segment = Segmenter(plan.pipeline, plan.units)
+    reward = make_reward(plan.reward, on, plan.panels, segment)
+    return EpisodeRunner(checked(plan.language, segment, plan.reward.reads_references), encoder.encode, reward)

@@ -27,6 +27,7 @@ from jobs.commands import (
     report,
     resume,
     runs,
+    serve,
     show,
     submit,
     watch,
@@ -68,6 +69,7 @@ app.command("drive", cls=Command, hidden=True)(resume.drive)
 app.command("ls", cls=Command)(runs.list_runs)
 app.command("status", cls=Command)(runs.status)
 app.command("watch", cls=Command)(watch.watch)
+app.command("serve", cls=Command)(serve.serve)
 app.command("report", cls=Command)(report.report)
 app.command("show", cls=Command)(show.show)
 app.command("compare", cls=Command)(compare.compare)
@@ -160,13 +162,14 @@ def _store_flag(words: Sequence[str]) -> str:
 
 
 def _hide_servers(words: Sequence[str]) -> None:
-    """Take stores on servers, whose URL may hold a password, out of what `ps` and Ray's dashboard show of us."""
+    """Take out of what `ps` and Ray's dashboard show of us: tokens, and stores on servers with passwords."""
     hidden = []
     for before, word in itertools.pairwise(["", *words]):
-        value = word.removeprefix("--store=")
-        is_store = before == "--store" or value != word
+        value = word.removeprefix("--store=").removeprefix("--token=")
+        is_store = before == "--store" or word.startswith("--store=")
+        is_token = before == "--token" or word.startswith("--token=")
         is_server = value.startswith("postgres") or (is_store and not value.startswith("sqlite:///"))
-        hidden.append(word.removesuffix(value) + "***" if is_server else word)
+        hidden.append(word.removesuffix(value) + "***" if is_server or is_token else word)
     if hidden != list(words):
         setproctitle.setproctitle(" ".join(hidden))
 

@@ -1,5 +1,10 @@
 """The reward of a summary: BERTScore F1 against the reference, content kept, fluency, or a weighted mean of metrics.
 
+`article_similarity` is BERTScore F1 against the article's own first sentences, as reranking has it. With fluency it is
+a reward that reads no reference (Schumann et al. 2020, "Discrete Optimization for Unsupervised Sentence Summarization
+with Word-Level Extraction", and Ghalandari et al. 2022, "Efficient Unsupervised Sentence Compression by Fine-tuning
+Transformers with Reinforcement Learning", have others of this kind).
+
 On a CPU a reward depends on the article and the text alone, to the last bit. It does not matter what else is scored
 with it, how many workers there are, or whether it comes from memory. To ensure that, BERTScore and the language model
 of fluency read texts together only if they have the same number of tokens. On a GPU they read all texts of a round in
@@ -25,13 +30,19 @@ from core.metrics.registry import NEED_SOURCE, make_metric
 from core.metrics.specs import KEPT
 from core.metrics.token_matching import Matching, TokenVectors
 from core.metrics.words_kept import kept
+from core.summarizers.lead import first_sentences
 from core.text.language import Language
-from core.types import Article, Score
+from core.types import Article, Score, SegmentedArticle
 
 BERTSCORE = "bertscore"
 FLUENCY = "fluency"
-OWN_REWARDS = (BERTSCORE, KEPT.name, FLUENCY)
+ARTICLE_SIMILARITY = "article_similarity"
+OWN_REWARDS = (BERTSCORE, KEPT.name, FLUENCY, ARTICLE_SIMILARITY)
 """What is no metric of the registry here, or another one: it has the run's models."""
+NO_REFERENCE_READ = "|no reference is read"
+"""With what the signature of a reward ends that needs none."""
+_ANCHOR_SENTENCES = 3
+_READ_NO_REFERENCE = {ARTICLE_SIMILARITY, FLUENCY, *NEED_SOURCE}
 # From (article, summary) pairs to their rewards.
 Reward = Callable[[Sequence[tuple[Article, str]]], list[float]]
 
@@ -64,11 +75,22 @@ class RewardConfig:
         if FLUENCY in dict(self.weights) and self.fluency is None:
             raise RecipeError("Fluency is part of the reward: name the causal language model that computes it.")
 
+    @property
+    def reads_references(self) -> bool:
+        """Whether any of the metrics does."""
+        return not _READ_NO_REFERENCE.issuperset(dict(self.weights))
 
-def make_reward(config: RewardConfig, device: torch.device, panels: Sequence[Panel] = ()) -> Reward:
+
+def make_reward(
+    config: RewardConfig,
+    device: torch.device,
+    panels: Sequence[Panel] = (),
+    segment: Callable[[Article], SegmentedArticle] | None = None,
+) -> Reward:
     """The reward of a configuration, with a memory of its own, and the models loaded.
 
-    Content kept is measured with `panels`, one for each dataset.
+    Content kept is measured with `panels`, one for each dataset. Similarity to the article needs `segment`, which cuts
+    one as the policies see it.
 
     Raises:
         RecipeError: there is no such metric.
@@ -82,6 +104,8 @@ def make_reward(config: RewardConfig, device: torch.device, panels: Sequence[Pan
             parts.append((BertScoreReward(models(), padded), weight))
         elif name == KEPT.name:
             parts.append((KeptReward(models(), padded, panels), weight))
+        elif name == ARTICLE_SIMILARITY and segment is not None:
+            parts.append((ArticleSimilarity(models(), padded, segment), weight))
         elif name == FLUENCY and config.fluency is not None:
             parts.append((fluency_reward(config.fluency.load(device)), weight))
         else:
@@ -101,11 +125,14 @@ def reward_signature(config: RewardConfig) -> str:
     }
     if config.fluency is not None:
         own[FLUENCY] = config.fluency.signature
+    anchor = f"anchor:the article's first {_ANCHOR_SENTENCES} sentences"
+    own[ARTICLE_SIMILARITY] = f"{ARTICLE_SIMILARITY}|{anchor}|F1:{config.bertscore.signature}"
     others = Options(lang=config.language)
     signatures = {name: own[name] if name in own else make_metric(name, others).signature for name, _ in config.weights}
+    said = "" if config.reads_references else NO_REFERENCE_READ
     if len(signatures) == 1:
-        return next(iter(signatures.values()))
-    return " + ".join(f"{weight:g} * {signatures[name]}" for name, weight in config.weights)
+        return next(iter(signatures.values())) + said
+    return " + ".join(f"{weight:g} * {signatures[name]}" for name, weight in config.weights) + said
 
 
 class BertScoreReward:
@@ -201,6 +228,27 @@ class KeptReward(BertScoreReward):
             drawn = () if panel is None else others(article, panel)
             self._others[article.id] = tuple(other.references[0] for other in drawn)
         return (article.references[0], *self._others[article.id])
+
+
+class ArticleSimilarity(BertScoreReward):
+    """BERTScore F1 against the article's first sentences. It reads no reference.
+
+    Args:
+        scorer: with its backbone.
+        padded: see `BertScoreReward`.
+        segment: cuts an article.
+    """
+
+    def __init__(self, scorer: BertScorer, padded: bool, segment: Callable[[Article], SegmentedArticle]) -> None:
+        super().__init__(scorer, padded)
+        self._segment = segment
+        self._anchors: dict[str, str] = {}
+
+    def references(self, article: Article) -> tuple[str, ...]:
+        """The anchor alone."""
+        if article.id not in self._anchors:
+            self._anchors[article.id] = first_sentences(self._segment(article), _ANCHOR_SENTENCES)
+        return (self._anchors[article.id],)
 
 
 def metric_reward(metric: Metric) -> Reward:

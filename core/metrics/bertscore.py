@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -24,7 +24,15 @@ from core.fast_linear import speed_up_linear_layers
 from core.gpu_arithmetic import put_on
 from core.metrics.config import BertScoreConfig
 from core.metrics.idf import idf_of
-from core.metrics.token_matching import FloatArray, Matching, TokenVectors, begin_matching, precision_and_recall
+from core.metrics.token_matching import (
+    Crossing,
+    FloatArray,
+    Matching,
+    TokenVectors,
+    begin_matching,
+    begin_recalls,
+    precision_and_recall,
+)
 from core.models import is_folder, load_unchanged
 from core.token_budget import Batches, encoder_budget
 from core.tokenization import IntArray, Tokens, tokenized
@@ -36,8 +44,11 @@ EMPTY = Score(0.0, 0.0, 0.0)
 _LAYER_LISTS = ("encoder.layer", "layer", "transformer.layer", "layers", "block")
 # A text, or what was made of one: vectors that are embedded already are the same in whatever company.
 Reference: TypeAlias = str | TokenVectors
+Values = TypeVar("Values", float, FloatArray)
 # (candidate, references)
 Pair = tuple[str, Sequence[Reference]]
+# Candidates, each to be matched with every reference.
+Crossed = tuple[Sequence[str], Sequence[Reference]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +109,26 @@ class BertScorer:
 
     def begin(self, pairs: Sequence[Pair], idf: Idf | None = None) -> Callable[[], list[Score]]:
         """As `score`, but a GPU is not waited for. Returns the function that waits, and gives the scores."""
-        both = (text for candidate, references in pairs for text in (candidate, *references))
-        texts = list(dict.fromkeys(text.strip() for text in both if isinstance(text, str)))
+        scores, _ = self.begin_with_recalls(pairs, (), idf)
+        return scores
+
+    def recalls(self, crossed: Sequence[Crossed]) -> list[FloatArray]:
+        """Of each, the recall of every candidate against every reference, (candidates, references); 0 if one is empty.
+
+        They are those of `score` to rounding, and take less time than as many pairs.
+        """
+        _, recalls = self.begin_with_recalls((), crossed)
+        return recalls()
+
+    def begin_with_recalls(
+        self, pairs: Sequence[Pair], crossed: Sequence[Crossed], idf: Idf | None = None
+    ) -> tuple[Callable[[], list[Score]], Callable[[], list[FloatArray]]]:
+        """As `score` and `recalls`, every text embedded once for both; a GPU is waited for by what is returned."""
+        both = (
+            *((candidate, *references) for candidate, references in pairs),
+            *((*candidates, *references) for candidates, references in crossed),
+        )
+        texts = list(dict.fromkeys(text.strip() for group in both for text in group if isinstance(text, str)))
         embedded = zip(texts, self.embed(texts, idf=idf), strict=True)
         tokens: dict[str | int, TokenVectors] = {text: of for text, of in embedded if of is not None}
         candidates: dict[str | int, dict[str, Score]] = {}  # of each reference, its candidates
@@ -121,7 +150,29 @@ class BertScorer:
                 scores.update(zip(filled, map(self._score, new), strict=True))
             return [_best([candidates[key][text] for key in keys if key]) for text, keys in keyed]
 
-        return best
+        return best, self._begin_recalls(crossed, {key: of for key, of in tokens.items() if isinstance(key, str)})
+
+    def _begin_recalls(
+        self, crossed: Sequence[Crossed], tokens: Mapping[str, TokenVectors]
+    ) -> Callable[[], list[FloatArray]]:
+        """`tokens` are those of texts that have any."""
+        found = [np.zeros((len(candidates), len(references))) for candidates, references in crossed]
+        crossings, places = [], []
+        for recalls, (candidates, references) in zip(found, crossed, strict=True):
+            rows = {i: of for i, text in enumerate(candidates) if (of := tokens.get(text.strip()))}
+            embedded = [tokens.get(ref.strip()) if isinstance(ref, str) else ref for ref in references]
+            columns = {i: of for i, of in enumerate(embedded) if of}
+            if rows and columns:
+                crossings.append(Crossing(list(columns.values()), list(rows.values())))
+                places.append((recalls, np.ix_(list(rows), list(columns))))
+        begun = begin_recalls(crossings)
+
+        def all_recalls() -> list[FloatArray]:
+            for (recalls, at), values in zip(places, begun(), strict=True):
+                recalls[at] = _rescaled(values, self._baseline[1])
+            return found
+
+        return all_recalls
 
     def match(self, candidates: Sequence[TokenVectors], reference: TokenVectors) -> list[Score]:
         """Score each candidate, at least one, against one reference."""
@@ -233,7 +284,7 @@ def _best(scores: Sequence[Score]) -> Score:
     return max(scores, key=lambda score: score.f1, default=EMPTY)
 
 
-def _rescaled(value: float, baseline: float) -> float:
+def _rescaled(value: Values, baseline: float) -> Values:
     return (value - baseline) / (1 - baseline)
 
 

@@ -71,13 +71,8 @@ class Kept(MeanOverRows):
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             batch = articles[start : start + _ROWS_AT_ONCE]
             against = measure.against(batch)
-            pairs = [
-                (row.prediction, (reference,))
-                for row, article in zip(rows[start:], batch, strict=False)
-                for reference in against[article]
-            ]
-            scores = iter(scorer.score(pairs))
-            values += [kept([next(scores).recall for _ in against[article]]) for article in batch]
+            crossed = [((row.prediction,), against[article]) for row, article in zip(rows[start:], batch, strict=False)]
+            values += [kept(recalls[0].tolist()) for recalls in scorer.recalls(crossed)]
         return np.array(values, dtype=np.float64)[:, None]
 
 

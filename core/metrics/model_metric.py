@@ -5,19 +5,17 @@ numbers, and a scorer, which holds the model.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 import torch
 
-from core.errors import CorpusError, ModelError, RecipeError
+from core.errors import CorpusError, RecipeError
 from core.gpu_arithmetic import find_device
 from core.metrics.config import Options
 from core.metrics.metric import FloatArray, MeanOverRows, Row
 from core.models import LANGUAGE_MODELS, ModelRef, parse_model, resolve_model
 from core.text.language import Language
-from core.transformer import hide_progress_bars, in_own_memory, only_errors
 
 
 class ModelMetric(Protocol):
@@ -124,31 +122,3 @@ class MetricByModel(MeanOverRows):
         self._scorer = self._scorer or self._metric.load(self._device)
         values = self._scorer.score([(row.source or "", row.prediction) for row in rows])
         return np.array(values, dtype=np.float64).reshape(len(rows), 1)
-
-
-def load_with_head(folder: Path, kind: Any, cure: str) -> tuple[Any, Any]:
-    """The tokenizer and the model in float32, for inference, with the weights of its head.
-
-    Args:
-        folder: of the checkpoint.
-        kind: one of the `AutoModelFor…` of transformers.
-        cure: says in an error which checkpoint to give.
-
-    Raises:
-        ModelError: the folder holds no such model, or one that lacks weights.
-    """
-    from transformers import AutoTokenizer
-
-    hide_progress_bars()
-    try:
-        with only_errors():
-            tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-            model, loaded = kind.from_pretrained(
-                folder, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
-            )
-    except (OSError, ValueError, KeyError) as error:
-        reason = str(error).partition("\nModel type should be")[0]
-        raise ModelError(f"The model in {folder} cannot be loaded: {reason}. {cure}") from error
-    if missing := sorted(loaded["missing_keys"]):
-        raise ModelError(f"The model in {folder} lacks {len(missing)} weights, such as {missing[0]}. {cure}")
-    return tokenizer, in_own_memory(model.eval())

@@ -48,6 +48,14 @@ NEED_OTHERS = ("kept", "kept_words")
 """Those that compare a summary with references of other documents."""
 
 
+def metric_called(name: str) -> str:
+    """The name of the metric that a person means: `rouge1_f1` is the F1 of `rouge1`, and `rougel` is `rougeL`."""
+    if is_metric(name):
+        return name
+    short = name.removesuffix("_f1")
+    return next((known for known in (short, *METRICS) if known.lower() == short.lower() and is_metric(known)), name)
+
+
 def make_metric(name: str, options: Options | None = None) -> Metric:
     """The metric of a name in `METRICS`; besides these rougeN for any N, and rougeSN and rougeSUN for any gap N.
 

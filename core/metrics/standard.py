@@ -58,12 +58,13 @@ class StandardMetrics:
         references = {
             article: (*against.get(article, article.references)[:1], *article.references[1:]) for article, _ in unique
         }
-        to_recall = [(pair, reference) for pair in unique for reference in against.get(pair[0], ())]
-        bertscores = self._bertscore.begin(
-            [
-                *((text, references[article]) for article, text in new),
-                *((text, (reference,)) for (_, text), reference in to_recall),
-            ]
+        to_recall: dict[Article, list[str]] = {article: [] for article in against}
+        for article, text in unique:
+            if article in against:
+                to_recall[article].append(text)
+        bertscores, recalls = self._bertscore.begin_with_recalls(
+            [(text, references[article]) for article, text in new],
+            [(texts, against[article]) for article, texts in to_recall.items()],
         )
         # What needs no model, while a GPU works.
         rouge = {}
@@ -77,11 +78,12 @@ class StandardMetrics:
             (article, text): {metric.name: metric.measure(text, article.text) for metric in SOURCE_METRICS}
             for article, text in unique
         }
-        scored = bertscores()
-        by_bertscore = {**dict(zip(new, scored, strict=False)), **known}
-        recalls: dict[tuple[Article, str], list[float]] = {}
-        for (pair, _), score in zip(to_recall, scored[len(new) :], strict=True):
-            recalls.setdefault(pair, []).append(score.recall)
+        by_bertscore = {**dict(zip(new, bertscores(), strict=True)), **known}
+        recalled = {
+            (article, text): row.tolist()
+            for (article, texts), rows in zip(to_recall.items(), recalls(), strict=True)
+            for text, row in zip(texts, rows, strict=True)
+        }
         scores = {
             pair: as_columns(
                 {
@@ -93,7 +95,7 @@ class StandardMetrics:
                     **from_article[pair],
                 }
             )
-            | ({KEPT.column: kept(recalls[pair]), KEPT_WORDS.column: kept_words[pair]} if pair in recalls else {})
+            | ({KEPT.column: kept(recalled[pair]), KEPT_WORDS.column: kept_words[pair]} if pair in recalled else {})
             for pair in unique
         }
         return [scores[summary] for summary in summaries]

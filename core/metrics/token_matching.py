@@ -79,12 +79,8 @@ def on_device(matching: Matching) -> torch.Tensor:
     In a fixed order, unlike sums by `index_add_` on a GPU: the same matching gives the same numbers.
     """
     similarity = _similarity(matching)
-    lengths = np.array([len(c.weights) for c in matching.candidates])
-    starts = np.cumsum(lengths) - lengths
-    places = np.arange(lengths.max())
-    present = places < lengths[:, None]
-    # Of each candidate the rows of its tokens, and in the gaps its first one again, which changes no maximum.
-    rows = to_device(np.where(present, starts[:, None] + places, starts[:, None]), similarity.device)
+    places, present = _rows_of(matching.candidates)
+    rows = to_device(places, similarity.device)
     weights = np.zeros(present.shape)
     weights[present] = np.concatenate([c.weights for c in matching.candidates])
     token_weights = to_device(weights, similarity.device)
@@ -92,6 +88,85 @@ def on_device(matching: Matching) -> torch.Tensor:
     precision = (similarity.amax(dim=1).double()[rows] * token_weights).sum(dim=1) / token_weights.sum(dim=1)
     recall = similarity[rows].amax(dim=1).double() @ reference_weights / reference_weights.sum()
     return torch.stack([precision, recall], dim=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """Candidates, each of which is matched with every reference; at least one of both."""
+
+    references: Sequence[TokenVectors]
+    candidates: Sequence[TokenVectors]
+
+
+def begin_recalls(crossings: Sequence[Crossing]) -> Callable[[], list[FloatArray]]:
+    """The recalls of each crossing, (candidates, references). A GPU is not waited for, but by the function returned.
+
+    They are those of `begin_matching` to rounding, in one product for all references: what a pair takes besides is
+    saved, and so is precision.
+    """
+    if not crossings or crossings[0].candidates[0].vectors.device.type == "cpu":
+        found = [recalls_on_cpu(crossing) for crossing in crossings]
+        return lambda: found
+    return begin_recalls_on_device(crossings)
+
+
+def begin_recalls_on_device(crossings: Sequence[Crossing]) -> Callable[[], list[FloatArray]]:
+    """The same, computed where the vectors are. All is copied from there at once."""
+    on_device = [recalls_on_device(crossing) for crossing in crossings]
+    together = torch.cat([recalls.flatten() for recalls in on_device])
+
+    def recalls() -> list[FloatArray]:
+        flat = np.split(together.cpu().numpy(), np.cumsum([recalls.numel() for recalls in on_device])[:-1])
+        return [values.reshape(recalls.shape) for values, recalls in zip(flat, on_device, strict=True)]
+
+    return recalls
+
+
+def recalls_on_cpu(crossing: Crossing) -> FloatArray:
+    """(candidates, references), by NumPy."""
+    starts = np.cumsum([0, *(len(candidate.weights) for candidate in crossing.candidates[:-1])])
+    best = np.maximum.reduceat(_similarities(crossing).numpy(), starts, axis=0)
+    return np.asarray(best @ _shares(crossing.references))
+
+
+def recalls_on_device(crossing: Crossing) -> torch.Tensor:
+    """The same, float64, computed where the vectors are, in a fixed order as `on_device`."""
+    similarities = _similarities(crossing)
+    rows, _ = _rows_of(crossing.candidates)
+    best = similarities[to_device(rows, similarities.device)].amax(dim=1).double()
+    return best @ to_device(_shares(crossing.references), similarities.device)
+
+
+def _shares(references: Sequence[TokenVectors]) -> FloatArray:
+    """What each token of all references counts for the recall of each, (tokens of all references, references)."""
+    shares = np.zeros((sum(len(reference.weights) for reference in references), len(references)))
+    start = 0
+    for i, reference in enumerate(references):
+        end = start + len(reference.weights)
+        shares[start:end, i] = reference.weights / reference.weights.sum()
+        start = end
+    return shares
+
+
+def _similarities(crossing: Crossing) -> torch.Tensor:
+    """(tokens of all candidates, tokens of all references)."""
+    candidates, references = (
+        torch.cat([one.vectors for one in texts]) for texts in (crossing.candidates, crossing.references)
+    )
+    return multiply_rows(candidates, references)
+
+
+def _rows_of(candidates: Sequence[TokenVectors]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Of each candidate the rows of its tokens, and in the gaps its first one again, which changes no maximum.
+
+    Returns:
+        (candidates, tokens of the longest), and which of these are no gaps.
+    """
+    lengths = np.array([len(candidate.weights) for candidate in candidates])
+    starts = np.cumsum(lengths) - lengths
+    places = np.arange(lengths.max())
+    present = places < lengths[:, None]
+    return np.where(present, starts[:, None] + places, starts[:, None]), present
 
 
 def _similarity(matching: Matching) -> torch.Tensor:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import CorpusError, RecipeError
-from core.hub import HUB_FAILURES, is_repository_name, resolve_commit
+from core.hub import HUB_FAILURES, is_reachable, is_repository_name, offline_if_unreachable, resolve_commit
 from core.registry import did_you_mean
 from core.text.article_rows import ArticleRows, KnownArticles, changed, read_once, stream
 from core.text.files import SUFFIXES, LocatedRow, content_sha256, is_data_file, is_file, path_from_anywhere, read_rows
@@ -214,7 +214,8 @@ def load_split(repository: str, config: str | None, split: str, revision: str | 
     import datasets  # with pandas and pyarrow, which a file need not wait for
 
     try:
-        builder = datasets.load_dataset_builder(repository, config, revision=revision)
+        with offline_if_unreachable(datasets.config):
+            builder = datasets.load_dataset_builder(repository, config, revision=revision)
         if revision in (None, builder.hash):
             if streaming:
                 return builder.as_streaming_dataset(split=split)
@@ -222,6 +223,12 @@ def load_split(repository: str, config: str | None, split: str, revision: str | 
             return builder.as_dataset(split=split)
     # RuntimeError: the repository has a script, which `datasets` no longer runs. NotImplementedError is one, too.
     except (*HUB_FAILURES, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
+        if not os.path.isdir(repository) and not is_reachable():
+            raise CorpusError(
+                f"The Hub cannot be reached, and the dataset {repository} (configuration {config}, split {split}, "
+                f"revision {revision}) is not in the local cache. Download it on a machine with network, or name a "
+                "file."
+            ) from error
         raise CorpusError(
             f"The Hub dataset {repository} (configuration {config}, split {split}, revision {revision}) "
             f"cannot be loaded: {error}"

@@ -6,17 +6,23 @@ from typing import Annotated
 import typer
 
 from core.metrics.specs import CHOICES
+from jobs.commands import complete
 from jobs.commands.options import DEFAULT_STORE, Json, Labels, StoreUrl, parse_labels, parse_lengths
-from jobs.commands.shared import newest, reading, store_flag
+from jobs.commands.shared import chosen_run, reading, store_flag
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 
 
 def compare(
     run: Annotated[
-        str | None, typer.Argument(help="Run id, as `nws ls` lists it; default: the newest run with summaries.")
+        str | None,
+        typer.Argument(
+            help="Run id, as `nws ls` lists it; default: the newest run with summaries.", autocompletion=complete.runs
+        ),
     ] = None,
-    run2: Annotated[str | None, typer.Argument(help="Another run, to compare the first one with.")] = None,
+    run2: Annotated[
+        str | None, typer.Argument(help="Another run, to compare the first one with.", autocompletion=complete.runs)
+    ] = None,
     system: Annotated[
         list[str] | None,
         typer.Option(
@@ -25,14 +31,16 @@ def compare(
             help="Name of a system in `nws report`, or a part of it. Given twice: A and B, the output is A minus B. "
             "Given once: that system with every other, or with itself in RUN2. Default: every system with lead, or "
             "with itself in RUN2.",
+            autocompletion=complete.systems,
         ),
     ] = None,
     n: Annotated[
-        str | None, typer.Option("--n", metavar="N,N", help="Summary lengths in words: 7,9. Default: all they share.")
+        str | None,
+        typer.Option("--n", metavar="N,N", help="Summary lengths in words: 7,9 or 7-9. Default: all they share."),
     ] = None,
     metric: Annotated[
         str,
-        typer.Option(metavar="NAME", help=f"{CHOICES}."),
+        typer.Option(metavar="NAME", help=f"{CHOICES}.", autocompletion=complete.metrics),
     ] = "bertscore_f1",
     label: Labels = None,
     store: StoreUrl = DEFAULT_STORE,
@@ -49,8 +57,9 @@ def compare(
     from jobs.evaluate.printed_comparison import print_comparison
 
     with reading(store) as opened, busy("Comparing"):
-        first = run or newest(opened, with_summaries=True)
-        result = compare_runs(opened, first, run2, system or [], lengths, metric, labels)
+        first = chosen_run(opened, run, with_summaries=True)
+        second = None if run2 is None else opened.full_id(run2)
+        result = compare_runs(opened, first, second, system or [], lengths, metric, labels)
     if as_json:
         print(json.dumps(result.as_dict(), allow_nan=False))
     else:

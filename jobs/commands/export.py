@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from core.errors import NwsError, RecipeError
+from jobs.commands import complete
 from jobs.commands.options import DEFAULT_STORE, Json, PolicyName, StoreUrl
 from jobs.commands.shared import choose_policies, err, out, reading
 from jobs.terminal.busy import busy
 
 
 def export(
-    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
+    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.", autocompletion=complete.runs)],
     policy: Annotated[
         Path | None,
         typer.Option(
@@ -60,6 +61,7 @@ def _export_rows(run: str, target: Path, with_articles: bool, store: str, as_jso
     if target == STDOUT and as_json:
         raise RecipeError("--rows - prints JSON lines itself: leave --json out.")
     with reading(store) as opened, busy("Writing rows"):
+        run = opened.full_id(run)
         count, files = write_summary_rows(opened, opened.run_info(run), target, with_articles)
     if as_json:
         print(json.dumps({"run": run, "rows": count, "files": [str(file) for file in files]}))
@@ -80,6 +82,7 @@ def _export_policy(run: str, policy: Path, system: str | None, store: str, as_js
 
     chosen = choose_policies(store, run, system)
     with reading(store) as opened:
+        run = opened.full_id(run)
         info = opened.run_info(run)
         results = policy_results(opened, info, METRICS)
     try:

@@ -3,6 +3,7 @@
 A field of a recipe's option is called as the recipe's key; `settings` hands what was given to `load_recipe`.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
@@ -57,6 +58,8 @@ _metrics = partial(option, "Metrics")
 _machines = partial(option, "Machines")
 _run = partial(option, "Run")
 
+_LENGTHS = re.compile(r" *([0-9]{1,9})(?:-([0-9]{1,9}))? *")
+_MOST_LENGTHS = 1_000
 _ENCODER = "What embeds sentences and chunks: a known name, a folder, or a Hub id."
 _SEED = "Seed of the random control, of sampling and of tests."
 _LOG_TO = (
@@ -126,7 +129,8 @@ class SweepOptions:
     )
     n: str | None = _systems(
         "--n N,N",
-        "Summary lengths in words: 7,9,11,13. For phase2, from:RUN takes those that the answer of a sweep names.",
+        "Summary lengths in words: 7,9,11,13, or 7-13 for all of them. For phase2, from:RUN takes those that the "
+        "answer of a sweep names.",
     )
     bertscore_model: str | None = _metrics(
         "--bertscore-model NAME", "Backbone of BERTScore: a known name, a folder, or a Hub id."
@@ -215,8 +219,8 @@ class ActorOptions:
 
     accelerator: str | None = _machines(
         "--accelerator NAME",
-        "What each actor computes on: auto (a GPU where there is one, else a CPU), cpu, or a Ray accelerator type such "
-        "as T4.",
+        "What each actor computes on: auto (a GPU where there is one, else a CPU), cpu, gpu (or cuda), or a Ray "
+        "accelerator type such as T4.",
     )
     actors: int | None = _machines("--actors N", "Number of worker processes (actors); default: as many as fit.", min=1)
 
@@ -326,16 +330,21 @@ def parse_labels(texts: Sequence[str] | None) -> dict[str, str]:
 
 
 def parse_lengths(text: str | None) -> list[int] | None:
-    """The value of `--n`, e.g. `7,9,11,13`.
+    """The value of `--n`, e.g. `7,9,11,13` or `5-9,13`, where 5-9 is every whole number from 5 to 9.
 
     Raises:
         RecipeError: it is no list of whole numbers.
     """
     if text is None:
         return None
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise RecipeError(
-            f"--n takes whole numbers with commas between them, such as 7,9,11,13, not {text!r}."
-        ) from error
+    lengths: list[int] = []
+    for part in text.split(","):
+        found = _LENGTHS.fullmatch(part)
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        if first > last or last - first >= _MOST_LENGTHS:
+            raise RecipeError(
+                "--n takes whole numbers with commas between them, such as 7,9,11,13, or from one to another, 7-13, "
+                f"not {text!r}."
+            )
+        lengths += range(first, last + 1)
+    return lengths

@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 import typer
 
 from core.metrics.specs import CHOICES
+from jobs.commands import complete
 from jobs.commands.groups import grouped, plain
 from jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, parse_labels
-from jobs.commands.shared import err, newest, out, reading, store_flag
+from jobs.commands.shared import chosen_run, err, out, reading, store_flag
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 
@@ -30,7 +31,7 @@ class PlanOptions:
         "longest (what the system's own longest n keeps).",
         "reference",
     )
-    metric: str = plain("--metric NAME", f"kept, {CHOICES}.", "kept")
+    metric: str = plain("--metric NAME", f"kept, {CHOICES}.", "kept", autocompletion=complete.metrics)
     plot: Path | None = plain("--plot FILE", "Draw it, as PNG and beside it as SVG: plan.png.")
     labels: list[str] | None = plain(*LABEL)
 
@@ -39,7 +40,10 @@ class PlanOptions:
 def plan(
     asked: PlanOptions,
     run: Annotated[
-        str | None, typer.Argument(help="Run id, as `nws ls` lists it; default: the newest run with summaries.")
+        str | None,
+        typer.Argument(
+            help="Run id, as `nws ls` lists it; default: the newest run with summaries.", autocompletion=complete.runs
+        ),
     ] = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -54,7 +58,7 @@ def plan(
 
     wanted = Asked(asked.power, asked.alpha, asked.difference, asked.of)
     with reading(store) as opened, busy("Planning"):
-        chosen = run or newest(opened, with_summaries=True)
+        chosen = chosen_run(opened, run, with_summaries=True)
         planned = plan_run(opened, chosen, asked.metric, wanted, parse_labels(asked.labels))
     if not as_json:
         print_plan(planned, PrintableConsole(), store_flag(store))

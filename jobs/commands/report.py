@@ -3,14 +3,15 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from core.errors import RecipeError
+from jobs.commands import complete
 from jobs.commands.groups import grouped, plain
 from jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, parse_labels
-from jobs.commands.shared import err, newest, out, reading, shown, store_flag
+from jobs.commands.shared import chosen_run, err, newest, out, reading, shown, store_flag
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 
@@ -31,15 +32,24 @@ class ReportOptions:
         "in place of _f1, efficiency, density, coverage, or a plugin's. Files of another metric than the default go to "
         "reports/RUN/METRIC.",
         "bertscore_f1",
+        autocompletion=complete.metrics,
     )
     labels: list[str] | None = plain(*LABEL)
+    style: Literal["screen", "paper"] = plain(
+        "--style NAME",
+        "paper: plots as PDF, too, as wide as a column and as a page, without title and footer.",
+        "screen",
+    )
 
 
 @grouped
 def report(
     what: ReportOptions,
     runs: Annotated[
-        list[str] | None, typer.Argument(metavar="RUN", help="Run ids; default: the newest run with summaries.")
+        list[str] | None,
+        typer.Argument(
+            metavar="RUN", help="Run ids; default: the newest run with summaries.", autocompletion=complete.runs
+        ),
     ] = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -69,11 +79,11 @@ def _write_files(run: str | None, what: ReportOptions, store: str, as_json: bool
 
     labels = parse_labels(what.labels)
     with reading(store) as opened:
-        info = opened.run_info(run or newest(opened, with_summaries=True))
+        info = opened.run_info(chosen_run(opened, run, with_summaries=True))
         chosen = find_metric(what.metric, "report", info)
         folder = what.out_dir or Path("reports") / info.id / ("" if what.metric == "bertscore_f1" else what.metric)
         console = err if as_json else PrintableConsole()
-        written = REPORTS[info.job](opened, info, chosen, folder, console, Shown(labels, store_flag(store)))
+        written = REPORTS[info.job](opened, info, chosen, folder, console, Shown(labels, store_flag(store), what.style))
     if as_json:
         print(json.dumps(json.loads(written.json.read_text(encoding="utf-8"))))
         return
@@ -89,7 +99,7 @@ def _write_page(path: Path, runs: list[str], what: ReportOptions, store: str, as
         from jobs.terminal.numerals import counted
 
     with reading(store) as opened, busy("Computing intervals, and packing articles"):
-        chosen = runs or [newest(opened, with_summaries=True)]
+        chosen = [opened.full_id(run) for run in runs] or [newest(opened, with_summaries=True)]
         page = write_page(opened, chosen, path, what.metric, what.articles, parse_labels(what.labels))
     ids, archive = [run.id for run in page.runs], page.archive
     if as_json:

@@ -10,11 +10,11 @@ import typer
 
 from core.errors import CorpusError, ModelError, RecipeError, StoreError, StoreUnavailableError
 from core.metrics.specs import KEPT, OF_OTHERS
-from jobs.commands import options
+from jobs.commands import complete, options
 from jobs.commands.groups import grouped
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
 from jobs.commands.shared import changing, err, finish, store_flag
-from jobs.commands.target import require_here, require_possible, resume_there, where_it_was
+from jobs.commands.target import require_accelerator, require_here, require_possible, resume_there, where_it_was
 
 if TYPE_CHECKING:
     from core.summarizers.predictions import PredictionsSpec
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @grouped
 def resume(
-    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
+    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.", autocompletion=complete.runs)],
     target: options.ResumeTargetOptions,
     actors: options.ActorOptions,
     resuming: options.ResumeOptions,
@@ -38,6 +38,7 @@ def resume(
     """
     require_possible(target.engine, None if target.local else target.address)
     with changing(store) as opened:
+        run = opened.full_id(run)
         again = where_it_was(opened, run, target)
         outcome = resume_run(opened, store, run, again, actors, resuming.take_over, resuming.log_to or [])
     finish(outcome, store, as_json)
@@ -53,6 +54,7 @@ def resume_run(
     log_to: Sequence[str] = (),
 ) -> "Outcome":
     """Resume a run where the target says. Returns its outcome."""
+    require_accelerator(actors.accelerator, target)
     require_here(log_to, target)
     if target.address:
         return resume_there(opened, store, run, target, actors, take_over)
@@ -91,7 +93,7 @@ def _how_it_stands(opened: "Store", run: str, store: str) -> str:
 
 @grouped
 def drive(
-    run: Annotated[str, typer.Argument(help="Run id.")],
+    run: Annotated[str, typer.Argument(help="Run id.", autocompletion=complete.runs)],
     actors: options.ActorOptions,
     epoch: Annotated[
         int | None, typer.Option(metavar="N", help="Of the submission: a later one takes the run from this job.")
@@ -123,7 +125,7 @@ def _driven(opened: "Store", run: str, actors: options.ActorOptions, epoch: int 
 
 @grouped
 def add(
-    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
+    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.", autocompletion=complete.runs)],
     predictions: Annotated[
         list[str],
         typer.Argument(
@@ -147,6 +149,7 @@ def add(
 
     files = [parse_predictions(text) for text in predictions]
     with changing(store) as opened:
+        run = opened.full_id(run)
         again = where_it_was(opened, run, target)
         _extend(opened, run, files)
         err.print(f"Added to {run}. If this is interrupted, resume it with: nws resume {run}{store_flag(store)}")
@@ -156,7 +159,7 @@ def add(
 
 @grouped
 def add_metric(
-    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
+    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.", autocompletion=complete.runs)],
     metric: Annotated[str, typer.Argument(help="`kept`: content kept, of BERTScore's recall and of words.")],
     target: options.ResumeTargetOptions,
     actors: options.ActorOptions,
@@ -171,6 +174,7 @@ def add_metric(
     if metric != KEPT.name:
         raise RecipeError(f"There is no metric {metric!r} to add: {KEPT.name} can be added.")
     with changing(store) as opened:
+        run = opened.full_id(run)
         again = where_it_was(opened, run, target)
         _add_signatures(opened, run)
         err.print(f"Scoring {run}. If this is interrupted, resume it with: nws resume {run}{store_flag(store)}")

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.errors import ClusterError, RecipeError
+from jobs.commands import complete
 from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl
-from jobs.commands.shared import changing, err, newest, out, reading, shown, store_flag
+from jobs.commands.shared import changing, chosen_run, err, out, reading, shown, store_flag
 from jobs.terminal.busy import busy
+from jobs.terminal.console import PrintableConsole
 
 if TYPE_CHECKING:
     from jobs.store import LogLine
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 def list_runs(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
     """List the runs of a store, newest first."""
-    from jobs.terminal.columns import columns_of, print_rows
+    from jobs.terminal.columns import columns_of, print_for_people, print_rows
     from jobs.terminal.run_status import COLUMNS, as_dict, rows, updates_as_dict
 
     with reading(store) as opened:
@@ -27,11 +29,15 @@ def list_runs(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
         print(json.dumps([as_dict(run) | updates_as_dict(updates.get(run.id)) for run in runs]))
     else:
         lines = rows(runs, updates)
-        print_rows(columns_of(COLUMNS, lines), lines, out)
+        console = PrintableConsole()
+        printed = print_for_people if console.is_terminal else print_rows
+        printed(columns_of(COLUMNS, lines), lines, console)
 
 
 def status(
-    run: Annotated[str | None, typer.Argument(help="Run id; default: the newest run.")] = None,
+    run: Annotated[
+        str | None, typer.Argument(help="Run id; default: the newest run.", autocompletion=complete.runs)
+    ] = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -42,7 +48,7 @@ def status(
     from jobs.terminal.run_status import as_dict, print_status
 
     with reading(store) as opened:
-        info = opened.run_info(run or newest(opened))
+        info = opened.run_info(chosen_run(opened, run))
         failures = opened.failures(info.id)
         policies = opened.policy_infos(info.id)
     if as_json:
@@ -52,7 +58,9 @@ def status(
 
 
 def logs(
-    run: Annotated[str | None, typer.Argument(help="Run id; default: the newest run.")] = None,
+    run: Annotated[
+        str | None, typer.Argument(help="Run id; default: the newest run.", autocompletion=complete.runs)
+    ] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run ends.")] = False,
     job: Annotated[
         bool, typer.Option("--job", help="Of a run on a cluster: what its Ray jobs have printed, read from there.")
@@ -66,7 +74,7 @@ def logs(
     With --json, one list at the end.
     """
     with reading(store) as opened:
-        info = opened.run_info(run or newest(opened))
+        info = opened.run_info(chosen_run(opened, run))
         if job:
             _job_logs(info.id, address or info.address, follow, store_flag(store))
             return
@@ -110,7 +118,7 @@ _STOP_SECONDS = 40.0  # a little more than what a job that is stopped has to end
 
 
 def cancel(
-    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
+    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.", autocompletion=complete.runs)],
     address: HeadAddress = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -126,6 +134,7 @@ def cancel(
 
     stopped: list[str] = []
     with changing(store) as opened:
+        run = opened.full_id(run)
         before = opened.run_info(run)
         reacting = opened.cancel_run(run, socket.gethostname())
         if reacting:
@@ -165,7 +174,7 @@ def _stop_jobs(address: str, run: str, must_answer: bool) -> list[str]:
 
 
 def remove(
-    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.")],
+    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.", autocompletion=complete.runs)],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -180,6 +189,7 @@ def remove(
     if as_json and not yes:
         raise RecipeError("--json cannot ask for confirmation: give --yes, too.")
     with changing(store) as opened:
+        run = opened.full_id(run)
         info = opened.run_info(run)
         if not yes:
             articles, summaries = counted(info.articles_done, "article"), counted(info.summaries, "summary")

@@ -76,6 +76,11 @@ def newest(opened: "Store", with_summaries: bool = False) -> str:
     return runs[0].id
 
 
+def chosen_run(opened: "Store", run: str | None, with_summaries: bool = False) -> str:
+    """The id of the run that was named, by its id or how that begins; of the newest if none was."""
+    return newest(opened, with_summaries) if run is None else opened.full_id(run)
+
+
 def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
     """Print the outcome of a run, and exit with the code for its state."""
     from jobs.terminal.numerals import counted
@@ -140,6 +145,7 @@ def choose_policies(store: str, run: str, system: str | None) -> "PolicySystem":
     from jobs.drive.stored_policies import choose_system
 
     with reading(store) as opened:
+        run = opened.full_id(run)
         chosen = choose_system(opened, run, system)
     made_by = next(iter(chosen.checkpoints.values())).made_by
     if made_by["updates"] < made_by["total_updates"]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.errors import RecipeError
+from jobs.commands import complete
 from jobs.commands.groups import grouped, plain
 from jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, parse_labels
-from jobs.commands.shared import newest, reading
+from jobs.commands.shared import chosen_run, reading
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 
@@ -25,6 +26,7 @@ class ShowOptions:
         "--system NAME",
         "The system whose words are marked in the article, and whose F1 --worst and --best compare: its name in `nws "
         "report`, or a part of it. Default: the first one that is neither a control nor an upper bound.",
+        autocompletion=complete.systems,
     )
     n: int | None = plain(
         "--n N", "Length in words, 0: uncut. Default: the best candidate; the output says why.", min=0
@@ -50,7 +52,8 @@ def show(
     run: Annotated[
         str | None,
         typer.Argument(
-            help="Run id; default: the newest run with summaries. With --worst, --best or --differ, leave ARTICLE out."
+            help="Run id; default: the newest run with summaries. With --worst, --best or --differ, leave ARTICLE out.",
+            autocompletion=complete.runs,
         ),
     ] = None,
     store: StoreUrl = DEFAULT_STORE,
@@ -66,7 +69,7 @@ def show(
 
     wanted, run = _wanted(article, run, how)
     with reading(store) as opened:
-        info = opened.run_info(run or newest(opened, with_summaries=True))
+        info = opened.run_info(chosen_run(opened, run, with_summaries=True))
         with busy("Looking for articles"):
             shown = find_and_align(opened, info, wanted, how.system, how.n, parse_labels(how.labels))
     if as_json:

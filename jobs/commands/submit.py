@@ -10,7 +10,7 @@ from jobs.commands.groups import grouped
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl, settings
 from jobs.commands.resume import resume_run, telling
 from jobs.commands.shared import err, finish, out, reading, shown
-from jobs.commands.target import require_here, require_possible, start_there
+from jobs.commands.target import require_accelerator, require_here, require_possible, start_there
 from jobs.terminal.busy import busy
 
 if TYPE_CHECKING:
@@ -112,6 +112,8 @@ def _submit(
     as_json: bool,
 ) -> None:
     require_possible(target.engine, target.address)
+    if not run.dry_run:
+        require_accelerator(actors.accelerator, target)
     shown(store)  # refuses a store URL that cannot be used, before the heavy imports
     log_to = run.log_to or []
     require_here(log_to, target)
@@ -155,7 +157,7 @@ def _lengths_from(store: str, run: str) -> "tuple[int, ...]":
     from jobs.plan.lengths import lengths_from
 
     with reading(store) as opened:
-        return lengths_from(opened, run)
+        return lengths_from(opened, opened.full_id(run))
 
 
 def _warn(pinned: "Pinned") -> None:

@@ -35,6 +35,23 @@ def require_possible(engine: str, address: str | None) -> None:
             )
 
 
+def require_accelerator(accelerator: str | None, target: TargetOptions) -> None:
+    """Refuse a GPU for a run that this machine would drive where it surely has none, before anything is loaded.
+
+    Raises:
+        ClusterError: it has none.
+    """
+    if target.address or accelerator in (None, "auto", "cpu"):
+        return
+    from cluster.gpus import has_no_gpu
+
+    if has_no_gpu():
+        raise ClusterError(
+            f"--accelerator {accelerator} needs a GPU, and this machine has none. Leave it out or take cpu, or run on "
+            "a cluster with --address."
+        )
+
+
 def where_it_was(opened: "Store", run: str, target: ResumeTargetOptions) -> TargetOptions:
     """Where a run is resumed: where it was submitted to, unless the options say otherwise."""
     if target.local:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jobs.commands import complete
 from jobs.commands.options import DEFAULT_STORE, StoreUrl
-from jobs.commands.shared import err, newest, out, reading, store_flag
+from jobs.commands.shared import chosen_run, err, out, reading, store_flag
 from jobs.terminal.console import PrintableConsole
 
 if TYPE_CHECKING:
@@ -19,7 +20,9 @@ _LONGEST_SILENCE = 10.0
 
 
 def watch(
-    run: Annotated[str | None, typer.Argument(help="Run id; default: the newest run.")] = None,
+    run: Annotated[
+        str | None, typer.Argument(help="Run id; default: the newest run.", autocompletion=complete.runs)
+    ] = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON object every second, one a line, until the run ends.")
@@ -33,8 +36,8 @@ def watch(
     from jobs.report.watch.view import Viewer
 
     with reading(store) as opened:
-        run_id = run or newest(opened)
-        viewer = Viewer(opened, run_id)
+        run_id = chosen_run(opened, run)
+        viewer = Viewer(opened.waiting(), run_id)  # the driver itself says in its log that it waits
         show = _json_lines if as_json else _screen if out.is_terminal else _lines
         try:
             show(viewer)

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from cluster.resources import ActorPlan
+from cluster.resources import ActorPlan, is_any_gpu
 from core.errors import ClusterError
 from jobs.drive.driver import fetch_models
 from jobs.drive.pools import Engine
@@ -25,6 +25,10 @@ _ARTICLES = {"datasets", "seed", "predictions"}
 _WITHOUT_RAY = "without starting Ray, and its processes for each stage: 10 to 30 s each"
 # In a shorter run loading the models is much of the time, and that does not grow with the articles.
 _LONG_ENOUGH_SECONDS = 60
+# Times what was foreseen. A run took 1.2 times what its trial had foreseen on an empty machine (docs/running.md).
+_OF_TRIAL, _OF_RUN = (0.8, 1.4), (0.8, 1.25)
+_BUSY = 0.5
+"""Processes that run, for each core, from which a machine is busy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,8 @@ class Estimate:
         gpu_memory: the same on its GPU.
         gpu_hours: of all GPUs together; None where the run has none.
         notes: what is not in the numbers, and articles that failed.
+        low, high: seconds between which the whole run will probably take.
+        articles_per_second: of the whole run.
     """
 
     basis: str
@@ -48,6 +54,9 @@ class Estimate:
     gpu_memory: int | None = None
     gpu_hours: float | None = None
     notes: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    articles_per_second: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -76,18 +85,36 @@ def estimate(pinned: Pinned, runs: Sequence[RunInfo], engine: Engine) -> Estimat
             why_not = str(error).rstrip(".")
     like = _run_like(pinned, runs, engine, actors)
     if like is not None and (actors is None or _took(like) >= _LONG_ENOUGH_SECONDS):
-        return _from_run(pinned, like)
+        return _with_range(_from_run(pinned, like), pinned.articles, _OF_RUN)
     if pinned.articles is None:
         return Estimate("not known: the dataset does not tell how many articles it has. Set --limit")
     if actors is not None:
+        busy = _busy_notes()
         trial = try_run(pinned, pinned.articles, "cuda" if actors[0].num_gpus else "cpu")
         if engine == "inline":
-            return _from_trial(trial, actors, 0, ())
-        return _from_trial(trial, actors, os.cpu_count() or 1, (_WITHOUT_RAY,))
+            found = _from_trial(trial, actors, 0, busy)
+        else:
+            found = _from_trial(trial, actors, os.cpu_count() or 1, (_WITHOUT_RAY, *busy))
+        return _with_range(found, pinned.articles, _OF_TRIAL)
     return Estimate(
         f"not known: {why_not}, and the store has no finished run of this recipe there. Submit one with a small "
         "--limit: then --dry-run can tell"
     )
+
+
+def _with_range(found: Estimate, articles: int | None, times: tuple[float, float]) -> Estimate:
+    if not found.seconds or not articles:
+        return found
+    low, high = (factor * found.seconds for factor in times)
+    return replace(found, low=low, high=high, articles_per_second=articles / found.seconds)
+
+
+def _busy_notes() -> tuple[str, ...]:
+    """What to say where other processes slow the trial down. It is asked before the trial's own show up."""
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    if load < _BUSY * cores:
+        return ()
+    return (f"this machine is busy (load {load:.1f} on {cores} cores): with less beside it the run is faster",)
 
 
 def _inline(pinned: Pinned) -> ActorPlan:
@@ -116,6 +143,8 @@ def _is_there(run: RunInfo, pinned: Pinned, engine: Engine, actors: ActorPlan | 
     if actors is not None:
         return run.address is None and device.startswith(f"{actors[1]} x {actors[0].describe()}")
     asked = pinned.recipe.accelerator
+    if is_any_gpu(asked):
+        return run.address is not None and "GPU" in device
     return run.address is not None if asked in ("auto", "cpu") else asked in device
 
 
@@ -194,7 +223,10 @@ def print_estimate(found: Estimate, console: Console) -> None:
     if found.seconds is None:
         line("time", found.basis)
         return
-    line("time", f"about {duration(found.seconds)} ({found.basis})")
+    span = "" if found.low is None or found.high is None else f", {duration(found.low)} to {duration(found.high)}"
+    line("time", f"about {duration(found.seconds)}{span} ({found.basis})")
+    if found.articles_per_second is not None:
+        line("speed", f"{found.articles_per_second:.2g} articles/s")
     if found.stages and len(found.stages) > 1:
         line("stages", ", ".join(f"{name} {duration(seconds)}" for name, seconds in found.stages.items()))
     if found.gpu_hours is not None:

@@ -66,7 +66,7 @@ def follow_run(
                 )
             if run.state not in ("pending", "running"):
                 return run
-            heartbeats.check(run)
+            heartbeats.require(run)
         elif job and ended:
             raise _never_driven(store, run_id, since.epoch, job[0], ended)
         time.sleep(_PAUSE_SECONDS)

@@ -19,18 +19,20 @@ class HeartbeatMonitor:
         self._beat: datetime | None = None
         self._heard = time.monotonic()
 
-    def check(self, run: RunInfo) -> float:
-        """For how many seconds there has been no beat; called with the run as it is now.
-
-        Raises:
-            ClusterError: too many: the driver is gone, and the run has not ended.
-        """
+    def silent_seconds(self, run: RunInfo) -> float:
+        """For how many seconds there has been no beat; called with the run as it is now."""
         if run.heartbeat_at != self._beat:
             self._beat, self._heard = run.heartbeat_at, time.monotonic()
-        silent = time.monotonic() - self._heard
-        if run.state == "running" and silent > SILENT_SECONDS:
+        return time.monotonic() - self._heard
+
+    def require(self, run: RunInfo) -> None:
+        """Refuse a silence that is too long; called with the run as it is now.
+
+        Raises:
+            ClusterError: the driver is gone, and the run has not ended.
+        """
+        if run.state == "running" and self.silent_seconds(run) > SILENT_SECONDS:
             raise ClusterError(
                 f"The driver of run {run.id} (pid {run.driver_pid} on {run.driver_host}) is gone, and the run has "
                 f"not ended. What it stored is there; resume it with: nws resume {run.id}"
             )
-        return silent

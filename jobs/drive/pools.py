@@ -11,7 +11,7 @@ from rich.console import Console
 from cluster.article_work import RunsEpisodes, Work
 from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
 from cluster.gpus import gpu_nodes
-from cluster.resources import ActorPlan, await_actors
+from cluster.resources import ActorPlan, await_actors, is_any_gpu
 from cluster.session import Session, joined_session, local_session
 from cluster.sweep_pool import SweepPool, inline_sweeps, sweeps_on_ray
 from core.sweep_plan import SweepPlan
@@ -112,7 +112,9 @@ def _actor_plan(session: Session, recipe: RunRecipe, plans: Sequence[Plan], tell
         resources, gpus = await_actors(session, accelerator, None, 1, wait, tell)
         share = 1
         if resources.num_gpus and plans:
-            sharing = sharing_on(gpu_nodes(accelerator), plans, recipe.gpu_memory_fraction)
+            sharing = sharing_on(
+                gpu_nodes(None if is_any_gpu(accelerator) else accelerator), plans, recipe.gpu_memory_fraction
+            )
             share = sharing.share(gpus, recipe.actors)
             tell(f"{sharing.reason} `gpus_per_actor` in the recipe sets another share.")
     return await_actors(session, accelerator, recipe.actors, share, wait, tell)

@@ -31,12 +31,14 @@ Show = Callable[..., None]
 class _Tally:
     """How many are finished, of how many, and since when."""
 
-    def __init__(self, total: int | None, already_done: int, unit: str) -> None:
+    def __init__(self, total: int | None, already_done: int, unit: str, first: str) -> None:
+        self._already_done = already_done
+        self._first = first
         self.total = total
         self.finished = already_done
         self.failed = 0
         self.unit = unit
-        self._marks = Marks()
+        self._marks = Marks(already_done)
         self._started = time.monotonic()
 
     def add(self, done: int, failures: int) -> None:
@@ -50,13 +52,15 @@ class _Tally:
         return text + (f", {self.failed} failed" if self.failed else "")
 
     def left(self) -> str:
-        """The time left, in words; empty where it is not known."""
+        """The time left, in words, or what is done before anything can be finished; empty where neither is known."""
         if self.total is None:
             return ""
         remaining = self.total - self.finished
         if remaining <= 0:
             return "done"
-        seconds = self._marks.span(time.monotonic(), self.finished).seconds_left(remaining)
+        if self.finished == self._already_done:
+            return self._first
+        seconds = self._marks.span(time.monotonic()).seconds_left(remaining)
         return "" if seconds is None else f"about {duration(seconds)} left"
 
     def line(self) -> str:
@@ -64,7 +68,7 @@ class _Tally:
 
     def fields(self) -> dict[str, Any]:
         """Of `jobs.store.Progress`."""
-        span = self._marks.span(time.monotonic(), self.finished)
+        span = self._marks.span(time.monotonic())
         counts = {"finished": self.finished, "failed": self.failed, "total": self.total}
         return counts | {"span_seconds": span.seconds, "span_finished": span.finished}
 
@@ -77,6 +81,7 @@ def run_progress(
     note: Callable[[str], None],
     show: Show,
     unit: str = "articles",
+    first: str = "",
 ) -> Iterator[Advance]:
     """Show progress while the block runs.
 
@@ -87,8 +92,9 @@ def run_progress(
         note: called with a line every minute, and at the end.
         show: called at once and whenever something was finished.
         unit: what is counted.
+        first: what is done before any of them can be finished, such as "loading bert-base-uncased".
     """
-    tally = _Tally(total, already_done, unit)
+    tally = _Tally(total, already_done, unit, first)
     noted = time.monotonic()
     show(unit=unit, actors=(), newest=None, **tally.fields())
     shown = _bar if sys.stderr.isatty() else _lines

@@ -75,7 +75,7 @@ def run_stage(
         plan = planned.plan if pinned.training is None else _with_trained_policies(run, planned.plan)
         with (
             pools.open_sweep(plan if missing is None else plan_for_missing(plan, dict(missing))) as pool,
-            run_progress(console, pinned.articles, tried, run.note, show) as advance,
+            run_progress(console, pinned.articles, tried, run.note, show, first=_first(plan)) as advance,
         ):
             watch = PoolWatch(run, pools.device, software)
             for landed in pool.map(itertools.chain([first], bundles)):
@@ -89,6 +89,11 @@ def run_stage(
         deque(bundles, maxlen=0)  # what a pool left is announced, too
         software.look_at_models(plan.models)
     software.look_at_driver()
+
+
+def _first(plan: SweepPlan) -> str:
+    """What actors do before the first articles land."""
+    return f"loading {', '.join(dict.fromkeys(model.name for model in plan.models))}"
 
 
 def _with_trained_policies(run: Run, plan: SweepPlan) -> SweepPlan:

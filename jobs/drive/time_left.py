@@ -12,15 +12,17 @@ _BETWEEN_MARKS_SECONDS = 1.0
 class Span:
     """A stretch of time that begins when some had just been finished, and how many were finished in it since then.
 
-    It does not begin with the work: models are loaded before, and of what lands in bundles none would be there yet.
+    It does not begin with the work: models are loaded before, and of what lands in bundles none would be there yet. It
+    ends when some were finished last. `gap` is what lies between two landings on average.
     """
 
     seconds: float
     finished: int
+    gap: float = 0.0
 
     def later(self, seconds: float) -> "Span":
-        """The span extended by some seconds, in which nothing was finished."""
-        return Span(self.seconds + seconds, self.finished)
+        """The span after some seconds in which nothing was finished; those of a gap are no silence."""
+        return Span(self.seconds + max(0.0, seconds - self.gap), self.finished, max(0.0, self.gap - seconds))
 
     @property
     def rate(self) -> float | None:
@@ -30,13 +32,28 @@ class Span:
     def seconds_left(self, remaining: int) -> float | None:
         """What the remaining ones take at this rate; None while there is none.
 
-        Since the span goes on while nothing lands, so does the estimate: it grows with a silence, and never says that
-        all is nearly done because it should be.
+        Since the span goes on while nothing lands for longer than usual, so does the estimate: it grows with a silence,
+        and never says that all is nearly done because it should be.
         """
         rate = self.rate
         if remaining <= 0:
             return 0.0
         return None if rate is None else remaining / rate
+
+
+@dataclass(slots=True)
+class _Mark:
+    """A second in which some were finished, since actors may land at once.
+
+    `before` had been finished before it, `first` with the first landing at `began`, and `finished` with the last one at
+    `ended`.
+    """
+
+    began: float
+    before: int
+    first: int
+    ended: float
+    finished: int
 
 
 class Marks:
@@ -45,22 +62,34 @@ class Marks:
     That is two minutes, and further where fewer than eight bundles landed in them.
     """
 
-    def __init__(self) -> None:
-        self._marks: deque[tuple[float, int]] = deque()
+    def __init__(self, finished: int = 0) -> None:
+        self._finished = finished  # by an earlier driver
+        self._marks: deque[_Mark] = deque()
 
     def add(self, now: float, finished: int) -> None:
         """`finished` in all had been finished at `now`, some of them just then."""
-        if not self._marks or now - self._marks[-1][0] >= _BETWEEN_MARKS_SECONDS:
-            self._marks.append((now, finished))
-        while len(self._marks) > _SPAN_MARKS and now - self._marks[1][0] >= _SPAN_SECONDS:
+        last = self._marks[-1] if self._marks else None
+        if last is not None and now - last.began < _BETWEEN_MARKS_SECONDS:
+            last.ended, last.finished = now, finished
+        else:
+            self._marks.append(_Mark(now, last.finished if last else self._finished, finished, now, finished))
+        while len(self._marks) > _SPAN_MARKS and now - self._marks[1].began >= _SPAN_SECONDS:
             self._marks.popleft()
 
-    def span(self, now: float, finished: int) -> Span:
-        """The span that ends now, with `finished` in all."""
+    def span(self, now: float) -> Span:
+        """The span up to now.
+
+        It goes from the beginning of one landing to that of another, with what the first of them brought: then it does
+        not matter whether several actors land together, and whether all of them have.
+        """
         if not self._marks:
             return Span(0.0, 0)
-        at, before = self._marks[0]
-        return Span(now - at, finished - before)
+        first, last = self._marks[0], self._marks[-1]
+        if first is last:
+            return Span(last.ended - first.began, last.finished - first.first).later(now - last.ended)
+        seconds = last.began - first.began
+        gap = seconds / (len(self._marks) - 1)
+        return Span(seconds, last.before - first.before, gap).later(now - last.ended)
 
 
 def duration(seconds: float) -> str:

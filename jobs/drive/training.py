@@ -51,6 +51,8 @@ def train_policies(
     """
     known = {checkpoint.name: checkpoint for checkpoint in run.store.checkpoints(run.id)}
     run.say("Stage training:")
+    if not training.plan.reward.reads_references:
+        run.say("The reward reads no reference of the training articles.")
     run.say("Loading models and preparing the training articles.")
     with pools.open_episodes(training.plan) as pool:
         articles = _prepared(run, training, pool, bool(known), console, equal_failures)

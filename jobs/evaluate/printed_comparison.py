@@ -52,7 +52,7 @@ def _print_pair(result: RunComparison, comparison: Comparison, console: Console)
     lengths = [Text(str(at.n), style=_style(at)) for at in comparison.lengths]
     print_table(Column("n", lengths), columns, console)
     left_out = result.why_left_out[comparison.dataset, comparison.a, comparison.b]
-    for note in (*left_out, *_notes(comparison, result.kinds)):
+    for note in (*left_out, *notes(comparison, result.kinds)):
         print_line(console, note, style="yellow")
 
 
@@ -75,7 +75,7 @@ def _style(at: PairedLength) -> str:
     return "bold" if at.significant else ""
 
 
-def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> Iterator[str]:
+def notes(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> Iterator[str]:
     """What the reader must know about these systems and articles."""
     for side, system in (("A", comparison.a), ("B", comparison.b)):
         if kinds[system] == "upper bound":

@@ -14,7 +14,7 @@ from core.analysis.intervals import Interval, mean_intervals
 from core.errors import CorpusError, LanguageError, RecipeError, SegmentationError
 from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import FloatArray, Metric, Row
-from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric
+from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metric_called
 from core.text.files import LocatedRow, read_rows
 from core.text.language import check_language
 from core.text.limits import require_summary_length
@@ -141,6 +141,7 @@ def score_rows(
     """
     if not (names or others):
         raise RecipeError("There is no metric to compute: name one or more.", settings=("metrics",))
+    names = [metric_called(name) for name in names]
     metrics = {name: make_metric(name, options) for name in names} | {metric.name: metric for metric in others}
     if len(metrics) < len({*names}) + len(others):
         raise RecipeError(f"Two metrics have one name: {', '.join((*names, *(metric.name for metric in others)))}.")

@@ -14,6 +14,9 @@ from core.summarizers.endpoint import Endpoint
 from jobs.plan.pinned import Pinned
 from jobs.plan.sharing import sharing_on
 
+_ROW_BYTES, _WORD_BYTES = 460, 6
+"""Of a summary in a store with its indexes, and of each of its words (docs/scale.md)."""
+
 
 def describe(pinned: Pinned) -> dict[str, Any]:
     """Articles, systems, rows, models with revisions, requests, metrics and device of a run, as plain values.
@@ -24,6 +27,7 @@ def describe(pinned: Pinned) -> dict[str, Any]:
     articles = pinned.articles
     systems = pinned.systems
     device, sharing = _device(pinned)
+    per_row = _ROW_BYTES + _WORD_BYTES * sum(pinned.recipe.n) / len(pinned.recipe.n)
     per_article = sum(planned.plan.summaries_per_article for planned in pinned.stages)
     return {
         "datasets": [
@@ -35,6 +39,7 @@ def describe(pinned: Pinned) -> dict[str, Any]:
         "systems": list(systems),
         "kinds": systems,
         "rows": None if articles is None else articles * per_article,
+        "store_bytes": None if articles is None else round(articles * per_article * per_row),
         "encoders": pinned.revisions["encoders"],
         "generators": pinned.revisions.get("generators", {}),
         "requests": _requests(pinned),
@@ -132,6 +137,12 @@ def _device(pinned: Pinned) -> tuple[str, str | None]:
     return f"{actors} x {resources.describe()}", here.sharing
 
 
+def size_text(size: float) -> str:
+    """Bytes for people: `0.9 MB`, `12 GB`."""
+    unit, name = (1e9, "GB") if size >= 1e9 else (1e6, "MB")
+    return f"{size / unit:.{0 if size >= 10 * unit else 1}f} {name}"
+
+
 def _counted(requests: dict[str, int | None]) -> str:
     least, most, before = requests["least"], requests["most"], requests["before"]
     counted = "unknown" if least is None else f"{least:,}" if least == most else f"{least:,} to {most:,}"
@@ -170,6 +181,8 @@ def print_description(plan: dict[str, Any], console: Console) -> None:
     line("n", ", ".join(map(str, plan["n"])))
     rows = "unknown" if plan["rows"] is None else plan["rows"]
     line("rows", f"{rows} (articles x systems x n, and uncut summaries of those that have a length of their own)")
+    if plan["store_bytes"] is not None:
+        line("store", f"about {size_text(plan['store_bytes'])}, besides the texts of new articles")
     for signature in plan["metrics"].values():
         line("metric", signature)
     line("seed", plan["seed"])

@@ -30,11 +30,15 @@ class Plot:
             OSError: it cannot be written.
             ValueError: the ending is of no format that matplotlib writes.
         """
+        from jobs.report.figure_files import metadata  # and with it matplotlib
+
         path = Path(path)
         if not path.suffix:  # as matplotlib does
             path = path.with_suffix(".png")
         with replacing(path) as unfinished:
-            self.figure.savefig(unfinished, format=path.suffix[1:], dpi=200)
+            kind = path.suffix[1:].lower()
+            about = metadata(self.figure, kind) if kind in ("png", "svg", "pdf") else None
+            self.figure.savefig(unfinished, format=kind, dpi=200, metadata=about)
 
     def _repr_png_(self) -> bytes:
         picture = io.BytesIO()

@@ -186,7 +186,8 @@ class Result:
                 for system, sentence in answer.sentences(numbers, dataset)
             )
             known = escape(" ".join(answer.what_is_known(numbers, dataset)))
-            pays = f"{dataset}: where choosing words pays most. {answer.headline(numbers, dataset)}"
+            pays = f"{dataset}: where choosing words pays most, in {metric_name(numbers.metric)}."
+            pays += f" {answer.headline(numbers, dataset)}"
             parts += [f"<p><b>{escape(pays)}</b></p>", f"<ul>{items}</ul>"]
             parts += [f"<p>{known}</p>", _table(numbers, dataset)]
         signature = escape(metric_signature(self.info, numbers.metric))

@@ -71,14 +71,14 @@ class RunStore:
         """One run.
 
         Args:
-            run_id: its id.
+            run_id: its id, or how that or its last part begins, such as `b9b`.
             labels: what systems are called in plots, pages and sentences, by their names; frames have full names.
 
         Raises:
             RecipeError: a label is of no system, or another system is called so.
             StoreError: there is no such run; the message lists the newest ones.
         """
-        info = self._store.run_info(run_id)
+        info = self._store.run_info(self._store.full_id(run_id))
         if labels:  # refused here, where they are given
             names_of([info], self._store.articles(info.id).systems(), labels)
         return Result(self._store, info, labels or {})

@@ -85,8 +85,9 @@ class RewardRecipe(Strict):
 
     Attributes:
         weights: of metrics by their names in `nws score`; `bertscore` is the run's own. `kept` is content kept, of the
-            training articles' references, `fluency` that of the recipe's `fluency_model`. A name in place of this
-            mapping is that metric alone: `reward: kept`.
+            training articles' references, `fluency` that of the recipe's `fluency_model`, and
+            `article_similarity` BERTScore F1 against the article's first three sentences. The last two read no
+            reference. A name in place of this mapping is that metric alone: `reward: kept`.
         precision: of BERTScore's backbone while policies learn. Less than float32 is faster on a GPU, and no longer
             gives the same policies for any number of workers. What is stored of test articles is scored with the
             run's `precision`.

@@ -31,6 +31,7 @@ _NO_GLYPHS = "Last Resort"
 
 PNG_DPI = 200
 STYLE: dict[Any, Any] = {
+    "pdf.fonttype": 42,  # TrueType, which publishers ask for
     "svg.hashsalt": "nws",  # without it the ids in an SVG are random
     "text.parse_math": False,  # a "$" in a name is a dollar sign
     "font.family": FAMILY,
@@ -56,6 +57,16 @@ STYLE: dict[Any, Any] = {
 _NARROWEST = 7.0
 _LINE, _TITLE, _KEY = 0.13, 0.4, 0.2
 _LETTERS_PER_INCH = 18
+PAPER_WIDTHS = {"1col": 3.35, "2col": 6.9}
+"""Inches of a column and of a page, in names of files."""
+_PAPER_FONTS: dict[Any, Any] = {
+    "font.size": 8.0,
+    "axes.titlesize": 8.5,
+    "legend.fontsize": 7.5,
+    "lines.markersize": 3.5,
+}
+# Of a panel in a paper: its height by its width, the most inches that it is high, and those below it.
+_PAPER_SHAPE, _PAPER_HIGHEST, _PAPER_BELOW = 0.6, 2.4, 0.45
 _TITLE_FONT = FontProperties(family=FAMILY, size=12.0, weight="bold")
 
 
@@ -63,7 +74,12 @@ _TITLE_FONT = FontProperties(family=FAMILY, size=12.0, weight="bold")
 class Frame:
     """The panels of a figure, each of `panel` inches with the text around it, and a footer below them.
 
-    `keys` make a legend under the title, where a figure has no labels at its lines.
+    Attributes:
+        footer: what readers of the figure must know.
+        made_by: what made it, for the metadata of its files.
+        keys: a legend under the title, where a figure has no labels at its lines.
+        least_height: inches that the labels of a panel need.
+        paper: inches that the figure is wide; it has neither title nor footer then: a paper has a caption.
     """
 
     rows: int
@@ -71,17 +87,24 @@ class Frame:
     panel: tuple[float, float]
     title: str
     footer: str
+    made_by: str
     keys: Sequence[Artist] = ()
     share_y: bool = False
+    paper: float | None = None
+    least_height: float = 0.0
 
 
 def make_figure(frame: Frame) -> tuple[Figure, Any]:
     """A figure and its empty panels, an array of axes of shape (rows, columns). Columns share x."""
-    width = max(_NARROWEST, frame.columns * frame.panel[0])
-    footer = wrap(frame.footer, int(width * _LETTERS_PER_INCH), break_on_hyphens=False)
+    width = frame.paper or max(_NARROWEST, frame.columns * frame.panel[0])
+    footer = [] if frame.paper else wrap(frame.footer, int(width * _LETTERS_PER_INCH), break_on_hyphens=False)
     key_columns = max(1, int(width / (0.8 + 0.062 * max((len(str(key.get_label())) for key in frame.keys), default=1))))
     key_rows = -(-len(frame.keys) // key_columns)
-    height = frame.rows * frame.panel[1] + _TITLE + _KEY * key_rows + _LINE * len(footer)
+    panel_height = frame.panel[1]
+    if frame.paper:
+        high = min(_PAPER_SHAPE * width / frame.columns, _PAPER_HIGHEST)
+        panel_height = max(high, frame.least_height) + _PAPER_BELOW
+    height = frame.rows * panel_height + _TITLE * (not frame.paper) + _KEY * key_rows + _LINE * len(footer)
 
     figure = Figure(figsize=(width, height), dpi=PNG_DPI, layout="constrained")
     FigureCanvasAgg(figure)
@@ -90,10 +113,13 @@ def make_figure(frame: Frame) -> tuple[Figure, Any]:
         legend = figure.legend(
             handles=frame.keys, ncols=key_columns, loc="outside upper left", frameon=False, alignment="left"
         )
-        legend.set_title(frame.title, prop=_TITLE_FONT)
-    else:
+        if not frame.paper:
+            legend.set_title(frame.title, prop=_TITLE_FONT)
+    elif not frame.paper:
         figure.suptitle(frame.title, x=left, ha="left", fontproperties=_TITLE_FONT)
-    figure.supxlabel("\n".join(footer), x=left, ha="left", fontsize=7, color="#666666")
+    if footer:
+        figure.supxlabel("\n".join(footer), x=left, ha="left", fontsize=7, color="#666666")
+    figure.set_label(f"{frame.title}\n{frame.footer}\n{frame.made_by}")  # nothing draws it: `metadata` reads it
     panels = figure.subplots(
         frame.rows, frame.columns, squeeze=False, sharex="col", sharey="row" if frame.share_y else False
     )
@@ -109,6 +135,28 @@ def prepare_text(figure: Figure) -> str | None:
     for text in texts:  # no font has control characters, and the warning would print them
         text.set_text(written_out(text.get_text()))
     return give_glyphs(texts)
+
+
+def metadata(figure: Figure, kind: str) -> dict[str, Any]:
+    """What a file of a kind (`png`, `svg`, `pdf`) says of a figure: its title, how to read it, and what made it."""
+    title, _, about = written_out(str(figure.get_label())).partition("\n")
+    about = about.replace("\n", "; ").replace(" · ", "; ")
+    if kind == "pdf":
+        return {"Title": title, "Subject": about, "CreationDate": None}
+    return {"Title": title, "Description": about} | ({"Date": None} if kind == "svg" else {})
+
+
+def save_pdf(drawn: Callable[[], tuple[Figure, str | None]], path: Path) -> str | None:
+    """Draw a figure for a paper into a PDF; the same numbers and fonts give the same bytes.
+
+    Returns:
+        What the reader must be told of the letters in it, if anything.
+    """
+    with mpl.rc_context(STYLE | _PAPER_FONTS):
+        figure, warning = drawn()
+        with replacing(path) as unfinished:
+            figure.savefig(unfinished, format="pdf", metadata=metadata(figure, "pdf"))
+    return warning
 
 
 def save(drawn: Callable[[], tuple[Figure, str | None]], png: Path, svg: Path) -> str | None:
@@ -130,9 +178,9 @@ def _save(figure: Figure, png: Path, svg: Path) -> None:
     as_png: Any = FigureCanvasAgg(figure)
     as_svg: Any = FigureCanvasSVG(figure)
     with replacing(png) as unfinished:
-        as_png.print_png(unfinished)
+        as_png.print_png(unfinished, metadata=metadata(figure, "png"))
     with replacing(svg) as unfinished:
-        as_svg.print_svg(unfinished, metadata={"Date": None})
+        as_svg.print_svg(unfinished, metadata=metadata(figure, "svg"))
 
 
 def give_glyphs(texts: Sequence[Text]) -> str | None:

@@ -10,32 +10,33 @@ from matplotlib.figure import Figure
 from core.analysis.content_kept import KEPT
 from jobs.report.figure_files import STYLE, Frame, make_figure, prepare_text
 from jobs.report.kept_lines import GUIDES, WHOLE, kept_kinds, kept_series
-from jobs.report.lines import draw_lines, how_intervals_are_drawn, label_size, spread_labels
+from jobs.report.lines import draw_lines, end_labels, how_intervals_are_drawn, label_size, spread_labels
 from jobs.report.looks import system_looks
 from jobs.report.sweep.kept_answer import basis
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.metrics import metric_signature, spaced_signature
 from jobs.terminal.numerals import counted
-from jobs.terminal.table_style import role
 
 _PANEL, _AROUND = (5.4, 3.6), 0.7  # inches, of a panel without labels, and of what is written around it
 _MOST_TICKS = 15
 
 
-def draw_kept(numbers: Numbers) -> tuple[Figure, str | None]:
-    """The figure of a sweep with shares, and what its reader must be told of its letters, if anything."""
+def draw_kept(numbers: Numbers, paper: float | None = None) -> tuple[Figure, str | None]:
+    """The figure of a sweep with shares, and what its reader must be told of its letters; `paper` as in `Frame`."""
     kept = numbers.kept
     by_dataset = {dataset: kept_series(kept, dataset) for dataset in kept.datasets}
     kinds = kept_kinds(kept)
     looks = system_looks(kinds)
-    ends = {name: kept.names[name] + (role(kind) if name != WHOLE else "") for name, kind in kinds.items()}
+    ends = end_labels(kept.names, {name: "system" if name == WHOLE else kind for name, kind in kinds.items()}, paper)
     width, height = label_size(ends.values())
     run = numbers.run
     footer = (
-        f"content kept: {spaced_signature(metric_signature(run, KEPT))}",
         "0 %: a text about something else; 100 %: the whole reference. It does not see what is true",
         f"{how_intervals_are_drawn(map(len, by_dataset.values()))}: 95 % intervals over articles",
         *kept.names.shared,
+    )
+    made_by = (
+        f"content kept: {spaced_signature(metric_signature(run, KEPT))}",
         f"run {run.id}, {run.state}, seed {run.seed}, {counted(run.articles_done, 'article')}, {run.failures} failed",
         f"code {run.code_version}",
     )
@@ -45,15 +46,19 @@ def draw_kept(numbers: Numbers) -> tuple[Figure, str | None]:
         panel=(_PANEL[0] + _AROUND + width, max(_PANEL[1], height) + _AROUND),
         title="How many words keep how much of the content?",
         footer=" · ".join(footer),
+        made_by=" · ".join(made_by),
+        paper=paper,
+        least_height=height,
     )
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context({} if paper else STYLE):
         figure, panels = make_figure(frame)
         labels = []
         for panel, (dataset, lines) in zip(panels[0], by_dataset.items(), strict=True):
             labels.append((panel, draw_lines(panel, lines, looks, ends)))
-            _finish(
-                panel, f"{dataset} · {basis(kept, dataset)}", sorted({at.x for line in lines for at in line.points})
-            )
+            title = f"{dataset} · {basis(kept, dataset)}"
+            if paper:
+                title = dataset if len(by_dataset) > 1 else ""
+            _finish(panel, title, sorted({at.x for line in lines for at in line.points}))
         warning = prepare_text(figure)
         spread_labels(figure, labels)
     return figure, warning

@@ -10,7 +10,10 @@ from matplotlib.text import Annotation
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
+from core.types import SystemKind
 from jobs.report.looks import At, Look, Series
+from jobs.terminal.system_names import SystemNames
+from jobs.terminal.table_style import role
 
 MOST_WHISKERS = 5
 """Up to this many lines in a panel have intervals at every n. With more, only those at the last n are drawn."""
@@ -33,17 +36,26 @@ _APART_MARKER = "o"
 
 def label_text(label: str) -> str:
     """A label over as many lines as it needs: broken after a "|", or where a part alone is too long."""
-    lines = [""]
+    head, newline, role_below = label.partition("\n")
+    label, lines = head, [""]
     for piece in itertools.chain.from_iterable(map(_pieces, label.split("|"))):
         if lines[-1] and len(lines[-1]) + len(piece) > _LABEL_WIDTH:
             lines.append("")
         lines[-1] += piece
-    return "\n".join(lines).removesuffix("|")
+    return "\n".join(lines).removesuffix("|") + newline + role_below
 
 
 def _pieces(part: str) -> list[str]:
     text = part + "|"
     return [text[i : i + _LABEL_WIDTH] for i in range(0, len(text), _LABEL_WIDTH)]
+
+
+def end_labels(names: SystemNames, kinds: Mapping[str, SystemKind], paper: float | None = None) -> dict[str, str]:
+    """What stands at the ends of lines: names with roles, which stand below them where a `paper` leaves little room."""
+    return {
+        system: names[system] + (role(kind).replace(" ", "\n", 1) if paper else role(kind))
+        for system, kind in kinds.items()
+    }
 
 
 def label_size(labels: Iterable[str]) -> tuple[float, float]:

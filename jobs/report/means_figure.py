@@ -16,6 +16,7 @@ from jobs.report.figure_files import STYLE, Frame, make_figure, prepare_text
 from jobs.report.lines import (
     draw_lines,
     draw_over_zero,
+    end_labels,
     how_intervals_are_drawn,
     label_size,
     leave_empty,
@@ -27,7 +28,6 @@ from jobs.report.policies.numbers import PolicyNumbers
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.metrics import metric_name, spaced_signature
 from jobs.terminal.numerals import counted
-from jobs.terminal.table_style import role
 
 # Inches, of one panel without labels, and of what is written around it.
 _PANEL, _AROUND = (4.4, 2.7), 0.7
@@ -101,10 +101,13 @@ def difference_series(numbers: PolicyNumbers, dataset: str) -> tuple[Series, ...
     return tuple(series for series in lines if series.points)
 
 
-def draw_sweep(numbers: Numbers) -> tuple[Figure, str | None]:
-    """The figure of a sweep with at least one curve, and what its reader must be told of its letters, if anything."""
+def draw_sweep(numbers: Numbers, paper: float | None = None) -> tuple[Figure, str | None]:
+    """The figure of a sweep with at least one curve, and what its reader must be told of its letters, if anything.
+
+    `paper` as in `Frame`.
+    """
     words = _Words(
-        title=f"Mean scores and gains by n: run {numbers.run.id}",
+        title="Mean scores and gains by n",
         noun="article",
         over=RANDOM,
         difference=f"gain over {numbers.names[RANDOM]} at equal n",
@@ -118,14 +121,17 @@ def draw_sweep(numbers: Numbers) -> tuple[Figure, str | None]:
         most_ticks=15,
         margin=0.03,
     )
-    return _draw(numbers, {dataset: gain_series(numbers, dataset) for dataset in numbers.scored}, words)
+    return _draw(numbers, {dataset: gain_series(numbers, dataset) for dataset in numbers.scored}, words, paper)
 
 
-def draw_policies(numbers: PolicyNumbers) -> tuple[Figure, str | None]:
-    """The figure of a test with at least one score, and what its reader must be told of its letters, if anything."""
+def draw_policies(numbers: PolicyNumbers, paper: float | None = None) -> tuple[Figure, str | None]:
+    """The figure of a test with at least one score, and what its reader must be told of its letters, if anything.
+
+    `paper` as in `Frame`.
+    """
     rings = "ring: differs (sign-flip test, Holm over the n, 5 % error)"
     words = _Words(
-        title=f"Policies on test articles: run {numbers.run.id}",
+        title="Policies on test articles",
         noun="test article",
         over=TEXTRANK,
         difference=f"difference to {numbers.names[TEXTRANK]} at equal n",
@@ -139,25 +145,25 @@ def draw_policies(numbers: PolicyNumbers) -> tuple[Figure, str | None]:
         most_ticks=len(numbers.scores),
         margin=0.05,
     )
-    return _draw(numbers, {dataset: difference_series(numbers, dataset) for dataset in numbers.scored}, words)
+    return _draw(numbers, {dataset: difference_series(numbers, dataset) for dataset in numbers.scored}, words, paper)
 
 
 def _draw(
-    numbers: RunNumbers[Score], differences: Mapping[str, Sequence[Series]], words: _Words
+    numbers: RunNumbers[Score], differences: Mapping[str, Sequence[Series]], words: _Words, paper: float | None
 ) -> tuple[Figure, str | None]:
-    with mpl.rc_context(STYLE):
-        figure, labels = _lay_out(numbers, differences, words)
+    with mpl.rc_context({} if paper else STYLE):
+        figure, labels = _lay_out(numbers, differences, words, paper)
         warning = prepare_text(figure)
         spread_labels(figure, labels)
     return figure, warning
 
 
 def _lay_out(
-    numbers: RunNumbers[Score], differences: Mapping[str, Sequence[Series]], words: _Words
+    numbers: RunNumbers[Score], differences: Mapping[str, Sequence[Series]], words: _Words, paper: float | None
 ) -> tuple[Figure, list[tuple[Axes, list[Annotation]]]]:
     rows = 2 if any(differences.values()) else 1
     looks = system_looks(numbers.kinds)
-    ends = {system: numbers.names[system] + role(kind) for system, kind in numbers.kinds.items()}
+    ends = end_labels(numbers.names, numbers.kinds, paper)
     label_width, label_height = label_size(ends.values())
     frame = Frame(
         rows=rows,
@@ -165,6 +171,9 @@ def _lay_out(
         panel=(_PANEL[0] + _AROUND + label_width, max(_PANEL[1], label_height) + _AROUND),
         title=words.title,
         footer=_footer(numbers, differences, words),
+        made_by=_made_by(numbers, words),
+        paper=paper,
+        least_height=label_height,
     )
     figure, panels = make_figure(frame)
     labels = []
@@ -172,24 +181,34 @@ def _lay_out(
         above = panels[0, column]
         labels.append((above, draw_lines(above, score_series(numbers, dataset), looks, ends)))
         _name_scores(above, numbers, dataset, words)
+        if paper:
+            above.set_title(dataset if len(differences) > 1 else "", loc="left")
         if rows == 2:
             below = panels[1, column]
             labels.append((below, _draw_differences(below, lines, looks, ends, words)))
+            if paper:
+                below.set_title("", loc="left")
         panels[-1, column].set_xlabel("summary length n (words)")
     return figure, labels
 
 
 def _footer(numbers: RunNumbers[Score], differences: Mapping[str, Sequence[Series]], words: _Words) -> str:
-    run = numbers.run
     lines = [len(rows) for dataset in differences for rows in (numbers.of(dataset), differences[dataset])]
     parts = (
-        f"{metric_name(numbers.metric)}: {spaced_signature(numbers.signature)}",
         f"{how_intervals_are_drawn(lines)}: {words.intervals}",
         *([words.upper_bounds] * any(score.kind == "upper bound" for score in numbers.scores)),
         *([words.hollow] * any(not score.comparable for score in numbers.scores)),
         *numbers.names.shared,
+    )
+    return " · ".join(parts)
+
+
+def _made_by(numbers: RunNumbers[Score], words: _Words) -> str:
+    run = numbers.run
+    parts = (
+        f"{metric_name(numbers.metric)}: {spaced_signature(numbers.signature)}",
         words.seeds,
-        f"run {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed",
+        f"run {run.id}, {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed",
         f"code {run.code_version}",
     )
     return " · ".join(parts)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from matplotlib.figure import Figure
 from rich.console import Console
@@ -14,7 +14,7 @@ from rich.console import Console
 from core.analysis import Metric, Points
 from core.errors import NwsError
 from core.whole_files import replacing
-from jobs.report.figure_files import save
+from jobs.report.figure_files import PAPER_WIDTHS, save, save_pdf
 from jobs.report.formats import write_csv
 from jobs.report.kept_figure import draw_kept
 from jobs.report.kept_tables import kept_latex, share_columns, share_rows
@@ -42,6 +42,9 @@ from jobs.terminal.table_style import print_line
 _SEEDS_NOTE = "A policy is the mean of its seeds. Intervals do not include the variation between seeds."
 
 
+Style: TypeAlias = Literal["screen", "paper"]
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """How a report is shown.
@@ -49,10 +52,12 @@ class Shown:
     Attributes:
         labels: of systems, over those of the recipe.
         where: what commands that it names need to find the run, such as ` --store URL`.
+        style: of figures: for `paper` they are written as PDF, too, as wide as a column and as a page.
     """
 
     labels: Mapping[str, str] = field(default_factory=dict)
     where: str = ""
+    style: Style = "screen"
 
 
 PLAIN = Shown()
@@ -78,8 +83,9 @@ class _Part:
     name: str
     columns: Sequence[ColumnSpec[Any]]
     rows: Iterable[Any]
-    draw: Callable[[], tuple[Figure, str | None]]
+    draw: Callable[[float | None], tuple[Figure, str | None]]
     latex: str | None = None
+    datasets: int = 1
 
 
 def write_sweep_report(
@@ -103,10 +109,24 @@ def write_sweep_report(
     """
     with busy("Computing intervals"):
         numbers = analyse(run, points, metric, how.labels)
-    curves = _Part("curves", curve_columns(numbers), numbers.scores, partial(draw_sweep, numbers), means_latex(numbers))
-    kept = _Part("kept", share_columns(run), share_rows(numbers), partial(draw_kept, numbers), kept_latex(numbers))
+    curves = _Part(
+        "curves",
+        curve_columns(numbers),
+        numbers.scores,
+        partial(draw_sweep, numbers),
+        means_latex(numbers),
+        len(numbers.scored),
+    )
+    kept = _Part(
+        "kept",
+        share_columns(run),
+        share_rows(numbers),
+        partial(draw_kept, numbers),
+        kept_latex(numbers),
+        len(numbers.kept.datasets),
+    )
     parts = [*[kept] * bool(numbers.kept.of_systems), *[curves] * bool(numbers.scores)]
-    files = _write(report_json(numbers) | asked_json(asked or Asked()), parts, out_dir)
+    files = _write(report_json(numbers) | asked_json(asked or Asked()), parts, out_dir, how.style)
     print_tables(numbers, console, how.where)
     print_asked(asked or Asked(), console)
     return _warned(files, console)
@@ -136,17 +156,17 @@ def write_policy_report(
     if numbers.scores:
         latex = means_latex(numbers, " on test articles", _SEEDS_NOTE)
         draw = partial(draw_policies, numbers)
-        parts.append(_Part("policies", score_columns(numbers), numbers.scores, draw, latex))
+        parts.append(_Part("policies", score_columns(numbers), numbers.scores, draw, latex, len(numbers.scored)))
     if results.curve:
         columns = [ColumnSpec(one.name, attrgetter(one.name)) for one in fields(CurveRow)]
         made_by: ColumnSpec[CurveRow] = ColumnSpec("run", lambda row: run.id)
         parts.append(_Part("learning", [made_by, *columns], results.curve, partial(draw_learning, numbers)))
-    files = _write(policies_json(numbers), parts, out_dir)
+    files = _write(policies_json(numbers), parts, out_dir, how.style)
     print_policies(numbers, console, how.where)
     return _warned(files, console)
 
 
-def _write(report: Mapping[str, Any], parts: Sequence[_Part], out_dir: Path) -> ReportFiles:
+def _write(report: Mapping[str, Any], parts: Sequence[_Part], out_dir: Path, style: Style) -> ReportFiles:
     """Write what was found as JSON, and each part in its files.
 
     Raises:
@@ -167,8 +187,13 @@ def _write(report: Mapping[str, Any], parts: Sequence[_Part], out_dir: Path) -> 
                 if part.latex is not None:
                     _write_text(latex, part.latex)
                     tables.append(latex)
-                warnings.append(save(part.draw, png, svg))
+                warnings.append(save(partial(part.draw, None), png, svg))
                 plots += [png, svg]
+                for name, width in PAPER_WIDTHS.items() if style == "paper" else ():
+                    if width == min(PAPER_WIDTHS.values()) and part.datasets > 1:
+                        continue  # side by side in one column they could not be read
+                    plots.append(out_dir / f"{part.name}-{name}.pdf")
+                    warnings.append(save_pdf(partial(part.draw, width), plots[-1]))
     except OSError as error:
         reason = error.strerror or error
         raise NwsError(f"The report cannot be written to {out_dir}: {reason}. Choose another folder.") from error

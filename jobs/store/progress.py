@@ -1,5 +1,6 @@
 """The progress that a driver reports with its heartbeat, and what else `nws watch` shows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -79,12 +80,12 @@ class Watching(Database):
     @reads
     def progress(self, connection: Connection, run_id: str) -> Progress | None:
         """What the run's driver is, or was, at; None if it has not told yet."""
-        row = connection.execute(select(ProgressRow.__table__).where(ProgressRow.run_id == run_id)).one_or_none()
-        if row is None:
-            return None
-        values = {name: value for name, value in row._mapping.items() if name != "run_id"}
-        values["actors"] = tuple(ActorShare(**actor) for actor in row.actors)
-        return Progress(**values)
+        return _read(connection, [run_id]).get(run_id)
+
+    @reads
+    def progress_of(self, connection: Connection, run_ids: Sequence[str]) -> dict[str, Progress]:
+        """What the drivers of these runs are, or were, at; without those that have not told yet."""
+        return _read(connection, run_ids)
 
     @reads
     def summaries_of(self, connection: Connection, run_id: str, article_id: str) -> list[NewSummary]:
@@ -111,3 +112,12 @@ class Watching(Database):
             .limit(count)
         )
         return [Reason(**row._mapping) for row in connection.execute(query)]
+
+
+def _read(connection: Connection, run_ids: Sequence[str]) -> dict[str, Progress]:
+    found = {}
+    for row in connection.execute(select(ProgressRow.__table__).where(ProgressRow.run_id.in_(run_ids))):
+        values = {name: value for name, value in row._mapping.items() if name != "run_id"}
+        values["actors"] = tuple(ActorShare(**actor) for actor in row.actors)
+        found[row.run_id] = Progress(**values)
+    return found

@@ -2,12 +2,12 @@
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, or_, select
 
 from core.errors import FencedError, StoreError
 from jobs.store.database import Database, reads
@@ -99,6 +99,7 @@ class RunInfo:
 
 
 _COLUMNS = [RunRow.__table__.columns[field.name] for field in fields(RunInfo)]
+_MOST_NAMED = 5
 _NEWEST_FIRST = (RunRow.created_at.desc(), RunRow.id.desc())
 
 
@@ -115,9 +116,53 @@ class Runs(Database):
         return read_run(connection, run_id)
 
     @reads
+    def full_id(self, connection: Connection, name: str) -> str:
+        """The id of the run that a person means: `name` is the whole, or how the id or its last part begins.
+
+        Of `phase1-20261123-b9b7e3` that may be `b9b`.
+
+        Raises:
+            StoreError: it fits no run, or several, which are listed.
+        """
+        ids = list(connection.execute(select(RunRow.id).order_by(*_NEWEST_FIRST)).scalars())
+        if name in ids:
+            return name
+        matches = [run_id for run_id in ids if any(part.startswith(name) for part in (run_id, run_id.split("-")[-1]))]
+        if len(matches) == 1:
+            return matches[0]
+        if name and matches:
+            several = ", ".join(matches[:_MOST_NAMED]) + (", …" if len(matches) > _MOST_NAMED else "")
+            raise StoreError(f"{name!r} fits {len(matches)} runs: {several}. Give more of the id")
+        return read_run(connection, name).id  # which says that there is none
+
+    @reads
     def list_runs(self, connection: Connection) -> list[RunInfo]:
         """Every run, the newest first."""
         return [RunInfo(**row._mapping) for row in connection.execute(select(*_COLUMNS).order_by(*_NEWEST_FIRST))]
+
+    @reads
+    def search_runs(
+        self, connection: Connection, words: Sequence[str], state: str | None, first: int, count: int
+    ) -> tuple[list[RunInfo], int]:
+        """Runs whose id, job, state, name or note has each of `words`, in whatever case.
+
+        Args:
+            connection: given by `reads`.
+            words: parts of words, too.
+            state: the only one wanted, None for any.
+            first: how many are passed over.
+            count: the most that are returned.
+
+        Returns:
+            The newest first, and how many there are in all.
+        """
+        row = RunRow
+        held = (row.id, row.job, row.state, row.name, row.note)
+        wanted = [or_(*(column.icontains(word, autoescape=True) for column in held)) for word in words]
+        wanted += [] if state is None else [row.state == state]
+        total = connection.execute(select(func.count()).select_from(row).where(*wanted)).scalar_one()
+        query = select(*_COLUMNS).where(*wanted).order_by(*_NEWEST_FIRST).offset(first).limit(count)
+        return [RunInfo(**found._mapping) for found in connection.execute(query)], total
 
     @reads
     def find_run(self, connection: Connection, recipe_hash: str) -> str | None:
@@ -140,6 +185,13 @@ class Runs(Database):
         query = select(LogLineRow).where(LogLineRow.run_id == run_id, LogLineRow.number > after)
         rows = connection.execute(query.order_by(LogLineRow.number))
         return [(row.number, LogLine(row.said_at, row.text)) for row in rows]
+
+    @reads
+    def newest_log(self, connection: Connection, run_id: str, count: int) -> list[LogLine]:
+        """The last lines that the drivers of a run said, at most `count`, in their order."""
+        query = select(LogLineRow.said_at, LogLineRow.text).where(LogLineRow.run_id == run_id)
+        rows = connection.execute(query.order_by(LogLineRow.number.desc()).limit(count)).all()
+        return [LogLine(row.said_at, row.text) for row in reversed(rows)]
 
 
 def read_run(connection: Connection, run_id: str) -> RunInfo:

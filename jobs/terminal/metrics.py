@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from core.analysis import METRICS, PARTS, Metric
 from core.errors import RecipeError
-from core.metrics.specs import BY_COLUMN, BY_MODEL, OPTIONAL
+from core.metrics.specs import BY_COLUMN, BY_MODEL, OPTIONAL, SPECS
 from core.plugins.plugin_metric import METRIC_OF_PLUGIN
 from core.registry import did_you_mean
 from jobs.store import RunInfo
@@ -13,6 +13,8 @@ from jobs.store import RunInfo
 NOT_RECORDED = "not recorded"
 _DECIMALS = 3
 
+# By any writing of a column's name, and by that of a metric of several columns: the column.
+_COLUMN_OF = {column.lower(): column for column in BY_COLUMN} | {spec.name: spec.column for spec in SPECS}
 _REVISION = re.compile(r"@([0-9a-f]{7})[0-9a-f]{33,}")
 _OFF = re.compile(r".*:no")
 _VERSION = re.compile(r"(like|transformers|version):.*")
@@ -35,12 +37,15 @@ def chosen_metrics_of(run: RunInfo) -> tuple[Metric, ...]:
 
 
 def find_metric(name: str, to: str, *runs: RunInfo) -> Metric:
-    """The metric called `name`. `to` says what it is for in the error, such as "compare by" or "report".
+    """The metric called `name`: `rouge1` is its F1, and `rougeL` is `rougel_f1`.
+
+    `to` says what it is for in the error, such as "compare by" or "report".
 
     Raises:
         RecipeError: not all of `runs` have it.
     """
     known = (*metrics_of(runs), *PARTS)
+    name = _COLUMN_OF.get(name.lower(), name) if name not in known else name
     if name not in known:
         raise RecipeError(
             f"There is no metric {name!r} to {to}. The metrics are {', '.join(known)}.{did_you_mean(name, known)}"

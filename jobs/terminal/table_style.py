@@ -45,10 +45,10 @@ def print_title(console: Console, text: str) -> None:
     print_line(console, text, style="bold underline")
 
 
-def names_column(heading: str, names: Sequence[Text]) -> Column:
-    """Names to the left, folded at `NAME_WIDTH`."""
+def names_column(heading: str, names: Sequence[Text], width: int = NAME_WIDTH) -> Column:
+    """Names to the left, folded at `width`."""
     column = Column(heading, names)
-    return Column(heading, names, min(NAME_WIDTH, column.wide), "left")
+    return Column(heading, names, min(width, column.wide), "left")
 
 
 def role(kind: SystemKind) -> str:
@@ -59,15 +59,15 @@ def role(kind: SystemKind) -> str:
 UPPER_BOUND_NOTE = "An upper bound saw the reference: it cannot be chosen. Another way of writing may score higher."
 
 
-def system_name(system: str, kind: SystemKind) -> Text:
+def system_name(system: str, kind: SystemKind, width: int = NAME_WIDTH) -> Text:
     """The name and role, broken after a "|" where it is too long for a column, and after "-" or "/" where a part is."""
     lines = [""]
     for part in re.findall(r"[^|]*\|?", system):
-        for piece in [part] if len(part) < NAME_WIDTH else re.findall(r"[^/-]*[/-]?", part):
-            if lines[-1] and len(lines[-1]) + len(piece) >= NAME_WIDTH:
+        for piece in [part] if len(part) <= width else re.findall(r"[^/-]*[/-]?", part):
+            if lines[-1] and len(lines[-1]) + len(piece) > width:
                 lines.append(" ")
             lines[-1] += piece
     suffix = role(kind)
-    if suffix and len(lines[-1]) + len(suffix) > NAME_WIDTH:
+    if suffix and len(lines[-1]) + len(suffix) > width:
         suffix = "\n" + suffix
     return Text("\n".join(lines)).append(suffix, style="dim")

@@ -1,5 +1,7 @@
 import hashlib
 import json
+import socket
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -7,7 +9,7 @@ import huggingface_hub
 import pytest
 
 from core.errors import HubError
-from core.hub import download_model, resolve_commit
+from core.hub import download_model, is_reachable, offline_if_unreachable, resolve_commit
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -72,12 +74,12 @@ def test_a_model_of_which_the_cache_lacks_a_file_is_refused(tmp_path: Path, monk
     pooling = snapshot / "1_Pooling" / "config.json"
     content = pooling.resolve()
     content.rename(tmp_path / "kept")  # a link that leads nowhere
-    with pytest.raises(HubError, match="is not in the local cache and cannot be downloaded"):
+    with pytest.raises(HubError, match="is not in the local cache"):
         download_model("org/name", COMMIT)
     (tmp_path / "kept").rename(content)
     assert download_model("org/name", COMMIT) == snapshot
     pooling.unlink()
-    with pytest.raises(HubError, match="is not in the local cache and cannot be downloaded"):
+    with pytest.raises(HubError, match="is not in the local cache"):
         download_model("org/name", COMMIT)
 
 
@@ -125,3 +127,20 @@ def test_a_file_that_was_replaced_in_the_cache_is_refused(tmp_path: Path, monkey
         link.unlink()
         link.write_bytes(b"where links cannot be made, nobody knows what it was")
     assert download_model("org/name", COMMIT) == snapshot
+
+
+def test_a_hub_that_does_not_answer_is_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its library asks six times within half a minute."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        open_port, closed = server.getsockname()[1], f"http://127.0.0.1:{server.getsockname()[1]}/"
+        assert is_reachable(f"http://127.0.0.1:{open_port}")
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", closed)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    is_reachable.cache_clear()
+    began = time.monotonic()
+    with pytest.raises(HubError, match=r"cannot be reached, and the model org/name at commit .* is not in the local"):
+        download_model("org/name", COMMIT)
+    assert time.monotonic() - began < 1
+    with offline_if_unreachable(SimpleNamespace(HF_HUB_OFFLINE=False)):
+        assert huggingface_hub.constants.HF_HUB_OFFLINE
+    is_reachable.cache_clear()

@@ -73,7 +73,7 @@ def test_the_examples_of_the_pages_keep_it(page: str, tmp_path: Path) -> None:
     text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     examples = [block for block in blocks if "SYSTEMS = {" in block or "METRICS = {" in block]
-    assert len(examples) == (3 if page.startswith("docs") else 1)
+    assert len(examples) == (4 if page.startswith("docs") else 1)
     for number, example in enumerate(examples):
         (tmp_path / f"{number}.py").write_text(example)
         assert check_plugin(str(tmp_path / f"{number}.py"))

@@ -86,3 +86,14 @@ def test_the_answer_by_setting_is_that_measured() -> None:
     assert cells.keys() == SETTINGS.keys()
     lines = [f"| {called} | {' | '.join(cells[setting])} |" for setting, called in SETTINGS.items()]
     assert [line for line in lines if line not in PAGE] == []
+
+
+def test_the_cost_is_that_measured_and_within_bounds() -> None:
+    text = (ROOT / "bench" / "results" / "kept_cost.txt").read_text(encoding="utf-8")
+    ratios: dict[str, list[str]] = defaultdict(list)
+    for arm, least, median in re.findall(r"^\| (content kept.*?) \| \S+ \| (\S+) \| (\S+) \|", text, re.MULTILINE):
+        ratios[arm].append(median)
+        assert max(float(least), float(median)) <= 1.15
+    rows = [f"| {arm} | {' | '.join(found)} |" for arm, found in ratios.items()]
+    assert len(rows) == 2
+    assert [row for row in rows if row not in PAGE] == []

@@ -16,7 +16,7 @@ from jobs.drive import driver
 from jobs.evaluate.compare import compare_runs
 from jobs.plan.job import find_job
 from jobs.report.page.page import write_page
-from jobs.report.report_files import REPORTS
+from jobs.report.report_files import PLAIN, REPORTS
 from jobs.report.show.articles import Extreme, show
 from jobs.report.show.printed_article import print_shown
 from jobs.report.summary_rows import write_summary_rows
@@ -27,7 +27,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "your-own.md"
 
 def example() -> str:
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    (found,) = [str(block) for block in blocks if "METRICS = {" in block]
+    (found,) = [str(block) for block in blocks if '"word_recall": word_recall' in block]
     return found
 
 
@@ -65,7 +65,7 @@ def run(store: Store, tiny_models: dict[str, Path], folder: Path) -> str:
 def test_a_report_is_about_it(store: Store, run: str, tmp_path: Path) -> None:
     said = io.StringIO()
     info = store.run_info(run)
-    files = REPORTS[info.job](store, info, "word_recall", tmp_path, Console(file=said, width=200), "")
+    files = REPORTS[info.job](store, info, "word_recall", tmp_path, Console(file=said, width=200), PLAIN)
     report = json.loads(files.json.read_text("utf-8"))
     assert (report["metric"], report["signature"]) == ("word_recall", info.signatures["word_recall"])
     assert "sample: mean word_recall by n" in said.getvalue()

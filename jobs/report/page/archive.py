@@ -169,13 +169,21 @@ def scale(column: str) -> int:
     return int(10 ** BY_COLUMN[column].decimals)
 
 
+def beginning(text: str, most: int) -> str:
+    """The first words of a text, at most so many characters; a part of the first word where that is longer."""
+    line = " ".join(text[: 2 * most + 1].split())
+    if len(line) <= most:
+        return line
+    return line[:most].rpartition(" ")[0] if " " in line[: most + 1] and line[most] != " " else line[:most]
+
+
 def _entry(article: ArticleTexts, part: int, at: int) -> dict[str, Any]:
     return {
         "id": article.id,
         "key": article.key,
         "dataset": article.dataset,
         "words": count_words(article.text),
-        "title": " ".join(article.text[: 2 * _TITLE].split())[:_TITLE],
+        "title": beginning(article.text, _TITLE),
         "part": part,
         "at": at,
     }

@@ -1,6 +1,7 @@
 """A report as one HTML file: no network, no other files; everything but the viewer reads without JavaScript."""
 
 import base64
+import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ from core.whole_files import replacing
 from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
 from jobs.report.page.combine_runs import combine
 from jobs.report.page.policy_section import EXAMPLES, PolicySection, policy_section
+from jobs.report.page.style import TEMPLATES, style
 from jobs.report.page.sweep_sections import SweepSection, sweep_sections
 from jobs.report.policies import answer as policy_answer
 from jobs.report.policies.numbers import analyse_policies, policy_results
@@ -47,7 +49,6 @@ _MOST_ANSWERS = 8
 """Systems whose sentences are not folded."""
 _WORTH_TELLING = 0.25
 """The share of equal texts from which two systems are listed."""
-_TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,7 @@ def _policies(store: Store, run: RunInfo, i: int) -> PolicySection:
 def render(page: Page) -> str:
     """The page as HTML. Every text from outside is escaped; a policy in its head lets only its own script run."""
     environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -202,25 +203,30 @@ def render(page: Page) -> str:
         "most_failures": _MOST_FAILURES,
         "verdict": _verdict,
     }
-    script = _viewer()
-    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     html = environment.get_template("page.html.j2").render(
         page=page,
         places=metric_places(page.metric),
-        style=Markup((_TEMPLATES / "page.css").read_text(encoding="utf-8")),
-        script=Markup(script),
-        script_hash=digest,
+        style=Markup(style()),
+        script=Markup(_viewer()),
+        policy=Markup(content_policy()),
     )
     return written_out(html)  # control characters, which a name may hold, mean nothing in HTML
 
 
+def content_policy() -> str:
+    """What a browser lets the page do, as a Content-Security-Policy: it asks for nothing, and runs its own script."""
+    digest = base64.b64encode(hashlib.sha256(_viewer().encode("utf-8")).digest()).decode("ascii")
+    return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
+
+
+@functools.cache
 def _viewer() -> str:
     """The script, with the stored metrics in place of their names."""
     metrics = {
         "METRICS": [(spec.label, spec.name) for spec in SPECS if spec.has_parts],
         "SINGLE": [(spec.short or spec.label, spec.name, spec.decimals) for spec in SPECS if not spec.has_parts],
     }
-    script = (_TEMPLATES / "viewer.js").read_text(encoding="utf-8")
+    script = (TEMPLATES / "viewer.js").read_text(encoding="utf-8")
     for name, values in metrics.items():
         script = script.replace(f'"{name}"', json.dumps(values))
     return script

@@ -65,8 +65,9 @@ def draw_plan(plan: Plan) -> tuple[Figure, str | None]:
         rows=1,
         columns=max(1, len(by_dataset)),
         panel=(_PANEL[0] + _AROUND + width, max(_PANEL[1], height) + _AROUND),
-        title=f"Articles that a study needs: planned by run {plan.run.id}",
+        title="Articles that a study needs",
         footer=_footer(plan),
+        made_by=f"{metric_name(plan.metric)}: {spaced_signature(plan.signature)} · planned by run {plan.run.id}",
     )
     with mpl.rc_context(STYLE):
         figure, panels = make_figure(frame)
@@ -90,7 +91,6 @@ def draw_plan(plan: Plan) -> tuple[Figure, str | None]:
 def _footer(plan: Plan) -> str:
     asked = plan.asked
     parts = (
-        f"{metric_name(plan.metric)}: {spaced_signature(plan.signature)}",
         "the difference seen" if asked.difference is None else f"a difference of {asked.difference:g}",
         f"shown by {percent(asked.power)} of studies",
         f"p below {asked.alpha:g}, two-sided",

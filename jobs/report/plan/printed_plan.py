@@ -63,16 +63,23 @@ def _print_pairs(plan: Plan, pairs: Sequence[NeededByPair], console: Console) ->
     print_title(console, f"{pairs[0].dataset}: articles to detect {of} from {plan.names[pairs[0].b]}, at each n")
     lengths = sorted({at.n for pair in pairs for at in pair.lengths})
     by_n = [{at.n: at for at in pair.lengths} for pair in pairs]
-    columns = [Column(f"n = {n}" if n == lengths[0] else str(n), [_cell(at.get(n)) for at in by_n]) for n in lengths]
+    cells = {n: [_cell(plan, at.get(n)) for at in by_n] for n in lengths}
+    columns = [Column(f"n = {n}" if n == lengths[0] else str(n), cells[n]) for n in lengths]
     names = names_column("system", [system_name(plan.names[pair.a], plan.kinds[pair.a]) for pair in pairs])
     print_table(names, columns, console, gap=2)
 
 
-def _cell(at: Needed | None) -> Text:
-    """Bold where the run has as many."""
+def _cell(plan: Plan, at: Needed | None) -> Text:
+    """With a star where the run has as many, in brackets where the system scored lower."""
     if at is None:
         return Text("")
-    return Text(_count(at.articles), style="bold" if at.articles is not None and at.articles <= at.seen else "")
+    has_enough = at.articles is not None and at.articles <= at.seen
+    count = f"{_count(at.articles)}{'*' * has_enough}"
+    return Text(f"({count})" if _is_lower(plan, at) else count, style="bold" if has_enough else "")
+
+
+def _is_lower(plan: Plan, at: Needed) -> bool:
+    return plan.asked.difference is None and at.difference.mean < 0
 
 
 def _count(articles: int | None) -> str:
@@ -89,10 +96,12 @@ def _print_how_to_read(plan: Plan, console: Console) -> None:
     if plan.answers:
         lines.append(f"share: of {OF[plan.asked.of]}. All longer n keep it, too.")
     if any(at.articles is not None and at.articles <= at.seen for pair in plan.pairs for at in pair.lengths):
-        lines.append("Bold: this run has as many.")
-    lines.append(f"Tests are those of `nws compare`, each n alone, p below {alpha}. For all n together: --json.")
+        lines.append("*: this run has as many.")
+    if any(_is_lower(plan, at) for pair in plan.pairs for at in pair.lengths):
+        lines.append(f"In brackets: the system scored lower than {plan.names[plan.pairs[0].b]}.")
+    lines.append(f"For the test of `nws compare` at one n alone, p below {alpha}. For all n together see --json.")
     if plan.asked.difference is None:
-        lines.append("An observed difference may be chance: better name the least that matters, with --difference.")
+        lines.append("An observed difference may be chance. Set the least that matters to you with --difference.")
     if any(at.articles is None for pair in plan.pairs for at in pair.lengths):
         lines.append(f"{NONE}: more than {MOST_ARTICLES:,}.")
     for line in lines:

@@ -43,14 +43,14 @@ def choose_axis(lines: Sequence[LearningLine]) -> Axis:
     return Axis(is_share=max(updates) > _FAR_APART * min(updates))
 
 
-def draw_learning(numbers: PolicyNumbers) -> tuple[Figure, str | None]:
-    """The figure of at least one learning line, and what its reader must be told of its letters, if anything."""
-    with mpl.rc_context(STYLE):
-        figure = _draw(numbers)
+def draw_learning(numbers: PolicyNumbers, paper: float | None = None) -> tuple[Figure, str | None]:
+    """The figure of at least one learning line, and what its reader must be told of its letters; see `Frame`."""
+    with mpl.rc_context({} if paper else STYLE):
+        figure = _draw(numbers, paper)
         return figure, prepare_text(figure)
 
 
-def _draw(numbers: PolicyNumbers) -> Figure:
+def _draw(numbers: PolicyNumbers, paper: float | None) -> Figure:
     lines = numbers.learning
     lengths = sorted({line.n for line in lines})
     colours = {
@@ -61,9 +61,11 @@ def _draw(numbers: PolicyNumbers) -> Figure:
         rows=2,
         columns=len(lengths),
         panel=_PANEL,
-        title=f"How the policies learned: run {numbers.run.id}",
+        title="How the policies learned",
         keys=_keys(numbers, colours),
         footer=_footer(numbers, axis),
+        made_by=_made_by(numbers),
+        paper=paper,
         share_y=True,
     )
     figure, panels = make_figure(frame)
@@ -116,14 +118,18 @@ def _keys(numbers: PolicyNumbers, colours: dict[str, str]) -> list[Artist]:
 
 
 def _footer(numbers: PolicyNumbers, axis: Axis) -> str:
-    run, lines = numbers.run, numbers.learning
+    lines = numbers.learning
     updates = {line.system: f"{numbers.learned(line.system)} {line.updates:,}" for line in lines}
-    parts = [f"reward: {numbers.reward}"]
+    parts = []
     if max(line.updates for line in lines) > WINDOWS:
         parts.append(f"averaged over {WINDOWS} equal windows of updates")
     if any(line.has_baseline for line in lines):
         parts.append("a leave-one-out baseline lies on the reward")
     parts.append(f"updates done: {', '.join(updates.values())}" + (" (100 %)" if axis.is_share else ""))
-    parts += [f"seed{'' if len(numbers.seeds) == 1 else 's'} {', '.join(map(str, numbers.seeds))}"]
-    parts += [f"run {run.id}, {run.state}", f"code {run.code_version}"]
     return " · ".join(parts)
+
+
+def _made_by(numbers: PolicyNumbers) -> str:
+    run, seeds = numbers.run, ", ".join(map(str, numbers.seeds))
+    seed = "seed" if len(numbers.seeds) == 1 else "seeds"
+    return f"reward: {numbers.reward} · {seed} {seeds} · run {run.id}, {run.state} · code {run.code_version}"

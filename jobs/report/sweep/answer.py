@@ -42,7 +42,7 @@ def headline(numbers: Numbers, dataset: str) -> str:
     if not several:
         return f"One n can be recommended for {single} of {len(systems)} systems."
     if not single:
-        return f"Some n can be ruled out for {several} of {len(systems)} systems."
+        return f"For {several} of {len(systems)} systems some n can be ruled out."
     return (
         f"One n can be recommended for {single} of {len(systems)} systems. For {several} more some n can be ruled out."
     )
@@ -185,7 +185,7 @@ def _known(numbers: Numbers, dataset: str) -> Iterator[str]:
         if random is None:
             yield f"{effect}: no {RANDOM} in this run to tell how much."
         elif random.best_by_mean is not None:
-            yield f"{effect}: {RANDOM} alone does best at n = {random.best_by_mean}."
+            yield f"{effect}: even {RANDOM} is best at n = {random.best_by_mean}."
     if any(number.is_conclusive for number in magic if number.kind != "control"):
         yield (
             "A candidate is an n that is not ruled out as the one with the largest gain over random (95 % confidence "
@@ -218,8 +218,9 @@ def _not_confirmed(numbers: Numbers, dataset: str) -> Iterator[str]:
         if worse and metric != numbers.metric:
             metrics_by_systems.setdefault(worse, []).append(metric_name(metric))
     for worse, metrics in metrics_by_systems.items():
-        subject = f"{numbers.names[worse[0]]} is" if len(worse) == 1 else f"{len(worse)} of them are"
-        yield f"But {subject} worse than {LEAD} at some n in {listed(metrics)}."
+        named = [numbers.names[system] for system in worse[:_NAMED]]
+        named += [f"{len(worse) - _NAMED} more"] * (len(worse) > _NAMED)
+        yield f"In {listed(metrics)}, {listed(named)} {'is' if len(worse) == 1 else 'are'} worse than {LEAD} at some n."
 
 
 def _skewed(numbers: Numbers, dataset: str) -> Iterator[str]:

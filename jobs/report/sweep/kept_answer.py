@@ -17,11 +17,11 @@ from jobs.terminal.numerals import counted, listed
 COMPARED, NEXT = "To compare", "Next"
 WHAT_IT_IS = (
     "Content kept is BERTScore recall, scaled so that a text about something else has 0 % and the whole reference "
-    "100 %. It does not measure truth: with “not” put in, a summary keeps 99 %, with changed numbers 98 %."
+    "100 %. It does not measure truth: the reference has 99 % with “not” put in, and 98 % with changed numbers."
 )
 HOW_SURE = (
-    "In brackets: 95 % intervals over articles. From the upper end of an interval of n on, every n tried is claimed to "
-    "keep the share: such claims are wrong in at most 5 % of studies."
+    "In brackets behind a share: its 95 % interval over articles. “Shown from n on” is claimed of this n and of every "
+    "longer one tried. Such claims are wrong in at most 5 % of studies."
 )
 _RULERS = {
     RANDOM: "random phrases",
@@ -133,20 +133,34 @@ def called(x: float) -> str:
     return _NAMED.get(x, share_text(x))
 
 
-def smallest_text(kept: ContentKept, smallest: SmallestN) -> str:
-    """From which n on a share is kept, and how sure: "from 11 words on (9–11)"."""
-    edge = edge_of(kept, smallest.n)
+def smallest_text(kept: ContentKept, smallest: SmallestN, what: str) -> str:
+    """With which n `what` is kept, and how sure that is.
+
+    For example "With 11 words it keeps half (shown from 13 on).".
+
+    Args:
+        kept: of a system.
+        smallest: of a share that it keeps.
+        what: names the share, such as "half".
+    """
     if smallest.n is None:
-        beyond = "" if smallest.low is None else f", though perhaps from {smallest.low} on"
-        return f"not with {_words(kept.longest)}{beyond}"
-    where = f"from {_words(smallest.n)} on"
-    if edge == "longest":
-        where = f"only with {_words(smallest.n)}, {edge_text(edge, smallest.n)}"
-    elif edge == "shortest":
-        where = f"already with {_words(smallest.n)}, {edge_text(edge, smallest.n)}"
-    elif edge == "only":
-        where = f"with {_words(smallest.n)}, {edge_text(edge, smallest.n)}"
-    return f"{where} ({sure_text(kept, smallest)})"
+        return f"It keeps {what} with no n up to {kept.longest}."
+    edge, words, shown = edge_of(kept, smallest.n), _words(smallest.n), shown_text(kept, smallest)
+    if edge is None:
+        return f"With {words} it keeps {what} ({shown})."
+    when = {"longest": "only ", "shortest": "already "}.get(edge, "")
+    return f"It keeps {what} {when}with {words}, {edge_text(edge, smallest.n)} ({shown})."
+
+
+def shown_text(kept: ContentKept, smallest: SmallestN) -> str:
+    """From which n on it is shown that a share is kept: "shown from 13 on"."""
+    if kept.articles < FEWEST_ARTICLES:
+        return "no claim with so few articles"
+    if kept.of == "longest" and smallest.claimed == kept.longest:
+        return "not shown"  # it keeps all of that by definition
+    if smallest.claimed is None:
+        return "not shown" if len(kept.lengths) == 1 else f"not shown up to {kept.longest}"
+    return "shown" if len(kept.lengths) == 1 else f"shown from {smallest.claimed} on"
 
 
 def sure_text(kept: ContentKept, smallest: SmallestN) -> str:
@@ -190,7 +204,7 @@ def _thresholds(held: ByCeiling) -> Iterator[str]:
     kept = held["reference"]
     reached = [smallest for smallest in kept.smallest if smallest.n is not None and smallest.x >= _HALF]
     if reached:
-        yield f"{_capital(called(reached[-1].x))}: {smallest_text(kept, reached[-1])}."
+        yield smallest_text(kept, reached[-1], called(reached[-1].x))
     else:
         half = smallest_of(kept)[_HALF]
         perhaps = "" if half.low is None else f", though {half.low} may"
@@ -198,10 +212,9 @@ def _thresholds(held: ByCeiling) -> Iterator[str]:
     if person := held.get("person"):
         of_person = [smallest for smallest in person.smallest if smallest.n is not None]
         if of_person:
-            yield f"{_capital(called(of_person[-1].x))} of what a person keeps: {smallest_text(person, of_person[-1])}."
-    elif (own := held.get("longest")) and len(own.lengths) > 1:
-        what = f"{share_text(_OWN)} of what its own {own.longest} words keep"
-        yield f"{what}: {smallest_text(own, smallest_of(own)[_OWN])}."
+            yield smallest_text(person, of_person[-1], f"{called(of_person[-1].x)} of what a person keeps")
+    elif (own := held.get("longest")) and (most := smallest_of(own)[_OWN]).n != own.longest:
+        yield smallest_text(own, most, f"{share_text(_OWN)} of what it keeps with {own.longest}")
 
 
 def _capital(text: str) -> str:
@@ -231,7 +244,7 @@ def _rulers(
 def _half_of_reference_words(by_system: Mapping[str, ByCeiling]) -> str:
     held = by_system.get(REFERENCE_WORDS)
     half = None if held is None else smallest_of(held["reference"])[_HALF].n
-    return "" if half is None else f" (half from {half} on)"
+    return "" if half is None else f" (half with {half})"
 
 
 def _steps(system: str, held: ByCeiling, left_out: int) -> Iterator[str]:
@@ -240,7 +253,7 @@ def _steps(system: str, held: ByCeiling, left_out: int) -> Iterator[str]:
     if len(lengths) == 1:
         yield f"Only n = {kept.longest} was tried: try shorter and longer n."
     elif smallest_of(kept)[_HALF].n is None:
-        yield f"Try n above {kept.longest} to find where half is kept."
+        yield f"Try n above {kept.longest}, where half may be kept."
     if kept.articles < FEWEST_ARTICLES:
         yield f"With {counted(kept.articles, 'article')} no n is claimed: take at least {FEWEST_ARTICLES}."
     elif answer := _narrowed(held):

@@ -19,13 +19,14 @@ from jobs.terminal.caution import NOT_EQUAL
 from jobs.terminal.columns import Column, ColumnSpec, print_table
 from jobs.terminal.metrics import metric_name
 from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
-from jobs.terminal.table_style import NAME_WIDTH, names_column, print_line, print_title, role, system_name
+from jobs.terminal.table_style import NAME_WIDTH, WIDTH, names_column, print_line, print_title, role, system_name
 
 _NEARLY_ONE = 0.5
 """A note names two systems that write the same text in at least this share of summaries."""
 _MOST_PAIRS = 4
 _VERDICT_WIDTH = 13
-_STRETCHED = {3: "thousandths", 4: "ten-thousandths"}
+_LEAST_NAME = 14
+"""Columns for a name beside means by n: eleven of them, each of five columns and a blank, are on a line of 80."""
 
 
 def print_tables(numbers: Numbers, console: Console, where: str = "") -> None:
@@ -39,7 +40,7 @@ def print_tables(numbers: Numbers, console: Console, where: str = "") -> None:
     print_run(numbers, f"seed {numbers.run.seed}", console, where)
     for dataset in numbers.scored:
         answer = headline(numbers, dataset), sentences(numbers, dataset), what_is_known(numbers, dataset)
-        print_answer(console, f"{dataset}: where choosing words pays most", *answer)
+        print_answer(console, f"{dataset}: where choosing words pays most, in {metric_name(numbers.metric)}", *answer)
     for dataset in numbers.datasets:
         if dataset in numbers.scored:
             _print_curves(dataset, numbers, console)
@@ -60,44 +61,32 @@ def print_tables(numbers: Numbers, console: Console, where: str = "") -> None:
 def _print_curves(dataset: str, numbers: Numbers, console: Console) -> None:
     by_system, places, best = numbers.of(dataset), numbers.places, numbers.highest(dataset)
     scores = [score for at in by_system.values() for score in at.values()]
-    stretched = _STRETCHED[places] if all(_within_one(score) for score in scores) else None
-    shown = [score.score.mean for score in scores]
-    if stretched is None:  # the half-intervals have as many decimals, and the sign ± in front
-        shown += [-score.score.half_width for score in scores if score.score.half_width is not None]
-    width = max(len(decimals(value, places)) for value in shown)
+    means = [decimals(score.score.mean, places) for score in scores]
+    halves = [_half(score.score.half_width, places) for score in scores]
+    width = max(*(len(mean) + 1 for mean in means), *map(len, halves))  # a star stands behind a mean
     print_title(console, f"{dataset}: mean {metric_name(numbers.metric)} by n")
     columns = []
     for n in sorted({score.n for score in scores}):
-        cells = [
-            _cell(at.get(n), best.get(n), width, places, is_stretched=stretched is not None)
-            for at in by_system.values()
-        ]
-        columns.append(Column(f"{n:>{width}}", cells, width + 1, "left"))
-    names = [system_name(numbers.names[system], numbers.kinds[system]) for system in by_system]
-    print_table(Column("n", names, NAME_WIDTH, "left"), columns, console, gap=0)
-    unit = f"in {stretched}" if stretched else "in the unit of the mean"
-    print_line(console, f"* highest at that n    ± half of the 95 % interval, {unit}", style="dim")
+        cells = [_cell(at.get(n), best.get(n), width, places) for at in by_system.values()]
+        columns.append(Column(f"{n:>{width - 1}}", cells, width, "left"))
+    name_width = min(NAME_WIDTH, max(_LEAST_NAME, WIDTH - (width + 1) * len(columns)))
+    names = [system_name(numbers.names[system], numbers.kinds[system], name_width) for system in by_system]
+    print_table(names_column("n", names, name_width), columns, console)
+    print_line(console, "* highest at that n    ± half of the 95 % interval", style="dim")
     print_key(scores, console)
 
 
-def _within_one(score: SweepScore) -> bool:
-    half_width = score.score.half_width
-    return abs(score.score.mean) < 1 and (half_width is None or half_width < 1)
-
-
-def _cell(score: SweepScore | None, best: float | None, width: int, places: int, *, is_stretched: bool) -> Text:
+def _cell(score: SweepScore | None, best: float | None, width: int, places: int) -> Text:
     # Padded here: rich would strip the blank that stands where others have a star.
     if score is None:
-        return Text("–".rjust(width))
-    cell = mean_cell(score, best, places, width=width)
-    half = _half(score.score.half_width, places, is_stretched=is_stretched)
+        return Text("–".rjust(width - 1))
+    cell = mean_cell(score, best, places, width=width - 1)
+    half = _half(score.score.half_width, places)
     return cell.append("\n" + half.rjust(width), style="not bold dim")
 
 
-def _half(half_width: float | None, places: int, *, is_stretched: bool) -> str:
-    if half_width is None:
-        return "–"
-    return f"±{10**places * half_width:.0f}" if is_stretched else f"±{decimals(half_width, places)}"
+def _half(half_width: float | None, places: int) -> str:
+    return "–" if half_width is None else f"±{decimals(half_width, places)}"
 
 
 def _print_best_n(dataset: str, numbers: Numbers, console: Console) -> None:

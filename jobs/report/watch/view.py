@@ -69,11 +69,15 @@ class View:
 
 
 class Viewer:
-    """Looks at a run again and again, and asks only for what has changed. It waits for a store that is away."""
+    """Looks at a run again and again, and asks only for what has changed.
 
-    def __init__(self, store: Store, run_id: str) -> None:
-        self._store = store.waiting()  # the driver itself says in its log that it waits
+    `reasons` is how many failures it tells of, the last ones. A `store` that is `waiting` is waited for.
+    """
+
+    def __init__(self, store: Store, run_id: str, reasons: int = _REASONS) -> None:
+        self._store = store
         self._run_id = run_id
+        self._most_reasons = reasons
         self._heartbeats = HeartbeatMonitor()
         self._failures = 0
         self._reasons: tuple[Reason, ...] = ()
@@ -87,12 +91,22 @@ class Viewer:
             ClusterError: its driver is gone, and the run has not ended.
             StoreError: there is no such run, or the store cannot be read.
         """
+        view = self.glance()
+        self._heartbeats.require(view.run)
+        return view
+
+    def glance(self) -> View:
+        """The run now, whether its driver is gone or not.
+
+        Raises:
+            StoreError: there is no such run, or the store cannot be read.
+        """
         store, run_id = self._store, self._run_id
         run = store.run_info(run_id)
-        silent = self._heartbeats.check(run)
+        silent = self._heartbeats.silent_seconds(run)
         progress = store.progress(run_id)
         if run.failures != self._failures:
-            self._reasons = tuple(store.newest_failures(run_id, _REASONS))
+            self._reasons = tuple(store.newest_failures(run_id, self._most_reasons))
             self._failures = run.failures
         newest = progress.newest if progress else None
         if newest != self._newest:
@@ -106,7 +120,10 @@ def span_until_now(run: RunInfo, at: Progress | None, silent_seconds: float) -> 
     """The span that a driver reported, extended to now: by its own clock up to its heartbeat, then by ours."""
     if at is None:
         return Span(0.0, 0)
-    span = Span(at.span_seconds, at.span_finished)
+    # Articles land in bundles, and updates one by one.
+    bundle = run.recipe.get("bundle_size", 1) if at.unit == "articles" else 1
+    gap = at.span_seconds * min(1.0, bundle / at.span_finished) if at.span_finished else 0.0
+    span = Span(at.span_seconds, at.span_finished, gap)
     if not span.finished and not span.seconds:
         return span
     since = (run.heartbeat_at - at.noted_at).total_seconds() if run.heartbeat_at else 0.0

@@ -65,6 +65,22 @@ def test_the_best_reference_counts(minilm: BertScorer) -> None:
     assert both == alone
 
 
+def test_recalls_of_all_with_all_are_those_of_scores(minilm: BertScorer, sample_rows: list[dict[str, str]]) -> None:
+    references = [*(row["highlights"] for row in sample_rows[:3]), " "]
+    candidates = [" ".join(sample_rows[0]["article"].split()[:n]) for n in (1, 7, 21)] + ["", " Trams  run. "]
+    embedded = minilm.embed(references[:1])[0]
+    assert embedded is not None
+    for first in (references[0], embedded):
+        found, alone, nothing = minilm.recalls(
+            [(candidates, [first, *references[1:]]), (candidates[:1], [first]), ([""], references)]
+        )
+        scores = minilm.score([(text, (reference,)) for text in candidates for reference in references])
+        assert found.ravel().tolist() == pytest.approx([score.recall for score in scores], abs=1e-6)
+        assert alone.tolist() == [pytest.approx([scores[0].recall], abs=1e-6)]
+        assert not nothing.any()
+    assert minilm.recalls([]) == []
+
+
 def test_identical_texts_score_one_and_empty_ones_zero(minilm: BertScorer) -> None:
     same, *empty = minilm.score(
         [("Some text.", ["Some text."]), ("", ["x"]), ("x", [""]), ("x", []), ("\x01", ["x"]), (" \n", [" "])]

@@ -5,7 +5,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.metrics import token_matching
-from core.metrics.token_matching import Matching, TokenVectors, begin_on_device, on_cpu, precision_and_recall
+from core.metrics.token_matching import (
+    Crossing,
+    Matching,
+    TokenVectors,
+    begin_on_device,
+    begin_recalls,
+    begin_recalls_on_device,
+    on_cpu,
+    precision_and_recall,
+)
 
 
 def text(generator: np.random.Generator, tokens: int, idf: bool) -> TokenVectors:
@@ -41,6 +50,22 @@ def test_the_paths_of_cpu_and_gpu_agree_with_one_candidate_at_a_time(seed: int, 
         np.testing.assert_allclose(of_one, on_cpu(one), atol=1e-6)
 
 
+@settings(deadline=None)
+@given(st.integers(0, 10**6), st.lists(st.integers(1, 9), min_size=1, max_size=7), st.integers(1, 4), st.booleans())
+def test_recalls_of_all_with_all_are_those_of_each_pair(
+    seed: int, sizes: list[int], references: int, idf: bool
+) -> None:
+    alike = [matching(seed + i, sizes, idf) for i in range(references)]
+    crossing = Crossing([one.reference for one in alike], alike[0].candidates)
+    by_pair = [[recall for _, recall in on_cpu(Matching(one.reference, alike[0].candidates))] for one in alike]
+    other = Crossing(crossing.references[:1], crossing.candidates[:1])
+    for begin in (begin_recalls, begin_recalls_on_device):
+        first, second = begin([crossing, other])()
+        np.testing.assert_allclose(first, np.transpose(by_pair), atol=1e-6)
+        np.testing.assert_allclose(second, [[by_pair[0][0]]], atol=1e-6)
+    assert begin_recalls([])() == []
+
+
 def test_the_device_of_the_vectors_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     here = matching(0, [2, 3], idf=False)
     assert precision_and_recall([here]) == [on_cpu(here)]
@@ -50,3 +75,5 @@ def test_the_device_of_the_vectors_decides(monkeypatch: pytest.MonkeyPatch) -> N
     )
     there = Matching(TokenVectors(torch.empty(2, 8, device="meta"), np.ones(2)), here.candidates)
     assert precision_and_recall([there]) == ["from the device"]
+    monkeypatch.setattr(token_matching, "begin_recalls_on_device", lambda crossings: lambda: ["from the device"])
+    assert begin_recalls([Crossing([there.reference], [there.reference])])() == ["from the device"]

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,23 @@ def test_what_is_shown_has_labels_and_files_have_full_names(nws, swept, tmp_path
     assert LEXRANK in {curve["system"] for curve in report["curves"]}
     assert nws("report", "--label", "lexrank=Lex Rank", "-o", "page.html").code == 0
     assert "<strong>Lex Rank</strong>" in Path("page.html").read_text(encoding="utf-8")
+
+
+def test_figures_for_a_paper_are_as_wide_as_its_columns_and_say_in_their_metadata_what_made_them(nws, swept) -> None:
+    told = nws("report", "--style", "paper", "--out", "out")
+    assert told.code == 0, told.err
+    for name, width in (("1col", 3.35), ("2col", 6.9)):
+        for figure in ("kept", "curves"):
+            pdf = Path("out", f"{figure}-{name}.pdf").read_bytes()
+            (box,) = re.findall(rb"/MediaBox \[ 0 0 ([0-9.]+) ", pdf)
+            assert float(box) == pytest.approx(72 * width, abs=0.1)
+            assert b"phase1-" in pdf
+    assert nws("report", "--style", "poster").code == 2
+    svg = Path("out", "kept.svg").read_text(encoding="utf-8")
+    drawn = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    for text in ("phase1-", "sha256", "bertscore|", "code "):
+        assert text not in drawn
+    assert "run phase1-" in svg
 
 
 def test_a_system_may_be_named_by_its_label_its_short_name_or_in_full(nws, swept) -> None:

@@ -53,6 +53,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
 
     monkeypatch.setattr(module, "try_run", try_run)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr("os.getloadavg", lambda: (0.1, 0.1, 0.1))
     return trials
 
 
@@ -192,3 +193,15 @@ def test_what_people_read() -> None:
         "GPU memory    2.0 GB for each actor, more with longer articles",
         "note          without x",
     ]
+
+
+def test_a_range_the_speed_and_a_busy_machine_are_told(
+    tried: list[tuple[int, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (3.4, 2.0, 1.0))
+    told = printed(estimate(pinned(), [], "ray")).splitlines()
+    assert told[0].startswith("time          about 3 min, 3 min to 5 min (31 articles timed here")
+    assert told[1] == "speed         0.096 articles/s"
+    assert any("this machine is busy (load 3.4 on 2 cores)" in line for line in told)
+    monkeypatch.setattr("os.getloadavg", lambda: (0.3, 2.0, 1.0))
+    assert "busy" not in printed(estimate(pinned(), [], "ray"))

@@ -21,13 +21,21 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def test_plain_lines_where_there_is_no_terminal(clock: list[float]) -> None:
     stream = io.StringIO()
-    with progress_bar.run_progress(Console(file=stream), 12, already_done=2, note=ignored, show=ignored) as advance:
+    with progress_bar.run_progress(
+        Console(file=stream), 12, already_done=2, note=ignored, show=ignored, first="loading m"
+    ) as advance:
+        clock[0] = 15.0
+        advance(0, 0)
         clock[0] = 20.0
-        advance(2, 0)
+        advance(4, 0)
         clock[0] = 30.0
-        advance(3, 1)
+        advance(1, 1)
     lines = stream.getvalue().splitlines()
-    assert lines == ["4/12 articles · 20 s", "8/12 articles, 1 failed · 30 s · about 10 s left"]
+    assert lines == [
+        "2/12 articles · 15 s · loading m",
+        "6/12 articles · 20 s",
+        "8/12 articles, 1 failed · 30 s · about 10 s left",
+    ]
 
 
 def test_lines_while_nothing_lands_become_fewer(clock: list[float]) -> None:
@@ -61,7 +69,7 @@ def test_the_bar_of_a_terminal_has_the_estimate_of_the_lines(
             clock[0] = second
             advance(8, 0)
         clock[0] = 60.0  # eight articles in eight seconds, then nothing: what is left has not melted away
-    assert "16/24 articles · 60 s · about 48 s left\n" in stream.getvalue()
+    assert "16/24 articles · 60 s · about 40 s left\n" in stream.getvalue()
 
 
 def test_what_is_shown_is_what_the_lines_say(clock: list[float]) -> None:

@@ -55,7 +55,7 @@ def test_policies_are_looked_at_used_and_exported(
 
     report = nws("report", run)
     assert report.code == 0
-    assert "policy|joint" in report.out
+    assert "joint: not shown to differ from textrank and lead at any n." in report.out
     assert (tmp_path / "reports" / run / "learning.png").exists()
     assert nws("report", run, "--json").json["run"]["id"] == run
 

@@ -32,7 +32,7 @@ def test_it_reads_as_sentences(answer: Answer) -> None:
     assert all(sentence in shown for sentence in answer.sentences)
     assert shown.index("news: how many words keep how much? (60 articles, 3 lengths from 3 to 21 words)") == 0
     assert "\ntalks: how many words keep how much? (5 articles, 2 lengths from 3 to 7 words)\n" in shown
-    assert "with changed numbers 98 %" in shown
+    assert "98 % with changed numbers" in shown
 
 
 def test_kept_is_what_the_analysis_says(answer: Answer) -> None:

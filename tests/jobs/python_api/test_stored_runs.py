@@ -101,8 +101,8 @@ def test_what_is_not_there_is_named(store: nws.RunStore, run: nws.StoredRun, tmp
         store.run("mine")
     with pytest.raises(RecipeError, match=r"no system 'oracle' in run .*lead, other-article, random"):
         run.compare("oracle", "lead")
-    with pytest.raises(RecipeError, match=r"no metric 'rouge1'.*rouge1_f1"):
-        run.curves("rouge1")
+    with pytest.raises(RecipeError, match=r"no metric 'rouge9'.*rouge1_f1"):
+        run.curves("rouge9")
     with pytest.raises(StoreError, match="absent"):
         nws.open_store(f"sqlite:///{tmp_path / 'absent.db'}")
     assert not (tmp_path / "absent.db").exists()

@@ -1,6 +1,7 @@
 """`nws plan`: how many articles a study needs, by the articles of a small run."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -87,6 +88,15 @@ def test_the_difference_that_matters_takes_the_place_of_that_seen(nws, add_run) 
     spreads = [at["spread"] for pair in plan["comparisons"] for at in pair["lengths"]]
     assert articles == [pytest.approx((2.802 * spread / 0.02) ** 2 + 1.92, abs=1) for spread in spreads]
     assert "a difference of 0.02" in nws("plan", "--difference", ".02").out
+
+
+def test_a_difference_against_a_system_stands_in_brackets(nws, add_run) -> None:
+    add_run()
+    rows = {line.split()[0]: line.split()[1:] for line in nws("plan").out.splitlines() if line.strip()}
+    assert not any("(" in cell for cell in rows["lexrank"])
+    assert all(re.fullmatch(r"\([\d,]+\*?\)", cell) for cell in rows["random"][-3:])
+    assert "In brackets: the system scored lower than lead." in nws("plan").out
+    assert "In brackets" not in nws("plan", "--difference", ".02").out
 
 
 def test_shares_of_the_longest_n_and_other_metrics(nws, add_run) -> None:

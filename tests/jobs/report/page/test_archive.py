@@ -84,3 +84,17 @@ def test_it_stays_below_its_size(store: Store, swept: str, monkeypatch: pytest.M
     assert archive.parts == whole.parts[:2]
     assert (archive.articles, archive.total_articles) == (4, 6)
     assert len(unpacked(archive.index)["articles"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Snow closed the schools", "Snow closed"),
+        ("Snow closed\nit", "Snow closed"),
+        ("Snow  is", "Snow is"),
+        ("Snowflakesareeverywhere", "Snowflakesa"),
+        ("", ""),
+    ],
+)
+def test_a_title_ends_with_a_word(text: str, shown: str) -> None:
+    assert module.beginning(text, 11) == shown

@@ -29,7 +29,8 @@ def test_each_dataset_has_a_heading_and_at_most_five_lines(run):
     ]
     assert all(2 <= len(part.splitlines()) - 1 <= 5 for part in parts)
     told = [f"{name}: {said}" for name, said in sentences(numbers, "news")]
-    assert parts[0].splitlines()[1:] == [*told[:-1], f"{told[-1]} How many articles it takes: nws plan p1-0421"]
+    how_many = "How many articles would make this surer: nws plan p1-0421"
+    assert parts[0].splitlines()[1:] == [*told[:-1], f"{told[-1]} {how_many}"]
 
 
 def test_names_are_no_markup(run):
@@ -44,7 +45,7 @@ def test_a_run_without_the_metric_is_told_how_to_get_it(run):
 
 def test_the_notes_say_what_it_does_not_see():
     text = shown(print_kept_notes, kept_numbers(kept_points(SHARES)))
-    assert "with “not” put in, a summary keeps 99 %, with changed numbers 98 %" in text
+    assert "the reference has 99 % with “not” put in, and 98 % with changed numbers" in text
     assert shown(print_kept_notes, NOT_SCORED) == ""
 
 

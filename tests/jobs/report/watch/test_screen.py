@@ -68,8 +68,8 @@ def test_the_screen_folds_and_loses_nothing(width: int) -> None:
         "1 on gpu-2, Tesla T4",
         "about 116 s left",
         "Newest summaries: news story-9, n = 21",
-        f".500 bert-base-uncased|system-0|chunks {TEXT}",
-        ".490 bert-base-uncased|system-1|chunks (control)",
+        f".500 system-0 {TEXT}",
+        ".490 system-1 (control)",
         "(upper bound)",
         "and 2 more systems",
     ):

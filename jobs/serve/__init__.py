@@ -1,0 +1,1 @@
+"""`nws serve`: the runs of a store in a browser, read-only."""

@@ -1,0 +1,55 @@
+"""Two runs side by side, or the systems of one: what made them, and which is better at equal n."""
+
+from collections import defaultdict
+
+from jobs.serve.html import rendered
+from jobs.serve.run_page import made_by
+from jobs.store import RunInfo, Store
+from jobs.terminal.run_status import duration
+
+Sides = list[tuple[str, str, str]]
+
+
+def sides_of(a: RunInfo, b: RunInfo) -> Sides:
+    """What made either run, each with its name; what several lines tell is put together."""
+    told_a, told_b = _told(a), _told(b)
+    return [(name, told_a.get(name, "–"), told_b.get(name, "–")) for name in dict.fromkeys((*told_a, *told_b))]
+
+
+def _told(run: RunInfo) -> dict[str, str]:
+    lines: dict[str, list[str]] = defaultdict(list)
+    counts = [
+        ("state", run.state),
+        ("articles", f"{run.articles_done}, {run.failures} failed"),
+        ("time", duration(run)),
+    ]
+    for name, value in (*counts, *made_by(run)):
+        lines[name].append(value)
+    return {name: "; ".join(values) for name, values in lines.items()}
+
+
+def comparison_html(store: Store, a: RunInfo, b: RunInfo | None, metric: str) -> str:
+    """The comparisons of `nws compare` as HTML. It may take seconds: it reads the runs' summaries.
+
+    Raises:
+        NwsError: there is nothing to compare, and why.
+    """
+    from jobs.evaluate.compare import compare_runs
+    from jobs.evaluate.printed_comparison import notes
+    from jobs.report.sweep.answer import verdict_lengths
+    from jobs.terminal.metrics import metric_label, metric_name, metric_places
+
+    result = compare_runs(store, a.id, None if b is None else b.id, [], None, metric)
+    rows = []
+    for comparison in result.comparisons:
+        better, worse = verdict_lengths(comparison)
+        left_out = result.why_left_out[comparison.dataset, comparison.a, comparison.b]
+        rows.append((comparison, better, worse, (*left_out, *notes(comparison, result.kinds))))
+    return rendered(
+        "comparison.html.j2",
+        result=result,
+        rows=rows,
+        metric=metric_name(result.metric),
+        label=metric_label(result.metric, result.signatures[0]),
+        places=metric_places(result.metric),
+    )

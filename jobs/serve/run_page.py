@@ -1,0 +1,149 @@
+"""A run while it is in work, and what it found when it has ended."""
+
+import socket
+from collections.abc import Hashable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from jobs.drive.time_left import duration as in_words
+from jobs.report.watch.screen import done_text, left_text, machine_lines, rate_text, stage_text, state_text
+from jobs.report.watch.view import View
+from jobs.serve.feeds import Parts
+from jobs.serve.html import rendered
+from jobs.store import LogLine, RunInfo, Store, is_stale
+from jobs.terminal.run_status import dataset_part, duration
+from jobs.terminal.system_names import names_of
+
+REASONS = 10
+_LOG_LINES = 200
+_WRITTEN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """How far a run is, of 1, and in words."""
+
+    share: float
+    words: str
+
+
+def parts_of(store: Store, view: View) -> Parts:
+    """What of the page changes while the run goes on."""
+    run = view.run
+    is_gone = is_stale(run, socket.gethostname(), datetime.now(UTC))
+    names = names_of([run], [summary.system for summary in view.written])
+    log: list[LogLine] = store.newest_log(run.id, _LOG_LINES)
+    return {
+        "state": rendered("state.html.j2", run=run, state=state_text(view), is_gone=is_gone),
+        "progress": rendered("progress.html.j2", view=view, bar=_bar(view), facts=_facts(view)),
+        "failures": rendered("run_failures.html.j2", run=run, reasons=view.reasons),
+        "written": rendered("written.html.j2", written=view.written[:_WRITTEN], total=len(view.written), names=names),
+        "log": rendered("log.html.j2", log=log, most=_LOG_LINES),
+    }
+
+
+def _bar(view: View) -> Bar | None:
+    run, at = view.run, view.progress
+    if at is not None and at.total:
+        return Bar(min(1.0, at.finished / at.total), stage_text(view))
+    if run.total_articles:
+        return Bar(min(1.0, run.articles_done / run.total_articles), f"{done_text(view)} articles")
+    return None
+
+
+def _facts(view: View) -> list[tuple[str, str]]:
+    """What is known of the run now, each with its name; several lines of a fact have its name once."""
+    run, at = view.run, view.progress
+    speed, left = rate_text(view), left_text(view)
+    reused = f", {run.reused} of them reused" if run.reused else ""
+    facts = [("articles", f"{done_text(view)} done, {run.failures} failed"), ("summaries", f"{run.summaries}{reused}")]
+    if at is not None:
+        facts.append(("at", stage_text(view)))
+        facts.append(("speed", f"{speed} in the last {in_words(view.span.seconds)}" if speed else "not known yet"))
+        facts += [("time left", left)] * bool(left)
+        facts += [("actors" if i == 0 else "", line) for i, line in enumerate(machine_lines(at.actors))]
+    facts.append(("time", duration(run)))
+    return facts
+
+
+def made_by(run: RunInfo) -> list[tuple[str, str]]:
+    """What makes the run's numbers, each with its name, as far as it is recorded."""
+    revisions = run.revisions
+    facts = [
+        ("job", run.job),
+        ("seed", ", ".join(map(str, run.recipe.get("seeds", [run.seed])))),
+        ("code", run.code_version),
+    ]
+    facts += [("device", run.device or "–"), ("arithmetic", "; ".join(run.arithmetic) or "–")]
+    for name, kind in (("trained on", "train_datasets"), ("dataset", "datasets")):
+        asked = zip(revisions.get(kind, {}).items(), run.recipe.get(kind, ()), strict=False)
+        facts += [(name, f"{dataset} {revision}{dataset_part(part)}") for (dataset, revision), part in asked]
+    for name, kind in (("encoder", "encoders"), ("generator", "generators"), ("predictions", "predictions")):
+        facts += [(name, f"{of}: {revision}") for of, revision in revisions.get(kind, {}).items()]
+    facts.append(("segmentation", str(revisions.get("segmentation", "not recorded"))))
+    facts += [("reward" if name == "reward" else name, signature) for name, signature in run.signatures.items()]
+    return facts
+
+
+def fingerprint(run: RunInfo) -> Hashable:
+    """What is another as soon as the run's results may be."""
+    counts = (run.articles_done, run.summaries, run.failures)
+    return run.id, run.state, run.driver_epoch, counts, run.finished_at, tuple(run.signatures.items())
+
+
+def answer_html(store: Store, run: RunInfo) -> str:
+    """What a run found, in sentences, and its means by n. It may take seconds: it reads the run's summaries.
+
+    Raises:
+        NwsError: the store cannot be read, or has too little for an answer.
+    """
+    from core.analysis.content_kept import KEPT
+    from jobs.report.sweep import kept_answer
+    from jobs.report.sweep.kept import NOT_SCORED, kept_numbers
+
+    means = store.curve_means(run.id)
+    names = names_of([run], [at.system for at in means])
+    numbers = NOT_SCORED
+    if KEPT in run.signatures:
+        numbers = kept_numbers(store.points(run.id, (KEPT,), texts=False), names)
+    said = [
+        (
+            kept_answer.heading(numbers, dataset),
+            kept_answer.headline(numbers, dataset),
+            kept_answer.sentences(numbers, dataset),
+        )
+        for dataset in numbers.datasets
+    ]
+    by_dataset: dict[str, dict[str, dict[int, float]]] = {}
+    for at in means:
+        by_dataset.setdefault(at.dataset, {}).setdefault(at.system, {})[at.n] = at.means["bertscore_f1"]
+    return rendered(
+        "run_answer.html.j2",
+        of_policies=_of_policies(store, run) if run.job == "phase2" else [],
+        said=said,
+        how_sure=f"{kept_answer.HOW_SURE} {kept_answer.WHAT_IT_IS}",
+        not_scored="" if numbers.is_scored or run.job == "phase2" else kept_answer.not_scored(run.id),
+        means=by_dataset,
+        lengths={dataset: sorted({n for by_n in of.values() for n in by_n}) for dataset, of in by_dataset.items()},
+        names=names,
+    )
+
+
+def _of_policies(store: Store, run: RunInfo) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
+    from core.analysis import METRICS
+    from jobs.report.policies import answer
+    from jobs.report.policies.numbers import analyse_policies, policy_results
+
+    numbers = analyse_policies(run, policy_results(store, run, METRICS))
+    return [(dataset, answer.sentences(numbers, dataset)) for dataset in numbers.scored if numbers.has_policies]
+
+
+def report_html(store: Store, run: RunInfo) -> str:
+    """The report page of a run, as `nws report -o` writes it.
+
+    Raises:
+        NwsError: the run has no summaries, or the store cannot be read.
+    """
+    from jobs.report.page.page import collect, render
+
+    return render(collect(store, [run.id], "bertscore_f1", None))

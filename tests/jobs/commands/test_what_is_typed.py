@@ -1,0 +1,106 @@
+"""Runs by the beginning of their ids, lengths from one to another, and metrics by any of their names."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from run_infos import run_info
+
+from core.errors import RecipeError, StoreError
+from core.metrics.registry import metric_called
+from jobs.commands.options import parse_lengths
+from jobs.store import RunSpec, open_store
+from jobs.terminal.metrics import find_metric
+
+
+@pytest.fixture
+def runs(nws, tmp_path: Path) -> None:
+    with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
+        for run_id in ("phase1-20261123-b9b7e3", "phase1-20261124-b94c01", "baselines-20261124-0a1b2c"):
+            store.create_run(RunSpec("phase1", {}, "hash", 0, "v", {}, {}, 1), run_id)
+
+
+@pytest.mark.parametrize("name", ["phase1-20261123-b9b7e3", "phase1-20261123", "b9b", "b9b7e3"])
+def test_a_run_is_named_by_its_id_or_how_that_or_its_end_begins(runs, tmp_path: Path, name: str) -> None:
+    with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
+        assert store.full_id(name) == "phase1-20261123-b9b7e3"
+
+
+def test_what_fits_two_runs_or_none_is_said_with_their_ids(runs, tmp_path: Path) -> None:
+    with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
+        with pytest.raises(StoreError, match=r"'b9' fits 2 runs: phase1-2026112[34]-b9.*, phase1-.*Give more"):
+            store.full_id("b9")
+        for name in ("", "b8", "20261123"):
+            with pytest.raises(StoreError, match=f"has no run '{name}': the newest are"):
+                store.full_id(name)
+
+
+def test_every_command_that_names_a_run_takes_the_beginning(nws, runs) -> None:
+    assert json.loads(nws("logs", "b9b", "--json").out) == []
+    assert json.loads(nws("cancel", "0a1", "--json").out)["run_id"] == "baselines-20261124-0a1b2c"
+    assert json.loads(nws("rm", "0a1", "--yes", "--json").out)["removed"] == "baselines-20261124-0a1b2c"
+    for command in (
+        ["report"],
+        ["report", "-o", "x.html"],
+        ["show", "x"],
+        ["compare"],
+        ["plan"],
+        ["resume"],
+        ["watch"],
+    ):
+        assert "'b9' fits 2 runs" in nws(*command, "b9").err, command
+    for command in (["export", "b9", "--rows", "x.csv"], ["export", "b9", "--policy", "x"], ["compare", "b9b", "b9"]):
+        assert "'b9' fits 2 runs" in nws(*command).err, command
+    assert "'b9' fits 2 runs" in nws("submit", "phase2", "--n", "from:b9").err
+
+
+def test_runs_on_a_narrow_terminal_are_listed_in_parts(nws, runs, monkeypatch) -> None:
+    wide = nws("ls").out
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    narrow = nws("ls").out.splitlines()
+    assert max(map(len, wide.splitlines())) > 80
+    assert sum("RUN" in line for line in narrow) == 2
+    assert any("TIME" in line for line in narrow)
+
+
+@pytest.mark.parametrize(
+    ("text", "lengths"), [("5-9", [5, 6, 7, 8, 9]), ("3,5-7, 9", [3, 5, 6, 7, 9]), ("7", [7]), ("4-4", [4])]
+)
+def test_lengths_from_one_to_another(text: str, lengths: list[int]) -> None:
+    assert parse_lengths(text) == lengths
+
+
+@pytest.mark.parametrize("text", ["9-5", "1-999999", "a-b", "5-", "-5", "", "1,,2"])
+def test_what_is_no_list_of_lengths_is_refused(text: str) -> None:
+    with pytest.raises(RecipeError, match="or from one to another, 7-13"):
+        parse_lengths(text)
+
+
+@pytest.mark.parametrize(
+    ("typed", "stored", "computed"),
+    [
+        ("rouge1", "rouge1_f1", "rouge1"),
+        ("rouge1_f1", "rouge1_f1", "rouge1"),
+        ("rougeL", "rougel_f1", "rougeL"),
+        ("rougel", "rougel_f1", "rougeL"),
+        ("rougeL_f1", "rougel_f1", "rougeL"),
+        ("rougel_f1", "rougel_f1", "rougeL"),
+        ("BERTScore", "bertscore_f1", "bertscore"),
+        ("density", "density", "density"),
+    ],
+)
+def test_a_metric_means_the_same_everywhere(typed: str, stored: str, computed: str) -> None:
+    assert find_metric(typed, "report", run_info()) == stored
+    assert metric_called(typed) == computed
+
+
+@pytest.mark.parametrize("accelerator", ["gpu", "cuda", "T4"])
+@pytest.mark.parametrize("engine", ["ray", "inline"])
+def test_a_gpu_is_refused_at_once_where_there_is_none(nws, monkeypatch, accelerator: str, engine: str) -> None:
+    monkeypatch.setattr("cluster.gpus.has_no_gpu", lambda: True)
+    began = time.monotonic()
+    refused = nws("submit", "phase1", "--accelerator", accelerator, "--engine", engine)
+    assert time.monotonic() - began < 1
+    assert refused.code == 1
+    assert f"--accelerator {accelerator} needs a GPU, and this machine has none" in refused.err

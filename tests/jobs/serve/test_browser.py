@@ -1,0 +1,197 @@
+"""The pages as a person sees them: in a real Chromium, from a real server, while a driver writes."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from served_runs import HARM, MadeRun, serving
+
+from jobs.store import Store, open_store
+
+CHROMIUM = shutil.which("chromium")
+WIDTHS = (390, 820, 1440)
+TOLD: list[str] = []
+"""What the open page said to the console, and asked of other servers."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed: apt-get install chromium")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@dataclass(frozen=True)
+class Site:
+    """A server and what is in its store."""
+
+    address: str
+    store: Store
+    working: MadeRun
+    ended: MadeRun
+    harmful: MadeRun
+
+    def page_of(self, name: str) -> str:
+        """The address of one of `PAGES`."""
+        return {
+            "list": "/",
+            "working": f"/runs/{self.working.id}",
+            "ended": f"/runs/{self.ended.id}",
+            "harmful": f"/runs/{self.harmful.id}",
+            "compared": f"/compare?run={self.ended.id}",
+            "two": f"/compare?run={self.ended.id}&run={self.working.id}",
+            "missing": "/runs/none",
+        }[name]
+
+
+PAGES = ("list", "working", "ended", "harmful", "compared", "two", "missing")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    url = f"sqlite:///{tmp_path_factory.mktemp('browser') / 'nws.db'}"
+    with open_store(url) as store:
+        ended = MadeRun(store, name="two encoders on the same 30 articles", kept=True)
+        ended.write(30)
+        ended.end()
+        long = "a-very-long-name-without-a-blank-" * 6
+        harmful = MadeRun(store, HARM + long, (f"m|{HARM}", "lead", "random"), name=HARM + long)
+        harmful.write(3)
+        harmful.fail()
+        working = MadeRun(store, address="http://127.0.0.1:8265")
+        working.write(5)
+        working.fail()
+        with serving(url) as port:
+            yield Site(f"http://127.0.0.1:{port}", store, working, ended, harmful)
+
+
+def opened(browser: Browser, address: str, **options: object) -> Page:
+    """The page, of which everything that it says or asks of others is written down."""
+    page = browser.new_context(**options).new_page()
+    TOLD.clear()
+    own = "/".join(address.split("/")[:3])
+    page.on("console", lambda message: TOLD.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: TOLD.append(f"error: {error}"))
+    page.on("request", lambda request: request.url.startswith((own, "data:")) or TOLD.append(request.url))
+    page.goto(address)
+    expect(page.locator("meta[http-equiv=refresh]")).to_have_count(0, timeout=60_000)
+    return page
+
+
+def quiet(page: Page) -> None:
+    """Nothing was refused by the policy, failed, or came from elsewhere; and close the page."""
+    assert [told for told in TOLD if "404" not in told] == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_is_wider_than_the_screen(browser: Browser, site: Site, name: str) -> None:
+    page = opened(browser, site.address + site.page_of(name))
+    page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true })")
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, width
+    assert page.title() != "owned"
+    assert page.locator("main img, main script").count() == 0
+    quiet(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing(browser: Browser, site: Site, name: str, scheme: str) -> None:
+    # axe is put into the page as a script, which the page's policy refuses.
+    page = opened(browser, site.address + site.page_of(name), color_scheme=scheme, bypass_csp=True)
+    page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true })")
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        found = Axe().run(page).response["violations"]
+        faults = [(width, one["id"], one["nodes"][0]["html"][:200]) for one in found]
+        assert not faults, json.dumps(faults, indent=1)
+    page.context.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_what_a_driver_writes_is_seen_without_a_reload(browser: Browser, site: Site, width: int) -> None:
+    run = MadeRun(site.store, name=f"live {width}")
+    page = opened(browser, f"{site.address}/runs/{run.id}", viewport={"width": width, "height": 900})
+    expect(page.locator("#written")).to_contain_text("Nothing has been written yet.")
+    run.write()
+    expect(page.locator("#progress")).to_contain_text("1/30 done, 0 failed")
+    expect(page.locator("#written")).to_contain_text("m|textrank wrote 7 of news0")
+    run.fail()
+    run.beat()
+    expect(page.locator("#failures")).to_contain_text("EmptyArticleError: no word in news")
+    expect(page.locator("#log")).to_contain_text("stored 1 of news")
+    run.end()
+    expect(page.locator("#state")).to_have_text("done")
+    page.locator("#to-report").click()
+    expect(page.locator("h1")).to_have_text("How many words keep how much, and how sure?", timeout=60_000)
+    quiet(page)
+
+
+def test_the_list_changes_and_keeps_what_was_chosen(browser: Browser, site: Site) -> None:
+    page = opened(browser, f"{site.address}/?q=news")
+    page.get_by_label(f"Choose {site.ended.id}").check()
+    page.locator(f"#to-{site.working.id}").focus()
+    before = site.working.done
+    site.working.write()
+    line = page.locator("tr", has_text=site.working.id)
+    expect(line).to_contain_text(f"{before + 1}/30 articles")
+    expect(page.get_by_label(f"Choose {site.ended.id}")).to_be_checked()
+    expect(page.locator(f"#to-{site.working.id}")).to_be_focused()
+    new = MadeRun(site.store, name="just begun")
+    expect(page.locator("tr", has_text="just begun")).to_be_visible()
+    page.get_by_label(f"Choose {site.working.id}").check()
+    page.get_by_role("button", name="Compare the chosen").click()
+    expect(page.locator("h2", has_text="What made them")).to_be_visible(timeout=60_000)
+    new.end()
+    quiet(page)
+
+
+def test_search_with_the_keyboard_alone(browser: Browser, site: Site) -> None:
+    page = opened(browser, site.address)
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.type("two encoders")
+    page.keyboard.press("Enter")
+    expect(page.locator("#rows tr")).to_have_count(1)
+    quiet(page)
+
+
+def test_everything_but_the_news_reads_without_javascript(browser: Browser, site: Site) -> None:
+    page = opened(browser, site.address, java_script_enabled=False)
+    page.locator(f"#to-{site.ended.id}").click()
+    expect(page.locator("#answer")).to_contain_text("how many words keep how much?")
+    page.locator("#to-report").click()
+    expect(page.locator("#answer")).to_contain_text("The answer", timeout=60_000)
+    page.context.close()
+
+
+def test_a_server_that_is_gone_is_said(browser: Browser, tmp_path) -> None:
+    url = f"sqlite:///{tmp_path / 'nws.db'}"
+    with open_store(url) as store, serving(url) as port:
+        run = MadeRun(store)
+        page = opened(browser, f"http://127.0.0.1:{port}/runs/{run.id}")
+        expect(page.locator("#state")).to_contain_text("running")
+    expect(page.locator("#connection")).to_have_text("Not connected: this page may be out of date.")
+    page.context.close()
+
+
+def test_the_token_leaves_the_address(browser: Browser, tmp_path) -> None:
+    url = f"sqlite:///{tmp_path / 'nws.db'}"
+    token = "a-token-that-nobody-guesses"
+    with open_store(url), serving(url, token) as port:
+        page = opened(browser, f"http://127.0.0.1:{port}/?token={token}")
+        page.wait_for_url(f"http://127.0.0.1:{port}/")
+        expect(page.locator("h1")).to_have_text("Runs")
+        assert page.evaluate("document.cookie") == ""
+        quiet(page)
