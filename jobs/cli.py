@@ -21,6 +21,7 @@ from jobs.commands import (
     doctor,
     export,
     files,
+    judge,
     plan,
     policies,
     query,
@@ -79,6 +80,7 @@ app.command("summarize", cls=Command)(policies.summarize)
 app.command("export", cls=Command)(export.export)
 app.command("push", cls=Command)(policies.push)
 app.command("score", cls=Command)(files.score)
+app.command("judge", cls=Command)(judge.judge)
 app.command("correlate", cls=Command)(files.correlate)
 app.command("keysentences", cls=Command)(files.keysentences)
 app.command("doctor", cls=Command)(doctor.doctor)
