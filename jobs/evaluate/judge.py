@@ -1,4 +1,4 @@
-"""`nws judge`: a language model behind an endpoint judges summaries, one by one or in pairs. This is how it is asked."""
+"""`nws judge`: a language model behind an endpoint judges summaries, one by one or in pairs. How it is asked."""
 
 import functools
 import itertools

@@ -94,9 +94,7 @@ class JudgePrompt:
         for name in needed:
             if names.count(name) != 1:
                 shown = self.text if len(self.text) < 100 else f"{self.text[:100]} …"
-                raise RecipeError(
-                    f"the judge's prompt has to name {{{name}}} once, and there is no such file: {shown!r}"
-                )
+                raise RecipeError(f"a judge's prompt has to name {{{name}}} once: {shown!r}.")
 
     @property
     def sha256(self) -> str:
@@ -113,7 +111,10 @@ def read_prompt(given: str | None, pairwise: bool) -> JudgePrompt:
     if given is None:
         return JudgePrompt(PAIRWISE if pairwise else POINTWISE, pairwise)
     if not is_file(Path(given)):
-        return JudgePrompt(given, pairwise)
+        try:
+            return JudgePrompt(given, pairwise)
+        except RecipeError as error:
+            raise error if "{" in given else RecipeError(f"{error} There is no file of this name, either.") from error
     try:
         return JudgePrompt(cleaned(Path(given).read_text(encoding="utf-8-sig")), pairwise)
     except (OSError, UnicodeError) as error:

@@ -102,6 +102,8 @@ def _of_run(run: RunInfo, article: ArticleTexts, summary: Mapping[str, Any], col
 def texts_of_file(path: Path, systems: Sequence[str], limit: int | None) -> list[JudgedText]:
     """The rows of a JSONL, CSV or Parquet file with the fields `system`, `document`, `source` and `prediction`.
 
+    They come by document and system, in the order of the file, or of the systems that are named.
+
     Args:
         path: the file.
         systems: whose rows; all if there is none.
@@ -131,7 +133,9 @@ def texts_of_file(path: Path, systems: Sequence[str], limit: int | None) -> list
         raise RecipeError(f"{path} has no system {missing[0]!r}; it has {', '.join(every)}.", settings=("systems",))
     if not texts:
         raise CorpusError(f"{path} holds no row.")
-    return list(texts.values())
+    places = list(systems or every)
+    order = dict(zip(documents, range(len(documents)), strict=True))
+    return sorted(texts.values(), key=lambda text: (order[text.document], places.index(text.system)))
 
 
 def _of_row(row: Mapping[str, object]) -> JudgedText:

@@ -4,11 +4,13 @@ A reply that could be read in two ways holds no verdict. "The summary has 3 mist
 """
 
 import re
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from jobs.evaluate.judge_questions import Scale
 
 Choice: TypeAlias = Literal["A", "B", "tie"]
+_CALLED: Mapping[str, Choice] = {"a": "A", "b": "B", "tie": "tie"}
 
 # What some models think aloud before they answer.
 _THOUGHT = re.compile(r".*</think>", re.DOTALL)
@@ -17,13 +19,16 @@ _LABEL = r"\b(?:score|rating|verdict|answer|winner)\b[^\w\-]{0,6}(?:is\b[^\w\-]{
 _OPEN = r"[^\w\-−.,]*"
 # Neither a decimal, a fraction, a range, nor a choice of two.
 _NO_MORE = r"(?!\w)(?![.,:/\-–][0-9])(?!\s*/\s*[0-9])(?!\s*[-–]\s*[0-9])(?!\s*(?:to|of|out|or|and)\b)"
-_CHOICE = r"(?:summary\W{1,3})?(?P<choice>(?-i:A|B)|tie)"
+_SUMMARY = r"(?:summary\W{1,3})?"
 _WHOLE_CHOICE = re.compile(
-    rf"\W*(?:{_LABEL})?{_CHOICE}(?:\W+is(?:\W+the)?\W+better(?:\W+(?:one|summary))?)?\W*", re.IGNORECASE
+    rf"\W*(?:{_LABEL})?{_SUMMARY}(?P<choice>A|B|tie)(?:\W+is(?:\W+the)?\W+better(?:\W+(?:one|summary))?)?\W*",
+    re.IGNORECASE,
 )
+# In a sentence "a" is an article.
+_CHOICE = r"(?P<choice>(?-i:A|B)|tie)"
 _CHOICES = (
-    re.compile(rf"{_LABEL}{_CHOICE}(?![\w'’])(?!\W*(?:or|and|/)\W)", re.IGNORECASE),
-    re.compile(r"\[\[(?P<choice>(?-i:A|B)|tie)\]\]", re.IGNORECASE),
+    re.compile(rf"{_LABEL}{_SUMMARY}{_CHOICE}(?![\w'’])(?!\W*(?:or|and|/)\W*{_SUMMARY}[AB]\b)", re.IGNORECASE),
+    re.compile(rf"\[\[{_CHOICE}\]\]", re.IGNORECASE),
 )
 
 
@@ -52,7 +57,7 @@ def read_choice(reply: str) -> Choice | None:
     stated = {one["choice"].lower() for one in matches}
     if len(stated) != 1:
         return None
-    return {"a": "A", "b": "B", "tie": "tie"}[stated.pop()]  # type: ignore[return-value]
+    return _CALLED[stated.pop()]
 
 
 def _answer(reply: str) -> str:
