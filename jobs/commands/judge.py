@@ -141,23 +141,28 @@ def _ask_and_print(how: JudgeOptions, plan: "Plan", names: "SystemNames", path: 
     from jobs.evaluate.judge_replies import open_replies
     from jobs.evaluate.judge_results import result, write_rows
     from jobs.evaluate.printed_judge import print_judged
+    from jobs.terminal.numerals import counted
 
     with open_replies(path, to_write=True) as replies:
         try:
-            with busy(f"Asking {how.model}"):
-                came, errors = ask(plan, replies)
+            with busy(f"Asking {how.model}", so_far=lambda: f", {counted(replies.added, 'reply')}"):
+                errors = ask(plan, replies)
         except KeyboardInterrupt:
             err.print(f"Interrupted. The replies that came are in {path}: the same command goes on from there.")
             raise typer.Exit(130) from None
         found = result(plan, replies)
     write_rows(how.output, found.rows)
     if as_json:
-        print(json.dumps({**found.as_dict(), "sent": came, "files": [str(how.output), str(path)]}, allow_nan=False))
+        print(
+            json.dumps(
+                {**found.as_dict(), "sent": replies.added, "files": [str(how.output), str(path)]}, allow_nan=False
+            )
+        )
     else:
         print_judged(found, names, how.output, PrintableConsole())
     if errors:
-        err.print(f"{len(errors)} requests got no reply. The first: {errors[0]}", markup=False)
+        err.print(f"{counted(len(errors), 'request')} got no reply. The first: {errors[0]}")
         raise typer.Exit(1)
     if not found.rows:
         raise NwsError(f"No reply holds a verdict. See what {how.model} has written: {path}")
-    err.print(f"{came} replies came now. {how.output} has {len(found.rows)} rows; all replies are in {path}.")
+    err.print(f"{counted(replies.added, 'reply')} came now, and all are in {path}. The summaries are in {how.output}.")

@@ -15,7 +15,8 @@ from jobs.evaluate.judge_texts import JudgedText
 from jobs.evaluate.judge_verdicts import Choice, read_choice, read_score
 
 _MOST_FAILED = 20
-"""Requests in a row that fail before none is sent any more."""
+"""Requests in a row that fail, or first replies without a verdict, before none is sent any more."""
+_QUOTED = 100
 
 Verdict: TypeAlias = int | Choice
 Read: TypeAlias = Callable[[str], Verdict | None]
@@ -109,15 +110,15 @@ def _holds_none(replies: Replies, asked: Asked, attempt: int, read: Read) -> boo
     return reply is not None and read(reply.text) is None
 
 
-def ask(plan: Plan, replies: Replies) -> tuple[int, list[EndpointError]]:
+def ask(plan: Plan, replies: Replies) -> list[EndpointError]:
     """Send what has not been answered yet, and keep each reply as it comes. Nothing is sent if nothing is missing.
 
     Returns:
-        How many replies came, and the errors of requests that got none.
+        The errors of requests that got no reply.
 
     Raises:
         EndpointError: the endpoint does not answer at all, or refuses the key or the model.
-        RepeatedFailureError: it has stopped to answer.
+        RepeatedFailureError: it has stopped to answer, or answers with anything but verdicts.
         OSError: a reply cannot be written.
     """
     loaded: LoadedEndpoint | None = None
@@ -127,28 +128,34 @@ def ask(plan: Plan, replies: Replies) -> tuple[int, list[EndpointError]]:
             loaded = loaded or LoadedEndpoint(plan.judge.endpoint, plan.judge.seed)
             heard = functools.partial(keeper.hear, missing, attempt)
             loaded.complete([asked.sent(attempt) for asked in missing], heard)
-    return keeper.came, keeper.errors
+    return keeper.errors
 
 
 class _Keeper:
-    """Keeps replies as they come, and errors; ends it all where nothing comes any more."""
+    """Keeps replies as they come, and errors; ends it all where more of the same would be paid for in vain."""
 
     def __init__(self, plan: Plan, replies: Replies) -> None:
         self._plan, self._replies = plan, replies
-        self.came = 0
         self.errors: list[EndpointError] = []
-        self._in_a_row = 0
+        self._failed_in_a_row = 0
+        self._some_verdict = False
 
     def hear(self, missing: Sequence[Asked], attempt: int, place: int, answer: EndpointAnswer | EndpointError) -> None:
-        if isinstance(answer, EndpointAnswer):
-            self._replies.add(missing[place], attempt, answer, self._plan.read(answer.text))
-            self.came += 1
-            self._in_a_row = 0
+        if isinstance(answer, EndpointError):
+            self.errors.append(answer)
+            self._failed_in_a_row += 1
+            if self._failed_in_a_row >= _MOST_FAILED:
+                raise RepeatedFailureError(
+                    f"{self._failed_in_a_row} requests in a row failed, and no more are sent. The last: {answer} What "
+                    f"was answered is in {self._replies.path}: the same command goes on from there."
+                )
             return
-        self.errors.append(answer)
-        self._in_a_row += 1
-        if self._in_a_row >= _MOST_FAILED:
+        verdict = self._plan.read(answer.text)
+        self._replies.add(missing[place], attempt, answer, verdict)
+        self._failed_in_a_row = 0
+        self._some_verdict |= verdict is not None
+        if not self._some_verdict and self._replies.added >= _MOST_FAILED:
             raise RepeatedFailureError(
-                f"{self._in_a_row} requests in a row failed, and no more are sent. The last: {answer} What was "
-                f"answered is in {self._replies.path}: the same command goes on from there."
+                f"None of {self._replies.added} replies holds a verdict, and no more are asked for. The last: "
+                f"{answer.text[:_QUOTED]!r}. All are in {self._replies.path}. Take a larger model, or another --prompt."
             )

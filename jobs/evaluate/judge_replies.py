@@ -32,10 +32,14 @@ class Replies:
 
     Each is one line, written whole by one call and not changed any more. Whatever ends the process, what was written
     stays; a line that was torn is removed when the file is opened again.
+
+    Attributes:
+        added: how many have been added.
     """
 
     def __init__(self, path: Path, file: IO[bytes] | None, known: dict[tuple[str, int], Reply]) -> None:
         self.path = path
+        self.added = 0
         self._file = file
         self._known = known
 
@@ -55,6 +59,7 @@ class Replies:
         if self._file is not None and self._file.write(written) < len(written):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
         self._known[asked.key, attempt] = _reply(line)
+        self.added += 1
 
 
 @contextmanager

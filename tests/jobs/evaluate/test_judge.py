@@ -232,7 +232,7 @@ def test_requests_that_fail_are_asked_again_by_the_same_command(
     server.scripted = {"fair 3:": Reply(400, {"error": "no"})}
     found = nws("judge", file, *JUDGE, "--json")
     assert found.code == 1
-    assert "1 requests got no reply" in found.err
+    assert "1 request got no reply" in found.err
     assert (found.json["sent"], found.json["unanswered"], len(rows(tmp_path))) == (23, 1, 23)
     server.scripted = {}
     assert nws("judge", file, *JUDGE, "--json").json["sent"] == 1
@@ -246,6 +246,15 @@ def test_an_endpoint_that_stops_to_answer_ends_it(nws, server: OpenAiServer, fil
     assert "20 requests in a row failed, and no more are sent. The last: The endpoint" in found.err
     assert "no money" in found.err
     assert len(rows(tmp_path, "judged.replies.jsonl")) == 4
+    assert not (tmp_path / "judged.jsonl").exists()
+
+
+def test_a_model_that_only_talks_is_not_paid_for_long(nws, server: OpenAiServer, file: str, tmp_path: Path) -> None:
+    server.writes = lambda content: "The summary is concise and has 3 facts."
+    found = nws("judge", file, *JUDGE, "--concurrency", "1")
+    assert found.code == 1
+    assert "None of 20 replies holds a verdict, and no more are asked for. The last: 'The summary is" in found.err
+    assert len(server.asked) in (20, 21)
     assert not (tmp_path / "judged.jsonl").exists()
 
 
