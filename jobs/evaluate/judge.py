@@ -2,7 +2,7 @@
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -10,16 +10,17 @@ from core.errors import EndpointError, RecipeError, RepeatedFailureError
 from core.summarizers.endpoint_replies import EndpointAnswer
 from core.summarizers.endpoint_requests import LoadedEndpoint
 from jobs.evaluate.judge_questions import ATTEMPTS, Asked, Judge
-from jobs.evaluate.judge_replies import Replies
+from jobs.evaluate.judge_replies import Replies, Reply
 from jobs.evaluate.judge_texts import JudgedText
 from jobs.evaluate.judge_verdicts import Choice, read_choice, read_score
 
 _MOST_FAILED = 20
 """Requests in a row that fail, or first replies without a verdict, before none is sent any more."""
 _QUOTED = 100
+# What OpenAI's API says of a reply that has used up its tokens.
+_CUT = "length"
 
 Verdict: TypeAlias = int | Choice
-Read: TypeAlias = Callable[[str], Verdict | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +60,11 @@ class Plan:
         every = itertools.chain((asked for _, each in self.single for asked in each), of_pairs)
         return list({asked.key: asked for asked in every}.values())
 
-    @property
-    def read(self) -> Read:
-        """What finds the verdict in a reply."""
-        if self.judge.prompt.pairwise:
-            return read_choice
-        return functools.partial(read_score, scale=self.judge.scale)
+    def read(self, reply: Reply) -> Verdict | None:
+        """The verdict of a reply; None where it states none, or was cut before its end."""
+        if reply.finish == _CUT:
+            return None
+        return read_choice(reply.text) if self.judge.prompt.pairwise else read_score(reply.text, self.judge.scale)
 
 
 def make_plan(judge: Judge, texts: Sequence[JudgedText]) -> Plan:
@@ -101,13 +101,11 @@ def unasked(plan: Plan, replies: Replies, attempt: int) -> list[Asked]:
         asked
         for asked in plan.questions
         if replies.get(asked, attempt) is None
-        and all(_holds_none(replies, asked, earlier, plan.read) for earlier in range(1, attempt))
+        and all(
+            (reply := replies.get(asked, earlier)) is not None and plan.read(reply) is None
+            for earlier in range(1, attempt)
+        )
     ]
-
-
-def _holds_none(replies: Replies, asked: Asked, attempt: int, read: Read) -> bool:
-    reply = replies.get(asked, attempt)
-    return reply is not None and read(reply.text) is None
 
 
 def ask(plan: Plan, replies: Replies) -> list[EndpointError]:
@@ -150,8 +148,7 @@ class _Keeper:
                     f"was answered is in {self._replies.path}: the same command goes on from there."
                 )
             return
-        verdict = self._plan.read(answer.text)
-        self._replies.add(missing[place], attempt, answer, verdict)
+        verdict = self._replies.add(missing[place], attempt, answer, self._plan.read)
         self._failed_in_a_row = 0
         self._some_verdict |= verdict is not None
         if not self._some_verdict and self._replies.added >= _MOST_FAILED:

@@ -5,7 +5,7 @@ import fcntl
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,9 +20,10 @@ _HEAD = b'{"question": "'
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a judge wrote, "" if that was nothing; who says to have written it; and the tokens it took."""
+    """What a judge wrote, "" if that was nothing; why it ended; who says to have written it; and the tokens it took."""
 
     text: str
+    finish: str | None
     answered_by: str | None
     tokens: Mapping[str, int]
 
@@ -47,19 +48,25 @@ class Replies:
         """The reply to a question; None where it has not been answered."""
         return self._known.get((asked.key, attempt))
 
-    def add(self, asked: Asked, attempt: int, answer: EndpointAnswer, verdict: object) -> None:
-        """Keep a reply. The verdict is for those who read the file: it is read out of the reply each time.
+    def add(self, asked: Asked, attempt: int, answer: EndpointAnswer, read: Callable[[Reply], object]) -> object:
+        """Keep a reply, with the verdict that `read` finds in it, for those who read the file.
+
+        Returns:
+            The verdict.
 
         Raises:
             OSError: it cannot be written.
         """
-        line = {"question": asked.key, "attempt": attempt, "about": asked.about, "made_by": asked.made_by}
-        line |= {"draw": asked.sent(attempt).draw, "verdict": verdict, "reply": answer.text, **answer.extra}
+        line: dict[str, object] = {"question": asked.key, "attempt": attempt, "about": asked.about}
+        line |= {"made_by": asked.made_by, "draw": asked.sent(attempt).draw, "reply": answer.text, **answer.extra}
+        reply = _reply(line)
+        line["verdict"] = read(reply)
         written = json.dumps(line, ensure_ascii=False).encode() + b"\n"
         if self._file is not None and self._file.write(written) < len(written):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
-        self._known[asked.key, attempt] = _reply(line)
+        self._known[asked.key, attempt] = reply
         self.added += 1
+        return line["verdict"]
 
 
 @contextmanager
@@ -117,8 +124,9 @@ def _known(path: Path, content: bytes) -> tuple[dict[tuple[str, int], Reply], in
 
 
 def _reply(line: Mapping[str, object]) -> Reply:
-    text, by = line["reply"], line.get("answered_by")
+    text = line["reply"]
     if not isinstance(text, str):
         raise TypeError("a reply is text")
     counts = {name: count for name in USAGE if isinstance(count := line.get(name), int)}
-    return Reply(text, by if isinstance(by, str) else None, Counter(counts))
+    finish, by = (found if isinstance(found := line.get(name), str) else None for name in ("finish", "answered_by"))
+    return Reply(text, finish, by, Counter(counts))

@@ -154,7 +154,7 @@ class Verdicts:
         self._plan, self._replies = plan, replies
 
     def __getitem__(self, asked: Asked) -> Verdict | None:
-        said = (self._plan.read(reply.text) for reply in self._of(asked))
+        said = (self._plan.read(reply) for reply in self._of(asked))
         return next((verdict for verdict in said if verdict is not None), None)
 
     def _of(self, asked: Asked) -> list[Reply]:

@@ -109,8 +109,8 @@ def _itself(found: Agreement, judge: Judge) -> str:
 
 def _cautions(found: Judged) -> Iterator[str]:
     tally = found.tally
-    if tally.no_verdict:
-        again = f"{tally.asked_again} replies held no verdict and were asked for again."
+    if tally.asked_again:
+        again = f"{counted(tally.asked_again, 'reply')} held no verdict and brought the question again."
         yield f"{again} {counted(tally.no_verdict, 'question')} got none then either: not scored."
     if tally.unanswered:
         yield f"{counted(tally.unanswered, 'question')} got no reply. The same command asks only these."

@@ -133,25 +133,29 @@ def test_a_reply_without_a_verdict_is_asked_for_once_more_and_never_scored(
     server.scripted = {
         "bad 0:": Reply(200, completion("I cannot score this: it has 2 mistakes.")),
         "bad 1:": Reply(200, completion(None, "length")),
+        "bad 2:": Reply(200, completion("Score: 1, if you ask me, or rather", "length")),
     }
     first = iter(["Well.", "Score: 3"])
     server.writes = lambda content: next(first) if "poor 2:" in content else stated_quality(content)
     found = nws("judge", file, *JUDGE, "--json")
     assert found.code == 0
-    assert (found.json["asked_again"], found.json["no_verdict"], found.json["sent"]) == (3, 2, 27)
-    assert found.json["tokens"]["prompt_tokens"] == 2700, "what is not scored is paid for, too"
+    assert (found.json["asked_again"], found.json["no_verdict"], found.json["sent"]) == (4, 3, 28)
+    assert found.json["tokens"]["prompt_tokens"] == 2800, "what is not scored is paid for, too"
     again = [body for body in server.asked if "poor 2:" in body["messages"][0]["content"]]
     assert [(body["temperature"], body["seed"]) for body in again] == [(0, 0), (1, 1000)]
     (bad,) = (one for one in found.json["systems"] if one["system"] == "bad")
-    assert (bad["summaries"], bad["no_verdict"]) == (4, 2)
-    assert len(rows(tmp_path)) == 22
+    assert (bad["summaries"], bad["no_verdict"]) == (3, 3)
+    assert len(rows(tmp_path)) == 21
     kept = rows(tmp_path, "judged.replies.jsonl")
     assert sum(line["reply"] == "I cannot score this: it has 2 mistakes." for line in kept) == 2
     assert [line["problem"] for line in kept if not line["reply"]] == ["wrote nothing (finish_reason: length)"] * 2
-    assert all(line["verdict"] is None for line in kept if "bad" in line["about"] and line["about"][-1] in "01")
+    assert all(line["verdict"] is None for line in kept if "bad" in line["about"] and line["about"][-1] in "012")
     told = words(nws("judge", file, *JUDGE))
-    assert "3 replies held no verdict and were asked for again. 2 questions got none then either: not scored." in told
-    assert len(server.asked) == 27, "and not asked for a third time"
+    assert (
+        "4 replies held no verdict and brought the question again. 3 questions got none then either: not scored."
+        in told
+    )
+    assert len(server.asked) == 28, "and not asked for a third time"
 
 
 def test_repeats_are_drawn_and_say_how_far_the_judge_agrees(

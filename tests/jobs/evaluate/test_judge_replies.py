@@ -25,7 +25,7 @@ def asked(text: str) -> Asked:
 def fill(path: Path, texts: list[str]) -> bytes:
     with open_replies(path, to_write=True) as replies:
         for text in texts:
-            replies.add(asked(text), 1, EndpointAnswer(f"reply to {text}", EXTRA), 4)
+            replies.add(asked(text), 1, EndpointAnswer(f"reply to {text}", EXTRA), lambda reply: 4)
     return path.read_bytes()
 
 
@@ -39,8 +39,9 @@ def test_a_reply_is_found_again_by_what_was_asked(tmp_path: Path) -> None:
     with open_replies(path, to_write=False) as replies:
         found = replies.get(asked("one"), 1)
         assert found is not None
-        assert (found.text, found.answered_by, dict(found.tokens)) == (
+        assert (found.text, found.finish, found.answered_by, dict(found.tokens)) == (
             "reply to one",
+            None,
             "tiny",
             {"prompt_tokens": 7, "completion_tokens": 1},
         )
@@ -110,5 +111,5 @@ class _NearlyFull(io.BytesIO):
 def test_a_line_that_could_be_written_in_part_only_is_told(tmp_path: Path) -> None:
     replies = Replies(tmp_path / "x.jsonl", _NearlyFull(), {})
     with pytest.raises(OSError, match="No space left on device"):
-        replies.add(asked("one"), 1, EndpointAnswer("4", EXTRA), 4)
+        replies.add(asked("one"), 1, EndpointAnswer("4", EXTRA), lambda reply: 4)
     assert replies.get(asked("one"), 1) is None
