@@ -42,7 +42,7 @@ def print_judged(found: Judged, names: SystemNames, out: Path, console: Console)
 
 def _who(found: Judged) -> Iterator[str]:
     judge, tally = found.judge, found.tally
-    scale = "in pairs, in both orders" if judge.prompt.pairwise else f"from {judge.scale}"
+    scale = "in pairs, in both orders" if judge.prompt.pairwise else f"scores from {judge.scale}"
     times = "" if judge.repeats == 1 else f", each asked {judge.repeats} times"
     yield f"Judge: {judge.endpoint.model}, {scale}{times}; prompt {judge.prompt.sha256}, seed {judge.seed}"
     yield f"Answered by {listed([f'{name} ({count})' for name, count in tally.answered_by.items()] or ['nobody'])}."
@@ -98,12 +98,14 @@ def _percents(interval: Interval) -> str:
 
 
 def _itself(found: Agreement, judge: Judge) -> str:
-    what = "choice" if judge.prompt.pairwise else "score"
+    in_pairs = judge.prompt.pairwise
+    what = "choice" if in_pairs else "score"
+    about = f"{counted(found.units, 'pair')}, each order counted" if in_pairs else counted(found.units, "summary")
     alpha = "undefined, since all verdicts are equal" if found.alpha is None else decimals(found.alpha, 2)
     between = f" (95 % interval {_percents(found.exact)})" if found.exact.low is not None else ""
     return (
         f"Asked again, the judge made the same {what} in {percent(found.exact.mean)} of cases{between}. Krippendorff's "
-        f"alpha: {alpha}. It was asked {judge.repeats} times about {counted(found.units, 'question')}."
+        f"alpha: {alpha}. It was asked {judge.repeats} times about {about}."
     )
 
 
