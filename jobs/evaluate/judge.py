@@ -136,7 +136,11 @@ class _Keeper:
         self._plan, self._replies = plan, replies
         self.errors: list[EndpointError] = []
         self._failed_in_a_row = 0
-        self._some_verdict = False
+        self._some_verdict = any(
+            (reply := replies.get(asked, attempt)) is not None and plan.read(reply) is not None
+            for asked in plan.questions
+            for attempt in range(1, ATTEMPTS + 1)
+        )
 
     def hear(self, missing: Sequence[Asked], attempt: int, place: int, answer: EndpointAnswer | EndpointError) -> None:
         if isinstance(answer, EndpointError):

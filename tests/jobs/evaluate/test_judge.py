@@ -262,6 +262,17 @@ def test_a_model_that_only_talks_is_not_paid_for_long(nws, server: OpenAiServer,
     assert not (tmp_path / "judged.jsonl").exists()
 
 
+def test_many_questions_without_a_verdict_end_nothing_where_others_have_one(
+    nws, server: OpenAiServer, file: str, tmp_path: Path
+) -> None:
+    """What is left of an interrupted command may be the hopeless rest."""
+    assert nws("judge", file, *JUDGE, "--system", "good").code == 0
+    server.writes = lambda content: "It has 3 facts."
+    found = nws("judge", file, *JUDGE, "--json")
+    assert found.code == 0, found.err
+    assert (found.json["sent"], found.json["no_verdict"], len(rows(tmp_path))) == (36, 18, 6)
+
+
 def test_a_wrong_key_ends_it_before_any_summary(nws, server: OpenAiServer, file: str, tmp_path: Path) -> None:
     server.first = Reply(401, {"error": {"message": f"Wrong key {KEY}."}})
     found = nws("judge", file, *JUDGE)
