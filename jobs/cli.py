@@ -23,6 +23,7 @@ from jobs.commands import (
     doctor,
     export,
     files,
+    judge,
     plan,
     policies,
     query,
@@ -83,6 +84,7 @@ app.command("export", cls=Command)(export.export)
 app.command("push", cls=Command)(policies.push)
 app.command("data", cls=Command)(data.data)
 app.command("score", cls=Command)(files.score)
+app.command("judge", cls=Command)(judge.judge)
 app.command("correlate", cls=Command)(files.correlate)
 app.command("keysentences", cls=Command)(files.keysentences)
 app.command("doctor", cls=Command)(doctor.doctor)

@@ -98,11 +98,7 @@ def read_answer(reply: object, hide: Hide) -> EndpointAnswer:
     if content is not None and not isinstance(content, str):
         raise UnusableReplyError(f"sent a message whose content is {type(content).__name__}, not text")
     text = one_line(hide(content or ""))
-    finish = _stated(_at(reply, "choices", 0, "finish_reason"), hide)
-    stated = {**asdict(backend(reply, hide)), "finish": finish}
-    extra: dict[str, float | str] = {name: value for name, value in stated.items() if value}
-    counts = {name: _count(_at(reply, "usage", name)) for name in USAGE}
-    extra |= {name: count for name, count in counts.items() if count is not None}
+    extra = read_extra(reply, hide)
     if not text:
         raise UnusableReplyError(f"wrote nothing (finish_reason: {extra.get('finish')})")
     try:
@@ -110,6 +106,15 @@ def read_answer(reply: object, hide: Hide) -> EndpointAnswer:
     except SegmentationError as error:
         raise UnusableReplyError(f"wrote too much: {error}") from error
     return EndpointAnswer(text, extra)
+
+
+def read_extra(reply: object, hide: Hide) -> dict[str, float | str]:
+    """What a chat completion says of itself, as `EndpointAnswer.extra` has it. What is no name or count is left out."""
+    finish = _stated(_at(reply, "choices", 0, "finish_reason"), hide)
+    stated = {**asdict(backend(reply, hide)), "finish": finish}
+    counts = {name: _count(_at(reply, "usage", name)) for name in USAGE}
+    known: dict[str, float | str] = {name: value for name, value in stated.items() if value}
+    return known | {name: count for name, count in counts.items() if count is not None}
 
 
 def backend(reply: object, hide: Hide) -> Backend:

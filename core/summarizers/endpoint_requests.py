@@ -6,12 +6,14 @@ for all its attempts; a reply has a largest size and is never unpacked; no redir
 
 import asyncio
 import contextlib
+import functools
 import logging
 import os
 import socket
 import threading
-from collections.abc import AsyncGenerator, Coroutine, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar, cast
 
 import httpx
 from tenacity import (
@@ -35,6 +37,7 @@ from core.summarizers.endpoint_replies import (
     one_line,
     parsed,
     read_answer,
+    read_extra,
     refusal,
     retry_after,
 )
@@ -71,6 +74,25 @@ for _name in ("httpx", "httpcore"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 _T = TypeVar("_T")
+# What asks an endpoint for one answer.
+Ask: TypeAlias = Callable[[httpx.AsyncClient], Awaitable[EndpointAnswer]]
+Heard: TypeAlias = Callable[[int, EndpointAnswer | EndpointError], None]
+"""Is told each answer at once, with its place among the questions, in the thread that asks. What it raises ends all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A message for a model that is no prompt for a summary.
+
+    Attributes:
+        text: all of the message.
+        most_tokens: how many the model may write.
+        draw: 0 asks at temperature 0. Above 0 the answer is drawn at temperature 1, by a seed of its own.
+    """
+
+    text: str
+    most_tokens: int
+    draw: int = 0
 
 
 class _PassingError(EndpointError):
@@ -125,10 +147,36 @@ class LoadedEndpoint:
         if not {text for text, _ in self._answers}.issuperset(texts):
             self._answers = {}
         missing = [request for request in dict.fromkeys(requests) if request not in self._answers]
-        answered = _run(self._ask(missing)) if missing else []
+        answered = self._all([functools.partial(self._summary, text=text, n=n) for text, n in missing])
         self._answers.update(zip(missing, answered, strict=True))
-        self.tokens += sum(answer.tokens for answer in answered if isinstance(answer, EndpointAnswer))
         return [self._answers[request] for request in requests]
+
+    def complete(self, questions: Sequence[Question], heard: Heard) -> None:
+        """Ask all questions, several at once, and tell each answer as it comes. The endpoint's prompt is not used.
+
+        An answer without a text that can be kept has the text "", and in `extra` the `problem`. It was paid for, too.
+        """
+
+        def ask(question: Question) -> Ask:
+            async def answer(client: httpx.AsyncClient) -> EndpointAnswer:
+                reply = await self._post(client, _ask_for(question.text), question.most_tokens, question.draw)
+                try:
+                    return read_answer(reply, self._without_key)
+                except UnusableReplyError as error:
+                    problem = one_line(self._without_key(str(error)))[:_TOLD]
+                    return EndpointAnswer("", {**read_extra(reply, self._without_key), "problem": problem})
+
+            return answer
+
+        self._all(list(map(ask, questions)), heard)
+
+    def _all(
+        self, asks: Sequence[Ask], heard: Heard = lambda place, answer: None
+    ) -> list[EndpointAnswer | EndpointError]:
+        """What each gets, or why it gets nothing; several are under way at once."""
+        answered = _run(self._gather(asks, heard)) if asks else []
+        self.tokens += sum(answer.tokens for answer in answered if isinstance(answer, EndpointAnswer))
+        return answered
 
     def _client(self) -> httpx.AsyncClient:
         authorization = {"Authorization": f"Bearer {self._key}"} if self._key else {}
@@ -143,21 +191,31 @@ class LoadedEndpoint:
         async with self._client() as client:
             return await self._post(client, _ask_for("Hello"), 16)
 
-    async def _ask(self, wanted: Sequence[tuple[str, int]]) -> list[EndpointAnswer | EndpointError]:
-        """The answer to each, or why there is none."""
+    async def _gather(self, asks: Sequence[Ask], heard: Heard) -> list[EndpointAnswer | EndpointError]:
         free = asyncio.Semaphore(self._endpoint.concurrency)
 
-        async def answer(client: httpx.AsyncClient, text: str, n: int) -> EndpointAnswer | EndpointError:
+        async def answer(client: httpx.AsyncClient, place: int, ask: Ask) -> EndpointAnswer | EndpointError:
             async with free:
-                try:
-                    return await self._summary(client, text, n)
-                except UnusableReplyError as error:
-                    return self._error(str(error))
-                except EndpointError as error:
-                    return error
+                found = await self._outcome(client, ask)
+            heard(place, found)
+            return found
 
         async with self._client() as client:
-            return await asyncio.gather(*(answer(client, text, n) for text, n in wanted))
+            tasks = [asyncio.ensure_future(answer(client, place, ask)) for place, ask in enumerate(asks)]
+            try:
+                return await asyncio.gather(*tasks)
+            finally:  # of what `heard` has raised
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _outcome(self, client: httpx.AsyncClient, ask: Ask) -> EndpointAnswer | EndpointError:
+        try:
+            return await ask(client)
+        except UnusableReplyError as error:
+            return self._error(str(error))
+        except EndpointError as error:
+            return error
 
     async def _summary(self, client: httpx.AsyncClient, text: str, n: int) -> EndpointAnswer:
         """The draft that is nearest to n words, of all that are asked for.

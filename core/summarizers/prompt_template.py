@@ -2,6 +2,7 @@
 
 import hashlib
 import string
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from core.errors import RecipeError
@@ -30,29 +31,14 @@ class PromptTemplate:
     def __post_init__(self) -> None:
         if cleaned(self.text) != self.text:
             raise RecipeError("the prompt holds a NUL, or bytes that are no UTF-8: write it as text.")
-        try:
-            names = self._names()
-        except ValueError as error:
-            raise RecipeError(f"the prompt cannot be read: {error}. Write {{{{ and }}}} for braces.") from error
-        if unknown := [name for name in names if name not in ("n", "article")]:
-            raise RecipeError(
-                f"the prompt has a placeholder {{{unknown[0]}}}: only {{n}} and {{article}} are known. "
-                "Write {{ and }} for braces."
-            )
+        names = placeholders(self.text, ("n", "article"))
         if names.count("article") != 1:
             raise RecipeError(f"the prompt has to name {{article}} once, where the article stands: {self.text!r}")
-
-    def _names(self) -> list[str]:
-        fields = [field for field in string.Formatter().parse(self.text) if field[1] is not None]
-        return [
-            str(name) + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
-            for _, name, spec, conversion in fields
-        ]
 
     @property
     def asks_for_n(self) -> bool:
         """Whether a model is asked once for each n, and not once for a summary of its own length."""
-        return "n" in self._names()
+        return "n" in placeholders(self.text, ("n", "article"))
 
     @property
     def short_sha256(self) -> str:
@@ -62,6 +48,29 @@ class PromptTemplate:
     def about(self, article: str, n: int) -> str:
         """The prompt for an article and a number of words."""
         return self.text.format(article=article.strip(), n=n)
+
+
+def placeholders(prompt: str, known: Sequence[str]) -> list[str]:
+    """The names that stand in braces in a prompt, in their order.
+
+    Raises:
+        RecipeError: one is not `known`, or the braces do not match.
+    """
+    try:
+        fields = [field for field in string.Formatter().parse(prompt) if field[1] is not None]
+    except ValueError as error:
+        raise RecipeError(f"the prompt cannot be read: {error}. Write {{{{ and }}}} for braces.") from error
+    names = [
+        str(name) + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
+        for _, name, spec, conversion in fields
+    ]
+    if unknown := [name for name in names if name not in known]:
+        named = [f"{{{name}}}" for name in known]
+        raise RecipeError(
+            f"the prompt has a placeholder {{{unknown[0]}}}: only {', '.join(named[:-1])} and {named[-1]} are known. "
+            "Write {{ and }} for braces."
+        )
+    return names
 
 
 DEFAULT_PROMPT = PromptTemplate(

@@ -2,11 +2,12 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TimeElapsedColumn
+from rich.text import Text
 
 from jobs.terminal.console import ERR
 
@@ -15,14 +16,17 @@ _WORTH_TELLING_SECONDS = 2.0
 
 
 @contextmanager
-def busy(step: str, at_once: bool = False, console: Console = ERR) -> Iterator[None]:
+def busy(
+    step: str, at_once: bool = False, console: Console = ERR, so_far: Callable[[], str] = lambda: ""
+) -> Iterator[None]:
     """Show that `step` goes on while the block runs: a spinner on a terminal, elsewhere a line every five seconds.
 
     The first line comes after two seconds, or at once if it is to be a command's first sign of life. On a terminal a
-    line stays of a step that took two seconds or more. Nothing else may be printed in the block.
+    line stays of a step that took two seconds or more. `so_far` says what is done of it, behind the step. Nothing else
+    may be printed in the block.
     """
     started = time.monotonic()
-    with _spinner(console, step) if console.is_terminal else _lines(console, step, at_once):
+    with _spinner(console, step, so_far) if console.is_terminal else _lines(console, step, at_once, so_far):
         yield
     seconds = time.monotonic() - started
     if console.is_terminal and seconds >= _WORTH_TELLING_SECONDS:
@@ -30,15 +34,26 @@ def busy(step: str, at_once: bool = False, console: Console = ERR) -> Iterator[N
 
 
 @contextmanager
-def _spinner(console: Console, step: str) -> Iterator[None]:
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+def _spinner(console: Console, step: str, so_far: Callable[[], str]) -> Iterator[None]:
+    columns = (SpinnerColumn(), _Told(step, so_far), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        progress.add_task(f"{step} …", total=None)
+        progress.add_task(step, total=None)
         yield
 
 
+class _Told(ProgressColumn):
+    """The step, and what is done of it now."""
+
+    def __init__(self, step: str, so_far: Callable[[], str]) -> None:
+        super().__init__()
+        self._step, self._so_far = step, so_far
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{self._step}{self._so_far()} …")
+
+
 @contextmanager
-def _lines(console: Console, step: str, at_once: bool) -> Iterator[None]:
+def _lines(console: Console, step: str, at_once: bool, so_far: Callable[[], str]) -> Iterator[None]:
     started = time.monotonic()
     ended = threading.Event()
 
@@ -49,9 +64,9 @@ def _lines(console: Console, step: str, at_once: bool) -> Iterator[None]:
         if not at_once:
             if ended.wait(_WORTH_TELLING_SECONDS):
                 return
-            tell(f"{step} …")
+            tell(f"{step}{so_far()} …")
         while not ended.wait(_SECONDS_BETWEEN_LINES):
-            tell(f"{step} … {time.monotonic() - started:.0f} s")
+            tell(f"{step}{so_far()} … {time.monotonic() - started:.0f} s")
 
     if at_once:
         tell(f"{step} …")

