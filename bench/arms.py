@@ -82,16 +82,16 @@ def load_arms(pinned: Pinned) -> dict[str, Arm]:
 
 
 def plan_of(pinned: Pinned) -> SweepPlan:
-    """What the one stage of a run runs."""
+    """What the one stage of a run runs, with the articles that content kept compares with."""
     (planned,) = pinned.stages
-    return planned.plan
+    return replace(planned.plan, panels=draw_panels(pinned))
 
 
 def nws(pinned: Pinned, sweeper: Sweeper | None = None) -> Arm:
     """A run as `nws submit phase1 --engine inline` drives it, but for models that are loaded before."""
     plan = plan_of(pinned)
     segmenter = make_segmenter(plan)
-    sweeper = sweeper or Sweeper(replace(plan, panels=draw_panels(pinned)), CPU)
+    sweeper = sweeper or Sweeper(plan, CPU)
     makers = Makers(lambda plan, device, share: Work(lambda: segmenter, lambda: sweeper))
 
     def run(folder: Path) -> Path:

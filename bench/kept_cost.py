@@ -26,7 +26,6 @@ from bench.sweep import RESULTS, TOLERANCE, datasets
 from core.metrics.specs import METRICS, PARTS
 from core.summarizers.rulers import RULERS
 from core.sweep import Sweeper, take_share
-from jobs.plan.panels import draw_panels
 from jobs.plan.pinned import Pinned
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
@@ -102,8 +101,8 @@ def measured_later() -> Iterator[None]:
 def arm_of(name: str, dataset: str, articles: int) -> Arm:
     """A sweep whose models are loaded, and that has embedded nothing yet."""
     pinned = pinned_of(dataset, articles, with_rulers=name == RULED)
-    plan = dataclasses.replace(plan_of(pinned), panels=() if name == WITHOUT else draw_panels(pinned))
-    return nws(pinned, Sweeper(plan, CPU))
+    plan = plan_of(pinned)
+    return nws(pinned, Sweeper(dataclasses.replace(plan, panels=()) if name == WITHOUT else plan, CPU))
 
 
 def pinned_of(dataset: str, articles: int, *, with_rulers: bool) -> Pinned:
