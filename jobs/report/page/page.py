@@ -72,6 +72,11 @@ class Page:
         return all(run.job == "phase2" for run in self.runs)
 
     @property
+    def gained_over(self) -> tuple[str, ...]:
+        """The systems over which others have gains."""
+        return tuple(dict.fromkeys(gain.over for section in self.sections for gain in section.gains))
+
+    @property
     def has_curves(self) -> bool:
         """Whether there is a dataset with several n, to draw something by n."""
         return any(len(section.lengths) > 1 for section in self.sections)

@@ -123,8 +123,8 @@ def _rings(chart: Chart, undecided: Sequence[str]) -> str:
     told = ["A point with a ring is a candidate for the largest gain."] * chart.has_rings
     if undecided:
         names = listed([*undecided[:_NAMED], *[f"{len(undecided) - _NAMED} more"] * (len(undecided) > _NAMED)])
-        why = f"Of {names} no n could be ruled out"
-        told.append(f"{why}: there is no ring." if chart.has_rings else f"{why}, so no point is marked.")
+        so = f"{'it has' if len(undecided) == 1 else 'they have'} none" if chart.has_rings else "no point is marked"
+        told.append(f"Of {names} no n could be ruled out, so {so}.")
     return " ".join(told)
 
 

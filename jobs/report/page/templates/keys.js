@@ -26,7 +26,9 @@ function listenToKeys(viewer) {
   });
   $("open-help").onclick = () => help.showModal();
   $("close-help").onclick = () => help.close();
-  help.onclick = (event) => event.target === help && help.close();
+  help.onclick = (event) => {
+    if (event.target === help) help.close(); // beside what it says
+  };
   $("search").onkeydown = (event) => {
     if (event.key !== "Enter" && event.key !== "Escape") return;
     event.preventDefault(); // Escape would empty the field

@@ -258,7 +258,7 @@ class Viewer {
 
   scoreRows(body, chosen) {
     const score = (place, column) => this.score(body, place, column);
-    const heads = ["", ...chosen.map(({ system }) => this.systems[system].label)];
+    const heads = ["metric", ...chosen.map(({ system }) => this.systems[system].label)];
     if (chosen.length === 2) heads.push("Δ");
     const head = element("tr"), top = element("thead"), rows = element("tbody");
     head.append(...heads.map((text) => Object.assign(element("th", text), { scope: "col" })));
