@@ -33,8 +33,10 @@ def headline(numbers: PolicyNumbers, dataset: str) -> str:
         beaten = listed([rival for rival in rivals if better[rival]])
         rest = [rival for rival in rivals if not better[rival]]
         return f"The policy is shown to be better than {beaten} {where}{f', not than {listed(rest)}' if rest else ''}."
-    counts = listed([f"{better[rival] or 'none'} better than {rival}" for rival in rivals])
-    return f"Of {len(policies)} policies, {counts} {where}, as far as is shown."
+    first, *rest = sorted(rivals, key=lambda rival: not better[rival])
+    others = "".join(f", {better[rival] or 'none'} than {rival}" for rival in rest)
+    are = "is" if better[first] == 1 else "are"
+    return f"{better[first]} of {len(policies)} policies {are} shown to be better than {first} {where}{others}."
 
 
 def _is_better(at: Mapping[int, SystemScore], rival: str) -> bool:

@@ -17,6 +17,7 @@ from jobs.report.sweep.numbers import analyse
 from jobs.store import Store
 from jobs.terminal.system_names import system_names
 
+
 @pytest.fixture(scope="module")
 def file(store: Store, swept: str, reseeded: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("browser") / "report.html"
