@@ -173,7 +173,8 @@ class Viewer {
 
   // The entry of the article that is shown: marked, in sight, and the one that the tab key reaches.
   showChosen() {
-    const list = $("articles");
+    const list = $("articles"), place = this.order.indexOf(this.view.article);
+    $("place").textContent = place < 0 ? "not in the list" : `${place + 1} of ${this.order.length}`;
     for (const button of list.querySelectorAll("[tabindex='0']")) {
       button.removeAttribute("aria-current");
       button.tabIndex = -1;
@@ -196,8 +197,6 @@ class Viewer {
     this.showControls(view);
     this.showChosen();
     const { id, key, dataset, words, part, failed } = this.articles[view.article];
-    const place = this.order.indexOf(view.article);
-    $("place").textContent = place < 0 ? "not in the list" : `${place + 1} of ${this.order.length}`;
     $("article-key").textContent = key;
     $("article-facts").textContent = [dataset, ...part === null ? [] : [`${words} words`], `id ${id}`].join(" · ");
     $("why-failed").textContent = (failed ?? []).slice(0, MOST_FAILURES).join("\n");

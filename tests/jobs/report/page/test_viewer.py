@@ -1,6 +1,7 @@
 """The viewer as somebody reads with it: keys, search, filters, addresses, and what stays in sight."""
 
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -240,6 +241,16 @@ def test_fifty_articles_are_read_with_the_keyboard_alone(page: Page) -> None:
             assert_in_sight(page, "#articles [aria-current=true]", "#summaries", "#next")
         page.keyboard.press("Space" if step % 10 == 5 else "End" if step % 10 == 7 else "Shift")
         page.keyboard.press("j")
+
+
+def test_the_place_in_the_list_is_that_at_the_n_that_is_shown(page: Page) -> None:
+    filtered(page)
+    page.locator("#from").fill("0.5")
+    expect_list(page, [name for name in LOWEST_FIRST if f1_of(int(name[5:])) >= 0.5])
+    page.locator("#n").press("ArrowRight")
+    wanted = [i for i in sorted(range(ARTICLES), key=f1_of) if f1_of(i, n=13) >= 0.5]
+    expect_list(page, [key(i) for i in wanted])
+    expect(page.locator("#place")).to_have_text(re.compile(f"[0-9]+ of {len(wanted)}"))
 
 
 def test_the_list_goes_with_the_reader_beyond_what_it_first_shows(page: Page) -> None:
