@@ -431,6 +431,9 @@ def test_the_filter_of_wins_and_losses(page: Page, versus: str, sign: int) -> No
     wanted = [name for name in LOWEST_FIRST if ahead[name] >= 0.1 - 1e-9]
     assert 0 < len(wanted) < 115
     expect_list(page, wanted)
+    page.locator("#by").fill("")
+    page.locator("#system").select_option(label="b")  # which scores as lead does
+    expect_list(page, [])
     page.locator("#other").select_option(label="nothing")
     expect(page.locator("#found")).to_have_text(
         f"{ARTICLES} of {ARTICLES} articles; the first 200 are listed. Choose a second system to compare with."
