@@ -2,10 +2,11 @@
 # The image for T4 GPUs on Kubernetes is cluster/Dockerfile.
 FROM python:3.11-slim AS wheel
 WORKDIR /build
-COPY pyproject.toml README.md hatch_build.py nws.py nws_start.py ./
+COPY pyproject.toml README.md hatch_build.py nws_start.py ./
 COPY core core
 COPY cluster cluster
 COPY jobs jobs
+COPY nws nws
 COPY alembic alembic
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 

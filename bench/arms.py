@@ -7,7 +7,7 @@ import contextlib
 import math
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from unittest import mock
 
@@ -30,6 +30,7 @@ from core.types import Article, Score, SegmentedArticle
 from core.worker_factories import make_segmenter
 from jobs.drive import driver
 from jobs.drive.pools import Makers
+from jobs.plan.panels import draw_panels
 from jobs.plan.pinned import Pinned
 from jobs.store import open_store
 
@@ -89,7 +90,8 @@ def plan_of(pinned: Pinned) -> SweepPlan:
 def nws(pinned: Pinned, sweeper: Sweeper | None = None) -> Arm:
     """A run as `nws submit phase1 --engine inline` drives it, but for models that are loaded before."""
     plan = plan_of(pinned)
-    segmenter, sweeper = make_segmenter(plan), sweeper or Sweeper(plan, CPU)
+    segmenter = make_segmenter(plan)
+    sweeper = sweeper or Sweeper(replace(plan, panels=draw_panels(pinned)), CPU)
     makers = Makers(lambda plan, device, share: Work(lambda: segmenter, lambda: sweeper))
 
     def run(folder: Path) -> Path:

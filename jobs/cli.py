@@ -16,7 +16,9 @@ import typer.core
 
 from core.errors import NwsError, RecipeError
 from jobs.commands import (
+    cite,
     compare,
+    data,
     db,
     doctor,
     export,
@@ -74,10 +76,12 @@ app.command("report", cls=Command)(report.report)
 app.command("show", cls=Command)(show.show)
 app.command("compare", cls=Command)(compare.compare)
 app.command("plan", cls=Command)(plan.plan)
+app.command("cite", cls=Command)(cite.cite)
 app.command("query", cls=Command)(query.query)
 app.command("summarize", cls=Command)(policies.summarize)
 app.command("export", cls=Command)(export.export)
 app.command("push", cls=Command)(policies.push)
+app.command("data", cls=Command)(data.data)
 app.command("score", cls=Command)(files.score)
 app.command("correlate", cls=Command)(files.correlate)
 app.command("keysentences", cls=Command)(files.keysentences)

@@ -55,7 +55,7 @@ def test_migrations_recipes_templates_and_articles_are_inside_and_nothing_else_o
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     in_checkout = {
         str(path.relative_to(ROOT))
-        for folder in ("core", "cluster", "jobs")
+        for folder in ("core", "cluster", "jobs", "nws")
         for path in (ROOT / folder).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
@@ -65,7 +65,7 @@ def test_migrations_recipes_templates_and_articles_are_inside_and_nothing_else_o
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert len(migrations) > 10
-    assert names - {".nws_code_version"} == in_checkout | migrations | {"nws.py", "nws_start.py"}
+    assert names - {".nws_code_version"} == in_checkout | migrations | {"nws_start.py"}
 
 
 def test_it_says_which_commit_it_was_built_from(installed: Path, tmp_path: Path) -> None:

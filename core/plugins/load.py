@@ -8,6 +8,7 @@ import functools
 import hashlib
 import importlib.metadata
 import importlib.util
+import inspect
 import os
 import sys
 import weakref
@@ -66,6 +67,7 @@ class Plugin:
         group: of the entry point, "" for a file.
         source: of the file; None for an entry point, which must be installed wherever it runs.
         libraries: what it imports, with versions, see `imported_versions`.
+        objects: systems and metrics of the caller's own, by kind and name, see `plugin_of_session`; None for others.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Plugin:
     group: str
     source: str | None = field(repr=False)
     libraries: tuple[tuple[str, str], ...] = ()
+    objects: Mapping[str, Mapping[str, Any]] | None = field(default=None, repr=False, compare=False)
 
     def systems(self) -> "Mapping[str, Write | System]":
         """Its systems by name, which may be none; the code runs once in a process.
@@ -97,6 +100,8 @@ class Plugin:
         return file_of(called) if self.source is None else self.name
 
     def _named(self, kind: str, group: str) -> Mapping[str, Any]:
+        if self.objects is not None:
+            return self.objects[kind]
         if self.source is None:
             return {self.name: _verified(self)} if self.group == group else {}
         _require_libraries(self)
@@ -121,6 +126,21 @@ def read_plugin(spec: PluginSpec, path: Path) -> Plugin:
         return Plugin(Path(spec.plugin).name, "", sha256, "", source, tuple(imported_versions(source).items()))
     except (OSError, UnicodeDecodeError) as error:
         raise PluginError(f"The plugin {spec.plugin} cannot be read: {error}.") from error
+
+
+def plugin_of_session(systems: "Mapping[str, Write | System]", metrics: Mapping[str, Judge]) -> Plugin:
+    """Functions and objects of the caller's as a plugin of this process, which no other process can have."""
+    named = ((name, source_of(called) or "") for table in (systems, metrics) for name, called in table.items())
+    sha256 = hashlib.sha256(repr([*named]).encode("utf-8", "surrogatepass")).hexdigest()
+    return Plugin("this session", "", sha256, "", None, (), {"SYSTEMS": dict(systems), "METRICS": dict(metrics)})
+
+
+def source_of(called: object) -> str | None:
+    """The source of a function or of an object's class; None if Python cannot find it, as of what was typed in."""
+    try:
+        return inspect.getsource(called if inspect.isroutine(called) else type(called))
+    except (OSError, TypeError):
+        return None
 
 
 @functools.lru_cache(maxsize=64)

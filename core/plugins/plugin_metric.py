@@ -22,7 +22,7 @@ from core.metrics.metric import FloatArray, MeanOverRows, Row
 from core.metrics.registry import is_metric
 from core.metrics.specs import BY_COLUMN, SPECS
 from core.plugins.call import blaming, definition, file_of, in_brackets, require_signature
-from core.plugins.load import Judge, Plugin
+from core.plugins.load import Judge, Plugin, source_of
 from core.types import Summary
 
 ASKED = ("article", "n", "language", "key")
@@ -160,10 +160,8 @@ def function_metric(function: Judge) -> FunctionMetric:
     name = getattr(function, "__name__", type(function).__name__)
     _require_name(name, "this session")
     asks = _asks(function, f"{name} of this session")
-    try:
-        sha256 = hashlib.sha256(inspect.getsource(function).encode()).hexdigest()[:12]
-    except (OSError, TypeError):
-        sha256 = "unknown"
+    source = source_of(function)
+    sha256 = "unknown" if source is None else hashlib.sha256(source.encode()).hexdigest()[:12]
     return FunctionMetric(name, f"{name}|function|sha256:{sha256}", function, asks)
 
 

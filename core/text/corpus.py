@@ -19,9 +19,14 @@ from core.types import Article
 
 _SAMPLE = Path(__file__).parents[1] / "sample"
 BUNDLED = {"sample": _SAMPLE / "english.jsonl", "sample-ko": _SAMPLE / "korean.jsonl"}
-# The study's datasets under their short names. A revision that is not pinned here is looked up when a run is
-# submitted, and recorded with it.
-KNOWN_DATASETS = {"cnn_dailymail": "abisee/cnn_dailymail:3.0.0", "xsum": "EdinburghNLP/xsum"}
+# The study's datasets, and that of sentence compression, under their short names. A revision that is not pinned here
+# is looked up when a run is submitted, and recorded with it.
+KNOWN_DATASETS = {
+    "cnn_dailymail": "abisee/cnn_dailymail:3.0.0",
+    "xsum": "EdinburghNLP/xsum",
+    # The repository has a script, which `datasets` does not run. The Hub has made Parquet files of its rows there.
+    "gigaword": "Harvard/gigaword@refs/convert/parquet",
+}
 PINNED_REVISIONS = {"abisee/cnn_dailymail": "96df5e686bee6baa90b8bee7c28b81fa3fa6223d"}
 _HUB_NAME = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)(:(?P<config>[\w.-]+))?(@(?P<revision>[\w./-]+))?")
 
@@ -31,7 +36,7 @@ class DatasetSpec:
     """Which articles to read.
 
     Attributes:
-        name: `sample`, `sample-ko`, `cnn_dailymail`, `xsum`, a file, or a Hub id
+        name: `sample`, `sample-ko`, `cnn_dailymail`, `xsum`, `gigaword`, a file, or a Hub id
             (`organisation/name[:configuration][@revision]`).
         split: of a Hub dataset; a file or the bundled sample has one split, `all`.
         streaming: read a Hub dataset row by row instead of downloading it first.
@@ -86,6 +91,11 @@ class Corpus:
 
     def __iter__(self) -> Iterator[Article]:
         return self.read()
+
+    @property
+    def is_of_hub(self) -> bool:
+        """Whether its revision is a commit: a file has the SHA-256 of its bytes."""
+        return not self.revision.startswith("sha256:")
 
     @property
     def fewest_references(self) -> int:

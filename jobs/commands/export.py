@@ -9,12 +9,18 @@ import typer
 from core.errors import NwsError, RecipeError
 from jobs.commands import complete
 from jobs.commands.options import DEFAULT_STORE, Json, PolicyName, StoreUrl
-from jobs.commands.shared import choose_policies, err, out, reading
+from jobs.commands.shared import choose_policies, chosen_run, chosen_training, err, out, reading
 from jobs.terminal.busy import busy
 
 
 def export(
-    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.", autocompletion=complete.runs)],
+    run: Annotated[
+        str | None,
+        typer.Argument(
+            help="Run id, as `nws ls` lists it; default: the newest run with summaries, or the newest training.",
+            autocompletion=complete.runs,
+        ),
+    ] = None,
     policy: Annotated[
         Path | None,
         typer.Option(
@@ -54,14 +60,14 @@ def export(
         _export_policy(run, policy, system, store, as_json)
 
 
-def _export_rows(run: str, target: Path, with_articles: bool, store: str, as_json: bool) -> None:
+def _export_rows(run: str | None, target: Path, with_articles: bool, store: str, as_json: bool) -> None:
     from jobs.report.summary_rows import STDOUT, write_summary_rows
     from jobs.terminal.numerals import counted
 
     if target == STDOUT and as_json:
         raise RecipeError("--rows - prints JSON lines itself: leave --json out.")
     with reading(store) as opened, busy("Writing rows"):
-        run = opened.full_id(run)
+        run = chosen_run(opened, run, with_summaries=True)
         count, files = write_summary_rows(opened, opened.run_info(run), target, with_articles)
     if as_json:
         print(json.dumps({"run": run, "rows": count, "files": [str(file) for file in files]}))
@@ -73,7 +79,7 @@ def _export_rows(run: str, target: Path, with_articles: bool, store: str, as_jso
             out.print(str(file))
 
 
-def _export_policy(run: str, policy: Path, system: str | None, store: str, as_json: bool) -> None:
+def _export_policy(run: str | None, policy: Path, system: str | None, store: str, as_json: bool) -> None:
     from core.analysis import METRICS
     from core.learning.policy_system import save_policies
     from core.whole_files import replacing
@@ -82,7 +88,7 @@ def _export_policy(run: str, policy: Path, system: str | None, store: str, as_js
 
     chosen = choose_policies(store, run, system)
     with reading(store) as opened:
-        run = opened.full_id(run)
+        run = chosen_training(opened, run)
         info = opened.run_info(run)
         results = policy_results(opened, info, METRICS)
     try:

@@ -74,8 +74,8 @@ class DataOptions:
 
     datasets: list[str] | None = _articles(
         "--dataset NAME",
-        "sample, sample-ko, cnn_dailymail, xsum, a JSONL, JSON, CSV, TSV (also .gz) or Parquet file, or a Hub id "
-        "(organisation/name[:configuration][@revision]). Repeatable; replaces the recipe's datasets.",
+        "sample, sample-ko, cnn_dailymail, xsum, gigaword, a JSONL, JSON, CSV, TSV (also .gz) or Parquet file, or a "
+        "Hub id (organisation/name[:configuration][@revision]). Repeatable; replaces the recipe's datasets.",
     )
     split: str | None = _articles("--split NAME", "Split of Hub datasets.")
     limit: int | None = _articles("--limit N", "Read at most this many articles of each dataset.", min=1)

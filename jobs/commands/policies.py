@@ -14,9 +14,12 @@ from jobs.terminal.busy import busy
 
 
 def summarize(
-    run: Annotated[str, typer.Option(metavar="RUN", help="Run of `nws submit phase2`, as `nws ls` lists it.")],
     text: Annotated[
         str | None, typer.Argument(help="A text, or a UTF-8 file that holds one; default, and `-`: stdin.")
+    ] = None,
+    run: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="Run of `nws submit phase2`, as `nws ls` lists it; default: the newest."),
     ] = None,
     n: Annotated[
         str | None,

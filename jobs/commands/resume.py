@@ -13,7 +13,7 @@ from core.metrics.specs import KEPT, OF_OTHERS
 from jobs.commands import complete, options
 from jobs.commands.groups import grouped
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
-from jobs.commands.shared import changing, err, finish, store_flag
+from jobs.commands.shared import changing, chosen_run, err, finish, store_flag
 from jobs.commands.target import require_accelerator, require_here, require_possible, resume_there, where_it_was
 
 if TYPE_CHECKING:
@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 
 @grouped
 def resume(
-    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.", autocompletion=complete.runs)],
     target: options.ResumeTargetOptions,
     actors: options.ActorOptions,
     resuming: options.ResumeOptions,
+    run: Annotated[
+        str | None,
+        typer.Argument(help="Run id, as `nws ls` lists it; default: the newest run.", autocompletion=complete.runs),
+    ] = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -38,7 +41,7 @@ def resume(
     """
     require_possible(target.engine, None if target.local else target.address)
     with changing(store) as opened:
-        run = opened.full_id(run)
+        run = chosen_run(opened, run)
         again = where_it_was(opened, run, target)
         outcome = resume_run(opened, store, run, again, actors, resuming.take_over, resuming.log_to or [])
     finish(outcome, store, as_json)

@@ -140,12 +140,24 @@ def _main_reason(outcome: "Outcome", store: str) -> str:
     return f", {share}with {reasons[0].error_class}: {printable(reasons[0].message)}"
 
 
-def choose_policies(store: str, run: str, system: str | None) -> "PolicySystem":
+def chosen_training(opened: "Store", run: str | None) -> str:
+    """The id of the run that was named; of the newest training if none was."""
+    from core.errors import StoreError
+
+    if run is not None:
+        return opened.full_id(run)
+    trainings = [info.id for info in opened.list_runs() if info.job == "phase2"]
+    if not trainings:
+        raise StoreError(f"the store {opened.shown_url} holds no training yet. Start one with: nws submit phase2")
+    return trainings[0]
+
+
+def choose_policies(store: str, run: str | None, system: str | None) -> "PolicySystem":
     """The policies of a run that are meant; warns where their training has not ended."""
     from jobs.drive.stored_policies import choose_system
 
     with reading(store) as opened:
-        run = opened.full_id(run)
+        run = chosen_training(opened, run)
         chosen = choose_system(opened, run, system)
     made_by = next(iter(chosen.checkpoints.values())).made_by
     if made_by["updates"] < made_by["total_updates"]:

@@ -30,7 +30,8 @@ if TYPE_CHECKING:  # `nws cancel` must not wait for torch
 URL_FILE = ".nws_store_url"
 _SUBMISSION_FILE = ".nws_submission"
 
-_PACKAGES = ("core", "cluster", "jobs")
+# Plugins import `nws.plugins`.
+_OURS = ("core", "cluster", "jobs", "nws", "nws_start.py")
 # Code, and what it reads: all else stays here, whatever a checkout holds.
 _CODE = frozenset((".py", ".j2", ".css", ".js", ".mako"))
 _READ = {"core/sample": ".jsonl", "jobs/recipes/bundled": ".yaml"}
@@ -79,10 +80,10 @@ def _files(checkout: Path) -> list[Path]:
     Of these only code, and the data that come with it; no links, and nothing that is named like a secret.
     """
     # Beside an installed wheel, `alembic` is the library, and a git is that of another project.
-    folders = _PACKAGES if is_installed(checkout) else (*_PACKAGES, "alembic")
-    names = [] if is_installed(checkout) else _known_to_git(checkout, folders)
+    ours = _OURS if is_installed(checkout) else (*_OURS, "alembic")
+    names = [] if is_installed(checkout) else _known_to_git(checkout, ours)
     if not names:
-        paths = (path for folder in folders for path in (checkout / folder).rglob("*"))
+        paths = (path for name in ours for path in (checkout / name, *(checkout / name).rglob("*")))
         names = [path.relative_to(checkout) for path in paths if "__pycache__" not in path.parts]
     return sorted(
         name for name in set(names) if _is_ours(name) and (checkout / name).is_file() and not _is_linked(checkout, name)
@@ -100,9 +101,9 @@ def _is_linked(checkout: Path, name: Path) -> bool:
     return any((checkout / part).is_symlink() for part in (name, *name.parents[:-1]))
 
 
-def _known_to_git(checkout: Path, folders: Sequence[str]) -> list[Path]:
+def _known_to_git(checkout: Path, ours: Sequence[str]) -> list[Path]:
     """What it knows or would add; nothing outside of a git checkout."""
-    listed = git(checkout, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *folders) or b""
+    listed = git(checkout, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *ours) or b""
     return [Path(os.fsdecode(name)) for name in listed.split(b"\0") if name]
 
 

@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from core.errors import RecipeError
 from core.models import ModelRef
+from core.plugins.load import Plugin
 from core.summarizers.predictions import PredictionsSpec
 from core.tokenization import MOST_UNREAD, unread_share
 from jobs.plan.pinned import Pinned
@@ -64,16 +65,16 @@ class Job(Generic[Recipe]):
         return with_own(self.pin(parse_recipe(self.recipe, stored, "stored with the run")))
 
 
-def with_own(pinned: Pinned) -> Pinned:
-    """The run with the plugins and the predictions that its recipe names.
+def with_own(pinned: Pinned, *session: Plugin) -> Pinned:
+    """The run with the plugins and the predictions that its recipe names, and with plugins of this `session`.
 
     Raises:
         NwsError: one cannot be read, or is not usable.
     """
-    if pinned.recipe.plugins:
+    if pinned.recipe.plugins or session:
         from jobs.plan.own import with_plugins
 
-        pinned = with_plugins(pinned)
+        pinned = with_plugins(pinned, session)
     if pinned.recipe.predictions:
         from jobs.plan.own import with_predictions
 

@@ -25,14 +25,14 @@ _NAMED = 5
 """How many keys are named."""
 
 
-def with_plugins(pinned: Pinned) -> Pinned:
-    """A run with the systems and metrics of its recipe's plugins. It runs their code.
+def with_plugins(pinned: Pinned, more: Sequence[Plugin] = ()) -> Pinned:
+    """A run with the systems and metrics of its recipe's plugins, and of `more`. It runs their code.
 
     Raises:
         PluginError: a plugin cannot be found or imported, or a system or metric of it is none.
         RecipeError: two systems or two metrics have one name, or a plugin is not what it was.
     """
-    specs, plugins = [], []
+    specs, plugins = [], [*more]
     for spec in pinned.recipe.plugins:
         plugin = read_plugin(spec, find_file(spec.plugin, spec.sha256))
         require_unchanged(spec.plugin, spec.sha256, plugin.sha256)

@@ -38,6 +38,11 @@ class Answer:
         return tuple(f"{name}: {text}" for dataset in self._datasets() for name, text in self._said(dataset))
 
     @property
+    def headlines(self) -> tuple[str, ...]:
+        """What the best system keeps, in one sentence for each dataset."""
+        return tuple(kept_answer.headline(self._numbers, dataset) for dataset in self._datasets())
+
+    @property
     def kept(self) -> tuple[ContentKept, ...]:
         """What each system keeps by n, by dataset, system and ceiling; empty if the run was not scored by it."""
         return self._numbers.of_systems

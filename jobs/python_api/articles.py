@@ -1,31 +1,35 @@
-"""Articles from Python objects, as a corpus: rows as dicts, a frame, or a dataset."""
+"""Articles from Python objects, as a corpus: rows as dicts, a frame, a dataset, or the path of a file."""
 
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from core.errors import CorpusError
-from core.text.corpus import Corpus, DatasetSpec, corpus_of_rows
+from core.text.corpus import Corpus, DatasetSpec, corpus_of_rows, open_corpus
 
 NAME = "articles"
 """Of the dataset that such articles are in."""
-_ACCEPTED = "a list of dicts, a frame (pandas, polars or Arrow), or a datasets.Dataset"
+_ACCEPTED = "a list of dicts, a frame (pandas, polars or Arrow), a datasets.Dataset, or the path of a file"
 
 
 def corpus_of(articles: object, spec: DatasetSpec) -> Corpus:
     """The corpus in `articles`, which are read once, now; its revision is the SHA-256 of its rows.
 
     Args:
-        articles: rows as dicts in any iterable, or whatever hands out its columns through Arrow.
+        articles: rows as dicts in any iterable, whatever hands out its columns through Arrow, or the name of a dataset
+            as `--dataset` takes it, such as the path of a file.
         spec: which fields to read.
 
     Raises:
         CorpusError: `articles` is something else or empty, or a row holds no article (named by its number from 1).
     """
+    if isinstance(articles, str | Path):
+        return open_corpus(replace(spec, name=str(articles), split="test"))
     rows = _rows(articles)
     if not rows:
         raise CorpusError("There is no article: `articles` is empty.")
@@ -36,8 +40,6 @@ def corpus_of(articles: object, spec: DatasetSpec) -> Corpus:
 def _rows(articles: object) -> Sequence[Mapping[str, Any]]:
     if hasattr(articles, "__arrow_c_stream__"):  # missing values become None, and arrays lists
         return _arrow_rows(articles)
-    if isinstance(articles, str | bytes | Path):
-        raise CorpusError(f"Articles are {_ACCEPTED}, not {articles!r}: read the file first, as with pandas.read_json.")
     if isinstance(articles, Mapping):
         kind, keys = type(articles).__name__, ", ".join(map(repr, articles))
         raise CorpusError(f"Articles are {_ACCEPTED}, not a {kind} with {keys}. Of several splits, pass one.")

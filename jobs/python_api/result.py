@@ -1,11 +1,14 @@
 """What a run has found, be it stored or swept in this process: frames, a plot, a page, and the answer in sentences."""
 
+import io
 import itertools
+import warnings
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -13,7 +16,6 @@ from core.analysis import PARTS, Interval, Points
 from core.analysis.content_kept import KEPT
 from jobs.python_api.answer import Answer, answer_of
 from jobs.python_api.frames import comparison_frame, curve_frame, summary_frame
-from jobs.python_api.plot import Plot
 from jobs.report.sweep import answer
 from jobs.report.sweep.numbers import Numbers, analyse, metrics_read
 from jobs.store import FailureInfo, RunInfo, Store
@@ -22,9 +24,13 @@ from jobs.terminal.numerals import counted, decimals
 from jobs.terminal.system_names import names_of
 from jobs.terminal.table_style import role
 
+if TYPE_CHECKING:  # `import nws` must not wait for matplotlib
+    from matplotlib.figure import Figure
+
 SWEEP = "nws.sweep"
 """The id of a sweep in this process."""
 _ARTICLES_AT_ONCE = 1_000
+_SHOWN_DPI = 60
 _FAILURE_COLUMNS = ("dataset", "key", "stage", "error_class", "message")
 
 
@@ -92,10 +98,12 @@ class Result:
         """The same as `curves`."""
         return self.curves(metric)
 
-    def plot(self, metric: str = "bertscore_f1") -> Plot:
-        """The figure of `nws report`: mean score by n, and below it what each system gains over `random`.
+    def plot(self, metric: str | None = None) -> "Figure":
+        """The figure of `nws report`, which a notebook shows by itself: `savefig` writes it.
 
-        Of "kept", the figure of content kept by n, with what to compare it with.
+        Args:
+            metric: of "kept", which is the default where the run has it, content kept by n with what to compare it
+                with. Of another metric, its mean by n, and below it what each system gains over `random`.
 
         Raises:
             RecipeError: there is no such metric.
@@ -104,9 +112,12 @@ class Result:
         from jobs.report.kept_figure import draw_kept  # and with it matplotlib
         from jobs.report.means_figure import draw_sweep
 
-        if metric == KEPT and (numbers := self._numbers(metric)).kept.of_systems:
-            return Plot(*draw_kept(numbers))
-        return Plot(*draw_sweep(self._numbers(metric)))
+        numbers = self._numbers(metric or (KEPT if KEPT in self.info.signatures else "bertscore_f1"))
+        is_kept = numbers.metric == KEPT and bool(numbers.kept.of_systems)
+        figure, warning = draw_kept(numbers) if is_kept else draw_sweep(numbers)
+        if warning:
+            warnings.warn(warning, stacklevel=2)
+        return figure
 
     def answer(self) -> Answer:
         """How many words keep how much of the content, and how sure that is: print it, or read its frames.
@@ -164,7 +175,15 @@ class Result:
         write_page(self._store, [self.info.id], Path(path), metric, labels=self._labels)
         return Path(path)
 
+    def __str__(self) -> str:
+        return f"{self.answer()}\n\n{self._description()}" if self.info.summaries else self._description()
+
     def __repr__(self) -> str:
+        if not self.info.summaries or KEPT not in self.info.signatures:
+            return self._description()
+        return " ".join((*self.answer().headlines, self._description()))
+
+    def _description(self) -> str:
         means = self._store.curve_means(self.info.id)
         names = names_of([self.info], {at.system for at in means}, self._labels)
         systems = ", ".join(sorted(names.shown.values()))
@@ -179,7 +198,11 @@ class Result:
         if not self.info.summaries:
             return None  # a notebook shows the text then
         numbers = self._numbers("bertscore_f1")
-        parts = [f"<p>{escape(repr(self))}</p>", Answer(self.info, numbers.kept)._repr_html_()]
+        parts = [
+            Answer(self.info, numbers.kept)._repr_html_(),
+            f"<p>{escape(self._description())}</p>",
+            self._picture(),
+        ]
         for dataset in numbers.scored:
             items = "".join(
                 f"<li><b>{escape(system)}</b>: {escape(sentence)}</li>"
@@ -192,6 +215,13 @@ class Result:
             parts += [f"<p>{known}</p>", _table(numbers, dataset)]
         signature = escape(metric_signature(self.info, numbers.metric))
         return "".join([*parts, f"<p><small>{signature}, seed {self.info.seed}</small></p>"])
+
+    def _picture(self) -> str:
+        """The plot as an image in HTML."""
+        png = io.BytesIO()
+        self.plot().savefig(png, format="png", dpi=_SHOWN_DPI)
+        picture = b64encode(png.getvalue()).decode()
+        return f'<img alt="The plot of {escape(self.info.id)}" src="data:image/png;base64,{picture}">'
 
     def _numbers(self, metric: str, to: str = "report") -> Numbers:
         chosen = find_metric(metric, to, self.info)

@@ -15,6 +15,7 @@ from jobs.store import open_store
 from jobs.terminal.console import PrintableConsole
 
 if TYPE_CHECKING:
+    from core.plugins.load import Judge, Plugin, Write
     from jobs.plan.pinned import Pinned
 
 SYSTEMS = ("textrank", "lexrank", "position")
@@ -25,9 +26,10 @@ ALWAYS = ("lead", "random", REFERENCE_WORDS)
 def sweep(
     articles: object,
     n: int | Sequence[int] | None = None,
-    systems: str | Sequence[str] = SYSTEMS,
+    systems: "str | Write | Sequence[str | Write]" = SYSTEMS,
     encoder: str | None = None,
     *,
+    metrics: "Mapping[str, Judge] | Sequence[Judge]" = (),
     plugins: str | Sequence[str] = (),
     predictions: str | Sequence[str] = (),
     prompt: str | None = None,
@@ -45,17 +47,20 @@ def sweep(
     file, which is removed with the result: what is to stay is written by `to_pandas` and `report`.
 
     Args:
-        articles: a list of dicts, a frame of pandas, polars or Arrow, or a `datasets.Dataset`. A row is an article. Its
-            fields are recognised by their usual names (text: article, document, dialogue, text; references, a text or
-            a list of texts: highlights, summary, summaries, references, reference; key: id, key, fname).
+        articles: a list of dicts, a frame of pandas, polars or Arrow, a `datasets.Dataset`, or the path of a file, as
+            `--dataset` takes it. A row is an article. Its fields are recognised by their usual names (text: article,
+            document, dialogue, text; references, a text or a list of texts: highlights, summary, summaries, references,
+            reference; key: id, key, fname).
         n: the summary lengths in words; 1, 3, … 21 unless given.
-        systems: names of baselines and generators, as `--system` takes them (docs/baselines.md). The controls `lead`
+        systems: names of baselines and generators, as `--system` takes them (docs/baselines.md), and functions of your
+            own, from an article's text and n to at most n words (docs/your-own.md). The controls `lead`
             and `random` are in every sweep, and so are rulers: the first words of the reference, those of the
             most similar other article's, and where every article has two references, those of another person.
         encoder: embeds sentences and chunks for the systems that need it: a known name, a folder, or a Hub id; the
             bundled all-MiniLM-L6-v2 unless given.
+        metrics: functions of your own, from a summary and the list of its references to a number, by their names.
         plugins: Python files with systems or metrics of your own, or installed plugins, as `--plugin` takes them
-            (docs/your-own.md). A function in a notebook must be in a file: `%%writefile mine.py` writes a cell to one.
+            (docs/your-own.md).
         predictions: files of summaries that were written elsewhere, as `--predictions` takes them; each is a system.
         prompt: what generators of no known name are asked for, with places `{article}` and `{n}` (docs/generators.md).
         bertscore_model: the backbone of BERTScore, named in the same way; all-MiniLM-L6-v2 unless given.
@@ -77,6 +82,7 @@ def sweep(
     >>> articles = pandas.read_json(BUNDLED["sample"], lines=True).head(6)
     >>> sweep = nws.sweep(articles, n=[7, 9, 11], systems=["textrank"])
     >>> sweep
+    11 words keep 17 % of the reference's content (textrank); no n tried keeps half.
     A sweep of 6 articles: lead, other-article, random, reference-words, textrank at n = 7, 9, 11. No article failed.
     >>> sweep.curve().pivot(index="system", columns="n", values="mean").round(2)
     n                  7     9     11
@@ -100,17 +106,14 @@ def sweep(
     0
     >>> len(sweep.points) == len(sweep.rows) == 90 and not sweep.failed
     True
-    >>> sweep.plot().save("curve.png")
+    >>> sweep.plot().savefig("curve.png")
     """
-    from core.plugins.load import PluginSpec
+    from core.plugins.load import PluginSpec, plugin_of_session
     from core.summarizers.predictions import parse_predictions
 
-    names = _several(systems)
-    if unnamed := [system for system in names if not isinstance(system, str)]:
-        raise RecipeError(
-            f"{unnamed[0]!r} is no name of a system. Put a function of your own into a file, with "
-            'SYSTEMS = {"mine": function} at its end, and give plugins=["mine.py"].'
-        )
+    chosen = _several(systems)
+    names = [system for system in chosen if isinstance(system, str)]
+    own = _named("systems", [system for system in chosen if not isinstance(system, str)]), _named("metrics", metrics)
     given: dict[str, Any] = {
         "n": (n,) if n is None or isinstance(n, int) else tuple(n),
         "systems": tuple(dict.fromkeys((*names, *ALWAYS))),
@@ -124,7 +127,8 @@ def sweep(
     }
     spec = DatasetSpec(NAME, "all", text_field=text_field, reference_field=reference_field, key_field=key_field)
     try:
-        pinned = _plan(articles, spec, {key: value for key, value in given.items() if value not in (None, (None,))})
+        asked = {key: value for key, value in given.items() if value not in (None, (None,))}
+        pinned = _plan(articles, spec, asked, *([plugin_of_session(*own)] if any(own) else []))
     except NwsError as error:
         if error.settings:
             error.add_note(f"Arguments that help: {', '.join(error.settings)}.")
@@ -132,11 +136,26 @@ def sweep(
     return _run(pinned)
 
 
-def _several(names: str | Sequence[str]) -> Sequence[str]:
-    return [names] if isinstance(names, str) else names
+def _several(given: Any) -> Sequence[Any]:
+    return [given] if isinstance(given, str) or callable(given) else given
 
 
-def _plan(articles: object, spec: DatasetSpec, given: dict[str, Any]) -> "Pinned":
+def _named(argument: str, given: "Mapping[str, Any] | Sequence[Any]") -> dict[str, Any]:
+    """Functions by their names."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    named: dict[str, Any] = {}
+    for function in given:
+        if not callable(function):
+            raise RecipeError(f"{function!r} in `{argument}` is neither a name nor a function.")
+        name = getattr(function, "__name__", type(function).__name__)
+        if name in named:
+            raise RecipeError(f"Two functions in `{argument}` are called {name!r}: rename one of them.")
+        named[name] = function
+    return named
+
+
+def _plan(articles: object, spec: DatasetSpec, given: dict[str, Any], *session: "Plugin") -> "Pinned":
     """The work of `nws submit baselines`, with articles from Python objects."""
     from jobs.plan.job import require_readable, with_own
     from jobs.plan.sweep import pin
@@ -152,7 +171,7 @@ def _plan(articles: object, spec: DatasetSpec, given: dict[str, Any]) -> "Pinned
         raise RecipeError(f"The sweep cannot be made as it was asked for:\n{problems}") from None
     # Whoever swept a frame wants what can be had of it, whatever its first rows are.
     recipe = recipe.model_copy(update={"stop_after_equal_failures": None})
-    pinned = with_own(pin(recipe, (corpus_of(articles, spec),)))
+    pinned = with_own(pin(recipe, (corpus_of(articles, spec),)), *session)
     require_readable(pinned)
     return pinned
 

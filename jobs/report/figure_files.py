@@ -3,6 +3,7 @@
 Where the figures' own font lacks letters, such as Korean ones, a font that has them is found, or Latin letters instead.
 """
 
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,7 @@ from matplotlib.text import Text
 from core.whole_files import replacing
 from jobs.terminal.console import written_out
 
+_SHOWN_DPI = 100
 FAMILY = "DejaVu Sans"
 """Comes with matplotlib."""
 _NAMED = 3
@@ -94,6 +96,25 @@ class Frame:
     least_height: float = 0.0
 
 
+class Chart(Figure):
+    """A figure that a notebook shows where it is the value of a cell, with and without `%matplotlib`.
+
+    Its files say what made it, in their metadata.
+    """
+
+    def savefig(self, fname: Any, **options: Any) -> None:
+        """As matplotlib's; PNG, SVG and PDF get metadata."""
+        kind = options.get("format") or (Path(fname).suffix[1:] if isinstance(fname, str | Path) else "") or "png"
+        if kind.lower() in ("png", "svg", "pdf"):
+            options.setdefault("metadata", metadata(self, kind.lower()))
+        super().savefig(fname, **options)
+
+    def _repr_png_(self) -> bytes:
+        picture = io.BytesIO()
+        self.savefig(picture, format="png", dpi=_SHOWN_DPI)
+        return picture.getvalue()
+
+
 def make_figure(frame: Frame) -> tuple[Figure, Any]:
     """A figure and its empty panels, an array of axes of shape (rows, columns). Columns share x."""
     width = frame.paper or max(_NARROWEST, frame.columns * frame.panel[0])
@@ -106,7 +127,7 @@ def make_figure(frame: Frame) -> tuple[Figure, Any]:
         panel_height = max(high, frame.least_height) + _PAPER_BELOW
     height = frame.rows * panel_height + _TITLE * (not frame.paper) + _KEY * key_rows + _LINE * len(footer)
 
-    figure = Figure(figsize=(width, height), dpi=PNG_DPI, layout="constrained")
+    figure = Chart(figsize=(width, height), dpi=PNG_DPI, layout="constrained")
     FigureCanvasAgg(figure)
     left = 0.1 / width
     if frame.keys:  # the title is that of the legend: the layout would put one on the other

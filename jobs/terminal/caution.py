@@ -7,7 +7,7 @@ from core.analysis.intervals import FEW_ARTICLES
 from jobs.terminal.metrics import metric_name
 from jobs.terminal.numerals import counted
 
-SKEWED = "Less sure are these verdicts, whose differences are skewed (wrong in perhaps more than 7 % of cases)"
+SKEWED = "Less sure, because the differences are skewed (wrong in perhaps more than 7 % of cases)"
 """Of verdicts on differences that are `PairedLength.too_skewed`; which verdicts they are is said next."""
 NOT_EQUAL = (
     "Where systems do not write n words, they are not compared at equal length: a longer summary has a higher F1 "

@@ -189,7 +189,7 @@ def test_the_dockerfile_has_what_a_run_ships_and_installs_the_pins() -> None:
     text = (FOLDER / "Dockerfile").read_text()
     copied = re.findall(r"^COPY --chown=ray (.+) \S+$", text, re.MULTILINE)
     names = {name for line in copied for name in line.split()}
-    assert {"alembic", "core", "cluster", "jobs"} <= names
+    assert {"alembic", "core", "cluster", "jobs", "nws", "nws_start.py"} <= names
     assert all((CHECKOUT / name).exists() for name in names)
     assert "--constraint constraints.txt" in text
 

@@ -44,4 +44,4 @@ def test_readme_shows_it() -> None:
     assert called == {"sweep.plot(", "sweep.recommended(", "sweep.curve(", "sweep.to_pandas("}
     assert called <= set(re.findall(r"sweep\.\w+\(", code))
     (swept,) = re.findall(r"^sweep = .*$", section, re.MULTILINE)
-    assert swept in code
+    assert swept.partition("  #")[0].replace('"news.jsonl"', "articles") in code

@@ -42,7 +42,7 @@ def headline(numbers: Numbers, dataset: str) -> str:
     if not several:
         return f"One n can be recommended for {single} of {len(systems)} systems."
     if not single:
-        return f"For {several} of {len(systems)} systems some n can be ruled out."
+        return f"For {several} of {len(systems)} systems some n can be ruled out as that with the largest gain."
     return (
         f"One n can be recommended for {single} of {len(systems)} systems. For {several} more some n can be ruled out."
     )
@@ -181,9 +181,9 @@ def _known(numbers: Numbers, dataset: str) -> Iterator[str]:
     magic = numbers.magic_numbers_of(dataset)
     random = next((number for number in magic if number.system == RANDOM), None)
     if len({point.n for point in points}) > 1:
-        effect = "The best n by mean is partly an effect of length"
+        effect = "Means depend on length"
         if random is None:
-            yield f"{effect}: no {RANDOM} in this run to tell how much."
+            yield f"{effect}: there is no {RANDOM} in this run to tell how much."
         elif random.best_by_mean is not None:
             yield f"{effect}: even {RANDOM} is best at n = {random.best_by_mean}."
     if any(number.is_conclusive for number in magic if number.kind != "control"):
@@ -220,7 +220,8 @@ def _not_confirmed(numbers: Numbers, dataset: str) -> Iterator[str]:
     for worse, metrics in metrics_by_systems.items():
         named = [numbers.names[system] for system in worse[:_NAMED]]
         named += [f"{len(worse) - _NAMED} more"] * (len(worse) > _NAMED)
-        yield f"In {listed(metrics)}, {listed(named)} {'is' if len(worse) == 1 else 'are'} worse than {LEAD} at some n."
+        are = "is" if len(worse) == 1 else "are"
+        yield f"In {listed(metrics)}, {listed(named)} {are} shown to be worse than {LEAD} at some n."
 
 
 def _skewed(numbers: Numbers, dataset: str) -> Iterator[str]:

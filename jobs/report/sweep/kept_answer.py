@@ -16,12 +16,13 @@ from jobs.terminal.numerals import counted, listed
 
 COMPARED, NEXT = "To compare", "Next"
 WHAT_IT_IS = (
-    "Content kept is BERTScore recall, scaled so that a text about something else has 0 % and the whole reference "
-    "100 %. It does not measure truth: the reference has 99 % with “not” put in, and 98 % with changed numbers."
+    "Content kept is BERTScore recall, scaled so that texts about other things have 0 % on average, and the whole "
+    "reference 100 %. It does not measure truth: the reference has 99 % with “not” put in, and 98 % with changed "
+    "numbers."
 )
 HOW_SURE = (
     "In brackets behind a share: its 95 % interval over articles. “Shown from n on” is claimed of this n and of every "
-    "longer one tried. Such claims are wrong in at most 5 % of studies."
+    "longer one tried. Each such claim is wrong in at most 5 % of studies."
 )
 _RULERS = {
     RANDOM: "random phrases",
@@ -152,21 +153,24 @@ def called(x: float) -> str:
     return _NAMED.get(x, share_text(x))
 
 
-def smallest_text(kept: ContentKept, smallest: SmallestN, what: str) -> str:
-    """With which n `what` is kept, and how sure that is.
+def smallest_text(held: ByCeiling, of: Ceiling, smallest: SmallestN, what: str) -> str:
+    """From which n on `what` is kept, and how sure that is.
 
-    For example "With 11 words it keeps half (shown from 13 on).".
+    For example "From 11 words on (34 %) it keeps at least 80 % of what it keeps with 21 (shown from 13 on).".
 
     Args:
-        kept: of a system.
+        held: what a system keeps.
+        of: whose content `smallest` is a share of.
         smallest: of a share that it keeps.
         what: names the share, such as "half".
     """
+    kept = held[of]
     if smallest.n is None:
         return f"It keeps {what} with no n up to {kept.longest}."
     edge, words, shown = edge_of(kept, smallest.n), _words(smallest.n), shown_text(kept, smallest)
     if edge is None:
-        return f"With {words} it keeps {what} ({shown})."
+        share = next(at.share.mean for at in held["reference"].lengths if at.n == smallest.n)
+        return f"From {words} on ({share_text(share)}) it keeps at least {what} ({shown})."
     when = {"longest": "only ", "shortest": "already "}.get(edge, "")
     return f"It keeps {what} {when}with {words}, {edge_text(edge, smallest.n)} ({shown})."
 
@@ -223,7 +227,7 @@ def _thresholds(held: ByCeiling) -> Iterator[str]:
     kept = held["reference"]
     reached = [smallest for smallest in kept.smallest if smallest.n is not None and smallest.x >= _HALF]
     if reached:
-        yield smallest_text(kept, reached[-1], called(reached[-1].x))
+        yield smallest_text(held, "reference", reached[-1], called(reached[-1].x))
     else:
         half = smallest_of(kept)[_HALF]
         perhaps = "" if half.low is None else f", though {half.low} may"
@@ -231,9 +235,9 @@ def _thresholds(held: ByCeiling) -> Iterator[str]:
     if person := held.get("person"):
         of_person = [smallest for smallest in person.smallest if smallest.n is not None]
         if of_person:
-            yield smallest_text(person, of_person[-1], f"{called(of_person[-1].x)} of what a person keeps")
+            yield smallest_text(held, "person", of_person[-1], f"{called(of_person[-1].x)} of what a person keeps")
     elif (own := held.get("longest")) and (most := smallest_of(own)[_OWN]).n != own.longest:
-        yield smallest_text(own, most, f"{share_text(_OWN)} of what it keeps with {own.longest}")
+        yield smallest_text(held, "longest", most, f"{share_text(_OWN)} of what it keeps with {own.longest}")
 
 
 def _capital(text: str) -> str:
@@ -263,7 +267,7 @@ def _rulers(
 def _half_of_reference_words(by_system: Mapping[str, ByCeiling]) -> str:
     held = by_system.get(REFERENCE_WORDS)
     half = None if held is None else smallest_of(held["reference"])[_HALF].n
-    return "" if half is None else f" (half with {half})"
+    return "" if half is None else f" (half with {_words(half)})"
 
 
 def _steps(system: str, held: ByCeiling, left_out: int) -> Iterator[str]:
@@ -272,7 +276,7 @@ def _steps(system: str, held: ByCeiling, left_out: int) -> Iterator[str]:
     if len(lengths) == 1:
         yield f"Only n = {kept.longest} was tried: try shorter and longer n."
     elif smallest_of(kept)[_HALF].n is None:
-        yield f"Try n above {kept.longest}, where half may be kept."
+        yield f"Try n above {kept.longest}: no n so far keeps half."
     if kept.articles < FEWEST_ARTICLES:
         yield f"With {counted(kept.articles, 'article')} no n is claimed: take at least {FEWEST_ARTICLES}."
     elif answer := _narrowed(held):

@@ -22,9 +22,7 @@ def print_kept(numbers: KeptNumbers, datasets: tuple[str, ...], run: RunInfo, co
         print_line(console, kept_answer.heading(numbers, dataset), style="bold underline")
         for name, sentence in kept_answer.sentences(numbers, dataset):
             more = (
-                f" How many articles would make this surer: nws plan {run.id}{where}"
-                if name == kept_answer.NEXT
-                else ""
+                f" Articles needed for narrower intervals: nws plan {run.id}{where}" if name == kept_answer.NEXT else ""
             )
             print_sentence(console, name, sentence + more)
 

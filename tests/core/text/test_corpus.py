@@ -8,7 +8,7 @@ import datasets
 import pyarrow
 import pyarrow.parquet
 import pytest
-from datasets.arrow_writer import ArrowWriter
+from hub_cache import cache_dataset
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -291,25 +291,11 @@ def test_another_commit_in_the_cache_is_not_taken_where_the_hub_is_away(
 ) -> None:
     cached, other = "b" * 40, "a" * 40
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path)
-    cache_rows_of_the_hub(tmp_path / "org___news" / "default" / "0.0.0" / cached)
+    cache_dataset(ROWS, tmp_path / "org___news" / "default" / "0.0.0" / cached)
     corpus = open_corpus(DatasetSpec(f"org/news@{cached}", streaming=streaming))
     assert [article.key for article in corpus] == ["a", "b", "c"]
     with pytest.raises(CorpusError, match=rf"in the cache is commit {cached}, not {other}"):
         open_corpus(DatasetSpec(f"org/news@{other}", streaming=streaming))
-
-
-def cache_rows_of_the_hub(folder: Path) -> None:
-    """As `datasets` has a dataset of the Hub that it has read."""
-    rows = datasets.Dataset.from_list(ROWS)
-    folder.mkdir(parents=True)
-    with ArrowWriter(path=str(folder / "news-test.arrow"), features=rows.features) as writer:
-        for row in ROWS:
-            writer.write(row)
-        _, size = writer.finalize()
-    splits = datasets.SplitDict(dataset_name="news")
-    splits["test"] = datasets.SplitInfo("test", num_bytes=size, num_examples=len(ROWS), dataset_name="news")
-    about = {"builder_name": "parquet", "dataset_name": "news", "config_name": "default", "version": "0.0.0"}
-    datasets.DatasetInfo(features=rows.features, splits=splits, **about).write_to_directory(str(folder))
 
 
 def test_the_hub_offline_is_an_error_that_says_what_to_do() -> None:

@@ -143,7 +143,8 @@ def test_code_is_shipped_and_neither_databases_nor_data_nor_secrets(tmp_path: Pa
 
 def test_all_code_of_this_checkout_is_shipped(tmp_path: Path) -> None:
     ship.stage(tmp_path, URL, "r1")
-    for folder in ("core", "cluster", "jobs", "alembic"):
+    assert (tmp_path / "nws_start.py").is_file()
+    for folder in ("core", "cluster", "jobs", "nws", "alembic"):
         code = {
             path.relative_to(ROOT) for kind in ("py", "j2", "css", "js") for path in (ROOT / folder).rglob(f"*.{kind}")
         }

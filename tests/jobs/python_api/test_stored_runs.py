@@ -80,19 +80,19 @@ def test_a_report_is_the_page_of_nws_report(run: nws.StoredRun, url: str, nws_co
 
 
 def test_a_stored_run_tells_what_a_sweep_tells(store: nws.RunStore, run: nws.StoredRun) -> None:
-    assert repr(run) == (
+    assert run._description() == (
         f"Run {run.info.id}, done, of 6 articles: lead, other-article, random, reference-words, textrank "
         "at n = 7, 9, 11. No article failed."
     )
     labelled = store.run(run.info.id, {"textrank": "TextRank", "lead": "First words"})
-    assert repr(labelled).split(": ")[1].startswith("First words, TextRank, other-article")
+    assert labelled._description().split(": ")[1].startswith("First words, TextRank, other-article")
     assert labelled.compare("TextRank", "First words").a.unique().tolist() == [TEXTRANK]
     with pytest.raises(RecipeError, match="no system 'oracle' in run"):
         store.run(run.info.id, {"oracle": "Oracle"})
     assert run.recommended().system.tolist() == [TEXTRANK]
     assert run.failures().empty
     assert len(run.points) == len(run.rows) == len(run.to_pandas())
-    assert run.plot().figure.axes
+    assert run.plot().axes
     assert "<caption>mean BERTScore F1 by n</caption>" in run._repr_html_()
 
 

@@ -5,6 +5,7 @@ import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import datasets
 import pandas as pd
@@ -12,11 +13,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import torch
+from matplotlib.figure import Figure
 from threadpoolctl import threadpool_info
 
 import nws
 from core.analysis import METRICS
-from core.errors import CorpusError, RecipeError
+from core.errors import CorpusError, NwsError, PluginError, RecipeError
 from jobs.python_api.sweep import ALWAYS
 
 SYSTEMS = ["textrank", "lead3", "oracle"]
@@ -82,7 +84,8 @@ def test_several_references_in_a_frame_with_holes() -> None:
     (failure,) = found.failures().to_dict("records")
     assert (failure["key"], failure["error_class"]) == ("row-1", "EmptyArticleError")
     assert (
-        repr(found) == "A sweep of 2 articles: lead, other-article, random, reference-words at n = 3. 1 article failed."
+        found._description()
+        == "A sweep of 2 articles: lead, other-article, random, reference-words at n = 3. 1 article failed."
     )
 
 
@@ -100,10 +103,22 @@ def test_a_notebook_shows_the_answer_and_the_plot(found: nws.SweepResult, tmp_pa
     assert "<th>oracle (upper bound)</th>" in html
     shown = found.curve().query("system == 'textrank' and n == 7")["mean"].item()
     assert f"<td>{shown:.3f}</td>".replace("0.", ".") in html
-    plot = found.plot()
+    assert "data:image/png;base64,iVBOR" in html
+    plot = found.plot("bertscore_f1")
+    assert isinstance(plot, Figure)
     assert plot._repr_png_().startswith(b"\x89PNG")
-    plot.save(tmp_path / "curves.svg")
-    assert "textrank" in (tmp_path / "curves.svg").read_text(encoding="utf-8")
+    plot.savefig(tmp_path / "curves.svg")
+    drawn = (tmp_path / "curves.svg").read_text(encoding="utf-8")
+    assert "textrank" in drawn
+    assert "MiniLM-L6-v2@1110a24" in drawn  # in its metadata
+    assert "content kept" in str(found.plot().get_label()).lower()
+
+
+def test_it_begins_with_the_answer(found: nws.SweepResult) -> None:
+    (headline,) = found.answer().headlines
+    assert repr(found).startswith(f"{headline} A sweep of 5 articles: ")
+    assert str(found).startswith("articles: how many words keep how much? (5 articles, ")
+    assert str(found).endswith(repr(found).removeprefix(f"{headline} "))
 
 
 def test_a_sweep_is_compared_and_written_like_a_stored_run(found: nws.SweepResult, tmp_path: Path) -> None:
@@ -153,14 +168,14 @@ ONE = datasets.Dataset.from_list([GOOD])
     [
         ([], {}, CorpusError, "`articles` is empty"),
         (pd.DataFrame(), {}, CorpusError, "`articles` is empty"),
-        ("news.jsonl", {}, CorpusError, "not 'news.jsonl': read the file first"),
+        ("news.jsonl", {}, CorpusError, "There is no file news.jsonl"),
         (
             datasets.DatasetDict(train=datasets.Dataset.from_list([GOOD])),
             {},
             CorpusError,
             "not a DatasetDict with 'train'",
         ),
-        (7, {}, CorpusError, "or a datasets.Dataset, not int"),
+        (7, {}, CorpusError, "or the path of a file, not int"),
         ([GOOD, "news"], {}, CorpusError, "row 2: a row must be a dict, not str"),
         ([{"body": "a"}], {}, CorpusError, "row 1: None of the fields body is one of article, document"),
         ([GOOD, {"article": "a b"}], {}, CorpusError, "row 2: Field 'summary' is missing"),
@@ -214,6 +229,61 @@ def test_systems_and_metrics_of_ones_own(
     assert leads == copied
 
 
-def test_a_function_is_no_name(rows: list[dict[str, str]]) -> None:
-    with pytest.raises(RecipeError, match=r'is no name of a system.*plugins=\["mine.py"\]'):
-        nws.sweep(rows, n=[3], systems=["lead", lambda text, n: text])  # type: ignore[list-item]
+def tail(text: str, n: int) -> str:
+    return " ".join(text.split()[-n:])
+
+
+def ratio(summary: str, references: list[str], article: str) -> float:
+    return len(summary) / len(article)
+
+
+def test_functions_are_systems_and_metrics(rows: list[dict[str, str]]) -> None:
+    found = nws.sweep(rows, n=[3], systems=["lead", tail], metrics={"share": ratio})
+    frame = found.to_pandas().set_index(["system", "key"]).sort_index()
+    assert frame.text["tail"].to_dict() == {row["id"]: tail(row["article"], 3) for row in rows}
+    assert (frame.share > 0).all()
+    assert found.curves("share").system.isin(["tail", "lead", "random", "reference-words", "other-article"]).all()
+    again = nws.sweep(rows, n=[3], systems=tail, metrics=[ratio])
+    assert again.to_pandas().query("system == 'tail'").ratio.tolist() == frame.share["tail"].tolist()
+    assert again.info.signatures["ratio"].startswith("ratio|plugin:this session|sha256:")
+
+
+def broken(text: str, n: int) -> str:
+    raise ValueError("no")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"systems": [7]}, RecipeError, "7 in `systems` is neither a name nor a function"),
+        ({"systems": [tail, tail]}, RecipeError, "Two functions in `systems` are called 'tail'"),
+        ({"systems": [lambda text, n: text]}, RecipeError, "<lambda>"),
+        ({"systems": [lambda text: text]}, NwsError, "lambda"),
+        ({"systems": [], "metrics": {"bertscore": ratio}}, NwsError, "bertscore"),
+        (
+            {"systems": [], "metrics": {"mine": lambda summary: 1.0}},
+            PluginError,
+            "mine of test_sweep.py cannot be called with a summary and its references",
+        ),
+    ],
+)
+def test_what_is_no_system_or_metric_is_named(
+    arguments: dict[str, Any], error: type[Exception], message: str, rows: list[dict[str, str]]
+) -> None:
+    with pytest.raises(error, match=message):
+        nws.sweep(rows, n=3, **arguments)
+
+
+def test_a_function_that_raises_fails_its_articles(rows: list[dict[str, str]]) -> None:
+    found = nws.sweep(rows, n=3, systems=[broken])
+    assert len(found.failures()) == 5
+    assert "broken of test_sweep.py failed: ValueError: no (line" in found.failures().message[0]
+
+
+def test_articles_of_a_file(rows: list[dict[str, str]], found: nws.SweepResult, tmp_path: Path) -> None:
+    file = tmp_path / "news.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    for path in (file, str(file)):
+        again = nws.sweep(path, n=[3, 7], systems=SYSTEMS, seed=3)
+        assert again.to_pandas().text.tolist() == found.to_pandas().text.tolist()
+        assert set(again.to_pandas().dataset) == {"news.jsonl"}

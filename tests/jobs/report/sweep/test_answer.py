@@ -126,7 +126,7 @@ def test_an_n_that_too_few_articles_have_is_not_counted_among_those_that_could_b
 @pytest.mark.parametrize(
     ("candidates", "said"),
     [
-        ([(5, 17), (5, 7)], "For 2 of 2 systems some n can be ruled out."),
+        ([(5, 17), (5, 7)], "For 2 of 2 systems some n can be ruled out as that with the largest gain."),
         ([(5,), (5, 7)], "One n can be recommended for 1 of 2 systems. For 1 more some n can be ruled out."),
         ([(5,), (9,)], "One n can be recommended for 2 of 2 systems."),
         ([(5, 17)], "Some n can be ruled out, but no single n can be recommended."),
@@ -154,7 +154,7 @@ def test_what_is_known(run, make_points):
     assert what_is_known(numbers, "news") == (
         "It rests on 40 articles at 11 lengths from 1 to 21, in BERTScore F1.",
         "Of 2 systems, 2 are shown to beat lead at some n.",
-        "The best n by mean is partly an effect of length: even random is best at n = 21.",
+        "Means depend on length: even random is best at n = 21.",
         "A candidate is an n that is not ruled out as the one with the largest gain over random (95 % confidence "
         "for each system). The gain tells where choosing words pays most, not how much of the content is kept.",
     )
@@ -172,7 +172,7 @@ def test_verdicts_on_skewed_differences_are_named(run, make_points):
     def skewed(a, towards):
         return rescored(a, bertscore_f1=0.3 + towards * (a.system == "m") * (1 + 9 * (a.article_id < "0003")))
 
-    warning = "Less sure are these verdicts, whose differences are skewed (wrong in perhaps more than 7 % of cases): "
+    warning = "Less sure, because the differences are skewed (wrong in perhaps more than 7 % of cases): "
     points = [skewed(point, 0.01 if point.n == 7 else 0) for point in make_points(("m", "lead", "random"), (7, 9))]
     assert warning + "m over random at n = 7; m vs. lead at n = 7 in BERTScore F1." in what_is_known(
         analyse(run, points), "news"
@@ -191,9 +191,11 @@ def test_verdicts_on_skewed_differences_are_named(run, make_points):
 def test_a_metric_that_does_not_confirm_it_is_named(run, make_points):
     points = [rescored(p, rouge1_f1=0.5 if p.system == "lead" else 0.1) for p in make_points()]
     told = what_is_known(analyse(run, points), "news")
-    assert told[2] == "In ROUGE-1 F1, chunks and sentences are worse than lead at some n."
+    assert told[2] == "In ROUGE-1 F1, chunks and sentences are shown to be worse than lead at some n."
     one = [p for p in points if p.system != "m|textrank|sentences"]
-    assert "In ROUGE-1 F1, textrank is worse than lead at some n." in what_is_known(analyse(run, one), "news")
+    assert "In ROUGE-1 F1, textrank is shown to be worse than lead at some n." in what_is_known(
+        analyse(run, one), "news"
+    )
 
 
 def test_one_length_is_no_choice(run, make_points):

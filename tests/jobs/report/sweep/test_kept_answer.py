@@ -34,7 +34,7 @@ def test_what_the_best_system_keeps_by_n_and_how_sure_that_is():
     found = said({"lexrank": NEWS})
     assert found["lexrank"] == (
         "3 words keep 23 % of the reference's content, 7 keep 30 %, 21 keep 41 % (38–44 %). No n up to 21 keeps half. "
-        "With 11 words it keeps 80 % of what it keeps with 21 (shown from 11 on)."
+        "From 11 words on (35 %) it keeps at least 80 % of what it keeps with 21 (shown from 11 on)."
     )
 
 
@@ -68,7 +68,7 @@ def test_rulers_stand_beside_the_systems():
     )
     assert found[COMPARED] == (
         "With 21 words, random phrases keep 31 %, the nearest other article's summary 16 % and the reference's "
-        "first words 95 % (half with 11). Another person's whole summary keeps 59 % (56–62 %)."
+        "first words 95 % (half with 11 words). Another person's whole summary keeps 59 % (56–62 %)."
     )
 
 
@@ -76,7 +76,7 @@ def test_shares_of_what_another_person_keeps():
     person = {0: 0.5} | {n: share + 0.1 for n, share in NEWS.items()}
     found = said({"a": NEWS, "person": person})
     assert "21 keep 41 % (38–44 %), which is 82 % of what another person keeps." in found["a"]
-    assert "With 19 words it keeps 80 % of what a person keeps (shown from 21 on)." in found["a"]
+    assert "From 19 words on (40 %) it keeps at least 80 % of what a person keeps (shown from 21 on)." in found["a"]
     assert "of what it keeps" not in found["a"]
 
 
@@ -86,7 +86,7 @@ def test_shares_of_what_another_person_keeps():
         ({3: 0.3, 5: 0.4, 7: 0.55}, "It keeps half only with 7 words, the longest tried; try longer (shown"),
         ({3: 0.6, 5: 0.7, 7: 0.75}, "It keeps half already with 3 words, the shortest tried; try shorter (shown"),
         ({1: 0.6, 5: 0.7, 7: 0.75}, "It keeps half already with 1 word, the shortest there is (shown from 1 on)."),
-        ({3: 0.3, 5: 0.6, 7: 0.7}, "With 5 words it keeps half (shown from 5 on)."),
+        ({3: 0.3, 5: 0.6, 7: 0.7}, "From 5 words on (60 %) it keeps at least half (shown from 5 on)."),
         ({3: 0.3, 5: 0.6, 7: 0.95}, "It keeps 90 % only with 7 words, the longest tried; try longer (shown"),
         ({3: 0.1, 5: 0.2, 7: 0.495}, "No n up to 7 keeps half, though 7 may."),
     ],
@@ -105,12 +105,12 @@ def test_an_interval_that_lies_beyond_the_grid():
 
 def test_what_the_longest_n_keeps_of_itself_is_no_finding():
     found = said({"a": {3: 0.3, 5: 0.5, 7: 0.6}}, articles=20, spread=0.5)
-    assert "With 5 words it keeps 80 % of what it keeps with 7 (not shown)." in found["a"]
+    assert "From 5 words on (50 %) it keeps at least 80 % of what it keeps with 7 (not shown)." in found["a"]
 
 
 def test_below_twelve_articles_nothing_is_claimed():
     found = said({"a": {3: 0.3, 5: 0.6, 7: 0.7}}, articles=11)
-    assert "With 5 words it keeps half (no claim with so few articles)." in found["a"]
+    assert "From 5 words on (60 %) it keeps at least half (no claim with so few articles)." in found["a"]
     assert "With 11 articles no n is claimed: take at least 12." in found[NEXT]
     assert "shown from" not in " ".join(found.values())
 

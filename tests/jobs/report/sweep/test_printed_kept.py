@@ -29,7 +29,7 @@ def test_each_dataset_has_a_heading_and_at_most_five_lines(run):
     ]
     assert all(2 <= len(part.splitlines()) - 1 <= 5 for part in parts)
     told = [f"{name}: {said}" for name, said in sentences(numbers, "news")]
-    how_many = "How many articles would make this surer: nws plan p1-0421"
+    how_many = "Articles needed for narrower intervals: nws plan p1-0421"
     assert parts[0].splitlines()[1:] == [*told[:-1], f"{told[-1]} {how_many}"]
 
 

@@ -2,10 +2,11 @@
 
 `nws.sweep` finds out how few words a summary of your articles can have. `nws.score` scores predictions.
 `nws.open_store` reads what `nws submit` has stored. `nws.summarize` writes with policies that `nws submit phase2` has
-trained.
+trained. `nws.plugins` has what systems and metrics of your own need.
 """
 
 import importlib
+import importlib.metadata
 import warnings
 
 from nws_start import require_own_packages
@@ -22,6 +23,10 @@ from jobs.python_api.stored_runs import RunStore, open_store
 from jobs.python_api.summarize import summarize
 from jobs.python_api.sweep import sweep
 
+try:
+    __version__ = importlib.metadata.version("nws")
+except importlib.metadata.PackageNotFoundError:  # shipped to a cluster, not installed there
+    __version__ = "unknown"
 StoredRun = SweepResult = Result
 """Earlier names of `Result`."""
 
@@ -32,13 +37,9 @@ __all__ = [
     "ScoreResult",
     "StoredRun",
     "SweepResult",
+    "__version__",
     "open_store",
     "score",
     "summarize",
     "sweep",
 ]
-
-if __name__ == "__main__":  # python -m nws
-    from nws_start import main
-
-    main()

@@ -1,0 +1,5 @@
+"""`python -m nws` is `nws`."""
+
+from nws_start import main
+
+main()

@@ -1,0 +1,66 @@
+"""`nws data`, of a dataset that is in the cache, and of the bundled one."""
+
+import json
+from pathlib import Path
+
+import datasets
+import huggingface_hub
+import pytest
+from hub_cache import cache_card, cache_dataset
+
+from core import hub
+
+COMMIT = "b" * 40
+ROWS = [{"id": str(i), "article": f"Text {i} of the news.", "highlights": f"News {i}."} for i in range(5)]
+NAME = f"org/news@{COMMIT}"
+
+
+@pytest.fixture
+def cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(hub, "is_reachable", lambda: False)
+    monkeypatch.setattr("core.text.corpus.is_reachable", lambda: False)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "datasets")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    cache_dataset(ROWS, tmp_path / "datasets" / "org___news" / "default" / "0.0.0" / COMMIT)
+    return tmp_path / "hub"
+
+
+def test_articles_of_the_hub_become_a_file_that_a_sweep_reads(nws, cached: Path, tmp_path: Path) -> None:
+    cache_card("---\nlicense: cc-by-4.0\n---\n", cached, "datasets--org--news", COMMIT)
+    done = nws("data", NAME, "--limit", "3")
+    assert done.out == (
+        f"3 articles of {NAME} (test) in news.jsonl\n"
+        "Licence, as its card says: cc-by-4.0. See https://huggingface.co/datasets/org/news\n"
+        "Next: nws submit phase1 --dataset news.jsonl\n"
+    )
+    first, *others = [json.loads(line) for line in (tmp_path / "news.jsonl").read_text("utf-8").splitlines()]
+    assert first == {"id": "0", "article": "Text 0 of the news.", "references": ["News 0."]}
+    assert len(others) == 2
+    swept = nws("submit", "baselines", "--engine", "inline", "--dataset", "news.jsonl", "--n", "3", "--system", "lead")
+    assert swept.code == 0, swept.err
+
+
+def test_what_is_left_out_and_where_it_goes(nws, cached: Path, tmp_path: Path) -> None:
+    done = nws("data", NAME, "--skip", "4", "-o", "last.jsonl", "--json").json
+    assert done == {
+        "file": "last.jsonl",
+        "articles": 1,
+        "dataset": NAME,
+        "split": "test",
+        "revision": COMMIT,
+        "license": None,
+    }
+    assert "News 4." in (tmp_path / "last.jsonl").read_text("utf-8")
+    assert "Its card names no licence, or cannot be read. See" in nws("data", NAME).out
+
+
+def test_the_bundled_articles_have_no_card(nws, tmp_path: Path) -> None:
+    done = nws("data", "sample", "--limit", "2")
+    assert done.out == "2 articles of sample (all) in sample.jsonl\nNext: nws submit phase1 --dataset sample.jsonl\n"
+
+
+def test_a_dataset_that_cannot_be_had_leaves_no_file(nws, cached: Path, tmp_path: Path) -> None:
+    refused = nws("data", f"org/news@{'c' * 40}")
+    assert refused.code == 1
+    assert "The Hub cannot be reached" in refused.err
+    assert not list(tmp_path.glob("*.jsonl"))
