@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from core.analysis import LEAD
 from core.metrics.specs import BY_COLUMN, SPECS
 from core.text.words import count_words
 from core.types import SystemKind
 from jobs.report.looks import system_looks
-from jobs.store import ArticleTexts, Store
+from jobs.store import ArticleTexts, FailureInfo, Store
 from jobs.terminal.system_names import SystemNames
 
 MOST_BYTES = 22_000_000
@@ -26,6 +27,7 @@ MOST_BYTES = 22_000_000
 _ARTICLES_OF_A_PART = 16
 _TITLE = 90  # characters of an article in the list
 _NO_SCORE = -32768
+_MOST_FAILURES = 500
 COLUMNS = tuple(column for spec in SPECS for column in (spec.column, *spec.parts))
 """Scores, in the order in which a part has them."""
 
@@ -46,15 +48,26 @@ class Archive:
     """The embedded data, in base64: `index` and `parts` are gzipped JSON, `f1` gzipped int16 (little-endian).
 
     `f1` has the shape (articles, systems, lengths): BERTScore F1 in ten-thousandths, -32768 where there is none.
+    `short` has the same shape, as gzipped bytes: 1 where a summary has fewer than n words. Both are of the articles
+    with summaries; those that failed follow them in the index.
     """
 
     index: str
     f1: str
+    short: str
     parts: tuple[str, ...]
     articles: int
     total_articles: int
     systems: tuple[ViewedSystem, ...]
     lengths: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What the viewer shows first: a system, by its name on the page, at n words."""
+
+    system: str
+    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +99,8 @@ def build_archive(
     article_ids: Sequence[str],
     lengths: Sequence[int],
     limit: int | None = None,
+    opening: Opening | None = None,
+    failures: Sequence[tuple[str, FailureInfo]] = (),
 ) -> Archive:
     """As many articles as `limit` says and `MOST_BYTES` hold, in the order of their ids.
 
@@ -98,6 +113,8 @@ def build_archive(
         article_ids: of all articles with summaries in these runs.
         lengths: every n, with 0 for uncut summaries.
         limit: the most articles; None for no limit.
+        opening: what is shown first; None for the first system at the middle n.
+        failures: what could not be finished, each with its run.
     """
     place = {system.name: i for i, system in enumerate(systems)}
     row = {n: i for i, n in enumerate(lengths)}
@@ -105,6 +122,7 @@ def build_archive(
     parts: list[str] = []
     listed: list[dict[str, Any]] = []
     scores: list[np.ndarray[Any, np.dtype[np.int16]]] = []
+    short: list[np.ndarray[Any, np.dtype[np.uint8]]] = []
     size = 0
     for ids in _batches(chosen, _ARTICLES_OF_A_PART):
         texts = _texts_of_runs(store, sources, ids)
@@ -114,17 +132,20 @@ def build_archive(
             break
         listed += [_entry(article, len(parts), i) for i, article in enumerate(texts)]
         scores += [_f1(article, place, row) for article in texts]
+        short += [_short(article, place, row) for article in texts]
         parts.append(part)
     index = {
         "columns": COLUMNS,
         "scales": [scale(column) for column in COLUMNS],
         "systems": [asdict(system) for system in systems],
         "lengths": list(lengths),
-        "articles": listed,
+        "articles": _with_failures(listed, failures),
+        "opens": _opens(opening, systems, lengths),
     }
     return Archive(
         index=_packed_json(index),
         f1=_packed(np.array(scores, dtype="<i2").tobytes()),
+        short=_packed(np.array(short, dtype=np.uint8).tobytes()),
         parts=tuple(parts),
         articles=len(listed),
         total_articles=len(article_ids),
@@ -194,6 +215,37 @@ def _f1(article: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int])
     for summary in article.summaries:
         f1[place[summary["system"]], row[summary["n"]]] = round(summary["bertscore_f1"] * 10_000)
     return f1
+
+
+def _short(
+    article: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int]
+) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    short = np.zeros((len(place), len(row)), dtype=np.uint8)
+    for summary in article.summaries:
+        short[place[summary["system"]], row[summary["n"]]] = summary["words"] < summary["n"]
+    return short
+
+
+def _with_failures(listed: list[dict[str, Any]], failures: Sequence[tuple[str, FailureInfo]]) -> list[dict[str, Any]]:
+    """The entries with why articles failed. An article without any summary here has an entry without a part."""
+    entries = {entry["id"]: dict(entry) for entry in listed}
+    for run_id, failure in failures[:_MOST_FAILURES]:
+        why = f"Failed in run {run_id}, {failure.stage}: {failure.error_class}: {failure.message}"
+        names = {"id": failure.article_id, "key": failure.key, "dataset": failure.dataset}
+        without = {**names, "words": None, "title": beginning(why, _TITLE), "part": None, "at": None}
+        entries.setdefault(failure.article_id, without).setdefault("failed", []).append(why)
+    return list(entries.values())
+
+
+def _opens(opening: Opening | None, systems: Sequence[ViewedSystem], lengths: Sequence[int]) -> dict[str, int]:
+    """The places of the system, of `lead` beside it (-1: nothing), and of n."""
+    names = [system.name for system in systems]
+    chosen = [i for i, system in enumerate(systems) if system.kind == "system"]
+    system = names.index(opening.system) if opening and opening.system in names else next(iter(chosen), 0)
+    cut = [i for i, n in enumerate(lengths) if n > 0] or [0]
+    n = lengths.index(opening.n) if opening and opening.n in lengths else cut[len(cut) // 2]
+    other = names.index(LEAD) if LEAD in names and names[system] != LEAD else -1
+    return {"system": system, "other": other, "n": n}
 
 
 def _packed_json(value: Any) -> str:

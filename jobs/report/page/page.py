@@ -21,6 +21,7 @@ from core.text.length import LengthUnit
 from core.whole_files import replacing
 from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
 from jobs.report.page.combine_runs import combine
+from jobs.report.page.opening import opening
 from jobs.report.page.policy_section import EXAMPLES, PolicySection, policy_section
 from jobs.report.page.style import TEMPLATES, style
 from jobs.report.page.sweep_sections import SweepSection, sweep_sections
@@ -48,6 +49,8 @@ from jobs.terminal.table_style import role
 _MOST_FAILURES = 500
 _MOST_ANSWERS = 8
 """Systems whose sentences are not folded."""
+_SCRIPTS = ("text", "view", "keys", "viewer")
+"""The viewer's, in the order in which they stand in the page."""
 _WORTH_TELLING = 0.25
 """The share of equal texts from which two systems are listed."""
 
@@ -68,6 +71,21 @@ class Page:
     def length_unit(self) -> LengthUnit:
         """What n counts, in every run of the page."""
         return self.runs[0].length_unit
+
+    @property
+    def is_of_trainings(self) -> bool:
+        """Whether all runs train policies: then the page asks whether these are better, not how many words it takes."""
+        return all(run.job == "phase2" for run in self.runs)
+
+    @property
+    def gained_over(self) -> tuple[str, ...]:
+        """The systems over which others have gains."""
+        return tuple(dict.fromkeys(gain.over for section in self.sections for gain in section.gains))
+
+    @property
+    def has_curves(self) -> bool:
+        """Whether there is a dataset with several n, to draw something by n."""
+        return any(len(section.lengths) > 1 for section in self.sections)
 
 
 def write_page(
@@ -128,15 +146,18 @@ def collect(
     article_ids = sorted({article_id for _, article_id in points.articles})
     lengths = sorted(set(points.n.tolist()) - {0}) + [0] * bool((points.n == 0).any())
     viewed = viewed_systems(sources, kinds_of(points), numbers.names)
-    archive = build_archive(store, sources, viewed, article_ids, lengths, limit)
     trained = [run for run in runs if run.job == "phase2"]
+    policies = tuple(_policies(store, with_labels(run, labels or {}), i) for i, run in enumerate(trained))
+    failures = tuple((run.id, failure) for run in runs for failure in store.failures(run.id))
+    opens = opening(numbers, [section.numbers for section in policies], points)
+    archive = build_archive(store, sources, viewed, article_ids, lengths, limit, opens, failures)
     return Page(
         runs=runs,
         metric=metric,
         numbers=numbers,
         sections=sweep_sections(numbers, points, _in_two_runs(sources)),
-        policies=tuple(_policies(store, with_labels(run, labels or {}), i) for i, run in enumerate(trained)),
-        failures=tuple((run.id, failure) for run in runs for failure in store.failures(run.id)),
+        policies=policies,
+        failures=failures,
         archive=archive,
     )
 
@@ -247,7 +268,7 @@ def _viewer() -> str:
         "METRICS": [(spec.label, spec.name) for spec in SPECS if spec.has_parts],
         "SINGLE": [(spec.short or spec.label, spec.name, spec.decimals) for spec in SPECS if not spec.has_parts],
     }
-    script = (TEMPLATES / "viewer.js").read_text(encoding="utf-8")
+    script = "\n".join((TEMPLATES / f"{part}.js").read_text(encoding="utf-8") for part in _SCRIPTS)
     for name, values in metrics.items():
         script = script.replace(f'"{name}"', json.dumps(values))
     return script

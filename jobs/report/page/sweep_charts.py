@@ -1,4 +1,4 @@
-"""A dataset's charts: each metric by n, what efficiency costs, and the gains over `random` and over `lead`."""
+"""A dataset's charts: each metric by n, and the gains over `random` and over `lead`."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +10,10 @@ from jobs.report.looks import At, Series, at_interval
 from jobs.report.page.charts import Chart, Lines, length_label, line_chart
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.metrics import metric_name, metric_places
-from jobs.terminal.numerals import counted, decimals, interval_text, signed
+from jobs.terminal.numerals import counted, decimals, interval_text, listed, signed
 from jobs.terminal.table_style import role
 
+_NAMED = 4
 _LACKS = "; lacks articles that others have"
 
 
@@ -61,33 +62,6 @@ def _highest(curves: Iterable[Curve], places: int, lines: Lines) -> str:
     return f"The highest of a system is {decimals(mean, places)}, by {system} at n = {n}."
 
 
-def tradeoffs(section: str, curves: Mapping[Metric, Sequence[Curve]], lines: Lines) -> tuple[Chart, ...]:
-    """F1 per word, plotted against F1 and against density, which repeated words and words of its own lower."""
-    across: list[Metric] = ["bertscore_f1"]
-    densities = {round(point.mean, 3) for curve in curves["density"] for point in curve.lengths}
-    if len(densities) > 1:  # all 1, where nobody repeats a word or writes one of its own
-        across.append("density")
-    return tuple(_tradeoff(f"{section}-tradeoff-{i}", x, "efficiency", curves, lines) for i, x in enumerate(across))
-
-
-def _tradeoff(chart_id: str, x: Metric, y: Metric, curves: Mapping[Metric, Sequence[Curve]], lines: Lines) -> Chart:
-    across = {(curve.system, point.n): point.mean for curve in curves[x] for point in curve.lengths}
-
-    def points(curve: Curve) -> Iterable[At]:
-        for point in curve.lengths:
-            x_mean, hollow = across[curve.system, point.n], not point.comparable
-            tooltip = (
-                f"{lines.label(curve.system)}, n = {point.n}: {decimals(x_mean)} in {metric_name(x)}, "
-                f"{decimals(point.mean, 4)} in {metric_name(y)}"
-            )
-            yield At(x_mean, point.mean, hollow=hollow, tooltip=tooltip + _LACKS * hollow)
-
-    series = [Series(curve.system, tuple(points(curve))) for curve in curves[y]]
-    title = f"{metric_name(y)} against {metric_name(x)}"
-    described = f"{title}. Each line goes from the smallest n to the largest."
-    return line_chart(chart_id, title, described, series, lines, f"mean {metric_name(x)}", "mean F1 per word")
-
-
 @dataclass(frozen=True, slots=True)
 class GainRow:
     """The gain of a system over another at n words, over the articles that both have; `p_holm` is corrected over n."""
@@ -105,12 +79,18 @@ GainRows: TypeAlias = Mapping[str, tuple[GainRow, ...]]
 
 @dataclass(frozen=True, slots=True)
 class GainTable:
-    """The gains of systems over another one at equal n; `interval` says of which kind the intervals are."""
+    """The gains of systems over another one at equal n.
+
+    Attributes:
+        interval: of which kind the intervals are.
+        rings: what a ring in the chart says, and why systems have none.
+    """
 
     over: str
     chart: Chart
     interval: str
     rows: GainRows
+    rings: str
 
 
 def gain_tables(section: str, numbers: Numbers, dataset: str, lines: Lines) -> Iterable[GainTable]:
@@ -127,14 +107,29 @@ def gain_tables(section: str, numbers: Numbers, dataset: str, lines: Lines) -> I
         if numbers.metric in by_metric
     }
     apart = {(score.system, score.n) for score in numbers.scores if score.dataset == dataset and not score.comparable}
-    for over, rows, interval in (
-        (RANDOM, over_random, "95 % for all n of a system at once (Bonferroni)"),
-        (LEAD, over_lead, "95 % at each n"),
+    undecided = [
+        numbers.names[number.system]
+        for number in numbers.magic_numbers_of(dataset)
+        if number.kind == "system" and number.recommended and not number.is_conclusive and number.system in over_random
+    ]
+    for over, rows, interval, unmarked in (
+        (RANDOM, over_random, "95 % for all n of a system at once (Bonferroni)", undecided),
+        (LEAD, over_lead, "95 % at each n", []),
     ):
         if rows:
             label = length_label(numbers.run.length_unit)
             chart = _gain_chart(f"{section}-over-{over}", over, numbers.metric, rows, apart, lines, label)
-            yield GainTable(over, chart, interval, rows)
+            yield GainTable(over, chart, interval, rows, _rings(chart, unmarked))
+
+
+def _rings(chart: Chart, undecided: Sequence[str]) -> str:
+    """What a ring says, and of which systems no n could be ruled out: a mark on one of theirs would mislead."""
+    told = ["A point with a ring is a candidate for the largest gain."] * chart.has_rings
+    if undecided:
+        names = listed([*undecided[:_NAMED], *[f"{len(undecided) - _NAMED} more"] * (len(undecided) > _NAMED)])
+        so = f"{'it has' if len(undecided) == 1 else 'they have'} none" if chart.has_rings else "no point is marked"
+        told.append(f"Of {names} no n could be ruled out, so {so}.")
+    return " ".join(told)
 
 
 def _gain_chart(

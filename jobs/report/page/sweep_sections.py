@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from core.analysis import Comparison, Curve, MagicNumber, Metric, Points, SameText, Uncut, compare_systems, sweep_curves
 from jobs.report.looks import system_looks
 from jobs.report.numbers import short_note
-from jobs.report.page.charts import Chart, Lines
+from jobs.report.page.charts import Lines
 from jobs.report.page.kept_section import KeptSection, kept_section
-from jobs.report.page.sweep_charts import GainTable, MetricCurves, gain_tables, metric_curves, tradeoffs
+from jobs.report.page.sweep_charts import GainTable, MetricCurves, gain_tables, metric_curves
 from jobs.report.sweep.answer import sentences
 from jobs.report.sweep.numbers import Numbers
 
@@ -74,7 +74,6 @@ class SweepSection:
     strip_key: tuple[StripCell, ...]
     notes: tuple[str, ...]
     metrics: tuple[MetricCurves, ...]
-    tradeoffs: tuple[Chart, ...]
     gains: tuple[GainTable, ...]
     histograms: tuple[MagicNumber, ...]
     vs_lead: Mapping[str, Mapping[Metric, Comparison]]
@@ -140,7 +139,6 @@ def _section(
             for metric in first
             if dataset_curves[metric]
         ),
-        tradeoffs=tradeoffs(f"d{i}", dataset_curves, lines) if lengths else (),
         gains=tuple(gain_tables(f"d{i}", numbers, dataset, lines)),
         histograms=tuple(number for number in magic if number.best_per_article and number.kind == "system"),
         vs_lead=numbers.vs_lead_of(dataset),

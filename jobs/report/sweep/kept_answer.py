@@ -75,6 +75,25 @@ def headline(numbers: KeptNumbers, dataset: str) -> str:
     return f"{of_length(longest.n, kept.length_unit)} {keep} {share} of the reference's content ({name}){none}."
 
 
+def named_length(numbers: KeptNumbers, dataset: str) -> int | None:
+    """The n that the answer names first of its best system, and that lies between others tried; else its longest.
+
+    Either half is kept from there on, or a share of what a person or the system's own longest n keeps.
+    """
+    ranked = ranked_systems(numbers, dataset)
+    if not ranked:
+        return None
+    held = numbers.of(dataset)[ranked[0]]
+    kept = held["reference"]
+    named = [(kept, smallest_of(kept)[_HALF])]
+    if person := held.get("person"):
+        named += [(person, smallest) for smallest in person.smallest if smallest.n is not None][-1:]
+    elif own := held.get("longest"):
+        named.append((own, smallest_of(own)[_OWN]))
+    inside = (smallest.n for of, smallest in named if smallest.n is not None and edge_of(of, smallest.n) is None)
+    return next(inside, kept.longest)
+
+
 def ranked_systems(numbers: KeptNumbers, dataset: str) -> tuple[str, ...]:
     """Systems that one can choose, or controls if there are none: what keeps most at the longest common n first."""
     by_system = numbers.of(dataset)

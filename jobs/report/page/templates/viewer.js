@@ -1,107 +1,28 @@
-"use strict";
-// The viewer: reads the archive that the page carries, and shows one article. Texts are only ever set as text.
+// The viewer: reads the archive that the page carries, and shows one article.
 
 const F1_SCALE = 10000;
 const NO_SCORE = -32768;
 const MOST_LISTED = 200;
+const MOST_FAILURES = 20;
+const STILL = 300; // milliseconds without a change, after which a view is worth going back to
 const METRICS = "METRICS";
 const SINGLE = "SINGLE";
 
-const $ = (id) => document.getElementById(id);
-
-function element(name, text, classes) {
-  const made = document.createElement(name);
-  if (text !== undefined) made.textContent = text;
-  if (classes) made.className = classes;
-  return made;
-}
-
-async function unpacked(id) {
-  const binary = atob($(id).textContent);
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream);
-}
-
-// Words as core/text/alignment.py has them; upper and back to lower case is what comes nearest to folding the case.
-function bareWords(text) {
-  const words = [];
-  for (const found of text.matchAll(/\S+/gu)) {
-    const inner = found[0].match(/[\p{L}\p{N}](?:.*[\p{L}\p{N}])?/su);
-    if (inner) {
-      const start = found.index + inner.index;
-      words.push({ start, end: start + inner[0].length, bare: inner[0].toUpperCase().toLowerCase() });
-    }
-  }
-  return words;
-}
-
-// For each word of a summary its place in the article, or -1: in order, most words, then fewest runs, then the earliest.
-// The same as core/text/alignment.py, where the rule is told.
-function align(summary, article) {
-  const rows = summary.length, columns = article.length, perWord = rows + 1, width = columns + 1;
-  const fresh = new Int32Array((rows + 1) * width), joined = new Int32Array((rows + 1) * width);
-  for (let i = rows - 1; i >= 0; i--) {
-    for (let j = columns - 1; j >= 0; j--) {
-      const here = i * width + j, below = here + width;
-      const isSame = summary[i] === article[j];
-      const placed = isSame ? perWord - 1 + joined[below + 1] : 0;
-      fresh[here] = Math.max(placed, fresh[below], fresh[here + 1]);
-      joined[here] = Math.max(fresh[here], isSame ? perWord + joined[below + 1] : 0);
-    }
-  }
-  const positions = [];
-  let at = 0, isJoined = false;
-  for (let i = 0; i < rows; i++) {
-    const here = i * width + at, below = here + width;
-    const goesOn = isJoined && at < columns && summary[i] === article[at] && joined[here] === perWord + joined[below + 1];
-    if (!goesOn) {
-      isJoined = false;
-      for (let j = at; j < columns; j++) {
-        if (summary[i] === article[j] && perWord - 1 + joined[(i + 1) * width + j + 1] === fresh[here]) {
-          at = j;
-          isJoined = true;
-          break;
-        }
-      }
-    }
-    positions.push(isJoined ? at : -1);
-    if (isJoined) at++;
-  }
-  return positions;
-}
-
-// From one full stop, or end of a line, to the next. It need not be the sentence that a system read.
-function sentenceSpans(text) {
-  return [...text.matchAll(/\S(?:.*?[.!?…。]["'”’)\]]*(?=\s|$)|.*$)/gmu)].map((found) => [found.index, found.index + found[0].length]);
-}
-
 class Viewer {
-  constructor(archive, f1) {
+  constructor(archive, f1, isShort) {
     Object.assign(this, archive);
-    this.f1 = f1;
+    this.catalogue = new Catalogue(archive, f1, isShort);
     this.parts = new Map();
-    this.sought = 0;
-    this.view = { article: 0, system: this.firstSystem(), other: -1, n: this.middleLength() };
-  }
-
-  firstSystem() {
-    return Math.max(0, this.systems.findIndex((system) => system.kind === "system"));
-  }
-
-  middleLength() {
-    const cut = this.lengths.filter((n) => n > 0);
-    return this.lengths.indexOf(cut[cut.length >> 1] ?? this.lengths[0]);
-  }
-
-  f1Of(article, system, n = this.view.n) {
-    const value = this.f1[(article * this.systems.length + system) * this.lengths.length + n];
-    return value === NO_SCORE ? null : value / F1_SCALE;
+    this.turns = 0;
+    this.searches = 0;
+    this.found = null;
+    this.listed = [];
+    this.view = { article: 0, ...archive.opens, ...EVERY };
   }
 
   async body(article) {
     const { part, at } = this.articles[article];
+    if (part === null) return NO_BODY;
     if (!this.parts.has(part)) this.parts.set(part, unpacked(`part-${part}`).then((found) => found.json()));
     return (await this.parts.get(part))[at];
   }
@@ -111,136 +32,197 @@ class Viewer {
     $("system").append(...this.systems.map(option));
     $("other").append(Object.assign(element("option", "nothing"), { value: -1 }), ...this.systems.map(option));
     $("n").max = this.lengths.length - 1;
-    $("system").onchange = () => this.change({ system: Number($("system").value) }, true);
-    $("other").onchange = () => this.change({ other: Number($("other").value) }, true);
-    $("n").oninput = () => this.change({ n: Number($("n").value) }, false);
+    $("system").onchange = () => this.change({ system: Number($("system").value) });
+    $("other").onchange = () => this.change({ other: Number($("other").value) });
+    $("n").oninput = () => this.change({ n: Number($("n").value) }, { isListed: false });
     $("n").onchange = () => this.list();
-    $("search").oninput = $("sort").onchange = () => this.list();
+    $("sort").onchange = () => this.change({ sort: $("sort").value }, { goes: "first" });
+    $("search").oninput = () => this.change({ search: $("search").value }, { goes: "within" });
+    for (const name of FILTERS) $(name).oninput = () => this.change({ [name]: inputValue($(name)) }, { goes: "within" });
+    $("clear").onclick = () => this.change({ ...EVERY, sort: this.view.sort }, { goes: "within" });
     $("previous").onclick = () => this.turn(-1);
     $("next").onclick = () => this.turn(1);
     window.onhashchange = () => this.follow();
+    const failures = this.articles.filter(({ failed }) => failed).length;
+    $("failures-count").textContent = failures;
+    $("failed").disabled = !failures;
     $("viewer-off").hidden = true;
     $("viewer-on").hidden = false;
     this.list();
     this.view.article = this.order[0] ?? 0;
+    this.opening = { ...this.view };
     if (!this.follow()) this.show();
   }
 
-  change(part, listed) {
+  // `goes`: to the "first" article of the new order, or "within" it, where the article shown is not in it.
+  async change(part, { goes = "", isListed = true } = {}) {
     Object.assign(this.view, part);
-    if (listed) this.list();
-    return this.show();
+    if ("search" in part && !(await this.seek())) return;
+    if (isListed) this.list();
+    const isIn = this.order.includes(this.view.article);
+    if (this.order.length && (goes === "first" || (goes === "within" && !isIn))) this.goTo(this.order[0]);
+    await this.show();
+    this.remember();
+  }
+
+  // Look for the articles that have the words; false where another search began meanwhile.
+  async seek() {
+    const turn = ++this.searches, words = this.sought();
+    const tell = (text) => ($("found").textContent = text);
+    this.found = words.length ? await this.catalogue.having(words, () => turn !== this.searches, tell) : null;
+    return turn === this.searches;
+  }
+
+  sought() {
+    return folded(this.view.search).split(/\s+/u).filter(Boolean);
   }
 
   turn(step) {
     const place = this.order.indexOf(this.view.article);
     const next = this.order[Math.min(this.order.length - 1, Math.max(0, place + step))];
-    if (next !== undefined) this.change({ article: next }, false);
+    if (next === undefined) return;
+    this.goTo(next);
+    this.show();
+    this.remember();
   }
 
-  // A link names everything that is seen: #view?article=…&system=…&other=…&n=…
+  goTo(article) {
+    this.view.article = article;
+    if (!this.listed.includes(article)) this.list();
+    const { top } = $("shown").getBoundingClientRect();
+    if (top < 0 || top > innerHeight / 2) $("shown").scrollIntoView({ block: "start", behavior: "instant" });
+  }
+
+  lengthen(step) {
+    const n = Math.min(this.lengths.length - 1, Math.max(0, this.view.n + step));
+    if (n !== this.view.n) this.change({ n });
+  }
+
+  // The view in the address, once it has not changed for a while: so going back skips what was only passed.
+  remember() {
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => {
+      const fragment = fragmentOf(this.view, this);
+      if (fragment !== this.address) history.pushState(null, "", fragment);
+      this.address = fragment;
+    }, STILL);
+  }
+
+  // Show the view that the address names. An address without any is that of the page as it was opened.
   follow() {
-    if (!location.hash.startsWith("#view?")) return false;
-    const asked = new URLSearchParams(location.hash.slice("#view?".length));
-    const find = (list, test, name) => (asked.has(name) ? list.findIndex((value) => test(value, asked.get(name))) : -1);
-    const named = ({ name, label }, asked) => asked === name || asked === label;
-    const article = find(this.articles, (value, id) => value.id === id, "article");
-    const system = find(this.systems, named, "system");
-    const n = find(this.lengths, (value, text) => String(value) === text, "n");
-    this.view.other = find(this.systems, named, "other");
-    const lacks = [["article", article], ["system", system], ["other", this.view.other], ["n", n]]
-      .filter(([name, found]) => asked.has(name) && found < 0)
-      .map(([name]) => `${name} ${asked.get(name)}`);
+    const isView = location.hash.startsWith("#view?");
+    if (!isView && (location.hash || !this.address)) return false;
+    clearTimeout(this.waiting);
+    this.address = location.hash;
+    const { view, lacks } = isView ? viewOf(location.hash, this, this.opening) : { view: { ...this.opening }, lacks: [] };
+    this.view = view;
     $("link-note").textContent = lacks.length ? `The link names what this page does not hold: ${lacks.join(", ")}.` : "";
-    if (article >= 0) this.view.article = article;
-    if (system >= 0) this.view.system = system;
-    if (n >= 0) this.view.n = n;
-    this.list();
-    this.show();
-    $("viewer").scrollIntoView();
+    if (isFiltered(view)) $("filters").open = true;
+    this.seek().then((isNewest) => {
+      if (!isNewest) return;
+      this.list();
+      this.show();
+    });
+    const { top, bottom } = $("viewer").getBoundingClientRect();
+    if (isView && (bottom < 0 || top > innerHeight / 2)) $("shown").scrollIntoView({ behavior: "instant" });
     return true;
   }
 
-  fragment() {
-    const { article, system, other, n } = this.view;
-    const parameters = new URLSearchParams({
-      article: this.articles[article].id, system: this.systems[system].name, n: this.lengths[n],
-    });
-    if (other >= 0) parameters.set("other", this.systems[other].name);
-    return `#view?${parameters}`;
-  }
-
-  ordered() {
-    const { system, other } = this.view, sort = $("sort").value;
-    const wanted = $("search").value.trim().toLowerCase();
-    const places = this.articles.map((_, i) => i).filter((i) => {
-      const { key, title, dataset } = this.articles[i];
-      return !wanted || `${key} ${dataset} ${title}`.toLowerCase().includes(wanted);
-    });
-    const last = (value) => (value === null ? Infinity : value);
-    const f1 = (i) => this.f1Of(i, system);
-    const apart = (i) => {
-      const a = f1(i), b = other < 0 ? null : this.f1Of(i, other);
-      return a === null || b === null ? null : Math.abs(a - b);
-    };
-    const by = {
-      lowest: (i) => last(f1(i)),
-      highest: (i) => last(f1(i) === null ? null : -f1(i)),
-      difference: (i) => last(apart(i) === null ? null : -apart(i)),
-      longest: (i) => -this.articles[i].words,
-      shortest: (i) => this.articles[i].words,
-    }[sort];
-    if (!by) return places.sort((a, b) => (this.articles[a].key < this.articles[b].key ? -1 : 1));
-    const keys = new Map(places.map((i) => [i, by(i)]));
-    return places.sort((a, b) => (keys.get(a) === keys.get(b) ? a - b : keys.get(a) < keys.get(b) ? -1 : 1));
-  }
-
   list() {
-    this.order = this.ordered();
-    const shown = this.order.slice(0, MOST_LISTED);
-    $("found").textContent = `${this.order.length} of ${this.articles.length} articles` +
-      (shown.length < this.order.length ? `; the first ${shown.length} are listed` : "") +
-      ($("sort").value === "difference" && this.view.other < 0 ? ". Choose a second system to sort by the difference." : "");
-    $("articles").replaceChildren(...shown.map((i) => this.entry(i)));
+    this.order = this.catalogue.ordered(this.view, this.found);
+    const place = this.order.indexOf(this.view.article), start = Math.max(0, place - MOST_LISTED / 2);
+    const from = place < MOST_LISTED ? 0 : Math.min(start, this.order.length - MOST_LISTED);
+    this.listed = this.order.slice(from, from + MOST_LISTED);
+    const hadFocus = $("articles").contains(document.activeElement);
+    $("articles").replaceChildren(...this.listed.map((i) => this.entry(i)));
+    $("found").textContent = this.told(from);
+    this.showChosen();
+    if (hadFocus) $("articles").querySelector("[tabindex='0']")?.focus({ preventScroll: true });
+  }
+
+  told(from) {
+    const { sort, versus, other } = this.view, total = this.articles.filter(({ part }) => part !== null).length;
+    const parts = [`${this.order.length} of ${total} articles`];
+    if (this.listed.length < this.order.length) {
+      parts.push(from ? `; listed: ${from + 1} to ${from + this.listed.length}` : `; the first ${this.listed.length} are listed`);
+    }
+    if (other < 0 && sort === "difference") parts.push(". Choose a second system to sort by the difference.");
+    if (other < 0 && versus) parts.push(". Choose a second system to compare with.");
+    return parts.join("");
   }
 
   entry(i) {
-    const { key, title, words } = this.articles[i], { system, other } = this.view;
-    const scores = [system, other].filter((s) => s >= 0).map((s) => decimals(this.f1Of(i, s), 3));
+    const { key, title, words, part } = this.articles[i], { system, other, n } = this.view;
+    const f1 = (s) => decimals(scaled(this.catalogue.rawF1(i, s, n)), 3);
+    const scores = [system, other].filter((s) => s >= 0).map((s) => `${this.systems[s].label} ${f1(s)}`);
     const button = element("button", key);
     button.type = "button";
-    button.append(element("small", `${scores.join(" · ")} · ${words} words`), element("small", title));
-    button.onclick = () => this.change({ article: i }, false);
+    if (part === null) button.append(element("small", "failed"), element("small", title));
+    else button.append(element("small", `BERTScore F1: ${scores.join(" · ")}`), element("small", `${words} words · ${title}`));
+    button.onclick = () => {
+      this.goTo(i);
+      this.show();
+      this.remember();
+    };
     button.dataset.article = i;
-    if (i === this.view.article) button.setAttribute("aria-current", "true");
+    button.tabIndex = -1;
     const item = element("li");
     item.append(button);
     return item;
   }
 
+  // The entry of the article that is shown: marked, in sight, and the one that the tab key reaches.
+  showChosen() {
+    const list = $("articles"), place = this.order.indexOf(this.view.article);
+    $("place").textContent = place < 0 ? "not in the list" : `${place + 1} of ${this.order.length}`;
+    for (const button of list.querySelectorAll("[tabindex='0']")) {
+      button.removeAttribute("aria-current");
+      button.tabIndex = -1;
+    }
+    const button = list.querySelector(`[data-article="${this.view.article}"]`);
+    button?.setAttribute("aria-current", "true");
+    const reached = button ?? list.querySelector("button");
+    if (reached) reached.tabIndex = 0;
+    if (button) {
+      const above = button.offsetTop - list.offsetTop, below = above + button.offsetHeight;
+      if (above < list.scrollTop || below > list.scrollTop + list.clientHeight) list.scrollTop = above - list.clientHeight / 3;
+      if (list.contains(document.activeElement)) button.focus({ preventScroll: true });
+    }
+  }
+
   async show() {
-    const turn = ++this.sought, view = { ...this.view };
+    const turn = ++this.turns, view = { ...this.view };
     const body = this.articles.length ? await this.body(view.article) : null;
-    if (!body || turn !== this.sought) return;
-    const { id, key, dataset, words } = this.articles[view.article];
-    $("system").value = view.system;
-    $("other").value = view.other;
-    $("n").value = view.n;
+    if (!body || turn !== this.turns) return;
+    this.showControls(view);
+    this.showChosen();
+    const { id, key, dataset, words, part, failed } = this.articles[view.article];
+    $("article-key").textContent = key;
+    $("article-facts").textContent = [dataset, ...part === null ? [] : [`${words} words`], `id ${id}`].join(" · ");
+    $("why-failed").textContent = (failed ?? []).slice(0, MOST_FAILURES).join("\n");
+    $("link").href = fragmentOf(view, this);
+    $("has-text").hidden = part === null;
+    const chosen = [view.system, view.other].filter((s) => s >= 0).map((s) => this.summary(body, s, view.n));
+    const shared = new Set(body.references.flatMap((reference) => bareWords(reference).map((word) => word.bare)));
+    $("summaries").replaceChildren(...(part === null ? [] : chosen.map((summary) => this.box(summary, body, shared))));
+    $("scores").replaceChildren(...this.scoreRows(body, chosen));
+    for (const note of document.querySelectorAll(".of-other")) note.hidden = view.other < 0;
+    $("all").replaceChildren(...this.allRows(body, view.n));
+    this.showReferences(body, chosen);
+    this.showText(body, chosen);
+  }
+
+  showControls(view) {
+    for (const name of ["system", "other", "n", "sort"]) $(name).value = view[name];
+    for (const name of ["search", ...FILTERS]) {
+      const input = $(name);
+      if (input.type === "checkbox") input.checked = view[name];
+      else if (document.activeElement !== input || inputValue(input) !== view[name]) input.value = view[name] ?? "";
+    }
     const name = lengthName(this.lengths[view.n]);
     $("n-value").textContent = name;
     $("n").setAttribute("aria-valuetext", name);
-    $("article-key").textContent = key;
-    $("article-facts").textContent = `${dataset} · ${words} words · id ${id}`;
-    $("link").href = this.fragment();
-    for (const button of $("articles").querySelectorAll("[aria-current]")) button.removeAttribute("aria-current");
-    $("articles").querySelector(`[data-article="${view.article}"]`)?.setAttribute("aria-current", "true");
-    const chosen = [view.system, view.other].filter((s) => s >= 0).map((s) => this.summary(body, s, view.n));
-    $("summaries").replaceChildren(...chosen.map((summary) => this.box(summary)));
-    $("scores").replaceChildren(...this.scoreRows(body, chosen));
-    $("other-key").hidden = view.other < 0;
-    $("all").replaceChildren(...this.allRows(body, view.n));
-    this.showReferences(body, chosen[0]);
-    this.showText(body, chosen);
+    $("filters-on").textContent = isFiltered(view) ? " (on)" : "";
   }
 
   summary(body, system, n) {
@@ -249,22 +231,33 @@ class Viewer {
     return { system, place, text: body.texts[place], words: body.words[place], draws: body.draws[place] };
   }
 
-  box({ system, text, words, draws }) {
+  score(body, place, column) {
+    const i = this.columns.indexOf(column);
+    return place < 0 ? null : body.scores[i][place] / this.scales[i];
+  }
+
+  // A summary, in which the words that a reference has are marked.
+  box({ system, text, words, draws, place }, body, shared) {
     const { label, kind, look, run } = this.systems[system];
-    const box = element("div", undefined, look);
+    const box = element("div", undefined, look), paragraph = Object.assign(element("p"), { dir: "auto" });
     box.append(element("strong", label + (kind === "system" ? "" : ` (${kind})`)));
-    box.append(Object.assign(element("p", text === null ? "– no summary at this n –" : text), { dir: "auto" }));
-    const facts = text === null ? run : `${words} words · run ${run}`;
-    box.append(element("small", facts + (draws ? ` · one of ${draws} draws; scores are their means` : "")));
+    if (text === null) paragraph.textContent = "– no summary at this n –";
+    else {
+      const own = bareWords(text), places = own.map((_, i) => i).filter((i) => shared.has(own[i].bare));
+      paragraph.append(...marked(text, [{ spans: spansAt(own, places), name: "span", classes: "shared" }, this.searched(text)]));
+    }
+    box.append(paragraph);
+    const f1 = `BERTScore F1 ${decimals(this.score(body, place, "bertscore_f1"), 3)}`;
+    const facts = text === null ? [] : [`${words} words`, f1];
+    if (new Set(this.systems.map((one) => one.run)).size > 1) facts.push(`run ${run}`);
+    if (draws) facts.push(`one of ${draws} draws; scores are their means`);
+    box.append(element("small", facts.join(" · ")));
     return box;
   }
 
   scoreRows(body, chosen) {
-    const score = (place, column) => {
-      const i = this.columns.indexOf(column);
-      return place < 0 ? null : body.scores[i][place] / this.scales[i];
-    };
-    const heads = ["", ...chosen.map(({ system }) => this.systems[system].label)];
+    const score = (place, column) => this.score(body, place, column);
+    const heads = ["metric", ...chosen.map(({ system }) => this.systems[system].label)];
     if (chosen.length === 2) heads.push("Δ");
     const head = element("tr"), top = element("thead"), rows = element("tbody");
     head.append(...heads.map((text) => Object.assign(element("th", text), { scope: "col" })));
@@ -304,15 +297,31 @@ class Viewer {
     });
   }
 
-  showReferences(body, first) {
-    const has = new Set(bareWords(first.text ?? "").map((word) => word.bare));
-    $("references").replaceChildren(...body.references.map((reference) => {
-      const words = bareWords(reference);
-      const shared = words.map((_, i) => i).filter((i) => has.has(words[i].bare));
-      const paragraph = Object.assign(element("p"), { dir: "auto" });
-      paragraph.append(...marked(reference, [{ spans: spansAt(words, shared), name: "mark", classes: "shared" }]));
-      return paragraph;
+  searched(text) {
+    return { spans: foundSpans(text, this.sought()), name: "span", classes: "sought" };
+  }
+
+  // The references sentence by sentence, each with the words that the summaries have, too, and where they have them.
+  showReferences(body, chosen) {
+    const written = chosen.map(({ system, text }) => ({ label: this.systems[system].label, text: text ?? "", words: bareWords(text ?? "") }));
+    $("references").replaceChildren(...body.references.flatMap((reference, r) => {
+      const list = element("ol", undefined, "sentences");
+      list.append(...sentenceSpans(reference).map(([start, end]) => this.sentence(reference.slice(start, end), written)));
+      return body.references.length > 1 ? [element("h5", `Reference ${r + 1}`), list] : [list];
     }));
+  }
+
+  sentence(text, written) {
+    const words = bareWords(text), item = element("li"), paragraph = Object.assign(element("p"), { dir: "auto" });
+    const layers = written.map((summary, i) => {
+      const has = new Set(summary.words.map((word) => word.bare));
+      const shared = words.map((_, k) => k).filter((k) => has.has(words[k].bare));
+      return { spans: spansAt(words, shared), name: i ? "span" : "mark", classes: i ? "b" : "shared" };
+    });
+    paragraph.append(...marked(text, [...layers, this.searched(text)]));
+    const different = new Set(words.map((word) => word.bare));
+    item.append(paragraph, ...written.map((summary) => element("small", inCommon(summary, different))));
+    return item;
   }
 
   showText(body, chosen) {
@@ -326,55 +335,47 @@ class Viewer {
     const layers = [{ spans: sources, name: "span", classes: "source" }];
     placed.forEach((found, i) => layers.push({ spans: found, name: i ? "span" : "mark", classes: i ? "b" : "a" }));
     const paragraph = Object.assign(element("p"), { dir: "auto" });
-    paragraph.append(...marked(body.text, layers));
+    paragraph.append(...marked(body.text, [...layers, this.searched(body.text)]));
     $("text").replaceChildren(paragraph);
   }
 }
 
-// The words at rising positions; those that follow each other are one span, with the blanks between them.
-function spansAt(words, positions) {
-  const spans = [];
-  positions.forEach((position, i) => {
-    const { start, end } = words[position];
-    if (i && position === positions[i - 1] + 1) spans[spans.length - 1][1] = end;
-    else spans.push([start, end]);
+// Of an article that failed, nothing but its name is here.
+const NO_BODY = { text: "", references: [], at: [], texts: [], words: [], draws: [], scores: [] };
+
+const scaled = (raw) => (raw === null ? null : raw / F1_SCALE);
+
+function inputValue(input) {
+  if (input.type === "checkbox") return input.checked;
+  return input.type === "number" ? numberOf(input.value) : input.value;
+}
+
+// How many of a sentence's different words a summary has, and at which of its words: “two years” (words 3–4).
+function inCommon({ label, text, words }, different) {
+  const places = words.map((_, i) => i).filter((i) => different.has(words[i].bare));
+  const found = new Set(places.map((i) => words[i].bare)).size;
+  const share = `${label}: ${found} of ${different.size} words`;
+  if (!found) return share;
+  const runs = [];
+  for (const i of places) {
+    if (runs.length && runs[runs.length - 1][1] === i - 1) runs[runs.length - 1][1] = i;
+    else runs.push([i, i]);
+  }
+  const told = runs.map(([first, last]) => {
+    const where = first === last ? `word ${first + 1}` : `words ${first + 1}–${last + 1}`;
+    return `“${text.slice(words[first].start, words[last].end)}” (${where})`;
   });
-  return spans;
-}
-
-// A text cut where a span of any layer begins or ends; each piece lies in an element for every layer it is in.
-function marked(text, layers) {
-  const cuts = new Set([0, text.length]);
-  for (const { spans } of layers) for (const [start, end] of spans) cuts.add(start).add(end);
-  const places = [...cuts].sort((a, b) => a - b);
-  return places.slice(0, -1).map((start, i) => {
-    let node = document.createTextNode(text.slice(start, places[i + 1]));
-    for (const { spans, name, classes } of [...layers].reverse()) {
-      if (spans.some(([from, to]) => from <= start && start < to)) {
-        const around = element(name, undefined, classes);
-        around.append(node);
-        node = around;
-      }
-    }
-    return node;
-  });
-}
-
-function lengthName(n) {
-  return n === 0 ? "uncut" : String(n);
-}
-
-function decimals(value, places) {
-  if (value === null) return "–";
-  const text = value.toFixed(places).replace(/^(-?)0\./, "$1.");
-  return Number(text) === 0 ? text.replace("-", "") : text;
+  return `${share}: ${told.join(", ")}`;
 }
 
 async function main() {
   if (!("DecompressionStream" in window)) return;
   const archive = await (await unpacked("archive-index")).json();
   const f1 = new Int16Array(await (await unpacked("archive-f1")).arrayBuffer());
-  new Viewer(archive, f1).start();
+  const isShort = new Uint8Array(await (await unpacked("archive-short")).arrayBuffer());
+  const viewer = new Viewer(archive, f1, isShort);
+  viewer.start();
+  listenToKeys(viewer);
 }
 
 main();

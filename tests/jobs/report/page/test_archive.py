@@ -1,6 +1,7 @@
 import base64
 import gzip
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from core.analysis import kinds_of
 from jobs.report.page import archive as module
-from jobs.report.page.archive import COLUMNS, Archive, Source, build_archive, scale, viewed_systems
+from jobs.report.page.archive import COLUMNS, Archive, Opening, Source, build_archive, scale, viewed_systems
 from jobs.store import Store
 from jobs.terminal.system_names import FULL_NAMES
 
@@ -23,11 +24,11 @@ def embedded(column: str, value: float) -> int:
     return round(scale(column) * value)
 
 
-def archive_of(store: Store, run: str, limit: int | None = None) -> Archive:
+def archive_of(store: Store, run: str, limit: int | None = None, **more: Any) -> Archive:
     points = store.points(run)
     sources = [Source(run, {system: system for system in points.systems})]
     systems = viewed_systems(sources, kinds_of(points), FULL_NAMES)
-    return build_archive(store, sources, systems, [article for _, article in points.articles], LENGTHS, limit)
+    return build_archive(store, sources, systems, [article for _, article in points.articles], LENGTHS, limit, **more)
 
 
 def test_it_holds_every_summary_with_all_of_its_scores(store: Store, swept: str) -> None:
@@ -98,3 +99,40 @@ def test_it_stays_below_its_size(store: Store, swept: str, monkeypatch: pytest.M
 )
 def test_a_title_ends_with_a_word(text: str, shown: str) -> None:
     assert module.beginning(text, 11) == shown
+
+
+def test_which_summaries_are_shorter_than_n(store: Store, run_of_points) -> None:
+    run = run_of_points(("a", "lead"), (3, 9, 21), wrote={"a": 6})
+    short = np.frombuffer(gzip.decompress(base64.b64decode(archive_of(store, run).short)), dtype=np.uint8)
+    assert short.reshape(30, 2, 3).tolist() == [[[0, 1, 1], [0, 0, 0]]] * 30
+
+
+def test_an_article_that_failed_stands_behind_the_others_with_the_reason(store: Store, swept: str) -> None:
+    failures = [(swept, failure) for failure in store.failures(swept)]
+    entries = unpacked(archive_of(store, swept, failures=failures).index)["articles"]
+    assert [entry["part"] is None for entry in entries] == [False] * 6 + [True]
+    (failure,) = store.failures(swept)
+    assert entries[-1]["failed"] == [
+        f"Failed in run {swept}, {failure.stage}: {failure.error_class}: {failure.message}"
+    ]
+    assert (entries[-1]["key"], entries[-1]["id"]) == ("empty", failure.article_id)
+    again = [("other", replace(failure, article_id=entries[0]["id"]))]
+    (entry, *_) = unpacked(archive_of(store, swept, failures=again).index)["articles"]
+    assert entry["part"] == 0
+    assert "Failed in run other" in entry["failed"][0]
+
+
+def test_what_is_shown_first(store: Store, swept: str) -> None:
+    def opens(opening: Opening | None) -> tuple[str, str | None, int]:
+        index = unpacked(archive_of(store, swept, opening=opening).index)
+        names = [system["name"] for system in index["systems"]]
+        found = index["opens"]
+        other = names[found["other"]] if found["other"] >= 0 else None
+        return names[found["system"]], other, index["lengths"][found["n"]]
+
+    assert opens(Opening("random", 21)) == ("random", "lead", 21)
+    assert opens(Opening("lead", 3)) == ("lead", None, 3)
+    first, beside, n = opens(None)
+    assert (beside, n) == ("lead", 9)
+    assert first not in ("lead", "random")
+    assert opens(Opening("gone", 5)) == (first, "lead", 9)

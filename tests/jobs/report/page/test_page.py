@@ -1,22 +1,30 @@
 """What the page says without JavaScript: its HTML."""
 
 import html
+import io
 import re
 from pathlib import Path
 
 import pytest
 import yaml
+from rich.console import Console
 from small_disk import full_disk
+from training_run import small_training
 
 from core.analysis import METRICS
 from core.errors import NwsError, StoreError
+from jobs.drive import driver
 from jobs.recipes.load import parse_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.report.page.page import write_page
+from jobs.report.policies import answer as policy_answer
+from jobs.report.policies.numbers import analyse_policies, policy_results
 from jobs.report.sweep import answer, kept_answer
 from jobs.report.sweep.numbers import analyse
 from jobs.store import Store
 from jobs.terminal.metrics import metric_signature
+
+QUIET = Console(file=io.StringIO())
 
 
 def read(path: Path) -> str:
@@ -133,7 +141,7 @@ def test_hollow_means_the_same_in_every_chart_and_a_ring_is_explained(
     page = tmp_path / "x.html"
     run = run_of_points(at_most={("a", 9): 20}, gain={7: 0.3, 9: 0.1})
     write_page(store, [run], page)
-    for chart in ("d0-bertscore_f1", "d0-over-random", "d0-over-lead", "d0-tradeoff-0"):
+    for chart in ("d0-bertscore_f1", "d0-over-random", "d0-over-lead"):
         found = marks(page, chart)
         assert [hollow for hollow, _, _ in found] == [said.startswith("a") and "n = 9:" in said for *_, said in found]
         assert [hollow for hollow, _, _ in found] == ["lacks articles that others have" in said for *_, said in found]
@@ -145,10 +153,41 @@ def test_hollow_means_the_same_in_every_chart_and_a_ring_is_explained(
     assert read(page).count("A point with a ring is a candidate for the largest gain.") == 1
 
 
-def test_where_no_n_is_ruled_out_no_point_has_a_ring(store: Store, run_of_points, tmp_path: Path) -> None:
+def test_where_no_n_is_ruled_out_no_point_has_a_ring_and_the_legend_says_so(
+    store: Store, run_of_points, tmp_path: Path
+) -> None:
     write_page(store, [run_of_points()], tmp_path / "x.html")
     assert not any(ring for _, ring, _ in marks(tmp_path / "x.html", "d0-over-random"))
     assert "with a ring" not in read(tmp_path / "x.html")
+    assert read(tmp_path / "x.html").count("Of a no n could be ruled out, so no point is marked.") == 1
+
+
+def test_marks_are_on_systems_only(store: Store, run_of_points, tmp_path: Path) -> None:
+    """Of `a` an n is ruled out, of `lead` as well: but that is a control, and has neither ring nor sign."""
+    run = run_of_points(("a", "b", "lead", "random"), gain={7: 0.3, 9: 0.1})
+    write_page(store, [run], tmp_path / "x.html")
+    ringed = [said for _, ring, said in marks(tmp_path / "x.html", "d0-over-random") if ring]
+    assert ringed
+    assert all(said.startswith(("a vs.", "b vs.")) for said in ringed)
+    source = (tmp_path / "x.html").read_text(encoding="utf-8")
+    (strip,) = re.findall(r'<table class="strip">.*?</table>', source, re.DOTALL)
+    assert re.findall(r'<th scope="row">(.*?)</th>', strip) == ["a", "b"]
+
+
+def test_what_falls_with_n_by_construction_is_not_plotted_against_a_score(page: Path) -> None:
+    assert "What is traded" not in read(page)
+    assert "F1 per word against" not in read(page)
+
+
+def test_a_single_n_has_tables_and_nothing_drawn_by_n(store: Store, run_of_points, tmp_path: Path) -> None:
+    write_page(store, [run_of_points((*KEPT,), (7,), kept=KEPT)], tmp_path / "x.html")
+    text, source = read(tmp_path / "x.html"), (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert 'class="chart"' not in source
+    assert 'class="histogram' not in source
+    assert "Curves by n" not in text
+    assert "news, n = 7 Means over articles, and their 95 % intervals" in text
+    row = next(row for row in source.split("<tr>") if '<th scope="row">lead (control)</th><td>30</td>' in row)
+    assert row.count("<small>") == len(METRICS) + 1  # and content kept
 
 
 def test_the_answer_has_the_short_signature_and_what_made_it_the_whole(store: Store, swept: str, page: Path) -> None:
@@ -234,6 +273,36 @@ def test_a_training(store: Store, trained: str, tmp_path: Path) -> None:
     ):
         assert told in text
     assert "Examples" in text
+
+
+def test_a_training_is_asked_about_its_policies(store: Store, trained: str, tmp_path: Path) -> None:
+    write_page(store, [trained], tmp_path / "trained.html")
+    text, source = read(tmp_path / "trained.html"), (tmp_path / "trained.html").read_text(encoding="utf-8")
+    assert "Are the policies better, and how sure?" in source[source.index("<h1>") : source.index("</h1>")]
+    numbers = analyse_policies(store.run_info(trained), policy_results(store, store.run_info(trained), METRICS))
+    (dataset,) = numbers.scored
+    headline = policy_answer.headline(numbers, dataset)
+    assert re.findall(r'<p class="headline">(.*?)</p>', source) == [headline]
+    for told in (
+        "No n can be recommended",
+        "Where choosing words pays most",
+        "no random in this run",
+        "the highest score",
+    ):
+        assert told not in text
+    assert text.index("Learning curves") < text.index("Curves by n")
+    assert "Gain over lead " in text
+
+
+def test_a_training_at_a_single_n_has_no_charts_by_n(
+    store: Store, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    run = driver.start(store, small_training(tiny_models, tmp_path, passes=1, n=[7]), "inline", QUIET).run_id
+    write_page(store, [run], tmp_path / "trained.html")
+    source = (tmp_path / "trained.html").read_text(encoding="utf-8")
+    drawn = re.findall(r'<svg class="chart".*?<title id="[^"]*">(.*?)</title>', source, re.DOTALL)
+    assert drawn == ["Mean reward at n = 7", "Mean entropy (nats) at n = 7"]
+    assert "Curves by n" not in read(tmp_path / "trained.html")
 
 
 def test_runs_with_other_metrics_are_refused(store: Store, swept: str, trained: str, tmp_path: Path) -> None:

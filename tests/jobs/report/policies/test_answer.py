@@ -2,7 +2,7 @@ import dataclasses
 
 from policy_results import make_results
 
-from jobs.report.policies.answer import sentences, what_is_known
+from jobs.report.policies.answer import headline, sentences, what_is_known
 from jobs.report.policies.numbers import analyse_policies
 
 
@@ -41,4 +41,21 @@ def test_what_is_known(run):
     one = dataclasses.replace(make_results(articles=40), points=make_results(lengths=(9,)).points)
     assert what_is_known(analyse_policies(run, one, "rouge1_f1"), "news") == (
         "It rests on 40 test articles at n = 9, in ROUGE-1 F1.",
+    )
+
+
+def test_the_headline_counts_policies_that_are_better(run):
+    def told(**how):
+        return headline(analyse_policies(run, make_results(**how)), "news")
+
+    others = {"textrank": 0.3, "lead": 0.08, "lead2+chunks": -0.3}
+    beaten = "The policy is shown to be better than lead2+chunks at some n, not than textrank and lead."
+    assert told(others=others) == beaten
+    assert told(others={"textrank": 0.3}) == "The policy is not shown to be better than textrank."
+    assert told(others={}) == "There is no other system to compare the policies with."
+    assert told(others={"textrank": -0.3}, lengths=(9,)) == "The policy is shown to be better than textrank at n = 9."
+    two = {"reinforce": 150, "other": 150}
+    assert told(others={"textrank": 0.3}, methods=two) == "None of 2 policies is shown to be better than textrank."
+    assert told(others={"textrank": -0.3, "lead": 0.3}, methods=two) == (
+        "2 of 2 policies are shown to be better than textrank at some n, none than lead."
     )

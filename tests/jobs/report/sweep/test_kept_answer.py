@@ -10,6 +10,7 @@ from jobs.report.sweep.kept_answer import (
     NEXT,
     basis,
     called,
+    named_length,
     not_scored,
     ranked_systems,
     sentences,
@@ -178,3 +179,17 @@ def test_intervals_in_per_cent(low, high, text):
 
 def test_shares_that_have_a_name():
     assert [called(x) for x in (0.25, 0.5, 0.8)] == ["a quarter", "half", "80 %"]
+
+
+def test_the_n_that_the_answer_names():
+    def named(shares):
+        return named_length(kept_numbers(kept_points(shares)), "news")
+
+    assert named({"a": NEWS}) == 11  # 80 % of what it keeps with 21
+    assert named({"a": shifted(0.2)}) == 7  # half
+    assert named({"a": shifted(0.2), "b": NEWS}) == 7  # of the best
+    assert named({"a": {7: 0.3}}) == 7
+    assert named({"a": {5: 0.1, 7: 0.3, 9: 0.6}}) == 9  # both lie at the end of those tried
+    assert named({"person": NEWS}) is None
+    person = {0: 0.59} | {n: share + 0.1 for n, share in NEWS.items()}
+    assert named({"a": NEWS, "person": person}) in LENGTHS

@@ -1,0 +1,126 @@
+// A view of the viewer: which article, systems and n, in which order, and which articles. All of it is in the address.
+
+const SORTS = ["lowest", "highest", "difference", "longest", "shortest", "key"];
+const EVERY = { sort: "lowest", search: "", from: null, to: null, versus: "", by: null, short: false, failed: false };
+const FILTERS = ["from", "to", "versus", "by", "short", "failed"];
+const isFiltered = (view) => view.versus !== "" || view.short || view.failed || view.from !== null || view.to !== null;
+
+// #view?article=…&system=…&n=…&other=…&sort=…&search=…&from=…&to=…&versus=…&by=…&short=1&failed=1
+function fragmentOf(view, archive) {
+  const { article, system, other, n } = view, parameters = new URLSearchParams();
+  if (archive.articles[article]) parameters.set("article", archive.articles[article].id);
+  parameters.set("system", archive.systems[system].name);
+  parameters.set("n", archive.lengths[n]);
+  if (other >= 0) parameters.set("other", archive.systems[other].name);
+  for (const [name, usual] of Object.entries(EVERY)) {
+    if (view[name] !== usual) parameters.set(name, view[name] === true ? "1" : view[name]);
+  }
+  return `#view?${parameters}`;
+}
+
+// The view that an address asks for, on top of another one, and what it names that is not here.
+function viewOf(fragment, archive, usual) {
+  const asked = new URLSearchParams(fragment.slice("#view?".length));
+  const find = (list, test, name) => (asked.has(name) ? list.findIndex((value) => test(value, asked.get(name))) : -1);
+  const named = ({ name, label }, text) => text === name || text === label;
+  const found = {
+    article: find(archive.articles, (value, id) => value.id === id, "article"),
+    system: find(archive.systems, named, "system"),
+    other: find(archive.systems, named, "other"),
+    n: find(archive.lengths, (value, text) => String(value) === text, "n"),
+    sort: find(SORTS, (value, text) => value === text, "sort"),
+  };
+  const lacks = Object.keys(found).filter((name) => asked.has(name) && found[name] < 0)
+    .map((name) => `${name} ${asked.get(name)}`);
+  const view = { ...usual, ...EVERY, other: found.other };
+  for (const name of ["article", "system", "n"]) if (found[name] >= 0) view[name] = found[name];
+  if (found.sort >= 0) view.sort = SORTS[found.sort];
+  for (const name of ["from", "to", "by"]) view[name] = numberOf(asked.get(name));
+  view.search = asked.get("search") ?? "";
+  view.versus = ["wins", "loses"].includes(asked.get("versus")) ? asked.get("versus") : "";
+  for (const name of ["short", "failed"]) view[name] = asked.get(name) === "1";
+  return { view, lacks };
+}
+
+function numberOf(text) {
+  return text === null || text.trim() === "" || !Number.isFinite(Number(text)) ? null : Number(text);
+}
+
+// What order and filters are by: two small tables of all articles, systems and n, and the articles' texts for search.
+class Catalogue {
+  constructor(archive, f1, isShort) {
+    Object.assign(this, { archive, f1, isShort, words: new Map() });
+  }
+
+  place(article, system, n) {
+    return (article * this.archive.systems.length + system) * this.archive.lengths.length + n;
+  }
+
+  // In ten-thousandths, as whole numbers; null where there is no summary.
+  rawF1(article, system, n) {
+    const value = system < 0 ? NO_SCORE : this.f1[this.place(article, system, n)] ?? NO_SCORE;
+    return value === NO_SCORE ? null : value;
+  }
+
+  passes(article, view) {
+    const { system, other, n, from, to, versus, by } = view, { failed, part } = this.archive.articles[article];
+    if (view.failed ? !failed : part === null) return false;
+    if (view.short && !this.isShort[this.place(article, system, n)]) return false;
+    const a = this.rawF1(article, system, n), b = this.rawF1(article, other, n);
+    if (from !== null && (a === null || a < Math.round(from * F1_SCALE))) return false;
+    if (to !== null && (a === null || a > Math.round(to * F1_SCALE))) return false;
+    if (!versus || other < 0) return true;
+    const ahead = versus === "wins" ? a - b : b - a;
+    return a !== null && b !== null && ahead > 0 && ahead >= Math.round((by ?? 0) * F1_SCALE);
+  }
+
+  // The articles of a view in its order; `found` are those that the search has found, or null for all.
+  ordered(view, found) {
+    const { articles } = this.archive, { system, other, n } = view;
+    const places = articles.map((_, i) => i).filter((i) => (!found || found.has(i)) && this.passes(i, view));
+    const last = (value) => (value === null ? Infinity : value);
+    const f1 = (i) => this.rawF1(i, system, n);
+    const apart = (i) => {
+      const a = f1(i), b = this.rawF1(i, other, n);
+      return a === null || b === null ? null : -Math.abs(a - b);
+    };
+    const by = {
+      lowest: (i) => last(f1(i)),
+      highest: (i) => last(f1(i) === null ? null : -f1(i)),
+      difference: (i) => last(apart(i)),
+      longest: (i) => -articles[i].words,
+      shortest: (i) => articles[i].words,
+    }[view.sort];
+    if (!by) return places.sort((a, b) => (articles[a].key < articles[b].key ? -1 : 1));
+    const keys = new Map(places.map((i) => [i, by(i)]));
+    return places.sort((a, b) => (keys.get(a) === keys.get(b) ? a - b : keys.get(a) < keys.get(b) ? -1 : 1));
+  }
+
+  // The articles that have all of these words in key, text, references or summaries; null as soon as `isStale`.
+  async having(wanted, isStale, tell) {
+    const { articles } = this.archive, found = new Set();
+    const names = ({ key, dataset, title, failed }) => folded([key, dataset, title, ...failed ?? []].join(" "));
+    const parts = [...new Set(articles.map(({ part }) => part))];
+    for (const part of parts) {
+      if (isStale()) return null;
+      tell(`Searching … ${parts.indexOf(part)} of ${parts.length} parts`);
+      const texts = part === null ? null : await this.textsOf(part);
+      articles.forEach((article, i) => {
+        if (article.part !== part) return;
+        const all = names(article) + " " + (texts?.[article.at] ?? "");
+        if (wanted.every((word) => all.includes(word))) found.add(i);
+      });
+    }
+    return isStale() ? null : found;
+  }
+
+  // Each article of a part as one text to search. Held from the first search on, since unpacking takes a while.
+  async textsOf(part) {
+    if (!this.words.has(part)) {
+      const bodies = await (await unpacked(`part-${part}`)).json();
+      this.words.set(part, bodies.map(({ text, references, texts }) =>
+        folded([text, ...references, ...new Set(texts)].join("\n"))));
+    }
+    return this.words.get(part);
+  }
+}

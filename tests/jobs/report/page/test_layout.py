@@ -1,0 +1,125 @@
+"""How the page looks on a phone and on paper: in a real Chromium."""
+
+from collections.abc import Iterator
+
+import pytest
+from opened_pages import opened
+from playwright.sync_api import Browser, Page
+
+from jobs.report.page.page import write_page
+from jobs.store import Store
+
+LENGTHS = tuple(range(1, 22, 2))
+KEPT = {"a": 0.3, "b": 0.2, "lead": 0.1, "random": 0.05}
+PAPER = 718  # pixels between the margins of A4 in Chromium
+
+
+@pytest.fixture
+def file(store: Store, run_of_points, tmp_path) -> str:
+    """Eleven lengths; of `a` some n are ruled out, and one article failed."""
+    gain = {n: 0.3 if n == 3 else 0.1 for n in LENGTHS}
+    run = run_of_points((*KEPT,), LENGTHS, kept=KEPT, gain=gain, failure="lost")
+    write_page(store, [run], tmp_path / "x.html")
+    return (tmp_path / "x.html").as_uri()
+
+
+@pytest.fixture
+def phone(browser: Browser, file: str) -> Iterator[Page]:
+    page = opened(browser, file, viewport={"width": 360, "height": 740})
+    page.wait_for_selector("#summaries p")
+    yield page
+    page.context.close()
+
+
+def test_nothing_is_wider_than_a_phone(phone: Page) -> None:
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_charts_fit_a_phone_with_every_n(phone: Page) -> None:
+    # Nobody has to know that a chart can be moved.
+    for part in (".mark > :last-child", ".grid text:not(.up)"):
+        boxes = phone.locator(f"#answer svg.chart {part}, #gain svg.chart {part}").evaluate_all(
+            "all => all.map((one) => one.getBoundingClientRect()).map((box) => [box.left, box.right])"
+        )
+        assert boxes, part
+        assert min(left for left, _ in boxes) >= 0, part
+        assert max(right for _, right in boxes) <= 360, part
+    heights = phone.locator("#answer .chart .grid text:not(.up)").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect().height)"
+    )
+    assert min(heights) > 11  # pixels: they can be read
+    assert {"19", "21"} <= set(phone.locator("#answer .chart .grid text").all_text_contents())
+
+
+def test_the_table_of_signs_fits_a_phone(phone: Page) -> None:
+    last = phone.locator(".strip thead th").last
+    assert last.inner_text() == "21"
+    box = last.bounding_box()
+    assert box
+    assert box["x"] + box["width"] <= 360
+
+
+def test_what_goes_on_beyond_the_edge_has_a_shade_there(phone: Page) -> None:
+    phone.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true })")
+    shades = phone.locator(".scroll").evaluate_all(
+        """all => all.filter((one) => one.scrollWidth > one.clientWidth + 1 && !one.querySelector(".chart"))
+            .map((one) => getComputedStyle(one).backgroundAttachment)"""
+    )
+    assert shades
+    assert all(shade.startswith("local, local, scroll, scroll") for shade in shades)
+    striped = phone.locator("tbody tr:nth-child(even)").first.evaluate("one => getComputedStyle(one).backgroundColor")
+    assert "rgba(" in striped  # or the shade would not be seen through it
+
+
+@pytest.fixture(params=["light", "dark"])
+def paper(browser: Browser, file: str, request: pytest.FixtureRequest) -> Iterator[Page]:
+    page = opened(browser, file, color_scheme=request.param, viewport={"width": PAPER, "height": 1000})
+    page.wait_for_selector("#summaries p")
+    page.emulate_media(media="print", color_scheme=request.param)
+    yield page
+    page.context.close()
+
+
+def test_paper_is_light(paper: Page) -> None:
+    style = "([part, name]) => getComputedStyle(document.querySelector(part))[name]"
+    assert paper.evaluate(style, ["body", "backgroundColor"]) == "rgb(255, 255, 255)"
+    assert paper.evaluate(style, ["body", "color"]) == "rgb(27, 27, 27)"
+    assert paper.evaluate(style, [".chart text", "fill"]) == "rgb(89, 89, 89)"
+    assert paper.evaluate(style, [".swatch", "backgroundColor"]) == "rgb(0, 114, 178)"
+
+
+def test_colours_are_kept_on_paper(paper: Page) -> None:
+    for part in (".swatch", ".strip .candidate"):
+        shown = paper.locator(part).first
+        assert shown.evaluate("one => getComputedStyle(one).printColorAdjust") == "exact"
+        assert shown.evaluate("one => getComputedStyle(one).backgroundColor") != "rgba(0, 0, 0, 0)"
+
+
+def test_there_are_no_buttons_on_paper(paper: Page) -> None:
+    for part in ("button", "nav", "select", "input[type=search]", ".tabs > label", "figure > label", "#viewer"):
+        assert paper.locator(f"{part}:visible").count() == 0, part
+    closed = paper.locator("details:not([open])")
+    assert closed.count()
+    assert paper.locator("details:not([open]):visible").count() == 0
+
+
+def test_nothing_is_clipped_on_paper(paper: Page) -> None:
+    paper.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true })")
+    beyond = paper.evaluate(
+        f"""() => [...document.querySelectorAll("main *")].filter((one) => {{
+            const box = one.getBoundingClientRect();
+            return box.width && !one.closest(".sr-only") && (box.right > {PAPER} + 1 || box.left < -1);
+        }}).map((one) => one.outerHTML.slice(0, 120))"""
+    )
+    assert beyond == []
+    hidden = paper.evaluate(
+        """() => [...document.querySelectorAll(".scroll, pre")].filter((one) =>
+            getComputedStyle(one).overflowX !== "visible").length"""
+    )
+    assert hidden == 0
+    # The labels at the ends of lines are there, as on a screen.
+    assert paper.locator("#answer .chart .end:visible").count() == len(KEPT)
+
+
+def test_a_chart_is_not_torn_from_its_caption(paper: Page) -> None:
+    assert paper.locator("figure").first.evaluate("one => getComputedStyle(one).breakInside") == "avoid"
