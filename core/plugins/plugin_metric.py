@@ -148,8 +148,8 @@ def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:
     return tuple(metrics)
 
 
-def function_metric(function: Judge) -> FunctionMetric:
-    """A function as a metric, for `nws.score`.
+def function_metric(function: Judge, name: str | None = None) -> FunctionMetric:
+    """A function as a metric, for `nws.score`; it has the function's own name unless one is given.
 
     The signature has the SHA-256 of the source if Python can find the source. It cannot for a function that was typed
     into a plain Python prompt.
@@ -157,7 +157,7 @@ def function_metric(function: Judge) -> FunctionMetric:
     Raises:
         PluginError: it has a name that no metric can have, or does not take a summary and its references.
     """
-    name = getattr(function, "__name__", type(function).__name__)
+    name = name or str(getattr(function, "__name__", type(function).__name__))
     _require_name(name, "this session")
     asks = _asks(function, f"{name} of this session")
     source = source_of(function)

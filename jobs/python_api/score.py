@@ -1,6 +1,6 @@
 """The metrics of predictions from Python objects, with intervals and signatures."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ _COLUMNS = ("metric", "part", "score", "low", "high", "interval", "signature")
 def score(
     predictions: Sequence[str],
     references: Sequence[str | Sequence[str]],
-    metrics: "str | Judge | Sequence[str | Judge]" = ("rouge1", "rouge2", "rougeL"),
+    metrics: "str | Judge | Sequence[str | Judge] | Mapping[str, Judge]" = ("rouge1", "rouge2", "rougeL"),
     *,
     sources: Sequence[str] | None = None,
     lang: str = "en",
@@ -36,7 +36,7 @@ def score(
         predictions: a text each; a column of a frame will do, too.
         references: for each prediction one text, or a list of several, of which the best one counts.
         metrics: names in docs/metrics.md, such as rouge1, rougeL, bleu, chrf, meteor, bertscore; or functions of your
-            own, from a summary and the list of its references to a number.
+            own, from a summary and the list of its references to a number, which may be given by names.
         sources: for each prediction the text that it summarises, which `density`, `coverage` and `faithfulness` need.
             Content kept tells documents apart by it; without it, by their references.
         lang: `en` or `ko`.
@@ -85,9 +85,12 @@ def score(
     from core.plugins.plugin_metric import function_metric
     from jobs.evaluate.score import score_rows
 
-    chosen = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
-    names = [metric for metric in chosen if isinstance(metric, str)]
-    own = [function_metric(metric) for metric in chosen if not isinstance(metric, str)]
+    if isinstance(metrics, Mapping):
+        names, own = [], [function_metric(function, name) for name, function in metrics.items()]
+    else:
+        chosen = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+        names = [metric for metric in chosen if isinstance(metric, str)]
+        own = [function_metric(metric) for metric in chosen if not isinstance(metric, str)]
     options = Options(
         stemmer=stemmer,
         lang=lang,

@@ -93,3 +93,10 @@ def test_what_cannot_be_scored_is_named(
 ) -> None:
     with pytest.raises(error, match=message):
         nws.score(predictions, references, **arguments)
+
+
+def test_functions_may_be_given_by_names() -> None:
+    found = nws.score(["a b"], ["a"], metrics={"length": lambda summary, references: len(summary.split())})
+    assert found.to_pandas().set_index("metric").score.to_dict() == {"length": 2.0}
+    with pytest.raises(PluginError, match="rouge1"):
+        nws.score(["a"], ["a"], metrics={"rouge1": lambda summary, references: 1.0})
