@@ -22,6 +22,7 @@ from core.text.length import count_characters
 from core.text.rows import Fields, recognise_fields
 from core.text.words import count_words
 from core.types import Article
+from jobs.plan.revisions import code_version
 
 _AT_ONCE = 8
 
@@ -123,10 +124,9 @@ def write_summaries(
     from core.text.segmentation import Segmenter, unsegmented
     from core.worker_factories import checked
 
-    (system,) = plan.signatures
-    of_plan = {"system": system, "unit": plan.length_unit}
-    known = {(row["id"], row["n"]) for row in _rows(there) if row.items() >= of_plan.items()}
-    missing = [article for article in articles if not {(article.key, n) for n in plan.lengths} <= known]
+    of_plan = _of_plan(plan)
+    known = {(row["id"], row["text_hash"], row["n"]) for row in _rows(there) if row.items() >= of_plan.items()}
+    missing = [of for of in articles if not {(of.key, of.content_hash, n) for n in plan.lengths} <= known]
     segment = checked(
         plan.language, Segmenter(plan.pipeline, plan.units) if plan.systems else unsegmented, needs_reference=False
     )
@@ -142,7 +142,7 @@ def write_summaries(
                 failures.append((article.key, str(error)))
         now += len(bundle)
         for article, _, draft in writer.write(bundle) if bundle else ():
-            if draft.n in plan.lengths and (article.key, draft.n) not in known:
+            if draft.n in plan.lengths and (article.key, article.content_hash, draft.n) not in known:
                 out.write(json.dumps(_row(article, of_plan, draft.n, draft.text), ensure_ascii=False) + "\n")
                 summaries += 1
         out.flush()
@@ -151,9 +151,19 @@ def write_summaries(
         yield WrittenFile(0, 0, len(articles), ())
 
 
+def _of_plan(plan: SweepPlan) -> dict[str, str]:
+    """What a line says of how it was written: all that decides it besides the article and n."""
+    (system,) = plan.signatures
+    bertscore = plan.metrics.bertscore
+    embedding = f"{', '.join(map(str, plan.encoders))}|{bertscore.model}, layer {bertscore.num_layers}"
+    models = plan.generator.revision if plan.generator else embedding
+    made_by = f"{models}|{plan.pipeline}|{plan.units}|{plan.precision}|seed {plan.seed}|NWS {code_version()}"
+    return {"system": system, "unit": plan.length_unit, "made_by": made_by}
+
+
 def _row(article: Article, of_plan: Mapping[str, str], n: int, text: str) -> dict[str, Any]:
     counts = {"n": n, "words": count_words(text), "characters": count_characters(text)}
-    return {"id": article.key, **of_plan, **counts, "text": text}
+    return {"id": article.key, "text_hash": article.content_hash, **counts, "text": text, **of_plan}
 
 
 def _rows(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
@@ -162,5 +172,5 @@ def _rows(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
             row = json.loads(line)
         except ValueError:  # torn, as the command was killed
             continue
-        if isinstance(row, dict) and {"id", "n", "system", "unit"} <= row.keys():
+        if isinstance(row, dict) and {"id", "text_hash", "n"} <= row.keys():
             yield row

@@ -67,6 +67,16 @@ def test_what_is_there_is_not_written_again(nws, news: str, tmp_path: Path) -> N
     assert nws(*asked, "--max-chars", "5", "--json").json["summaries"] == 3
 
 
+def test_another_text_model_or_code_is_written_anew(nws, news: str, tmp_path: Path, monkeypatch) -> None:
+    asked = ("write", news, "--system", "lexrank", "--n", "3", "-o", "out.jsonl", "--json")
+    assert nws(*asked).json["summaries"] == 3
+    changed = Path(news).read_text("utf-8").replace("Snow closed", "Ice closed")
+    (tmp_path / news).write_text(changed, encoding="utf-8")
+    assert (nws(*asked).json["summaries"], nws(*asked).json["summaries"]) == (1, 0)
+    monkeypatch.setattr("jobs.drive.write_file.code_version", lambda: "another")
+    assert nws(*asked).json["summaries"] == 3
+
+
 def test_articles_that_cannot_be_summarised_are_named(nws, tmp_path: Path) -> None:
     (tmp_path / "news.jsonl").write_text('{"id": "a", "text": "..."}\n{"id": "b", "text": "Snow fell on Dover."}\n')
     done = nws("write", "news.jsonl", "--system", "lead", "--n", "3")
