@@ -1,9 +1,10 @@
 """The speed of a run and the time left: one estimate for the bar, the plain lines and `nws watch`."""
 
+import itertools
 from collections import deque
 from dataclasses import dataclass
 
-_SPAN_SECONDS = 120.0
+_SPAN_SECONDS = 240.0
 _SPAN_MARKS = 8
 _BETWEEN_MARKS_SECONDS = 1.0
 
@@ -13,7 +14,7 @@ class Span:
     """A stretch of time that begins when some had just been finished, and how many were finished in it since then.
 
     It does not begin with the work: models are loaded before, and of what lands in bundles none would be there yet. It
-    ends when some were finished last. `gap` is what lies between two landings on average.
+    ends when some were finished last. `gap` is the longest time between two landings in it.
     """
 
     seconds: float
@@ -59,7 +60,7 @@ class _Mark:
 class Marks:
     """The moments at which some were finished, as far back as is needed to tell how fast it goes of late.
 
-    That is two minutes, and further where fewer than eight bundles landed in them.
+    That is four minutes, and further where fewer than eight bundles landed in them.
     """
 
     def __init__(self, finished: int = 0) -> None:
@@ -88,7 +89,7 @@ class Marks:
         if first is last:
             return Span(last.ended - first.began, last.finished - first.first).later(now - last.ended)
         seconds = last.began - first.began
-        gap = seconds / (len(self._marks) - 1)
+        gap = max(after.began - before.began for before, after in itertools.pairwise(self._marks))
         return Span(seconds, last.before - first.before, gap).later(now - last.ended)
 
 

@@ -35,7 +35,7 @@ def lead(bundle):
     # The system without scores, which would take seconds to load.
     scores = dict.fromkeys(BY_COLUMN, 1.0)
     for segmented in bundle:
-        (draft,) = Lead().summarize(SimpleNamespace(segmented=segmented), [3])
+        (draft,) = Lead().summarize(SimpleNamespace(segmented=segmented, length_unit="words"), [3])
         yield Summary(segmented.article.id, "lead", 3, draft.text, 3, 0.0, scores)
 
 def quick(plan, device, share):
@@ -73,9 +73,7 @@ class EditedCheckout:
         for package in ("core", "cluster", "jobs", "alembic"):
             shutil.copytree(ROOT / package, self.root / package, ignore=shutil.ignore_patterns("__pycache__"))
         git = f"git -C {self.root} -c user.name=t -c user.email=t@localhost"
-        self.edit = (
-            f"sed -i 's/Draft(n, first_words(text, n))/Draft(n, first_words(text.upper(), n))/' {self.root / LEAD}"
-        )
+        self.edit = f"sed -i 's/Draft(n, cut(text, n,/Draft(n, cut(text.upper(), n,/' {self.root / LEAD} && ! git -C {self.root} diff --quiet"
         self.restore = f"{git} checkout -q -- core"
         self.commit = f"{git} commit -qam Edited"
         for command in (f"git init -q {self.root}", f"{git} add -A", f"{git} commit -qm Clean"):
