@@ -73,7 +73,8 @@ class EditedCheckout:
         for package in ("core", "cluster", "jobs", "alembic"):
             shutil.copytree(ROOT / package, self.root / package, ignore=shutil.ignore_patterns("__pycache__"))
         git = f"git -C {self.root} -c user.name=t -c user.email=t@localhost"
-        self.edit = f"sed -i 's/Draft(n, cut(text, n,/Draft(n, cut(text.upper(), n,/' {self.root / LEAD} && ! git -C {self.root} diff --quiet"
+        in_capitals = f"sed -i 's/Draft(n, cut(text, n,/Draft(n, cut(text.upper(), n,/' {self.root / LEAD}"
+        self.edit = f"{in_capitals} && ! git -C {self.root} diff --quiet"
         self.restore = f"{git} checkout -q -- core"
         self.commit = f"{git} commit -qam Edited"
         for command in (f"git init -q {self.root}", f"{git} add -A", f"{git} commit -qm Clean"):
