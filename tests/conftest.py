@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import hypothesis
 import pytest
 import torch
 from not_tested import pytest_terminal_summary as pytest_terminal_summary
+from playwright.sync_api import Browser, sync_playwright
 
 # A machine that stands still for a moment is no fault of the code: timings are measured in bench/.
 hypothesis.settings.register_profile("nws", deadline=None)
@@ -53,6 +55,18 @@ def _finalized(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     if request.node.get_closest_marker("ray"):
         gc.collect()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium, one a file: while it is open Playwright's event loop runs, and no second one can start."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("Chromium is not installed: apt-get install chromium")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield started
+        started.close()
 
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -1,31 +1,19 @@
 """The pages as a person sees them: in a real Chromium, from a real server, while a driver writes."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from served_runs import HARM, MadeRun, serving
 
 from jobs.store import Store, open_store
 
-CHROMIUM = shutil.which("chromium")
 WIDTHS = (390, 820, 1440)
 TOLD: list[str] = []
 """What the open page said to the console, and asked of other servers."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed: apt-get install chromium")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @dataclass(frozen=True)

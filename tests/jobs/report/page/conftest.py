@@ -2,14 +2,12 @@
 
 import io
 import json
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 from made_scores import make_scores
-from playwright.sync_api import Browser, sync_playwright
 from rich.console import Console
 from system_kinds import kind_of
 from training_run import small_training
@@ -36,18 +34,6 @@ def sweep(store: Store, articles: Path, **asked: object) -> str:
     """The id of a finished sweep over a file."""
     recipe = {"datasets": [{"name": str(articles)}], "n": list(LENGTHS), "accelerator": "cpu", **asked}
     return driver.start(store, pin(load_recipe(Phase1Recipe, "sample", recipe)), "inline", QUIET).run_id
-
-
-@pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    """Debian's Chromium, one for all tests here."""
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("Chromium is not installed: apt-get install chromium")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="session")
