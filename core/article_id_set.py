@@ -15,8 +15,9 @@ IdNumbers: TypeAlias = NDArray[np.uint64]
 
 
 def id_numbers(ids: Iterable[str]) -> IdNumbers:
-    """The numbers of article ids, in the same order."""
-    return np.fromiter((int(article_id, 16) for article_id in ids), np.uint64)
+    """The numbers of article ids of 16 digits, in the same order."""
+    # A third of the time that `int` takes for each: a run may have millions.
+    return np.frombuffer(bytes.fromhex("".join(ids)), ">u8").astype(np.uint64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -65,6 +65,19 @@ class DatasetSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadBefore:
+    """What was found when a corpus was opened before, so that its rows need not all be read again.
+
+    Attributes:
+        revision: of the dataset then. It counts only where the dataset has this revision still.
+        known: the articles, see `KnownArticles.to_bytes`.
+    """
+
+    revision: str
+    known: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Corpus:
     """Articles that can be read any number of times, always the same ones in the same order, none twice.
 
@@ -93,6 +106,11 @@ class Corpus:
         return self.read()
 
     @property
+    def read_before(self) -> ReadBefore | None:
+        """What `open_corpus` needs to open it again without reading it; None of a streamed dataset."""
+        return None if self.known is None else ReadBefore(self.revision, self.known.to_bytes())
+
+    @property
     def is_of_hub(self) -> bool:
         """Whether its revision is a commit: a file has the SHA-256 of its bytes."""
         return not self.revision.startswith("sha256:")
@@ -103,8 +121,10 @@ class Corpus:
         return 1 if self.known is None else self.known.fewest_references
 
 
-def open_corpus(spec: DatasetSpec) -> Corpus:
+def open_corpus(spec: DatasetSpec, before: ReadBefore | None = None) -> Corpus:
     """Find the dataset and check what can be checked: every row, or the first one of a streamed dataset.
+
+    Where the same dataset was read `before`, with the same `spec` and code, no row is read.
 
     Raises:
         CorpusError: no such dataset, file, split or field, a malformed row (named by file and line), or a file that
@@ -116,10 +136,10 @@ def open_corpus(spec: DatasetSpec) -> Corpus:
     except UnicodeEncodeError as error:  # a byte of the command line that was none
         raise CorpusError(f"{spec.name!r} is no UTF-8: rename the file.") from error
     if spec.name in BUNDLED:
-        return _open_file(BUNDLED[spec.name], spec.name, spec)
+        return _open_file(BUNDLED[spec.name], spec.name, spec, before)
     if not has_splits(spec.name):
-        return _open_file(Path(spec.name), Path(spec.name).name, spec)
-    return _open_hub(spec)
+        return _open_file(Path(spec.name), Path(spec.name).name, spec, before)
+    return _open_hub(spec, before)
 
 
 def has_splits(name: str) -> bool:
@@ -127,7 +147,7 @@ def has_splits(name: str) -> bool:
     return not (name in BUNDLED or is_data_file(name) or is_file(Path(name)))
 
 
-def _open_file(path: Path, name: str, spec: DatasetSpec) -> Corpus:
+def _open_file(path: Path, name: str, spec: DatasetSpec, before: ReadBefore | None) -> Corpus:
     choose_fields = _choose_fields(spec)
 
     def choose(names: Sequence[str]) -> Sequence[str]:
@@ -135,7 +155,7 @@ def _open_file(path: Path, name: str, spec: DatasetSpec) -> Corpus:
 
     revision = f"sha256:{content_sha256(path)}"
     rows = ArticleRows(str(path), name, "all", functools.partial(read_rows, path, choose), choose_fields)
-    known = read_once(rows, spec.skip, spec.limit)
+    known = _known(rows, revision, spec, before)
     if known is None:
         raise CorpusError(f"{path} holds no article{_after(spec)}.")
 
@@ -144,12 +164,13 @@ def _open_file(path: Path, name: str, spec: DatasetSpec) -> Corpus:
             raise changed(str(path), "its SHA-256 differs")
 
     # Hashed before and after: the revision is that of what was read, not of what came to lie there meanwhile.
-    require_unchanged()
+    if before is None:
+        require_unchanged()
     pinned_name = name if name in BUNDLED else str(path_from_anywhere(path))
     return Corpus(name, pinned_name, "all", revision, len(known.ids), known.read, require_unchanged, known)
 
 
-def _open_hub(spec: DatasetSpec) -> Corpus:
+def _open_hub(spec: DatasetSpec, before: ReadBefore | None) -> Corpus:
     match = _HUB_NAME.fullmatch(KNOWN_DATASETS.get(spec.name, spec.name))
     if match is None or not is_repository_name(match["repository"]):
         if os.path.isdir(spec.name):
@@ -168,7 +189,7 @@ def _open_hub(spec: DatasetSpec) -> Corpus:
     revision = resolve_commit(repository, match["revision"] or pinned, "dataset")
     rows = load_split(repository, config, spec.split, revision, spec.streaming)
     pinned_name = f"{repository}{':' + config if config else ''}@{revision}"
-    return corpus_of_rows(rows, repository, pinned_name, revision, spec)
+    return corpus_of_rows(rows, repository, pinned_name, revision, spec, before)
 
 
 def corpus_of_rows(
@@ -177,10 +198,11 @@ def corpus_of_rows(
     pinned_name: str,
     revision: str,
     spec: DatasetSpec,
+    before: ReadBefore | None = None,
 ) -> Corpus:
     """The corpus in `rows` (e.g. a `datasets` object), which must give the same rows each time it is iterated.
 
-    All of them are read here, unless they are streamed.
+    All of them are read here, unless they are streamed, or were read `before`.
     """
 
     def read(wanted: Iterable[int]) -> Iterator[LocatedRow]:
@@ -194,10 +216,16 @@ def corpus_of_rows(
         if next(read_stream(), None) is None:
             raise empty
         return Corpus(name, pinned_name, spec.split, revision, spec.limit, read_stream, _pinned_by_commit)
-    known = read_once(source, spec.skip, spec.limit)
+    known = _known(source, revision, spec, before)
     if known is None:
         raise empty
     return Corpus(name, pinned_name, spec.split, revision, len(known.ids), known.read, _pinned_by_commit, known)
+
+
+def _known(rows: ArticleRows, revision: str, spec: DatasetSpec, before: ReadBefore | None) -> KnownArticles | None:
+    if before is not None and before.revision == revision:
+        return KnownArticles.from_bytes(rows, before.known)
+    return read_once(rows, spec.skip, spec.limit)
 
 
 def _pinned_by_commit() -> None:

@@ -35,6 +35,16 @@ def unfinished_bundles(pinned: Pinned, finished: ArticleIds, announced: "array[i
             yield from _bundles(corpus.known.read(_in_unfinished(corpus.known.ids, size, finished)), size)
 
 
+def has_unfinished(pinned: Pinned, finished: ArticleIds) -> bool:
+    """Whether there is any unfinished bundle. Only streamed datasets are read to find out."""
+    known = [corpus.known.ids for corpus in pinned.corpora if corpus.known is not None]
+    if not all(finished.holds(ids).all() for ids in known):
+        return True
+    streamed = (corpus for corpus in pinned.corpora if corpus.known is None)
+    size = pinned.recipe.bundle_size
+    return any(any(_stream_bundles(corpus, size, finished, array("Q"))) for corpus in streamed)
+
+
 def require_known_articles(pinned: Pinned, finished: ArticleIds, run_id: str) -> None:
     """Refuse to resume a run that has articles which are others now, though their dataset is the same.
 

@@ -21,7 +21,7 @@ from core.models import model_folder
 from core.software import code_as_imported
 from core.sweep_plan import SweepPlan
 from core.worker_factories import EpisodePlan
-from jobs.drive.bundles import require_known_articles, unfinished_bundles
+from jobs.drive.bundles import has_unfinished, require_known_articles
 from jobs.drive.equal_failures import EqualFailures
 from jobs.drive.heartbeat import Heart
 from jobs.drive.kept import lacking_kept, plan_of_kept, score_kept
@@ -100,7 +100,7 @@ def resume(
     claim = Claim(take_over, epoch)
     where = {"accelerator": accelerator, "actors": actors}
     values = {**run.recipe, **{k: v for k, v in where.items() if v is not None}}
-    pinned = find_job(run.job).plan_again(values)
+    pinned = find_job(run.job).plan_again(values, store.datasets_read(run_id, code_version()))
     changes = require_same_revisions(run.revisions, pinned.revisions, run_id)
     if run.code_version != code_version():
         changes.append(f"code {run.code_version} -> {code_version()}")
@@ -112,9 +112,7 @@ def resume(
     for ids in finished:
         require_known_articles(pinned, ids, run_id)
     unfinished = [
-        planned.plan
-        for planned, ids in zip(pinned.stages, finished, strict=True)
-        if any(unfinished_bundles(pinned, ids, array("Q")))
+        planned.plan for planned, ids in zip(pinned.stages, finished, strict=True) if has_unfinished(pinned, ids)
     ]
     to_score = [plan_of_kept(pinned)] if lacking_kept(store, run_id) else []
     if not (to_train or unfinished or to_score):
@@ -187,6 +185,7 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
     pinned = with_panels(pinned, panels)
     run.start(pools.device, code_version(), pinned.systems, works(pinned, code_as_imported()))
     run.set_panel(sha256_of(panels))
+    _keep_read(run, pinned)
     if pinned.articles is not None:
         run.set_total(pinned.articles)
     equal_failures = EqualFailures(run.id, pinned.recipe.stop_after_equal_failures)
@@ -211,6 +210,13 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
         require_complete(run, planned.stage, articles)
     if pinned.articles != len(articles):  # a streamed dataset does not tell before
         run.set_total(len(articles))
+
+
+def _keep_read(run: Run, pinned: Pinned) -> None:
+    """Keep what was found in the datasets, for a driver that resumes the run. A streamed dataset has not been read."""
+    read = [corpus.read_before for corpus in pinned.corpora]
+    if None not in read:
+        run.keep_read(code_version(), [dataset for dataset in read if dataset is not None])
 
 
 @contextlib.contextmanager

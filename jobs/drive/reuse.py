@@ -20,7 +20,7 @@ from core.summarizers.endpoint import Endpoint
 from core.summarizers.systems import UNCUT
 from core.sweep_plan import SweepPlan
 from core.types import Article, BundleResult
-from jobs.drive.bundles import unfinished_bundles
+from jobs.drive.bundles import has_unfinished, unfinished_bundles
 from jobs.drive.run import Run
 from jobs.plan.pinned import Pinned, PlannedStage
 from jobs.plan.work import works
@@ -66,7 +66,7 @@ def find_reusable(
         reusable = replace(reusable, is_assumed=own is None and info.summaries == info.reused)
     if reusable is None or not isinstance(plan.generator, Endpoint):
         return reusable
-    is_needed = any(unfinished_bundles(pinned, finished, array("Q")))
+    is_needed = has_unfinished(pinned, finished)
     return _of_the_same_model(run, plan.generator, plan.seed, plan.lengths, reusable) if is_needed else None
 
 

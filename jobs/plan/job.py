@@ -8,8 +8,9 @@ from core.errors import RecipeError
 from core.models import ModelRef
 from core.plugins.load import Plugin
 from core.summarizers.predictions import PredictionsSpec
+from core.text.corpus import Corpus, ReadBefore
 from core.tokenization import MOST_UNREAD, unread_share
-from jobs.plan.pinned import Pinned
+from jobs.plan.pinned import Pinned, open_corpora
 from jobs.plan.revisions import require_same_revisions
 from jobs.recipes.base import RunRecipe
 from jobs.recipes.load import FROM, load_recipe, parse_recipe
@@ -30,11 +31,11 @@ class Job(Generic[Recipe]):
 
     Attributes:
         recipe: the class of its recipes.
-        pin: looks up what a recipe leaves open.
+        pin: looks up what a recipe leaves open; opens its datasets unless they are given.
     """
 
     recipe: type[Recipe]
-    pin: Callable[[Recipe], Pinned]
+    pin: Callable[[Recipe, tuple[Corpus, ...] | None], Pinned]
 
     def plan(
         self, name: str, overrides: Mapping[str, Any], lengths_of: Callable[[str], Sequence[int]] | None = None
@@ -51,18 +52,19 @@ class Job(Generic[Recipe]):
             return () if lengths_of is None else lengths_of(run_id)
 
         recipe = load_recipe(self.recipe, name, overrides, None if lengths_of is None else look_up)
-        pinned = with_own(self.pin(recipe))
+        pinned = with_own(self.pin(recipe, None))
         require_readable(pinned)
         return replace(pinned, revisions=pinned.revisions | {"n": f"{FROM}{asked[0]}"}) if asked else pinned
 
-    def plan_again(self, recipe: Mapping[str, Any]) -> Pinned:
-        """A run from its stored recipe.
+    def plan_again(self, recipe: Mapping[str, Any], before: Sequence[ReadBefore] = ()) -> Pinned:
+        """A run from its stored recipe. Its datasets are not read again where this code has read them `before`.
 
         Raises:
             NwsError: as for `plan`.
         """
         stored = {**self.recipe.of_before, **recipe}
-        return with_own(self.pin(parse_recipe(self.recipe, stored, "stored with the run")))
+        parsed = parse_recipe(self.recipe, stored, "stored with the run")
+        return with_own(self.pin(parsed, open_corpora(parsed.datasets, before) if before else None))
 
 
 def with_own(pinned: Pinned, *session: Plugin) -> Pinned:

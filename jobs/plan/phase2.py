@@ -32,27 +32,31 @@ from jobs.store import Stage
 EVALUATION = "evaluation"
 
 
-def pin(recipe: Phase2Recipe) -> Pinned:
+def pin(recipe: Phase2Recipe, corpora: tuple[Corpus, ...] | None = None) -> Pinned:
     """Look up every revision a recipe leaves open, and open its datasets. Loads no model.
+
+    Args:
+        recipe: what is pinned.
+        corpora: its test datasets, where they are at hand; they are opened unless given.
 
     Raises:
         NwsError: a model, dataset, pipeline or revision cannot be found, or a test article is a near copy
             of a training article.
     """
     encoder = pin_model(recipe.encoder)
-    setting = pin_setting(recipe)
-    corpora = open_corpora(recipe.train_datasets)
-    language = common_language(corpora)
+    setting = pin_setting(recipe, corpora)
+    train_corpora = open_corpora(recipe.train_datasets)
+    language = common_language(train_corpora)
     if language != setting.language:
         raise RecipeError(
             f"The training articles are in {language!r} and the test articles in {setting.language!r}: take both from "
             "one language."
         )
-    require_disjoint(corpora, setting.corpora)
+    require_disjoint(train_corpora, setting.corpora)
     bertscore = replace(setting.metrics.bertscore, precision=recipe.reward.precision)
     fluency = setting.metrics.fluency if FLUENCY in recipe.reward.weights else None
     reward = RewardConfig(bertscore, tuple(recipe.reward.weights.items()), language, fluency)
-    panels = tuple(map(panel_of, corpora)) if KEPT.name in recipe.reward.weights else ()
+    panels = tuple(map(panel_of, train_corpora)) if KEPT.name in recipe.reward.weights else ()
     training = PlannedTraining(
         systems={
             system_name(method.name, seed): method.trainings(seed, recipe.n)
@@ -70,11 +74,11 @@ def pin(recipe: Phase2Recipe) -> Pinned:
             units=setting.units,
             length_unit=recipe.length_unit,
         ),
-        corpora=corpora,
+        corpora=train_corpora,
         datasets=tuple(
             {"name": corpus.name, "split": corpus.split, "revision": corpus.revision}
             | {"skip": dataset.skip, "limit": dataset.limit}
-            for corpus, dataset in zip(corpora, recipe.train_datasets, strict=True)
+            for corpus, dataset in zip(train_corpora, recipe.train_datasets, strict=True)
         ),
         reward=reward_signature(reward),
     )
@@ -82,7 +86,7 @@ def pin(recipe: Phase2Recipe) -> Pinned:
     recipe = recipe.model_copy(update={"systems": with_rulers(recipe.systems, setting.corpora)})
     rivals = [make_baseline(name, encoder.name, recipe.seed) for name in recipe.systems]
     plan = setting.sweep_plan(recipe, (encoder,), (*policies, *rivals))
-    pinned = {"encoder": pinned_text(encoder), "train_datasets": pinned_datasets(recipe.train_datasets, corpora)}
+    pinned = {"encoder": pinned_text(encoder), "train_datasets": pinned_datasets(recipe.train_datasets, train_corpora)}
     return Pinned(
         recipe=recipe.model_copy(update=setting.in_recipe(recipe) | pinned),
         stages=(PlannedStage(Stage(EVALUATION, plan.signatures), plan),),
@@ -90,7 +94,7 @@ def pin(recipe: Phase2Recipe) -> Pinned:
         corpora=setting.corpora,
         revisions={
             "encoders": {encoder.name: str(encoder)},
-            "train_datasets": dataset_revisions(corpora),
+            "train_datasets": dataset_revisions(train_corpora),
             **setting.revisions,
         },
         training=training,

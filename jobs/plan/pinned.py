@@ -13,7 +13,7 @@ from core.software import library_versions
 from core.summarizers.random_controls import DRAWS
 from core.summarizers.systems import System
 from core.sweep_plan import MetricsConfig, SweepPlan
-from core.text.corpus import Corpus, DatasetSpec, open_corpus
+from core.text.corpus import Corpus, DatasetSpec, ReadBefore, open_corpus
 from core.text.cutting import Units
 from core.text.language import Language, article_language
 from core.text.language_data import language_data
@@ -265,13 +265,14 @@ def pin_bertscore(recipe: RunRecipe) -> BertScoreConfig:
     return BertScoreConfig(backbone, layer, recipe.bertscore.rescale, recipe.precision)
 
 
-def open_corpora(datasets: Sequence[DatasetSpec]) -> tuple[Corpus, ...]:
-    """Open datasets that are used together.
+def open_corpora(datasets: Sequence[DatasetSpec], before: Sequence[ReadBefore] = ()) -> tuple[Corpus, ...]:
+    """Open datasets that are used together. Those that were all read `before` are not read again.
 
     Raises:
         NwsError: a dataset or revision cannot be found, or two have one name.
     """
-    corpora = tuple(open_corpus(dataset) for dataset in datasets)
+    read_before = before or (None,) * len(datasets)
+    corpora = tuple(itertools.starmap(open_corpus, zip(datasets, read_before, strict=True)))
     names = [corpus.name for corpus in corpora]
     if len(set(names)) < len(names):
         raise RecipeError(f"Two datasets have the same name ({', '.join(names)}), so their rows would be mixed up.")

@@ -27,6 +27,7 @@ from jobs.store.tables import (
     ArticleRow,
     Base,
     ContentKeptRow,
+    DatasetReadRow,
     EpisodeRow,
     FailureRow,
     LogLineRow,
@@ -44,7 +45,7 @@ from jobs.store.tables import (
 # What refers to another table comes before it.
 _OF_A_RUN: tuple[type[Base], ...] = (
     *(LogLineRow, ProgressRow, RunMeanRow, RunBestRow, ContentKeptRow, SmallestNRow, FailureRow, SummaryRow),
-    *(EpisodeRow, UpdateRow, PolicyRow, SystemRow),
+    *(EpisodeRow, UpdateRow, PolicyRow, SystemRow, DatasetReadRow),
 )
 _WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
@@ -14,6 +14,7 @@ from core.types import Landed, Summary, SystemKind
 from jobs.store.checkpoints import RoundResult, check_round, episode_rows, save_checkpoints, update_row
 from jobs.store.copies import Reusable, copy, require_complete
 from jobs.store.database import Database
+from jobs.store.datasets_read import keep_read
 from jobs.store.engine import escaped, insert_new, upsert
 from jobs.store.fence import check_fence
 from jobs.store.kept import RunKept
@@ -32,6 +33,9 @@ from jobs.store.tables import (
     SystemRow,
     UpdateRow,
 )
+
+if TYPE_CHECKING:  # with NumPy, which `nws ls` need not wait for
+    from core.text.corpus import ReadBefore
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -103,6 +107,11 @@ class RunWriter:
     def set_total(self, connection: Connection, articles: int) -> None:
         """Say how many articles the run is about."""
         self._set(connection, total_articles=articles)
+
+    @fenced
+    def keep_read(self, connection: Connection, code_version: str, datasets: "Sequence[ReadBefore]") -> None:
+        """Keep what this code found in each of the run's datasets, see `Store.datasets_read`."""
+        keep_read(connection, self.id, code_version, datasets)
 
     @fenced
     def set_panel(self, connection: Connection, panel: str) -> None:

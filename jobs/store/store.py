@@ -4,6 +4,7 @@ from jobs.store.address import parse_address
 from jobs.store.articles import Articles
 from jobs.store.checkpoints import Checkpoints
 from jobs.store.copies import Copies
+from jobs.store.datasets_read import DatasetsRead
 from jobs.store.engine import reader_engine, writer_engine
 from jobs.store.lifecycle import Lifecycle
 from jobs.store.means import Means
@@ -31,7 +32,7 @@ def open_store(url: str, *, read_only: bool = False) -> "Store":
     return Store(address, None if read_only else writer_engine(address), reader)
 
 
-class Store(Runs, Lifecycle, Results, Articles, Means, Checkpoints, Watching, Copies, Queries):
+class Store(Runs, Lifecycle, Results, Articles, Means, Checkpoints, Watching, Copies, DatasetsRead, Queries):
     """One open store. Its methods are in these parts; what a run's driver writes goes through its `writer`.
 
     What comes out are values, never rows, and each method is one transaction.

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import CorpusError, HubError
-from core.text import article_rows
+from core.text import article_rows, corpus
 from core.text.corpus import DatasetSpec, corpus_of_rows, load_split, open_corpus
 from core.text.words import count_words
 from core.types import Article
@@ -48,6 +48,42 @@ def test_every_file_format_gives_the_same_articles(tmp_path: Path, suffix: str) 
         Article(f"news{suffix}", "all", row["id"], row["article"], (row["highlights"],)) for row in ROWS
     ]
     assert list(corpus) == list(corpus)  # it can be read again
+
+
+@given(
+    st.lists(st.integers(0, 20), min_size=1, max_size=40), st.integers(0, 3), st.one_of(st.none(), st.integers(1, 30))
+)
+def test_a_corpus_that_was_read_before_is_not_read_again(texts: list[int], skip: int, limit: int | None) -> None:
+    rows = [{"id": f"{one}", "article": f"Text {one}.", "summary": "x"} for one in texts]
+    spec = DatasetSpec("a", skip=skip, limit=limit)
+    try:
+        first = corpus_of_rows(rows, "a", "a", "abc", spec)
+    except CorpusError:
+        return  # all are skipped
+    articles = list(first)
+    again = corpus_of_rows(["no row"], "a", "a", "abc", spec, first.read_before)  # would be an error
+    assert (again.size, again.fewest_references) == (first.size, first.fewest_references)
+    assert again.known is not None
+    assert first.known is not None
+    assert (again.known.repeats, again.known.has_rest) == (first.known.repeats, first.known.has_rest)
+    again = corpus_of_rows(rows, "a", "a", "abc", spec, first.read_before)
+    assert list(again) == articles
+    other = corpus_of_rows(rows[::-1], "a", "a", "another", spec, first.read_before)
+    assert set(other) == set(corpus_of_rows(rows[::-1], "a", "a", "another", spec))
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
+def test_a_file_that_was_read_before(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / f"news{suffix}", ROWS)
+    first = open_corpus(DatasetSpec(str(path)))
+    articles, before = list(first), first.read_before
+    assert before is not None
+    assert len(before.known) < 1200 + 8 * len(articles)
+    with monkeypatch.context() as patched:
+        patched.setattr(corpus, "read_once", None)  # would fail if it were called
+        assert list(open_corpus(DatasetSpec(str(path)), before)) == articles
+    write(path, ROWS[:2])
+    assert list(open_corpus(DatasetSpec(str(path)), before)) == articles[:2]
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])

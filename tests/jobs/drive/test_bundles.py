@@ -12,7 +12,7 @@ from core.article_id_set import ArticleIds
 from core.errors import CorpusError
 from core.text.corpus import Corpus, DatasetSpec, corpus_of_rows
 from core.types import Article
-from jobs.drive.bundles import unfinished_bundles
+from jobs.drive.bundles import has_unfinished, unfinished_bundles
 from jobs.plan.pinned import Pinned
 
 
@@ -57,6 +57,7 @@ def test_what_is_read_is_every_bundle_with_an_unfinished_article(
     found = list(unfinished_bundles(pinned, ArticleIds.of(finished), announced))
     assert found == [bundle for bundle in every if any(article.id not in finished for article in bundle)]
     assert [f"{number:016x}" for number in announced] == ids
+    assert has_unfinished(pinned, ArticleIds.of(finished)) == bool(found)
 
 
 def test_an_article_that_changed_behind_finished_ones_is_named_by_its_place() -> None:

@@ -4,14 +4,16 @@ import io
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from rich.console import Console
 
 from bench import stub_work
 from core.article_id_set import ArticleIds
-from core.errors import FencedError, HubError, RecipeError, StoreError, StoreUnavailableError
+from core.errors import CorpusError, FencedError, HubError, NwsError, RecipeError, StoreError, StoreUnavailableError
 from core.sweep import Sweeper
+from core.text import corpus
 from core.types import SegmentedArticle, Summary
 from jobs.drive import driver
 from jobs.drive.bundles import unfinished_bundles
@@ -95,6 +97,35 @@ def test_an_interrupted_run_is_resumed_where_it_stopped(
     assert (resumed.run_id, resumed.state, resumed.articles) == (outcome.run_id, "done", 5)
     assert calls == [2, 2, 2, 1]  # the first bundle was not computed again
     assert rows(store, resumed.run_id) == rows(store, whole.run_id)
+
+
+def test_the_dataset_is_not_read_again_to_resume(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "news.jsonl"
+    line = '{"id": "%d", "article": "The mayor of the town opened new bridge %d today.", "summary": "New bridge."}\n'
+    file.write_text("".join(line % (one, one) for one in range(6)))
+    recipe = {"datasets": [{"name": str(file)}], "n": [1, 7], "bundle_size": 2}
+    pinned = pin(load_recipe(Phase1Recipe, "sample", recipe))
+    whole = driver.start(store, pinned, "inline", QUIET)
+
+    def interrupted_run() -> str:
+        with monkeypatch.context() as patched:
+            patched.setattr(Sweeper, "__call__", mock.Mock(side_effect=KeyboardInterrupt))
+            return driver.start(store, pinned, "inline", QUIET).run_id
+
+    run_id = interrupted_run()
+    with monkeypatch.context() as patched:
+        patched.setattr(corpus, "read_once", None)  # would fail if it were called
+        assert driver.resume(store, run_id, "inline", None, None, QUIET).state == "done"
+    assert rows(store, run_id) == rows(store, whole.run_id)
+    run_id = interrupted_run()
+    with monkeypatch.context() as patched:  # other code may find other articles in the same rows
+        patched.setattr(driver, "code_version", lambda: "other code")
+        patched.setattr(corpus, "read_once", mock.Mock(side_effect=CorpusError("read again")))
+        with pytest.raises(CorpusError, match="read again"):
+            driver.resume(store, run_id, "inline", None, None, QUIET)
+    file.write_text(file.read_text().replace("opened", "closed"))
+    with pytest.raises(NwsError, match="datasets"):
+        driver.resume(store, run_id, "inline", None, None, QUIET)
 
 
 def test_a_failing_article_is_recorded_and_tried_again_on_resume(
