@@ -7,14 +7,15 @@ import io
 import itertools
 import json
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.article_id_set import IdNumbers
 from core.errors import CorpusError
+from core.text.data_files import DataFiles, FoundFile
 from core.text.files import LocatedRow
 from core.text.rows import Fields, to_article
 from core.types import Article
@@ -27,15 +28,17 @@ class ArticleRows:
     Attributes:
         place: where they are, for errors.
         name, split: of the dataset, as in `Article`.
-        read: the rows, see `core.text.files.read_rows`, whose `wanted` it takes.
+        read: the rows, see `core.text.files.read_rows`, whose `wanted` it takes as bytes.
         recognise: from the names in a row to the fields to read.
+        files: the files that hold the rows; None where these are not of files.
     """
 
     place: str
     name: str
     split: str
-    read: Callable[[Iterable[int]], Iterator[LocatedRow]]
+    read: Callable[[bytes], Iterator[LocatedRow]]
     recognise: Callable[[Iterable[str]], Fields]
+    files: DataFiles | None = None
 
     def fields(self) -> Fields | None:
         """Those to read, as the first row says; None where there is no row.
@@ -43,7 +46,7 @@ class ArticleRows:
         Raises:
             CorpusError: the row has not got them.
         """
-        for place, row in self.read(()):
+        for place, row in self.read(b""):
             return self._fields(place, row)
         return None
 
@@ -100,27 +103,45 @@ class KnownArticles:
     fewest_references: int
 
     def to_bytes(self) -> bytes:
-        """What `from_bytes` makes them of: 8 bytes for each article, a bit for each row, and half a kilobyte.
+        """What `from_bytes` makes them of: 8 bytes for each article, a bit for each row, and some for each file.
 
         NumPy's format for several arrays (`.npz`), not compressed.
         """
         others = {"fields": asdict(self.fields), "has_rest": self.has_rest, "repeats": self.repeats}
         others |= {"rows": len(self.holds_article), "fewest_references": self.fewest_references}
+        others |= {"files": self.rows.files.found() if self.rows.files else []}
         about = np.frombuffer(json.dumps(others).encode(), np.uint8)
         file = io.BytesIO()
         np.savez(file, ids=self.ids, holds_article=np.packbits(self.holds_article), about=about)
         return file.getvalue()
 
     @classmethod
-    def from_bytes(cls, rows: ArticleRows, data: bytes) -> "KnownArticles":
+    def from_bytes(
+        cls, data: bytes, rows_of: Callable[[Sequence[FoundFile], bool], ArticleRows | None]
+    ) -> "KnownArticles | None":
         """The articles in rows that were read once to make `data`, and have not changed since.
 
         Reading them checks each one, as ever.
+
+        Args:
+            data: see `to_bytes`.
+            rows_of: the rows, from what was noted of their files, and whether more rows may follow; None where the
+                files are others, and so there are no known articles.
         """
         with np.load(io.BytesIO(data)) as arrays:
             about = json.loads(arrays["about"].tobytes())
+            rows = rows_of(about.pop("files"), about["has_rest"])
+            if rows is None:
+                return None
             holds_article = np.unpackbits(arrays["holds_article"], count=about.pop("rows")).astype(np.bool_)
             return cls(rows, Fields(**about.pop("fields")), holds_article, arrays["ids"], **about)
+
+    def part(self, begin: int, end: int) -> "KnownArticles":
+        """The articles from number `begin` (from 0) to before `end`, as `read_once` finds them with skip and limit."""
+        places = np.flatnonzero(self.holds_article)[begin:end]
+        holds_article = np.zeros(places[-1] + 1, np.bool_)
+        holds_article[places] = True
+        return replace(self, holds_article=holds_article, ids=self.ids[begin:end], has_rest=True)
 
     def read(self, wanted: NDArray[np.bool_] | None = None) -> Iterator[Article]:
         """The articles: all, or those that `wanted` marks. The others are skipped and not checked.

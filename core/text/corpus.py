@@ -1,4 +1,4 @@
-"""A dataset as articles, wherever it lies: the bundled sample, a JSON, CSV or Parquet file, or the Hub."""
+"""A dataset as articles, wherever it lies: the bundled sample, files here or on other machines, or the Hub."""
 
 import functools
 import itertools
@@ -13,7 +13,8 @@ from core.errors import CorpusError, RecipeError
 from core.hub import HUB_FAILURES, is_reachable, is_repository_name, offline_if_unreachable, resolve_commit
 from core.registry import did_you_mean
 from core.text.article_rows import ArticleRows, KnownArticles, changed, read_once, stream
-from core.text.files import SUFFIXES, LocatedRow, content_sha256, is_data_file, is_file, path_from_anywhere, read_rows
+from core.text.data_files import DataFiles, FoundFile, find_files, is_address, is_files
+from core.text.files import SUFFIXES, LocatedRow, path_from_anywhere
 from core.text.rows import Fields, recognise_fields
 from core.types import Article
 
@@ -36,9 +37,9 @@ class DatasetSpec:
     """Which articles to read.
 
     Attributes:
-        name: `sample`, `sample-ko`, `cnn_dailymail`, `xsum`, `gigaword`, a file, or a Hub id
-            (`organisation/name[:configuration][@revision]`).
-        split: of a Hub dataset; a file or the bundled sample has one split, `all`.
+        name: `sample`, `sample-ko`, `cnn_dailymail`, `xsum`, `gigaword`, a file, a folder, a pattern, an address (see
+            `core.text.data_files.find_files`), or a Hub id (`organisation/name[:configuration][@revision]`).
+        split: of a Hub dataset; files and the bundled samples have one split, `all`.
         streaming: read a Hub dataset row by row instead of downloading it first.
         skip: how many articles to leave out first.
         limit: how many to read at most after these.
@@ -87,9 +88,9 @@ class Corpus:
     Attributes:
         name: the dataset's name as stored with every article.
         pinned_name: the name under which exactly this dataset is opened again.
-        revision: a commit of the Hub, or `sha256:…` of the bytes of a file that the articles were read from.
+        revision: a commit of the Hub, or `sha256:…` of the files that the articles were read from.
         size: number of articles. Of a streamed dataset its limit, which it may not reach, or None.
-        require_unchanged: raises `CorpusError` if the file is not the one that was opened.
+        require_unchanged: raises `CorpusError` if a file is not the one that was opened.
         known: the articles as they were when the corpus was opened; None of a streamed dataset.
     """
 
@@ -136,52 +137,72 @@ def open_corpus(spec: DatasetSpec, before: ReadBefore | None = None) -> Corpus:
     except UnicodeEncodeError as error:  # a byte of the command line that was none
         raise CorpusError(f"{spec.name!r} is no UTF-8: rename the file.") from error
     if spec.name in BUNDLED:
-        return _open_file(BUNDLED[spec.name], spec.name, spec, before)
-    if not has_splits(spec.name):
-        return _open_file(Path(spec.name), Path(spec.name).name, spec, before)
-    return _open_hub(spec, before)
+        return _open_files(str(BUNDLED[spec.name]), spec.name, spec.name, spec, before)
+    if is_address(spec.name):
+        return _open_files(spec.name, spec.name.rstrip("/").rpartition("/")[2], spec.name, spec, before)
+    if has_splits(spec.name):
+        return _open_hub(spec, before)
+    path = Path(spec.name)
+    return _open_files(spec.name, path.name, str(path_from_anywhere(path)), spec, before)
 
 
 def has_splits(name: str) -> bool:
-    """Whether a dataset is one of the Hub: a file and a bundled sample are one split, `all`."""
-    return not (name in BUNDLED or is_data_file(name) or is_file(Path(name)))
+    """Whether a dataset is one of the Hub: files and the bundled samples are one split, `all`."""
+    return not (name in BUNDLED or is_files(name))
 
 
-def _open_file(path: Path, name: str, spec: DatasetSpec, before: ReadBefore | None) -> Corpus:
+def _open_files(place: str, name: str, pinned_name: str, spec: DatasetSpec, before: ReadBefore | None) -> Corpus:
     choose_fields = _choose_fields(spec)
 
     def choose(names: Sequence[str]) -> Sequence[str]:
         return choose_fields(names).names
 
-    revision = f"sha256:{content_sha256(path)}"
-    rows = ArticleRows(str(path), name, "all", functools.partial(read_rows, path, choose), choose_fields)
-    known = _known(rows, revision, spec, before)
+    def rows_in(files: DataFiles) -> ArticleRows:
+        return ArticleRows(place, name, "all", functools.partial(files.read, choose), choose_fields, files)
+
+    files = find_files(place)
+    known = None if before is None else _known_in(files, before, rows_in)
     if known is None:
-        raise CorpusError(f"{path} holds no article{_after(spec)}.")
+        known = read_once(rows_in(files), spec.skip, spec.limit)
+    if known is None:
+        raise CorpusError(f"{place} holds no article{_after(spec)}.")
+    files = known.rows.files or files
 
     def require_unchanged() -> None:
-        if f"sha256:{content_sha256(path)}" != revision:
-            raise changed(str(path), "its SHA-256 differs")
+        if name_of_changed := files.changed(known.holds_article):
+            raise changed(place, f"the SHA-256 of {name_of_changed} differs")
 
     # Hashed before and after: the revision is that of what was read, not of what came to lie there meanwhile.
-    if before is None:
-        require_unchanged()
-    pinned_name = name if name in BUNDLED else str(path_from_anywhere(path))
+    require_unchanged()
+    revision = f"sha256:{files.sha256()}"
     return Corpus(name, pinned_name, "all", revision, len(known.ids), known.read, require_unchanged, known)
+
+
+def _known_in(
+    files: DataFiles, before: ReadBefore, rows_in: Callable[[DataFiles], ArticleRows]
+) -> KnownArticles | None:
+    """The articles in files as they were read before; None where a file has changed that holds any of them."""
+
+    def rows_of(found: Sequence[FoundFile], has_rest: bool) -> ArticleRows | None:
+        same = files.with_found(found, are_all=not has_rest)
+        return None if same is None else rows_in(same)
+
+    known = KnownArticles.from_bytes(before.known, rows_of)
+    if known is None or known.rows.files is None or known.rows.files.changed(known.holds_article):
+        return None
+    return known
 
 
 def _open_hub(spec: DatasetSpec, before: ReadBefore | None) -> Corpus:
     match = _HUB_NAME.fullmatch(KNOWN_DATASETS.get(spec.name, spec.name))
     if match is None or not is_repository_name(match["repository"]):
-        if os.path.isdir(spec.name):
-            raise CorpusError(f"{spec.name!r} is a folder: name a file in it.")
         if "/" in spec.name:
             raise CorpusError(
                 f"There is no file {spec.name!r}, and it is no name of a dataset on the Hub (organisation/name)."
             )
         raise CorpusError(
             f"There is no dataset {spec.name!r}: give one of {', '.join([*BUNDLED, *KNOWN_DATASETS])}, an existing "
-            f"file ending in {SUFFIXES}, or a Hub id such as organisation/name:configuration."
+            f"file ending in {SUFFIXES}, a folder of such files, or a Hub id such as organisation/name:configuration."
             f"{did_you_mean(spec.name, [*BUNDLED, *KNOWN_DATASETS])}"
         )
     repository, config = match["repository"], match["config"]
@@ -205,7 +226,7 @@ def corpus_of_rows(
     All of them are read here, unless they are streamed, or were read `before`.
     """
 
-    def read(wanted: Iterable[int]) -> Iterator[LocatedRow]:
+    def read(wanted: bytes) -> Iterator[LocatedRow]:
         asked = itertools.chain(wanted, itertools.repeat(True))
         return ((f"row {n}", dict(row)) for n, row in itertools.compress(enumerate(rows, start=1), asked))
 
@@ -216,16 +237,13 @@ def corpus_of_rows(
         if next(read_stream(), None) is None:
             raise empty
         return Corpus(name, pinned_name, spec.split, revision, spec.limit, read_stream, _pinned_by_commit)
-    known = _known(source, revision, spec, before)
+    known = None
+    if before is not None and before.revision == revision:
+        known = KnownArticles.from_bytes(before.known, lambda files, has_rest: source)
+    known = known or read_once(source, spec.skip, spec.limit)
     if known is None:
         raise empty
     return Corpus(name, pinned_name, spec.split, revision, len(known.ids), known.read, _pinned_by_commit, known)
-
-
-def _known(rows: ArticleRows, revision: str, spec: DatasetSpec, before: ReadBefore | None) -> KnownArticles | None:
-    if before is not None and before.revision == revision:
-        return KnownArticles.from_bytes(rows, before.known)
-    return read_once(rows, spec.skip, spec.limit)
 
 
 def _pinned_by_commit() -> None:

@@ -38,7 +38,8 @@ def read_rows(path: Path, choose: Choose, wanted: Iterable[int] = ()) -> Iterato
         choose: of the columns of a Parquet file, the names of those that are needed. The others are not read, and are
             None in every row.
         wanted: of each row from the first on, whether it is wanted; of all behind these, every one is. A row that is
-            not wanted is passed over: in JSONL it is not parsed, in Parquet not made into Python's values.
+            not wanted is passed over: in JSONL it is not parsed, in Parquet not made into Python's values, and a row
+            group of such rows is not read.
 
     Raises:
         CorpusError: the file does not exist, is of another kind, or holds a malformed row (named by its line).
@@ -202,7 +203,7 @@ def _decoded(lines: Iterable[bytes], path: Path) -> Iterator[str]:
 
 
 def _parquet(path: Path, choose: Choose, asked: Iterator[int]) -> Iterator[LocatedRow]:
-    """Only needed columns are read.
+    """Only needed columns are read, of the row groups in which a row is asked for.
 
     Raises:
         CorpusError: it is no Parquet file, unpacks to too much, or holds what is no text, number or date of Python's.
@@ -215,15 +216,17 @@ def _parquet(path: Path, choose: Choose, asked: Iterator[int]) -> Iterator[Locat
             names = file.schema_arrow.names
             wanted = _wanted(path, names, choose)
             rows = _batch_rows(path, file.metadata, wanted)
-            number = 0
-            for batch in file.iter_batches(batch_size=rows, columns=wanted):
-                for index in range(batch.num_rows):
-                    number += 1
-                    if not next(asked, True):
-                        continue
-                    place = f"row {number}"
-                    values = {name: _value(path, place, name, batch.column(name)[index]) for name in wanted}
-                    yield place, {**dict.fromkeys(names), **values}
+            before = 0
+            for group in range(file.num_row_groups):
+                of_group = [next(asked, 1) for _ in range(file.metadata.row_group(group).num_rows)]
+                if any(of_group):
+                    batches = file.iter_batches(batch_size=rows, row_groups=[group], columns=wanted)
+                    in_batches = ((batch, index) for batch in batches for index in range(batch.num_rows))
+                    for number, (batch, index) in itertools.compress(enumerate(in_batches, before + 1), of_group):
+                        place = f"row {number}"
+                        values = {name: _value(path, place, name, batch.column(name)[index]) for name in wanted}
+                        yield place, {**dict.fromkeys(names), **values}
+                before += len(of_group)
     except pyarrow.ArrowException as error:
         raise CorpusError(f"{path}: not a readable Parquet file ({error}).") from error
 
@@ -252,8 +255,9 @@ def _batch_rows(path: Path, metadata: Any, wanted: Collection[str]) -> int:
     Raises:
         CorpusError: the file unpacks to too much.
     """
-    if metadata.num_rows > path.stat().st_size:
-        raise CorpusError(f"{path} says that it holds {metadata.num_rows} rows, which is more than it has bytes.")
+    of_groups = sum(metadata.row_group(group).num_rows for group in range(metadata.num_row_groups))
+    if (most := max(metadata.num_rows, of_groups)) > path.stat().st_size:
+        raise CorpusError(f"{path} says that it holds {most} rows, which is more than it has bytes.")
     largest = 1
     for column in _columns(metadata):
         name = column.path_in_schema

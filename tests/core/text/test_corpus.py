@@ -156,8 +156,9 @@ def test_other_broken_files(tmp_path: Path) -> None:
     for name in ("../curve.png", "a/b--c", "ö/news", "a/b/c", f"../news@{'0' * 40}"):
         with pytest.raises(CorpusError, match=rf"There is no file '{name}', and it is no name of a dataset on the Hub"):
             open_corpus(DatasetSpec(name))
-    with pytest.raises(CorpusError, match=r"is a folder: name a file in it"):
-        open_corpus(DatasetSpec(str(tmp_path)))
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(CorpusError, match=r"folder holds no file that ends in"):
+        open_corpus(DatasetSpec(str(tmp_path / "folder")))
 
 
 def test_a_dataset_that_is_a_script(tmp_path: Path) -> None:

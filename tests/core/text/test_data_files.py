@@ -1,0 +1,307 @@
+"""Datasets of several files, on this machine and on others, against one file with the same rows."""
+
+import functools
+import gzip
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import CorpusError
+from core.text import data_files
+from core.text.corpus import Corpus, DatasetSpec, has_splits, open_corpus
+from core.text.data_files import DataFile, DataFiles
+from core.types import Article
+
+
+def rows_of(numbers: list[int]) -> list[dict[str, str]]:
+    return [{"id": f"k{one}", "article": f"Text {one}.", "summary": f"About {one}."} for one in numbers]
+
+
+def write(path: Path, numbers: list[int]) -> None:
+    lines = "".join(json.dumps(row) + "\n" for row in rows_of(numbers)).encode()
+    if path.suffix == ".parquet":
+        table = pyarrow.Table.from_pylist(rows_of(numbers))
+        pyarrow.parquet.write_table(table, path, row_group_size=2)
+    else:
+        path.write_bytes(gzip.compress(lines) if path.suffix == ".gz" else lines)
+
+
+def texts(corpus: Corpus) -> list[str]:
+    return [article.text for article in corpus]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three files in three formats, one of them with a repeat of another's row, and what is no data."""
+    (tmp_path / "news").mkdir()
+    write(tmp_path / "news" / "a.jsonl", [1, 2, 3])
+    write(tmp_path / "news" / "b.parquet", [4, 5, 6, 7, 8])
+    write(tmp_path / "news" / "c.jsonl.gz", [9, 3, 10])
+    (tmp_path / "news" / "README.md").write_text("What this is.")
+    (tmp_path / "news" / ".hidden.jsonl").write_text("not JSON")
+    return tmp_path / "news"
+
+
+ALL = [f"Text {one}." for one in range(1, 11)]
+
+
+@pytest.mark.parametrize("name", ["", "/", "/*", "/**/*", "/../*/[abc]*"])
+def test_a_folder_or_a_pattern_is_one_dataset(folder: Path, name: str) -> None:
+    corpus = open_corpus(DatasetSpec(f"{folder}{name}"))
+    assert texts(corpus) == texts(corpus) == ALL
+    assert corpus.known is not None
+    assert (corpus.size, corpus.known.repeats, corpus.split) == (10, 1, "all")
+    again = open_corpus(DatasetSpec(corpus.pinned_name))
+    assert (again.name, again.revision, texts(again)) == (corpus.name, corpus.revision, ALL)
+    assert not has_splits(f"{folder}{name}")
+
+
+def test_the_revision_is_that_of_the_names_and_bytes_below_the_folder(folder: Path, tmp_path: Path) -> None:
+    first = open_corpus(DatasetSpec(str(folder))).revision
+    elsewhere = folder.rename(tmp_path / "elsewhere")
+    assert open_corpus(DatasetSpec(str(elsewhere))).revision == first
+    (elsewhere / "a.jsonl").rename(elsewhere / "aa.jsonl")
+    assert open_corpus(DatasetSpec(str(elsewhere))).revision != first
+    one = open_corpus(DatasetSpec(f"{elsewhere}/*.parquet")).revision
+    assert one == open_corpus(DatasetSpec(f"{elsewhere}/b.parquet")).revision
+
+
+def test_files_of_equal_names_in_several_folders(tmp_path: Path) -> None:
+    for number, name in enumerate(("2024", "2023")):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name / "news.jsonl", [number])
+    (tmp_path / "2024" / "news.jsonl").write_text("{")
+    with pytest.raises(CorpusError, match=r"2024/news.jsonl, line 1: not valid JSON"):
+        open_corpus(DatasetSpec(f"{tmp_path}/*/*.jsonl"))
+
+
+def test_a_folder_without_data_and_names_of_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "organisation" / "news").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    for name in ("organisation", "organisation/", "./organisation/news", "organisation/*.jsonl"):
+        with pytest.raises(CorpusError, match="holds no file that ends in"):
+            open_corpus(DatasetSpec(name))
+    assert has_splits("organisation/news")
+    assert not has_splits("organisation/news/")
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 30), max_size=6), min_size=1, max_size=5),
+    st.integers(0, 4),
+    st.one_of(st.none(), st.integers(1, 20)),
+    st.data(),
+)
+def test_any_division_into_files_gives_the_articles_of_one_file(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[list[int]], skip: int, limit: int | None, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("parts")
+    suffixes = data.draw(st.lists(st.sampled_from([".jsonl", ".parquet"]), min_size=len(parts), max_size=len(parts)))
+    for number, (part, suffix) in enumerate(zip(parts, suffixes, strict=True)):
+        if part or suffix == ".jsonl":
+            write(folder / f"{number}{suffix}", part)
+    wanted = list(dict.fromkeys(one for part in parts for one in part))[skip:][:limit]
+    spec = DatasetSpec(str(folder), skip=skip, limit=limit)
+    if not wanted:
+        with pytest.raises(CorpusError, match="holds no"):
+            open_corpus(spec)
+        return
+    corpus = open_corpus(spec)
+    assert texts(corpus) == [f"Text {one}." for one in wanted]
+    corpus.require_unchanged()
+    again = open_corpus(spec, corpus.read_before)
+    assert (again.revision, texts(again)) == (corpus.revision, texts(corpus))
+    # The same articles as those of a part of them all.
+    known = open_corpus(DatasetSpec(str(folder))).known
+    assert known is not None
+    part_known = known.part(skip, skip + len(wanted))
+    assert list(part_known.read()) == list(corpus)
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(wanted), max_size=len(wanted))))
+    chosen = [article for article, is_chosen in zip(corpus, mask, strict=True) if is_chosen]
+    for one in (corpus.known, part_known):
+        assert one is not None
+        assert list(one.read(mask)) == chosen
+
+
+def opened_by(read: Callable[[], Iterator[Article]], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    opened: list[str] = []
+    real = data_files.read_rows
+
+    def noted(path: Path, *rest: Any) -> Iterator[Any]:
+        opened.append(path.name)
+        return real(path, *rest)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(data_files, "read_rows", noted)
+        list(read())
+    return opened
+
+
+def test_files_without_a_wanted_article_are_not_opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = open_corpus(DatasetSpec(str(folder))).known
+    assert known is not None
+    assert opened_by(known.read, monkeypatch) == ["a.jsonl", "b.parquet", "c.jsonl.gz"]
+    assert opened_by(known.part(3, 8).read, monkeypatch) == ["b.parquet"]
+    assert opened_by(known.part(8, 10).read, monkeypatch) == ["c.jsonl.gz"]
+    assert opened_by(lambda: known.read(np.arange(10) == 1), monkeypatch)[:1] == ["a.jsonl"]
+    # A run of the part alone opens and hashes nothing else.
+    part = known.part(8, 10)
+    (folder / "a.jsonl").write_text("changed")
+    assert part.rows.files is not None
+    assert part.rows.files.changed(part.holds_article) is None
+    assert part.rows.files.changed(known.holds_article) == "a.jsonl"
+
+
+def test_a_limit_reads_and_hashes_no_file_behind_it(folder: Path) -> None:
+    corpus = open_corpus(DatasetSpec(str(folder), limit=2))
+    (folder / "b.parquet").write_text("changed")
+    assert texts(corpus) == ALL[:2]
+    corpus.require_unchanged()
+    assert corpus.revision == open_corpus(DatasetSpec(str(folder / "a.jsonl"))).revision
+
+
+@pytest.mark.parametrize("change", ["edit", "add", "remove", "rename"])
+def test_a_change_is_found(folder: Path, change: str) -> None:
+    corpus = open_corpus(DatasetSpec(str(folder)))
+    before = corpus.read_before
+    if change == "edit":
+        write(folder / "a.jsonl", [1, 2, 33])
+        with pytest.raises(CorpusError, match=r"SHA-256 of a.jsonl differs"):
+            corpus.require_unchanged()
+        with pytest.raises(CorpusError, match="article 3 is not what it was"):
+            list(corpus)
+    elif change == "add":
+        write(folder / "d.jsonl", [11])
+    elif change == "remove":
+        (folder / "c.jsonl.gz").unlink()
+    else:
+        (folder / "c.jsonl.gz").rename(folder / "d.jsonl.gz")
+    again = open_corpus(DatasetSpec(str(folder)), before)
+    assert again.revision != corpus.revision
+    assert texts(again) == texts(open_corpus(DatasetSpec(str(folder))))
+
+
+def test_row_groups_without_a_wanted_row_are_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = open_corpus(DatasetSpec(str(folder / "b.parquet")))
+    real, groups = pyarrow.parquet.ParquetFile.iter_batches, []
+
+    def noted(file: Any, **options: Any) -> Any:
+        groups.extend(options["row_groups"])
+        return real(file, **options)
+
+    monkeypatch.setattr(pyarrow.parquet.ParquetFile, "iter_batches", noted)
+    assert corpus.known is not None
+    assert [article.key for article in corpus.known.read(np.array([0, 0, 0, 1, 0], np.bool_))] == ["k7"]
+    assert groups == [1]
+    assert len(list(corpus)) == 5
+    assert groups == [1, 0, 1, 2]
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def asked() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def server(folder: Path, asked: list[str]) -> Iterator[str]:
+    """The folder behind HTTP, as Python's own server lists and gives it."""
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            asked.append(f"{self.command} {self.path}")
+
+        def send_head(self) -> Any:
+            if self.path.startswith("/refused"):
+                return self.send_error(403)
+            return super().send_head()
+
+    handler = functools.partial(Handler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as served:
+        threading.Thread(target=served.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{served.server_port}"
+        served.shutdown()
+
+
+def test_files_of_a_web_server(folder: Path, server: str, asked: list[str], cache: Path) -> None:
+    name = f"{server}/*.parquet"
+    corpus = open_corpus(DatasetSpec(name))
+    assert (corpus.name, corpus.pinned_name, texts(corpus)) == ("*.parquet", name, ALL[3:8])
+    assert corpus.revision == open_corpus(DatasetSpec(str(folder / "b.parquet"))).revision
+    one = open_corpus(DatasetSpec(f"{server}/a.jsonl"))
+    assert (one.name, texts(one)) == ("a.jsonl", ALL[:3])
+    assert sum(line.startswith("GET /a.jsonl") for line in asked) == 1  # it is in the cache then
+    assert texts(open_corpus(DatasetSpec(f"{server}/"))) == ALL
+    write(folder / "a.jsonl", [1, 2, 33, 4])
+    os.utime(folder / "a.jsonl", (1, 1))
+    with pytest.raises(CorpusError, match=r"SHA-256 of .*a.jsonl differs"):
+        one.require_unchanged()
+    assert len(texts(open_corpus(DatasetSpec(f"{server}/a.jsonl"), one.read_before))) == 4
+
+
+def test_a_limit_downloads_no_file_behind_it(server: str, asked: list[str], cache: Path) -> None:
+    assert texts(open_corpus(DatasetSpec(f"{server}/", limit=2))) == ALL[:2]
+    assert not any("b.parquet" in line or "c.jsonl" in line for line in asked)
+
+
+def test_files_in_memory(cache: Path) -> None:
+    memory = fsspec.filesystem("memory")
+    for number in range(3):
+        memory.pipe(f"/bucket/news/{number}.jsonl", json.dumps(rows_of([number])[0]).encode())
+    try:
+        for name in ("memory://bucket/news", "memory://bucket/news/*.jsonl"):
+            corpus = open_corpus(DatasetSpec(name))
+            assert texts(corpus) == ["Text 0.", "Text 1.", "Text 2."]
+        memory.pipe("/bucket/news/1.jsonl", json.dumps(rows_of([7])[0]).encode())
+        with pytest.raises(CorpusError, match=r"SHA-256 of /bucket/news/1.jsonl differs"):
+            corpus.require_unchanged()
+    finally:
+        memory.rm("/bucket", recursive=True)
+
+
+def test_what_other_machines_refuse(server: str, cache: Path) -> None:
+    refused = {
+        f"{server}/absent.jsonl": "it is not there",
+        f"{server}/refused.jsonl": "it may not be read",
+        f"{server}/a.txt": "cannot be read",
+        "http://127.0.0.1:9/a.jsonl": "nobody answers",
+        "nonsense://a/b.jsonl": "Protocol not known: nonsense",
+        "https://me:secret@example.org/a.jsonl": "must hold no password",
+        "memory://nothing/": "cannot be read",
+    }
+    for name, message in refused.items():
+        with pytest.raises(CorpusError, match=message) as error:
+            open_corpus(DatasetSpec(name))
+        assert "secret" not in str(error.value)
+
+
+def test_a_file_system_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    with pytest.raises(CorpusError, match=r"s3://bucket/a.jsonl cannot be read: Install s3fs"):
+        open_corpus(DatasetSpec("s3://bucket/a.jsonl"))
+
+
+def test_what_was_found_fits_only_the_same_files() -> None:
+    files = DataFiles(tuple(DataFile(name, Path) for name in "abc"), ["1", "2"], [5])
+    found = files.found()
+    assert found == [("a", "1", 5), ("b", "2", None)]
+    assert files.with_found(found, are_all=False) == files
+    assert files.with_found(found, are_all=True) is None
+    assert DataFiles(files.files[1:]).with_found(found, are_all=False) is None
