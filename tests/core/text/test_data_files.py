@@ -91,7 +91,9 @@ def test_files_of_equal_names_in_several_folders(tmp_path: Path) -> None:
 def test_a_folder_without_data_and_names_of_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "organisation" / "news").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
-    for name in ("organisation", "organisation/", "./organisation/news", "organisation/*.jsonl"):
+    with pytest.raises(CorpusError, match=r"no file organisation.*, and as a pattern it fits none"):
+        open_corpus(DatasetSpec("organisation/*.jsonl"))
+    for name in ("organisation", "organisation/", "./organisation/news"):
         with pytest.raises(CorpusError, match="holds no file that ends in"):
             open_corpus(DatasetSpec(name))
     assert has_splits("organisation/news")

@@ -8,6 +8,7 @@ from unicodedata import normalize
 
 import pytest
 from rich.console import Console
+from sqlalchemy import delete
 
 from core.metrics.config import Options
 from core.metrics.specs import BY_COLUMN
@@ -19,6 +20,7 @@ from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import Store, open_store
+from jobs.store.tables import DatasetReadRow
 from jobs.terminal.columns import as_objects
 
 QUIET = Console(file=io.StringIO())
@@ -79,6 +81,8 @@ def test_a_run_that_read_decomposed_text_as_it_was_cannot_go_on(
         with monkeypatch.context() as older:
             older.setattr("core.text.rows.cleaned", storable)
             run_id = driver.start(store, pinned(tmp_path, "NFD"), "inline", QUIET).run_id
+        with store.writing() as connection:  # such code kept nothing of what it read
+            connection.execute(delete(DatasetReadRow))
         with pytest.raises(Exception, match="2 of its articles are read otherwise than when it began"):
             driver.resume(store, run_id, "inline", None, None, QUIET)
         composed = driver.start(store, pinned(tmp_path, "NFC"), "inline", QUIET).run_id
