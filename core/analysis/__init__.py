@@ -12,6 +12,7 @@ from core.analysis.points import (
     Point,
     Points,
     kinds_of,
+    pairs_with_lead,
     short_articles,
     system_order,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "mean_interval",
     "mean_intervals",
     "mean_over_seeds",
+    "pairs_with_lead",
     "policy_scores",
     "same_texts",
     "short_articles",

@@ -201,6 +201,11 @@ def text_keys(texts: Sequence[str | None]) -> NDArray[np.int64]:
     return np.fromiter((NO_TEXT if text is None else hash(text) or 1 for text in texts), np.int64, len(texts))
 
 
+def pairs_with_lead(points: Points | Iterable[Point]) -> list[tuple[str, str]]:
+    """Each system and `lead`, to be compared: what is not better than an article's first words is not worth running."""
+    return [(system, LEAD) for system, kind in kinds_of(points).items() if kind == "system"]
+
+
 def kinds_of(points: Points | Iterable[Point]) -> dict[str, SystemKind]:
     """What each system is, in the order of `system_order`."""
     points = Points.of(points)

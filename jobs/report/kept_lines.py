@@ -42,6 +42,7 @@ def _points(kept: ContentKept, name: str) -> Iterator[At]:
         share = at.share
         interval = share_interval_text(share) or "no interval"
         told = f"{share_text(share.mean)} ({interval}, {counted(at.articles, 'article')})"
-        # No mean share is above 1, though an interval may end there: a band beyond it would stretch the axis.
-        low, high = (None if end is None else min(100 * end, 100.0) for end in (share.low, share.high))
+        # No mean share is above 1 and hardly one below 0, though an interval may end there: it would stretch the axis.
+        least = min(0.0, 100 * share.mean)
+        low, high = (None if end is None else min(max(100 * end, least), 100.0) for end in (share.low, share.high))
         yield At(at.n, 100 * share.mean, low, high, tooltip=f"{name}{role(kept.kind)}, n = {at.n}: {told}")

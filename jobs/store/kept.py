@@ -9,7 +9,7 @@ from core.metrics.specs import KEPT
 from jobs.store.tables import Base, ContentKeptRow, RunRow, SmallestNRow, SummaryRow
 
 if TYPE_CHECKING:
-    from core.analysis import Uncut
+    from core.analysis import Comparison, Uncut
     from core.analysis.content_kept import ContentKept
 
 Rows = list[dict[str, Any]]
@@ -17,10 +17,11 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class RunKept:
-    """What the systems of a run keep, by dataset, system and ceiling; and what summaries of their own length do."""
+    """What the systems of a run keep, see `jobs.report.sweep.kept.KeptNumbers`. `vs_lead` is not stored."""
 
     of_systems: "tuple[ContentKept, ...]"
     uncut: "tuple[Uncut, ...]"
+    vs_lead: "tuple[Comparison, ...]"
 
 
 def kept_of_run(connection: Connection, run_id: str) -> RunKept | None:
@@ -32,13 +33,14 @@ def kept_of_run(connection: Connection, run_id: str) -> RunKept | None:
     # With NumPy and SciPy, which who cancels a run without a row need not wait for.
     import numpy as np
 
-    from core.analysis import uncut_scores
+    from core.analysis import compare_systems, pairs_with_lead, uncut_scores
     from core.analysis.content_kept import content_kept
     from jobs.store.points import read_points
 
     points = read_points(connection, run_id, (KEPT.column,), repeated_words=False, texts=False)
     scored = points.take(~np.isnan(points.scores[KEPT.column]))
-    return RunKept(content_kept(scored), uncut_scores(scored, KEPT.column))
+    vs_lead = compare_systems(scored, scored, pairs_with_lead(scored), KEPT.column)
+    return RunKept(content_kept(scored), uncut_scores(scored, KEPT.column), vs_lead)
 
 
 def kept_rows(run_id: str, found: RunKept) -> dict[type[Base], Rows]:

@@ -3,9 +3,10 @@
 The numbers are those of the tables. Colours and dashes are classes, so that the style sheet serves light and dark.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from core.text.length import LengthUnit
 from jobs.report.looks import At, Series
@@ -14,6 +15,7 @@ WIDTH, LEAST_HEIGHT = 760.0, 340.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 168.0, 14.0, 46.0
 _LABEL_HEIGHT = 15.0
 _CHARACTERS = 22  # of a label at the end of a line
+_REACH = 9.0  # how far from a point pointing still reads it
 
 
 def length_label(unit: LengthUnit) -> str:
@@ -41,6 +43,25 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """A point as it is drawn, and the part of its column in which it is the nearest: pointing there reads it.
+
+    Attributes:
+        tooltip: of the point, and below it those of points that stand closer than can be pointed at.
+    """
+
+    x: float
+    y: float
+    tooltip: str
+    hollow: bool
+    ringed: bool
+    left: float
+    width: float
+    upper: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """A line as it is drawn: points where they stand, a band (empty without intervals), and the label at its end."""
 
@@ -49,7 +70,7 @@ class Line:
     look: str
     path: str
     band: str
-    marks: tuple[At, ...]
+    marks: tuple[Mark, ...]
     end: tuple[float, float]
     label_y: float
 
@@ -119,6 +140,7 @@ def line_chart(
     ends = [(y(line.points[-1].y), i) for i, line in enumerate(series)]
     label_heights = _apart(ends, height)
     shown = end_labels([lines.label(line.name) for line in series])
+    marks = _marks([[(x(at.x), y(at.y), at) for at in line.points] for line in series])
     step = -(-len(xs) // 12)
     are_lengths = all(value == int(value) for value in xs) and len(xs) <= 40
     x_marks = xs[::step] if are_lengths else _ticks(xs[0], xs[-1])
@@ -131,7 +153,8 @@ def line_chart(
         x_ticks=tuple(Tick(x(value), f"{value:g}") for value in x_marks if xs[0] <= value <= xs[-1]),
         y_ticks=tuple(Tick(y(value), _tick_label(value, y_ticks)) for value in y_ticks),
         lines=tuple(
-            _line(line, lines.looks[line.name], x, y, label_heights[i], shown[i]) for i, line in enumerate(series)
+            _line(line, lines.looks[line.name], x, y, label_heights[i], shown[i], marks[i])
+            for i, line in enumerate(series)
         ),
         zero=y(0) if zero else None,
         guides=tuple(Guide(y(guide.at), guide.label) for guide in guides),
@@ -146,6 +169,7 @@ def _line(
     y: Callable[[float], float],
     label_y: float,
     label: str,
+    marks: Sequence[Mark],
 ) -> Line:
     places = [(x(at.x), y(at.y)) for at in series.points]
     return Line(
@@ -154,10 +178,34 @@ def _line(
         look=look,
         path=_path(places),
         band=_band(series.points, x, y),
-        marks=tuple(replace(at, x=left, y=top) for (left, top), at in zip(places, series.points, strict=True)),
+        marks=tuple(marks),
         end=places[-1],
         label_y=label_y,
     )
+
+
+def _marks(lines: Sequence[Sequence[tuple[float, float, At]]]) -> list[list[Mark]]:
+    """For each line the marks of its points, given where these stand."""
+    columns: dict[float, list[tuple[float, int, At]]] = {}
+    for i, places in enumerate(lines):
+        for x, y, at in places:
+            columns.setdefault(x, []).append((y, i, at))
+    xs = sorted(columns)
+    reach = min([_REACH, *((right - left) / 2 for left, right in itertools.pairwise(xs))])
+    marks: list[list[Mark]] = [[] for _ in lines]
+    for x in xs:
+        column = sorted(columns[x], key=lambda place: place[:2])
+        middles = [(above[0] + below[0]) / 2 for above, below in itertools.pairwise(column)]
+        for (y, i, at), upper, lower in zip(column, [-math.inf, *middles], [*middles, math.inf], strict=True):
+            upper, lower = max(upper, y - _REACH), min(lower, y + _REACH)
+            near = sorted(
+                (abs(other - y), j, of.tooltip) for other, j, of in column if j != i and abs(other - y) < _REACH
+            )
+            tooltip = "\n".join((at.tooltip, *(told for _, _, told in near)))
+            marks[i].append(
+                Mark(x, y, tooltip, at.hollow, at.ringed, x - reach, 2 * reach, upper, max(lower - upper, 0.0))
+            )
+    return marks
 
 
 def _band(points: Sequence[At], x: Callable[[float], float], y: Callable[[float], float]) -> str:

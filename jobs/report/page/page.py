@@ -4,6 +4,7 @@ import base64
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from core.text.length import LengthUnit
 from core.whole_files import replacing
 from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
 from jobs.report.page.combine_runs import combine
+from jobs.report.page.kept_examples import kept_examples
 from jobs.report.page.opening import opening
 from jobs.report.page.policy_section import EXAMPLES, PolicySection, policy_section
 from jobs.report.page.style import TEMPLATES, style
@@ -41,7 +43,7 @@ from jobs.terminal.metrics import (
     metric_signature,
     metrics_of,
 )
-from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
+from jobs.terminal.numerals import counted, decimals, interval_text, of_length, p_text, signed
 from jobs.terminal.run_status import dataset_part, duration
 from jobs.terminal.system_names import with_labels
 from jobs.terminal.table_style import role
@@ -149,13 +151,16 @@ def collect(
     trained = [run for run in runs if run.job == "phase2"]
     policies = tuple(_policies(store, with_labels(run, labels or {}), i) for i, run in enumerate(trained))
     failures = tuple((run.id, failure) for run in runs for failure in store.failures(run.id))
+    examples = {
+        dataset: kept_examples(store, sources, numbers.kept, points, dataset) for dataset in numbers.kept.datasets
+    }
     opens = opening(numbers, [section.numbers for section in policies], points)
     archive = build_archive(store, sources, viewed, article_ids, lengths, limit, opens, failures)
     return Page(
         runs=runs,
         metric=metric,
         numbers=numbers,
-        sections=sweep_sections(numbers, points, _in_two_runs(sources)),
+        sections=sweep_sections(numbers, points, _in_two_runs(sources), examples),
         policies=policies,
         failures=failures,
         archive=archive,
@@ -219,6 +224,7 @@ def render(page: Page) -> str:
         "interval": interval_text,
         "p_text": p_text,
         "role": role,
+        "unbroken": _unbroken,
         "named": page.numbers.names.__getitem__,
     }
     environment.globals |= {
@@ -235,6 +241,7 @@ def render(page: Page) -> str:
         "lengths_text": lengths_text,
         "metric_label": metric_label,
         "metric_signature": metric_signature,
+        "of_length": of_length,
         "parts": _parts,
         "recipe_yaml": _recipe_yaml,
         "metric_name": metric_name,
@@ -272,6 +279,11 @@ def _viewer() -> str:
     for name, values in metrics.items():
         script = script.replace(f'"{name}"', json.dumps(values))
     return script
+
+
+def _unbroken(text: str) -> str:
+    """With no-break spaces, so that no line ends before "%" or within "n = 21"."""
+    return re.sub(r" (?=%)|(?<=\bn) (?==)|(?<=n =) (?=\d)", "\N{NO-BREAK SPACE}", text)
 
 
 def _not_scored(page: Page) -> str:

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from core.analysis import Comparison, Curve, MagicNumber, Metric, Points, SameText, Uncut, compare_systems, sweep_curves
 from jobs.report.looks import system_looks
 from jobs.report.numbers import short_note
 from jobs.report.page.charts import Lines
+from jobs.report.page.kept_examples import KeptExamples
 from jobs.report.page.kept_section import KeptSection, kept_section
 from jobs.report.page.sweep_charts import GainTable, MetricCurves, gain_tables, metric_curves
 from jobs.report.sweep.answer import sentences
@@ -59,6 +61,7 @@ class SweepSection:
         kept: how many words keep how much, where that was scored.
         answers: what each system is called and the sentence about it, those of which some n is ruled out first.
         strips: of each system a sign for each of `lengths`, and `strip_key` the signs that occur.
+        examples: summaries of the system and the n that the answer names, where it names any.
         histograms: systems of which is known how often each n is best for an article.
         notes: what a reader must know of short articles, and of systems that wrote the same everywhere.
     """
@@ -81,6 +84,7 @@ class SweepSection:
     between_runs: tuple[Comparison, ...]
     same_texts: tuple[SameText, ...]
     uncut: tuple[Uncut, ...]
+    examples: KeptExamples | None
 
     @property
     def looks_of_names(self) -> dict[str, str]:
@@ -89,7 +93,10 @@ class SweepSection:
 
 
 def sweep_sections(
-    numbers: Numbers, points: Points, in_two_runs: Sequence[tuple[str, str]] = ()
+    numbers: Numbers,
+    points: Points,
+    in_two_runs: Sequence[tuple[str, str]] = (),
+    examples: Mapping[str, KeptExamples | None] = MappingProxyType({}),
 ) -> tuple[SweepSection, ...]:
     """A section for each dataset.
 
@@ -97,10 +104,14 @@ def sweep_sections(
         numbers: of `points`.
         points: of the page's runs, with the scores of all metrics that have a chart.
         in_two_runs: names of systems that are one system in two runs, to be compared.
+        examples: by dataset.
     """
     curves = {metric: sweep_curves(points, metric) for metric in points.scores}
     between = compare_systems(points, points, in_two_runs, numbers.metric)
-    return tuple(_section(i, dataset, numbers, curves, between) for i, dataset in enumerate(numbers.datasets))
+    return tuple(
+        _section(i, dataset, numbers, curves, between, examples.get(dataset))
+        for i, dataset in enumerate(numbers.datasets)
+    )
 
 
 def _section(
@@ -109,6 +120,7 @@ def _section(
     numbers: Numbers,
     curves: Mapping[Metric, tuple[Curve, ...]],
     between: Sequence[Comparison],
+    examples: KeptExamples | None,
 ) -> SweepSection:
     dataset_curves = {
         metric: [curve for curve in all_curves if curve.dataset == dataset] for metric, all_curves in curves.items()
@@ -146,6 +158,7 @@ def _section(
         between_runs=tuple(comparison for comparison in between if comparison.dataset == dataset),
         same_texts=tuple(pair for pair in numbers.same_texts if pair.dataset == dataset and pair.equal),
         uncut=tuple(uncut for uncut in numbers.uncut if uncut.dataset == dataset),
+        examples=examples,
     )
 
 

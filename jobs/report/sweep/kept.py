@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.analysis import Point, Points, Uncut, uncut_scores
+from core.analysis import Comparison, Point, Points, Uncut, compare_systems, pairs_with_lead, uncut_scores
 from core.analysis.content_kept import KEPT, Ceiling, ContentKept, SmallestN, content_kept
 from core.text.length import LengthUnit
 from jobs.report.numbers import kind_flags
@@ -22,12 +22,14 @@ class KeptNumbers:
         is_scored: whether the run has the metric at all. A summary may lack it even then (see `core.metrics.specs`).
         of_systems: by dataset, system and ceiling.
         uncut: what summaries of their own length keep, such as another person's whole one.
+        vs_lead: every system minus `lead` in content kept, at equal n; empty in a run without `lead`.
         names: what systems are called where people read.
     """
 
     is_scored: bool
     of_systems: tuple[ContentKept, ...] = ()
     uncut: tuple[Uncut, ...] = ()
+    vs_lead: tuple[Comparison, ...] = ()
     names: SystemNames = FULL_NAMES
 
     @property
@@ -48,6 +50,11 @@ class KeptNumbers:
                 by_system.setdefault(kept.system, {})[kept.of] = kept
         return by_system
 
+    def vs_lead_of(self, dataset: str, system: str) -> Comparison | None:
+        """A system minus `lead`; None where there is no `lead`, or it is one of those that nobody compares with it."""
+        found = (one for one in self.vs_lead if (one.dataset, one.a) == (dataset, system))
+        return next(found, None)
+
     def uncut_of(self, dataset: str) -> dict[str, Uncut]:
         """By system."""
         return {uncut.system: uncut for uncut in self.uncut if uncut.dataset == dataset}
@@ -67,7 +74,8 @@ def kept_numbers(points: Points | Iterable[Point], names: SystemNames = FULL_NAM
     if KEPT not in points.scores:
         return NOT_SCORED
     scored = points.take(~np.isnan(points.scores[KEPT]))
-    return KeptNumbers(True, content_kept(scored), uncut_scores(scored, KEPT), names)
+    vs_lead = compare_systems(scored, scored, pairs_with_lead(scored), KEPT)
+    return KeptNumbers(True, content_kept(scored), uncut_scores(scored, KEPT), vs_lead, names)
 
 
 def smallest_of(kept: ContentKept) -> dict[float, SmallestN]:

@@ -7,12 +7,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from core.analysis import LEAD, RANDOM, Interval, Uncut
+from core.analysis import LEAD, RANDOM, Comparison, Interval, Uncut, lengths_text
 from core.analysis.content_kept import FEWEST_ARTICLES, Ceiling, ContentKept, Share, SmallestN
 from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.report.sweep.edges import edge_of, edge_text
 from jobs.report.sweep.kept import KeptNumbers, smallest_of
 from jobs.terminal.numerals import counted, listed, of_length
+from jobs.terminal.system_names import SystemNames
 
 COMPARED, NEXT = "To compare", "Next"
 WHAT_IT_IS = (
@@ -55,22 +56,30 @@ def sentences(numbers: KeptNumbers, dataset: str, most: int = _MOST_SYSTEMS) -> 
         for i, system in enumerate(ranked[:most])
     ]
     best = by_system[ranked[0]]["reference"]
-    rulers = " ".join(_rulers(by_system, numbers.uncut_of(dataset), best, ranked[:most]))
+    over_lead = _over_lead(numbers.names, numbers.vs_lead_of(dataset, ranked[0]))
+    rulers = " ".join((*_rulers(by_system, numbers.uncut_of(dataset), best, ranked[:most]), *over_lead))
     steps = " ".join(_steps(numbers.names[ranked[0]], by_system[ranked[0]], left_out=len(ranked) - most))
     return (*said, *[(COMPARED, rulers)] * bool(rulers), *[(NEXT, steps)] * bool(steps))
 
 
 def headline(numbers: KeptNumbers, dataset: str) -> str:
-    """What the best system keeps, in one sentence."""
+    """What the best system keeps, in one sentence; and what the first words of the text do, where that is as much."""
     ranked = ranked_systems(numbers, dataset)
     if not ranked:
         return "How much of the content is kept is not known here."
-    kept = numbers.of(dataset)[ranked[0]]["reference"]
+    by_system = numbers.of(dataset)
+    kept = by_system[ranked[0]]["reference"]
     half, longest, name = smallest_of(kept)[_HALF], kept.lengths[-1], numbers.names[ranked[0]]
+    lead = by_system[LEAD]["reference"] if LEAD in by_system and ranked[0] != LEAD else None
+    as_good = "" if lead is None else _first_words(lead, kept, numbers.names[LEAD])
     if half.n is not None and edge_of(kept, half.n) is None:
-        return f"{_capital(of_length(half.n, kept.length_unit))} keep half of the reference's content ({name})."
-    share = share_text(longest.share.mean)
-    none = "; no n tried keeps half" if half.n is None else ""
+        length = _capital(of_length(half.n, kept.length_unit))
+        sure = sure_text(kept, half)
+        length += f" ({sure})" * (sure != str(half.n))
+        return f"{length} keep half of the reference's content ({name}){as_good}."
+    interval = share_interval_text(longest.share)
+    share = f"{share_text(longest.share.mean)}{f' ({interval})' * bool(interval)}"
+    none = as_good or ("; no n tried keeps half" if half.n is None else "")
     keep = "keeps" if longest.n == 1 else "keep"
     return f"{of_length(longest.n, kept.length_unit)} {keep} {share} of the reference's content ({name}){none}."
 
@@ -237,6 +246,40 @@ def _thresholds(held: ByCeiling) -> Iterator[str]:
         yield smallest_text(held, "longest", most, f"{share_text(_OWN)} of what it keeps with {own.longest}")
 
 
+def _first_words(lead: ContentKept, best: ContentKept, name: str) -> str:
+    """What to add to the best system's answer where `lead` needs no more words for half, or keeps as much; else ""."""
+    half, best_half = smallest_of(lead)[_HALF].n, smallest_of(best)[_HALF].n
+    if half is not None and (best_half is None or half <= best_half):
+        return f"; the text's first {of_length(half, lead.length_unit)} keep half, too ({name})"
+    of_lead = {at.n: at.share.mean for at in lead.lengths}.get(best.longest)
+    if best_half is None and of_lead is not None and of_lead >= best.lengths[-1].share.mean:
+        return f"; the text's first {of_length(best.longest, lead.length_unit)} keep {share_text(of_lead)} ({name})"
+    return ""
+
+
+def _over_lead(names: SystemNames, compared: Comparison | None) -> Iterator[str]:
+    """Where the best system is shown to keep more than `lead`, or less (Holm over n: 5 % of comparisons err)."""
+    if compared is None:
+        return
+    system, lead = names[compared.a], names[compared.b]
+    tested = tuple(at.n for at in compared.lengths)
+    more = tuple(at.n for at in compared.lengths if at.better)
+    less = tuple(at.n for at in compared.lengths if at.worse)
+    said = [
+        f"{word} than {lead} at n = {lengths_text(tested, shown)}"
+        for word, shown in (("more", more), ("less", less))
+        if shown
+    ]
+    if not said:
+        yield f"No difference between {system} and {lead} is shown."
+        return
+    others = tuple(n for n in tested if n not in (*more, *less))
+    yield (
+        f"It is shown that {system} keeps {listed(said)}"
+        f"{f'; at n = {lengths_text(tested, others)} no difference is shown' if others else ''}."
+    )
+
+
 def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
@@ -250,21 +293,27 @@ def _rulers(
         for system, held in by_system.items()
         if system not in told
     }
-    found = [(name, share) for system, name in _RULERS.items() if (share := at_longest.get(system)) is not None]
+    found = [(system, name, share) for system, name in _RULERS.items() if (share := at_longest.get(system)) is not None]
     if found:
-        shares = [f"{name}{' keep' * (i == 0)} {share_text(share)}" for i, (name, share) in enumerate(found)]
-        at_n = f"With {of_length(best.longest, best.length_unit)}, {listed(shares)}"
-        yield f"{at_n}{_half_of_reference_words(by_system)}."
+        shares = [
+            f"{name}{' keep' * (i == 0)} {share_text(share)}{_half_text(by_system[system]['reference'])}"
+            for i, (system, name, share) in enumerate(found)
+        ]
+        yield f"With {of_length(best.longest, best.length_unit)}, {listed(shares)}."
     if person := uncut.get(PERSON):
         interval = share_interval_text(person.score)
         keeps = f"Another person's whole summary keeps {share_text(person.score.mean)}"
         yield f"{keeps} ({interval})." if interval else f"{keeps}."
 
 
-def _half_of_reference_words(by_system: Mapping[str, ByCeiling]) -> str:
-    held = by_system.get(REFERENCE_WORDS)
-    half = None if held is None else smallest_of(held["reference"])[_HALF].n
-    return "" if held is None or half is None else f" (half with {of_length(half, held['reference'].length_unit)})"
+def _half_text(kept: ContentKept) -> str:
+    """From which n on half is kept, in brackets; "" if with none."""
+    half = smallest_of(kept)[_HALF].n
+    if half is None:
+        return ""
+    edge = edge_of(kept, half)
+    at_end = {None: "", "only": ", the only n tried"}.get(edge, f", the {edge} tried")
+    return f" (half with {of_length(half, kept.length_unit)}{at_end})"
 
 
 def _steps(system: str, held: ByCeiling, left_out: int) -> Iterator[str]:

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.analysis import (
-    LEAD,
     Comparison,
     Curve,
     Interval,
@@ -18,8 +17,8 @@ from core.analysis import (
     Uncut,
     compare_by_metric,
     compare_systems,
-    kinds_of,
     magic_numbers,
+    pairs_with_lead,
     same_texts,
     sweep_curves,
     uncut_scores,
@@ -46,8 +45,8 @@ class Numbers(RunNumbers[SweepScore]):
 
     Attributes:
         curves: of which each point is one of `scores`.
-        vs_lead: the comparisons of `nws compare RUN`, every system minus `lead`, by metric (`metric` and others). Empty
-            in a run without `lead`.
+        vs_lead: the comparisons of `nws compare RUN`, every system minus `lead`, by metric: content kept where the
+            run has it, `metric`, and others. Empty in a run without `lead`.
         vs_cut: in `metric`, systems that are kept to n words minus the same generators whose texts are cut to n.
         same_texts: how often two systems wrote the same text.
         kept: how much of the content is kept.
@@ -145,7 +144,8 @@ def analyse(
     require_summaries(run, points)
     names = names_of((run, *others), points.systems, labels)
     curves, magic = sweep_curves(points, metric), magic_numbers(points, metric)
-    pairs = [(system, LEAD) for system, kind in kinds_of(points).items() if kind == "system"]
+    kept = kept_numbers(points, names)
+    vs_lead = compare_by_metric(points, points, pairs_with_lead(points), compared_metrics(metric))
     return Numbers(
         run=run,
         metric=metric,
@@ -153,10 +153,10 @@ def analyse(
         curves=curves,
         magic_numbers=magic,
         uncut=uncut_scores(points, metric),
-        vs_lead=compare_by_metric(points, points, pairs, compared_metrics(metric)),
+        vs_lead={KEPT: kept.vs_lead, **vs_lead} if kept.is_scored else vs_lead,
         vs_cut=compare_systems(points, points, cut_pairs(points.systems), metric),
         same_texts=same_texts(points),
-        kept=kept_numbers(points, names),
+        kept=kept,
         short=short_by_length(points),
         names=names,
     )

@@ -42,7 +42,8 @@ def print_kept_of_run(store: Store, run: RunInfo, found: RunKept | None, console
         numbers = NOT_SCORED
         if found is not None:
             systems = {*(kept.system for kept in found.of_systems), *(uncut.system for uncut in found.uncut)}
-            numbers = KeptNumbers(True, found.of_systems, found.uncut, names_of([run], sorted(systems)))
+            names = names_of([run], sorted(systems))
+            numbers = KeptNumbers(True, found.of_systems, found.uncut, found.vs_lead, names)
         elif KEPT in run.signatures:
             points = store.points(run.id, (KEPT,), texts=False)
             numbers = kept_numbers(points, names_of([run], points.systems))

@@ -146,6 +146,7 @@ class Viewer {
     if (this.listed.length < this.order.length) {
       parts.push(from ? `; listed: ${from + 1} to ${from + this.listed.length}` : `; the first ${this.listed.length} are listed`);
     }
+    if (!this.order.length) parts.push(this.sought().length ? ": none has all of these words" : ": the filters leave none");
     if (other < 0 && sort === "difference") parts.push(". Choose a second system to sort by the difference.");
     if (other < 0 && versus) parts.push(". Choose a second system to compare with.");
     return parts.join("");

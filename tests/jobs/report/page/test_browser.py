@@ -72,6 +72,24 @@ def test_the_answer_is_there_without_javascript(browser: Browser, file: str, sto
     page.context.close()
 
 
+def test_pointing_at_a_point_of_a_chart_reads_that_point(page: Page) -> None:
+    """No other line, band or point in front takes it."""
+    page.locator(".bands-on").first.check()
+    apart = page.evaluate(
+        """() => [...document.querySelectorAll("#curves .panel.p0 .mark")].map((mark) => {
+          const middle = (of) => {
+            const { left, top, width, height } = of.querySelector("circle:last-child").getBoundingClientRect();
+            return [left + width / 2, top + height / 2];
+          };
+          mark.scrollIntoView({ block: "center", behavior: "instant" });
+          const [x, y] = middle(mark), hit = document.elementFromPoint(x, y).closest(".mark");
+          return hit ? Math.hypot(x - middle(hit)[0], y - middle(hit)[1]) : 1000;
+        })"""
+    )
+    assert len(apart) > 20
+    assert max(apart) < 1  # pixels: two may stand on the same one
+
+
 def test_moving_n_shows_what_is_stored(page: Page, store: Store, swept: str) -> None:
     article = first_article(page)
     label = page.evaluate("document.getElementById('system').selectedOptions[0].text")

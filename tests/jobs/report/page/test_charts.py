@@ -108,3 +108,24 @@ def test_guides_lie_where_their_values_do_and_a_range_is_in_the_chart() -> None:
     assert (here.label, here.at) == ("here", pytest.approx(found.lines[0].marks[1].y))
     assert top.at == pytest.approx(found.top)
     assert found.height == 480
+
+
+@given(LINES)
+def test_pointing_reads_the_nearest_point_and_names_those_that_are_close(heights: list[list[float]]) -> None:
+    marks = [mark for line in chart(heights).lines for mark in line.marks]
+    for x in {mark.x for mark in marks}:
+        column = [mark for mark in marks if mark.x == x]
+        for mark in column:
+            assert mark.upper - 1e-6 <= mark.y <= mark.upper + mark.height + 1e-6
+            middle = mark.upper + mark.height / 2
+            assert abs(mark.y - middle) <= min(abs(other.y - middle) for other in column) + 1e-6
+            _, *others = mark.tooltip.split("\n")
+            assert len(others) == sum(abs(other.y - mark.y) < 9 for other in column) - 1
+            assert mark.left < x < mark.left + mark.width
+    assert all(
+        a.upper + a.height <= b.upper + 1e-6
+        or b.upper + b.height <= a.upper + 1e-6
+        or a.left + a.width <= b.left + 1e-6
+        or b.left + b.width <= a.left + 1e-6
+        for a, b in itertools.combinations(marks[:60], 2)
+    )

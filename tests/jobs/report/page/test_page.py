@@ -30,7 +30,7 @@ QUIET = Console(file=io.StringIO())
 def read(path: Path) -> str:
     """The page's text."""
     body = re.sub(r"<(script|style)\b.*?</\1>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", body)))
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", body)))
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +85,34 @@ def test_how_much_is_kept_comes_first_with_a_chart_and_every_number(
     assert "of what another person keeps, as all longer n do" in text
 
 
+def test_beside_the_answer_stand_summaries_at_the_quartiles(store: Store, run_of_points, tmp_path: Path) -> None:
+    run = run_of_points((*KEPT,), (0, 7, 21), kept=KEPT)
+    write_page(store, [run], tmp_path / "x.html")
+    numbers = analyse(store.run_info(run), store.points(run, [*METRICS, "kept"]))
+    n = kept_answer.named_length(numbers.kept, "news")
+    with store.query(
+        f"SELECT s.kept, s.text, a.key FROM summaries s JOIN articles a ON a.id = s.article_id "
+        f"WHERE run_id = '{run}' AND system = 'a' AND n = {n} ORDER BY 1"
+    ) as answer:
+        rows = [tuple(row) for row in answer.rows]
+    source = (tmp_path / "x.html").read_text(encoding="utf-8")
+    shown = re.findall(
+        r"<p dir=.auto.>(.*?)</p>\s*<figcaption dir=.auto.>Keeps (\d+)\xa0% of: (.*?) \((.*?)\)</figcaption>", source
+    )
+    at = [round(part * (len(rows) - 1)) for part in (0.25, 0.5, 0.75)]
+    assert [float(share) for _, share, _, _ in shown] == [round(100 * rows[i][0]) for i in at]
+    assert [(text, key) for text, _, _, key in shown] == [rows[i][1:] for i in at]
+
+
+def test_no_line_ends_before_a_per_cent_sign_or_within_an_n(store: Store, run_of_points, tmp_path: Path) -> None:
+    write_page(store, [run_of_points((*KEPT,), (0, 7, 21), kept=KEPT)], tmp_path / "x.html")
+    source = (tmp_path / "x.html").read_text(encoding="utf-8")
+    (headline,) = re.findall(r'<p class="headline">(.*?)</p>', source)
+    assert "\xa0%" in headline
+    answers = "".join(re.findall(r'<ul class="answers">(.*?)</ul>', source, re.DOTALL))
+    assert not re.search(r" %|n =| = \d", answers)
+
+
 def test_without_the_score_the_page_says_how_to_get_it(store: Store, run_of_points, tmp_path: Path) -> None:
     run = run_of_points()
     write_page(store, [run], tmp_path / "x.html")
@@ -131,7 +159,7 @@ def test_nothing_from_outside_is_markup(store: Store, run_of_points, tmp_path: P
 def marks(page: Path, chart: str) -> list[tuple[bool, bool, str]]:
     """Of each point of a chart: whether it is hollow, whether it has a ring, and what it says."""
     svg = page.read_text(encoding="utf-8").partition(f'aria-labelledby="{chart}-t')[2].partition("</svg>")[0]
-    found = re.findall(r'<g class="mark( hollow)?"><title>(.*?)</title>(.*?)</g>', svg)
+    found = re.findall(r'<g class="mark( hollow)?"><title>(.*?)</title>(.*?)</g>', svg, re.DOTALL)
     return [(bool(hollow), 'class="ring"' in circles, said) for hollow, said, circles in found]
 
 

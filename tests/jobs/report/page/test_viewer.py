@@ -396,6 +396,7 @@ def test_a_search_that_finds_nothing_keeps_the_article(page: Page) -> None:
     page.locator("#search").fill("no article has (this")
     expect_list(page, [])
     expect(page.locator("#place")).to_have_text("not in the list")
+    expect(page.locator("#found")).to_have_text("0 of 230 articles: none has all of these words")
     page.locator("#next").click()
     expect(shown(page)).to_have_text(LOWEST_FIRST[0])
     page.locator("#search").fill("")

@@ -10,6 +10,7 @@ from jobs.report.sweep.kept_answer import (
     NEXT,
     basis,
     called,
+    headline,
     named_length,
     not_scored,
     ranked_systems,
@@ -193,3 +194,50 @@ def test_the_n_that_the_answer_names():
     assert named({"person": NEWS}) is None
     person = {0: 0.59} | {n: share + 0.1 for n, share in NEWS.items()}
     assert named({"a": NEWS, "person": person}) in LENGTHS
+
+
+def test_the_headline_names_the_first_words_where_they_do_as_well():
+    def told(system, lead):
+        return headline(kept_numbers(kept_points({"a": system, "lead": lead}, spread=0.01)), "news")
+
+    low, middle, high = {3: 0.2, 5: 0.3, 7: 0.4}, {3: 0.3, 5: 0.55, 7: 0.6}, {3: 0.3, 5: 0.45, 7: 0.6}
+    assert (
+        told(low, shifted(-0.1, low))
+        == "7 words keep 40 % (39.7–40.3 %) of the reference's content (a); no n tried keeps half."
+    )
+    assert told(low, shifted(0.02, low)).endswith("content (a); the text's first 7 words keep 42 % (lead).")
+    assert told(low, middle).endswith("content (a); the text's first 5 words keep half, too (lead).")
+    assert told(high, middle).endswith("content (a); the text's first 5 words keep half, too (lead).")
+    assert told(middle, middle) == (
+        "5 words keep half of the reference's content (a); the text's first 5 words keep half, too (lead)."
+    )
+    assert told(middle, high) == "5 words keep half of the reference's content (a)."
+    assert told(middle, low) == "5 words keep half of the reference's content (a)."
+
+
+def test_the_best_system_is_held_against_the_first_words():
+    def compared(lead):
+        return said({"a": NEWS, "lead": lead}, spread=0.05)[COMPARED]
+
+    assert compared(shifted(-0.1)).endswith("It is shown that a keeps more than lead at n = 1–21.")
+    assert compared(shifted(0.1)).endswith("It is shown that a keeps less than lead at n = 1–21.")
+    assert compared(NEWS).endswith("No difference between a and lead is shown.")
+    crossing = {n: share + (0.1 if n > 11 else 0.0 if n > 7 else -0.1) for n, share in NEWS.items()}
+    assert compared(crossing).endswith(
+        "It is shown that a keeps more than lead at n = 1–7 and less than lead at n = 13–21; at n = 9–11 no difference "
+        "is shown."
+    )
+
+
+@pytest.mark.parametrize(
+    ("reference", "told"),
+    [
+        ({9: 0.6, 13: 0.7, 21: 0.8}, "80 % (half with 9 words, the shortest tried)."),
+        ({9: 0.3, 13: 0.4, 21: 0.5}, "50 % (half with 21 words, the longest tried)."),
+        ({9: 0.3, 13: 0.55, 21: 0.6}, "60 % (half with 13 words)."),
+        ({21: 0.6}, "60 % (half with 21 words, the only n tried)."),
+    ],
+)
+def test_a_half_at_an_end_of_the_grid_is_said_so_of_rulers_too(reference, told):
+    system = {n: 0.2 for n in reference}
+    assert f"first words keep {told}" in said({"a": system, "reference-words": reference}, spread=0.01)[COMPARED]
