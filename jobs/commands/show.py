@@ -1,6 +1,7 @@
 """`nws show`: an article, its references, and what every system wrote of it."""
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,8 @@ from jobs.terminal.console import PrintableConsole
 
 if TYPE_CHECKING:
     from jobs.report.show.articles import Wanted
+
+_RUN_ID = re.compile(r"[a-z0-9]+-\d{8}-[0-9a-f]{6}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,8 @@ def _wanted(article: str | None, run: str | None, how: ShowOptions) -> "tuple[Wa
     if not given:
         if article is None or not article.strip():
             raise RecipeError("Which article? Name its key, its id or a part of its text, or use --worst 5.")
+        if run is not None and _RUN_ID.fullmatch(article) and not _RUN_ID.fullmatch(run):
+            raise RecipeError(f"{article} is a run: the article comes first, as in nws show {run!r} {article}.")
         return article, run
     if len(given) > 1 or run is not None:
         both = given if len(given) > 1 else [given[0], "ARTICLE"]

@@ -62,7 +62,7 @@ def write(
         articles = read_articles(file, FieldNames(asked.text_field, asked.key_field))
         recipe = load_recipe(BaselinesRecipe, "sample", given | ({"prompt": asked.prompt} if asked.prompt else {}))
         plan = plan_to_write(recipe, language_of(articles))
-    written = WrittenFile(0, 0, 0, ())
+    written = WrittenFile(0, 0, 0, 0, ())
     with added_to(asked.output) as (out, there), run_progress(err, len(articles), 0, _unsaid, _unsaid) as advance:
         shown = 0
         for written in write_summaries(articles, plan, out, there):
@@ -70,10 +70,13 @@ def write(
             shown = written.articles
     if as_json:
         counts = {"summaries": written.summaries, "articles": written.now, "there": written.there}
+        counts["others"] = written.others
         print(json.dumps({"file": str(asked.output), **counts, "failures": dict(written.failures)}))
     elif asked.output is not None:
         again = f" {counted(written.there, 'article')} had theirs already." if written.there else ""
-        err.print(f"{counted(written.summaries, 'summary')} in {asked.output}.{again}", markup=False)
+        has = f" It has {counted(written.others, 'line')} of other articles, systems, lengths or code, too."
+        others = has if written.others else ""
+        err.print(f"{counted(written.summaries, 'summary')} added to {asked.output}.{again}{others}", markup=False)
     for article, why in written.failures[:3]:
         err.print(f"No summary of {article!r}: {why}", markup=False)
     if written.failures:

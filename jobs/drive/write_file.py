@@ -43,12 +43,14 @@ class WrittenFile:
         summaries: how many were written now.
         now: of how many articles.
         there: how many articles had all of theirs before.
+        others: lines of the file that are of other articles, systems, lengths or code.
         failures: of each article that has none, its key and why.
     """
 
     summaries: int
     now: int
     there: int
+    others: int
     failures: tuple[tuple[str, str], ...]
 
     @property
@@ -125,7 +127,10 @@ def write_summaries(
     from core.worker_factories import checked
 
     of_plan = _of_plan(plan)
-    known = {(row["id"], row["text_hash"], row["n"]) for row in _rows(there) if row.items() >= of_plan.items()}
+    rows = list(_rows(there))
+    known = {(row["id"], row["text_hash"], row["n"]) for row in rows if row.items() >= of_plan.items()}
+    asked = {(article.key, article.content_hash, n) for article in articles for n in plan.lengths}
+    others = len(rows) - len(known & asked)
     missing = [of for of in articles if not {(of.key, of.content_hash, n) for n in plan.lengths} <= known]
     segment = checked(
         plan.language, Segmenter(plan.pipeline, plan.units) if plan.systems else unsegmented, needs_reference=False
@@ -146,9 +151,9 @@ def write_summaries(
                 out.write(json.dumps(_row(article, of_plan, draft.n, draft.text), ensure_ascii=False) + "\n")
                 summaries += 1
         out.flush()
-        yield WrittenFile(summaries, now, len(articles) - len(missing), tuple(failures))
+        yield WrittenFile(summaries, now, len(articles) - len(missing), others, tuple(failures))
     if writer is None:
-        yield WrittenFile(0, 0, len(articles), ())
+        yield WrittenFile(0, 0, len(articles), others, ())
 
 
 def _of_plan(plan: SweepPlan) -> dict[str, str]:

@@ -68,6 +68,18 @@ def code_version() -> str:
     return f"{name}+{sources}"
 
 
+def told_version(version: str) -> str:
+    """A version of the code as people read it: the commit, or the version of the package, and what stands behind it."""
+    name, _, sources = version.partition("+")
+    changed = " with changes that are in no commit" if name.endswith(_DIRTY) else ""
+    return f"{name.removesuffix(_DIRTY)}{changed}{f' (hash of its sources: {sources})' if sources else ''}"
+
+
+def is_of_commit(version: str) -> bool:
+    """Whether all of this code is in the commit that its version names."""
+    return not version.partition("+")[0].endswith(_DIRTY)
+
+
 def _named(sources: str) -> tuple[str, bool]:
     """The commit or version, and whether it is known to be of other sources."""
     with contextlib.suppress(FileNotFoundError):

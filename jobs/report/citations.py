@@ -14,6 +14,7 @@ from core.hub import read_card
 from core.metrics.specs import BY_MODEL
 from core.smollm2 import SMOLLM2
 from core.text.corpus import BUNDLED
+from jobs.plan.revisions import told_version
 from jobs.report.formats import latex_cell
 from jobs.store import RunInfo
 
@@ -108,8 +109,10 @@ def _comments(lines: Iterable[str]) -> str:
 
 
 def _software(run: RunInfo) -> str:
-    note = latex_cell(f"Code {run.code_version}, run {run.id}, seed {run.seed}")
-    return _misc("nws", AUTHOR, TITLE, {"note": note, "version": importlib.metadata.version("nws")})
+    """NWS itself. Its year is that of the run: the code has no release."""
+    note = latex_cell(f"Code {told_version(run.code_version)}, run {run.id}, seed {run.seed}")
+    more = {"note": note, "version": importlib.metadata.version("nws"), "year": str(run.created_at.year)}
+    return _misc("nws", AUTHOR, TITLE, more)
 
 
 def _used(kind: Kind, texts: Iterable[str]) -> list[tuple[Kind, str]]:

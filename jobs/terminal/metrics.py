@@ -13,8 +13,12 @@ from jobs.store import RunInfo
 NOT_RECORDED = "not recorded"
 _DECIMALS = 3
 
-# By any writing of a column's name, and by that of a metric of several columns: the column.
-_COLUMN_OF = {column.lower(): column for column in BY_COLUMN} | {spec.name: spec.column for spec in SPECS}
+# By any writing of a column's name or label, and by that of a metric of several columns: the column.
+_COLUMN_OF = (
+    {label.lower().replace(" ", "_"): column for spec in BY_COLUMN.values() for column, label in spec.columns.items()}
+    | {column.lower(): column for column in BY_COLUMN}
+    | {spec.name: spec.column for spec in SPECS}
+)
 _REVISION = re.compile(r"@([0-9a-f]{7})[0-9a-f]{33,}")
 _OFF = re.compile(r".*:no")
 _VERSION = re.compile(r"(like|transformers|version):.*")
@@ -37,7 +41,7 @@ def chosen_metrics_of(run: RunInfo) -> tuple[Metric, ...]:
 
 
 def find_metric(name: str, to: str, *runs: RunInfo) -> Metric:
-    """The metric called `name`: `rouge1` is its F1, and `rougeL` is `rougel_f1`.
+    """The metric called `name`: `rouge1` is its F1, `rougeL` is `rougel_f1`, and `content_kept` is `kept`.
 
     `to` says what it is for in the error, such as "compare by" or "report".
 
@@ -45,7 +49,7 @@ def find_metric(name: str, to: str, *runs: RunInfo) -> Metric:
         RecipeError: not all of `runs` have it.
     """
     known = (*metrics_of(runs), *PARTS)
-    name = _COLUMN_OF.get(name.lower(), name) if name not in known else name
+    name = _COLUMN_OF.get(name.lower().replace(" ", "_"), name) if name not in known else name
     if name not in known:
         raise RecipeError(
             f"There is no metric {name!r} to {to}. The metrics are {', '.join(known)}.{did_you_mean(name, known)}"

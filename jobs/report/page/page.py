@@ -20,6 +20,7 @@ from core.errors import NwsError, StoreError
 from core.metrics.specs import SPECS
 from core.text.length import LengthUnit
 from core.whole_files import replacing
+from jobs.plan.revisions import is_of_commit, told_version
 from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
 from jobs.report.page.combine_runs import combine
 from jobs.report.page.kept_examples import kept_examples
@@ -251,6 +252,8 @@ def render(page: Page) -> str:
         "TEXTRANK": TEXTRANK,
         "most_failures": _MOST_FAILURES,
         "verdict": _verdict,
+        "told_version": told_version,
+        "is_of_commit": is_of_commit,
     }
     html = environment.get_template("page.html.j2").render(
         page=page,

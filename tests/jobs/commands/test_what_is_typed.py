@@ -95,6 +95,14 @@ def test_a_metric_means_the_same_everywhere(typed: str, stored: str, computed: s
     assert metric_called(typed) == computed
 
 
+def test_a_metric_is_known_by_what_tables_call_it() -> None:
+    run = run_info()
+    run.signatures["kept"] = "made"
+    for typed in ("kept", "content kept", "content_kept", "Content kept"):
+        assert find_metric(typed, "report", run) == "kept"
+    assert find_metric("ROUGE-1 F1", "report", run) == "rouge1_f1"
+
+
 @pytest.mark.parametrize("accelerator", ["gpu", "cuda", "T4"])
 @pytest.mark.parametrize("engine", ["ray", "inline"])
 def test_a_gpu_is_refused_at_once_where_there_is_none(nws, monkeypatch, accelerator: str, engine: str) -> None:
@@ -104,3 +112,9 @@ def test_a_gpu_is_refused_at_once_where_there_is_none(nws, monkeypatch, accelera
     assert time.monotonic() - began < 1
     assert refused.code == 1
     assert f"--accelerator {accelerator} needs a GPU, and this machine has none" in refused.err
+
+
+def test_a_run_in_the_place_of_the_article_is_noticed(nws) -> None:
+    swapped = nws("show", "phase1-20261124-0a1b2c", "cnn-002")
+    assert swapped.code == 2
+    assert "the article comes first, as in nws show 'cnn-002' phase1-20261124-0a1b2c" in " ".join(swapped.err.split())

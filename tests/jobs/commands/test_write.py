@@ -55,7 +55,7 @@ def test_at_most_so_many_characters(nws, news: str) -> None:
 
 def test_what_is_there_is_not_written_again(nws, news: str, tmp_path: Path) -> None:
     asked = ("write", news, "--system", "lead", "-o", "out.jsonl")
-    assert "3 summaries in out.jsonl" in nws(*asked, "--n", "3").err
+    assert "3 summaries added to out.jsonl.\n" in nws(*asked, "--n", "3").err
     whole = (tmp_path / "out.jsonl").read_text("utf-8")
     (tmp_path / "out.jsonl").write_text(whole[: whole.index("\n") + 20], encoding="utf-8")  # killed in the second line
     again = nws(*asked, "--n", "3", "--json").json
@@ -65,6 +65,9 @@ def test_what_is_there_is_not_written_again(nws, news: str, tmp_path: Path) -> N
     assert nws(*asked, "--n", "3", "--json").json["summaries"] == 0
     assert nws(*asked, "--n", "3,5", "--json").json["summaries"] == 3
     assert nws(*asked, "--max-chars", "5", "--json").json["summaries"] == 3
+    told = nws(*asked[:-4], "--system", "random", *asked[-2:], "--n", "3").err
+    assert "It has 9 lines of other articles, systems, lengths or code, too" in " ".join(told.split())
+    assert nws(*asked, "--n", "3,5", "--json").json["others"] == 6
 
 
 def test_another_text_model_or_code_is_written_anew(nws, news: str, tmp_path: Path, monkeypatch) -> None:

@@ -12,7 +12,14 @@ from core.software import code_as_imported
 from jobs.drive.ship import _known_to_git
 from jobs.installation import ROOT
 from jobs.plan import revisions
-from jobs.plan.revisions import VERSION_FILE, code_version, described_commit, require_same_revisions
+from jobs.plan.revisions import (
+    VERSION_FILE,
+    code_version,
+    described_commit,
+    is_of_commit,
+    require_same_revisions,
+    told_version,
+)
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe, parse_recipe
 from jobs.recipes.sweep import Phase1Recipe
@@ -121,6 +128,15 @@ def other(tmp_path: Path) -> Path:
     for command in ("init -q", "add -A", "-c user.name=t -c user.email=t@localhost commit -qm First"):
         subprocess.run(["git", *command.split()], cwd=tmp_path, check=True)
     return tmp_path
+
+
+def test_a_version_is_told_in_words() -> None:
+    assert told_version("0123456789ab+1a2b3c") == "0123456789ab (hash of its sources: 1a2b3c)"
+    changed = "0123456789ab-dirty+1a2b3c"
+    assert told_version(changed) == "0123456789ab with changes that are in no commit (hash of its sources: 1a2b3c)"
+    assert told_version("0.1.0") == "0.1.0"  # of an older store
+    assert is_of_commit("0123456789ab+1a2b3c")
+    assert not is_of_commit(changed)
 
 
 def test_a_git_of_the_environment_changes_nothing(other: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,7 +91,7 @@ def test_what_a_sweep_uses_is_cited(cache: Path) -> None:
         "hermann2015teaching",
         "see2017get",
     }
-    assert found["nws"]["note"] == "Code 0.1.0+gabc1234, run p1-0421, seed 7"
+    assert found["nws"]["note"] == "Code 0.1.0 (hash of its sources: gabc1234), run p1-0421, seed 7"
     assert COMMIT in found["hub:abisee/cnn_dailymail"]["note"]
     assert found["hub:abisee/cnn_dailymail"]["howpublished"].endswith(r"datasets/abisee/cnn_dailymail}")
 
