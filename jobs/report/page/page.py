@@ -28,6 +28,7 @@ from jobs.report.page.opening import opening
 from jobs.report.page.policy_section import EXAMPLES, PolicySection, policy_section
 from jobs.report.page.style import TEMPLATES, style
 from jobs.report.page.sweep_sections import SweepSection, sweep_sections
+from jobs.report.page.system_notes import system_notes
 from jobs.report.policies import answer as policy_answer
 from jobs.report.policies.numbers import analyse_policies, policy_results
 from jobs.report.sweep import answer, kept_answer
@@ -253,6 +254,7 @@ def render(page: Page) -> str:
         "most_failures": _MOST_FAILURES,
         "verdict": _verdict,
         "told_version": told_version,
+        "system_notes": system_notes,
         "is_of_commit": is_of_commit,
     }
     html = environment.get_template("page.html.j2").render(
