@@ -13,7 +13,16 @@ import ray
 from ray.exceptions import ActorAlreadyExistsError, GetTimeoutError, RayError, RayTaskError
 
 from cluster.dispatcher import STUCK_SECONDS, Actors, Task
-from cluster.faults import FAULTS, ActorStuckError, Fault, loss, lost_its_node, one_line, segments_loss
+from cluster.faults import (
+    FAULTS,
+    ActorStuckError,
+    Fault,
+    NodeDrainingError,
+    loss,
+    lost_its_node,
+    one_line,
+    segments_loss,
+)
 from cluster.monitors import ClusterHealth, StartupMonitor, StuckTaskDetector
 from cluster.resources import ActorResources
 from cluster.slot import Call, Slot, pinning
@@ -93,6 +102,11 @@ class ActorPool(Actors):
         now = time.monotonic()
         return [slot.number for slot in self._slots if slot.worker is None and now - slot.since > _MISSING_SECONDS]
 
+    @property
+    def leaving(self) -> frozenset[int]:
+        draining = self._health.draining
+        return frozenset(slot.number for slot in self._slots if slot.worker and slot.worker.ray_node in draining)
+
     def start(self) -> None:
         if self._slots:
             return
@@ -128,6 +142,9 @@ class ActorPool(Actors):
         except ClusterError:
             self._slots, self._slot_of = [], {}  # `close` would wait for an answer of the dead
             raise
+        for number in self.leaving:
+            if not self._slots[number].calls:
+                self._leave(self._slots[number])
         ready = _wait_for_any(list(self._slot_of), self._poll_seconds)
         if ready:
             self._startup.heard()
@@ -156,7 +173,7 @@ class ActorPool(Actors):
             call, seconds = slot.came_back(ref)
             self._detectors[call.method].came_back(call.task.size, seconds)
             self._device_errors = 0
-            return [(call.task, value)]
+            return [(call.task, value), *(self._leave(slot) if slot.number in self.leaving else ())]
         slot.worker = value
         self._startup.loaded()
         return []
@@ -173,6 +190,12 @@ class ActorPool(Actors):
         reason += f", which usually takes {usual:.1f} s" if usual is not None else ", the first of its kind"
         logger.warning("Actor %d on %s is stuck: %s. It is replaced.", slot.number, slot.worker.node, reason)
         return self._replace(slot, ActorStuckError(reason))
+
+    def _leave(self, slot: Slot) -> list[tuple[Task, Any]]:
+        """End an actor whose machine is about to be taken away. Ray starts its successor on another one."""
+        node = slot.worker.node if slot.worker else "a machine"
+        logger.warning("Actor %d leaves %s, which Ray is draining. Another one is asked for.", slot.number, node)
+        return self._replace(slot, NodeDrainingError(f"Ray is draining {node}"))
 
     def _replace_after(self, slot: Slot, error: DeviceError) -> list[tuple[Task, Any]]:
         """Replace an actor whose device failed. What the process has there may be lost, and only a new one is sound."""

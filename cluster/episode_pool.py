@@ -42,7 +42,7 @@ class _HomeBacklog(Backlog):
 
     def choose(self, actors: Actors) -> tuple[int, Task] | None:
         for number, tasks in actors.tasks.items():
-            for home in () if tasks else (number, *actors.missing):
+            for home in () if tasks or number in actors.leaving else (number, *actors.missing):
                 if self._waiting.get(home):
                     return number, self._waiting[home].popleft()
         return None

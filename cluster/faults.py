@@ -36,6 +36,10 @@ class ActorStuckError(RayError):
     """Ours, not Ray's: an actor has not answered for so long that it is taken for dead."""
 
 
+class NodeDrainingError(RayError):
+    """Ours, not Ray's: an actor is ended because its machine is about to be taken away."""
+
+
 def loss(fault: Fault, node: str, charged: bool) -> Loss:
     """The loss of a task by a fault, as the dispatcher gets it."""
     prefix = "out of memory: " if isinstance(fault, OutOfMemoryError) else ""
@@ -56,8 +60,9 @@ def segments_loss(error: RayTaskError) -> Loss:
 
 
 def lost_its_node(fault: Fault) -> bool:
-    """Whether an actor died only because its machine did. Only the text of Ray's error tells."""
-    return "its node has died" in str(fault) or getattr(fault, "preempted", False)
+    """Whether an actor ended only because its machine did, or will. Only the text of Ray's error tells."""
+    is_gone = "its node has died" in str(fault) or getattr(fault, "preempted", False)
+    return is_gone or isinstance(fault, NodeDrainingError)
 
 
 def one_line(error: Fault) -> str:

@@ -109,7 +109,7 @@ class StuckTaskDetector:
 
 
 class ClusterHealth:
-    """Asks the GCS every few seconds whether the raylet of this driver lives.
+    """Asks the GCS every few seconds whether the raylet of this driver lives, and which machines are taken away.
 
     Ray itself says nothing when that dies: actors that are asked for wait for ever. When its GCS is gone, it ends the
     driver after a minute, in C++, without an exception.
@@ -125,6 +125,12 @@ class ClusterHealth:
         self._gcs_patience_seconds = gcs_patience_seconds
         self._asked_at: float | None = None
         self._nodes: list[dict[str, Any]] | None = None
+        self._draining: frozenset[str] = frozenset()
+
+    @property
+    def draining(self) -> frozenset[str]:
+        """The ids of the nodes that Ray is draining: it starts nothing there any more, and expects them to end."""
+        return self._draining
 
     def check(self) -> None:
         """Ask, if it is time to, without waiting for the answer.
@@ -148,6 +154,9 @@ class ClusterHealth:
 
     def _ask(self) -> None:
         with contextlib.suppress(RayError, OSError, RuntimeError):
+            # As Ray Serve asks; there is no public function for it.
+            gcs = ray._raylet.GcsClient(address=ray.get_runtime_context().gcs_address)  # type: ignore[attr-defined]
+            self._draining = frozenset(gcs.get_draining_nodes(timeout=self._gcs_patience_seconds))
             self._nodes = ray.nodes()  # type: ignore[no-untyped-call]
 
 

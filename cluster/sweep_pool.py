@@ -39,7 +39,9 @@ class _BundleBacklog(Backlog):
         room = {
             number: len(tasks)
             for number, tasks in actors.tasks.items()
-            if len(tasks) < self._bundles_per_actor and not any(map(self._needs_actor_alone, tasks))
+            if len(tasks) < self._bundles_per_actor
+            and number not in actors.leaving
+            and not any(map(self._needs_actor_alone, tasks))
         }
         if not room or not self:
             return None

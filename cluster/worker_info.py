@@ -5,7 +5,7 @@ import platform
 import re
 import socket
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.software import Software, software
@@ -15,6 +15,8 @@ from core.software import Software, software
 class WorkerInfo:
     """The name of its machine, the model of what it computes on, and how that multiplies.
 
+    `ray_node` is Ray's id of its node, empty where there is no Ray; it tells no workers apart.
+
     Workers of one `arithmetic` and `software` give the same numbers, so far as is known; the first is empty where
     nothing needed torch.
     """
@@ -23,6 +25,7 @@ class WorkerInfo:
     node: str
     arithmetic: str = ""
     software: Software = ()
+    ray_node: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return f"{self.device} on {self.node}"
@@ -44,7 +47,13 @@ def this_worker() -> WorkerInfo:
     """This process, once its models are loaded."""
     gpu = _gpu()
     arithmetic = _gpu_arithmetic() if gpu else _cpu_arithmetic()
-    return WorkerInfo(gpu or _cpu(), socket.gethostname(), arithmetic, software())
+    return WorkerInfo(gpu or _cpu(), socket.gethostname(), arithmetic, software(), _ray_node())
+
+
+def _ray_node() -> str:
+    # Not imported for this: where nobody has, there is no Ray.
+    ray = sys.modules.get("ray")
+    return "" if ray is None or not ray.is_initialized() else str(ray.get_runtime_context().get_node_id())
 
 
 def _gpu() -> str | None:

@@ -107,3 +107,54 @@ def test_machines_that_come_later_are_asked_for_and_waited_for(tmp_path: Path) -
     assert "Waited" not in errors[0]
     assert "the cluster has no GPUs and 1 CPU" in errors[3]
     assert errors[3].endswith("Waited 1.5 s for more machines.")
+
+
+DRAINING = """
+import json, logging
+import cluster_of_nodes
+from cluster.article_work import Work
+from cluster.sweep_pool import sweeps_on_ray
+from cluster.resources import ActorResources
+from cluster.session import joined_session
+import fakes
+
+told = []
+handler = logging.Handler()
+handler.emit = lambda record: told.append(record.getMessage())
+logging.getLogger("cluster").addHandler(handler)
+cluster = cluster_of_nodes.start(num_cpus=1)
+first = cluster.add_node(num_cpus=1, num_gpus=2)
+
+def actors_on(node):
+    return sum(actor.worker.ray_node == node.node_id for actor in pool.actors.busy)
+
+try:
+    with joined_session("a-run", cluster.address):
+        work = Work(fakes.make_segmenter, fakes.make_sweeper)
+        bundles = fakes.bundles(40, 1, dict.fromkeys(range(40), "segment-slow"))
+        with sweeps_on_ray(work, ActorResources(1, 0, None), actors=2) as pool:
+            landed, second = [], None
+            for group in pool.map(bundles):
+                if group and second is None and actors_on(first) == 2:
+                    second = cluster.add_node(num_cpus=1, num_gpus=2)
+                    cluster_of_nodes.drain(cluster, first)
+                landed += group
+            counts = [actors_on(first), actors_on(second)]
+    print(json.dumps([
+        sorted(article.key for bundle, _ in landed for article in bundle),
+        [failure.message for _, result in landed for failure in result.failures],
+        counts,
+        [line for line in told if "leaves" in line],
+    ]))
+finally:
+    cluster.shutdown()
+"""
+
+
+def test_a_node_that_is_drained_gets_no_bundle_and_others_take_over(tmp_path: Path) -> None:
+    keys, failures, counts, told = json.loads(run_script(DRAINING, tmp_path, dict(os.environ)).splitlines()[-1])
+    assert keys == sorted(str(i) for i in range(40)), "each article landed, once"
+    assert failures == []
+    assert counts == [0, 2], "actors on the first machine and on the second, at the end"
+    assert len(told) == 2
+    assert all("which Ray is draining" in line for line in told)

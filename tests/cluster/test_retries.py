@@ -70,3 +70,18 @@ def test_a_bundle_that_only_waited_keeps_all_its_attempts() -> None:
     done, failed = run(scripted, bundles, max_attempts=1)
     assert done == Counter(["9"])
     assert set(failed) == set("012345678")
+
+
+@given(st.integers(0, 10_000), st.floats(0, 0.9))
+def test_every_article_is_swept_once_however_often_machines_are_drained(seed: int, chance: float) -> None:
+    draw = random.Random(seed)
+
+    def some_are_drained(*_: object) -> bool:
+        scripted.leaving |= {number for number in scripted.ready if draw.random() < chance}
+        return False
+
+    scripted = ScriptedActors(3, sweep, some_are_drained, seed=seed)
+    scripted.leaving = {0}
+    done, failed = run(scripted, fakes.bundles(5, 3), max_attempts=1)
+    assert (done, failed) == (Counter(str(i) for i in range(15)), {})
+    assert scripted.sent[0][0] != 0

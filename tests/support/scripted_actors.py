@@ -34,6 +34,7 @@ class ScriptedActors:
     ) -> None:
         self.ready = set(range(actors))
         self.missing: list[int] = []  # those of whom nobody hears again
+        self.leaving: set[int] = set()  # those that end after the call that they are at
         self.sent: list[tuple[int, Any]] = []  # to whom, and what
         self.deaths = 0
         self.closed = False
@@ -55,6 +56,7 @@ class ScriptedActors:
 
     def send(self, number: int, method: str, task: Task) -> None:
         assert number in self.ready
+        assert number not in self.leaving
         assert task.size > 0
         before = [other.argument for other in self.tasks[number]]
         assert not before or not any(map(self._wants_it_alone, [task.argument, *before]))
@@ -62,6 +64,8 @@ class ScriptedActors:
         self._calls[number].append((method, task))
 
     def wait(self) -> list[tuple[Task, Any]]:
+        for number in [number for number in self.leaving if not self._calls[number]]:
+            self._replace(number)
         busy = [number for number, calls in enumerate(self._calls) if calls]
         unready = set(range(len(self))) - self.ready - set(self.missing)
         assert busy or unready, "nobody would ever answer"
@@ -76,13 +80,23 @@ class ScriptedActors:
         dies = self._dies(method, first.argument)
         if dies is False:
             self._calls[number] = behind
-            return [(first, self._answer(method, first.argument))]
+            left = self._replace(number) if number in self.leaving else []
+            return [(first, self._answer(method, first.argument)), *((task, _loss(False)) for task in left)]
         self.deaths += 1
-        self.ready.remove(number)
+        return [(task, _loss(bool(dies) and task is first)) for task in self._replace(number)]
+
+    def _replace(self, number: int) -> list[Task]:
+        """Another actor gets this number, and is ready some time. Returns the tasks of the one that had it."""
+        lost = [task for _, task in self._calls[number]]
         self._calls[number] = []
-        lost = [first, *(task for _, task in behind)]
-        return [(task, Loss("ActorDiedError", "it died", "node", bool(dies) and task is first)) for task in lost]
+        self.ready.discard(number)
+        self.leaving.discard(number)
+        return lost
 
     def close(self) -> None:
         self.closed = True
         self._calls = [[] for _ in self._calls]
+
+
+def _loss(charged: bool) -> Loss:
+    return Loss("ActorDiedError", "it died", "node", charged)
