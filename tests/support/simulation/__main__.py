@@ -4,28 +4,31 @@ A seed repeats its simulation exactly. Ends with 1 at the first in which somethi
 """
 
 import argparse
-import importlib
 import sys
 import time
 
-from cluster.session import Session  # noqa: F401  (it sets nothing; Ray is imported below without a cluster)
+from simulation.cases import MOST_ARTICLES, Case, draw_large, draw_small
+from simulation.simulate import simulate
+from simulation.stage import Stage
+
+HOURS = 7.0
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, required=True, help="the first one")
     parser.add_argument("--seeds", type=int, required=True, help="how many")
+    parser.add_argument("--actors", type=int, help="large runs instead, on so many actors, for seven hours")
     asked = parser.parse_args()
-    importlib.import_module("ray")
-    from simulation.cases import MOST_ARTICLES, draw_small
-    from simulation.simulate import simulate
-    from simulation.stage import Stage
+
+    def case(seed: int) -> Case:
+        return draw_large(seed, asked.actors, HOURS) if asked.actors else draw_small(seed)
 
     began, hours = time.perf_counter(), 0.0
-    with Stage(MOST_ARTICLES) as stage:
+    with Stage(case(asked.seed).articles if asked.actors else MOST_ARTICLES) as stage:
         for seed in range(asked.seed, asked.seed + asked.seeds):
             try:
-                hours += simulate(draw_small(seed), stage).world.now / 3600
+                hours += simulate(case(seed), stage).world.now / 3600
             except AssertionError as error:
                 print(f"{error}\nTo repeat it: make simulate SEED={seed} SEEDS=1")
                 return 1

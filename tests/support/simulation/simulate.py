@@ -26,7 +26,6 @@ from simulation.slow_store import Weather
 from simulation.stage import Stage
 from simulation.world import Process, World
 
-_LOOK_SECONDS = 1.0
 _COMES_BACK_AFTER = (5.0, 60.0, 300.0)
 
 
@@ -76,7 +75,7 @@ class Simulation:
             for blow in self.case.blows:
                 self.world.after(blow.at, partial(self._strike, blow))
             self.world.spawn("operator", self._operate)
-            self.world.after(_LOOK_SECONDS, self._look)
+            self.world.after(self.case.look_seconds, self._look)
             self.world.run(lambda: self.is_over and not self.alive, self.case.most_seconds)
         self.checks.look_at_the_end()
 
@@ -130,6 +129,7 @@ class Simulation:
 
     def _drive(self, is_new: bool, take_over: bool) -> None:
         process = self.world.process
+        self.store.serve(process)
         self.tell(f"{process.name} starts" + ", to take over" * take_over)
         try:
             if is_new:
@@ -164,7 +164,7 @@ class Simulation:
 
     def _look(self) -> None:
         self.checks.look()
-        self.world.after(_LOOK_SECONDS, self._look)
+        self.world.after(self.case.look_seconds, self._look)
 
     def _strike(self, blow: Blow) -> None:
         """Let one thing happen, to whom chance chooses."""
