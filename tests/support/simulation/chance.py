@@ -32,6 +32,7 @@ class Hazards:
         chance: of each call to end badly, while there are `misfortunes` left.
         misfortunes: so many calls end badly at most, so that a run has an end.
         poison: keys of articles that kill every process that sweeps them.
+        spread: of the logarithm of the seconds.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Hazards:
         chance: float,
         misfortunes: int,
         poison: Collection[str] = (),
+        spread: float = 0.3,
     ) -> None:
         self._draw = draw
         self._seconds = seconds
@@ -49,11 +51,12 @@ class Hazards:
         self._chance = chance
         self._misfortunes = misfortunes
         self._poison = frozenset(poison)
+        self._spread = spread
 
     def fate(self, method: str, articles: Sequence[Article], actor: "ActorProcess") -> Fate:
         usual = self._load_seconds if method == "build" else self._seconds
         assert actor.node is not None
-        seconds = usual * self._draw.lognormvariate(0.0, 0.3) / actor.node.speed
+        seconds = usual * self._draw.lognormvariate(0.0, self._spread) / actor.node.speed
         if any(article.key in self._poison for article in articles):
             return Fate(seconds * self._draw.random(), "dies")
         if not self._is_bad():

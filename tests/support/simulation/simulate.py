@@ -1,6 +1,8 @@
 """One simulation: drivers of a run, whoever watches them, and everything that befalls them."""
 
 import contextlib
+import functools
+import importlib.metadata
 import io
 from collections.abc import Iterator
 from functools import partial
@@ -50,7 +52,7 @@ class Simulation:
         self.fleet = Fleet(self.world, hazards, stub_work.make_segmenter(0.0))
         self.ray = RayFace(self.world, self.fleet)
         self.weather = Weather(case.store_seconds)
-        self.run_id = f"phase1-{case.seed}"
+        self.run_id = f"seed-{case.seed}-{next(stage.numbers)}"
         self.store = stage.slow_store().at(self.world, self.weather, self.run_id)
         self.plain = stage.plain
         self.pinned = stage.pinned(case.articles, case.bundle_size)
@@ -94,7 +96,9 @@ class Simulation:
                 ("jobs.store.runs", "_exists", lambda pid: any(one.pid == pid for one in self.alive)),
                 ("jobs.store.run_writer", "keep_means", lambda *_: None),  # what can be computed again from the rows
                 ("cluster.sweep_pool", "_BundleBacklog", self.pools.backlog),
-                ("cluster.article_work", "software", lambda: own),  # a millisecond each time
+                # The same each time, and read from files.
+                ("importlib.metadata", "version", functools.cache(importlib.metadata.version)),
+                ("cluster.article_work", "software", lambda: own),
                 ("jobs.drive.pool_watch", "software", lambda: own),
             ):
                 stack.enter_context(mock.patch(f"{module}.{name}", stands_in))
@@ -187,7 +191,7 @@ class Simulation:
                 self.world.freeze(choose(self.alive), blow.seconds)
             case "driver stalls" if self.alive:
                 self.world.freeze(choose(self.alive).strands[0], blow.seconds)
-            case "taken over" if self.alive:
+            case "taken over" if self.alive and self.store_has_run():
                 self.drive(take_over=True)
             case "cancelled":
                 self.world.spawn("somebody", self._cancel)
@@ -200,6 +204,14 @@ class Simulation:
                 self.weather.lost_answers += 1
             case "gcs silent":
                 self.fleet.gcs_silent_until = self.world.now + blow.seconds
+
+    def store_has_run(self) -> bool:
+        """A driver makes the run once it has its machines."""
+        try:
+            self.plain.run_info(self.run_id)
+        except StoreError:
+            return False
+        return True
 
     def _cancel(self) -> None:
         with contextlib.suppress(StoreError):

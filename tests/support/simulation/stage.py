@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import io
+import itertools
 import os
 import tempfile
 from pathlib import Path
@@ -46,6 +47,7 @@ class Stage:
         open_store(url).close()
         self._address = parse_address(url)
         self._engines = writer_engine(self._address), reader_engine(self._address)
+        self.numbers = itertools.count()  # of its simulations
         self.plain = Store(self._address, *self._engines)
         self.pinned = functools.cache(self._pinned)
         self.undisturbed = functools.cache(self._undisturbed)
