@@ -91,7 +91,8 @@ bench-page: setup
 
 # What one driver gets from more actors: simulated, drawn in docs/pictures/forecast.png. MEASURE=1 measures on Ray, too.
 forecast: setup
-	PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m bench.forecast $(if $(MEASURE),--measure)
+	$(if $(MEASURE),$(BIN)/python -m bench.rate_by_actors)
+	PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m bench.forecast
 
 # README's pictures: the page of a run on ARTICLES, a file, and the viewer of the bundled ones; needs Chromium.
 pictures: setup

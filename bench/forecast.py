@@ -1,23 +1,19 @@
 """How many articles a second one driver gets from more and more actors: a forecast, and what Ray does here.
 
 The forecast is the real pool and dispatcher on a simulated fleet (`tests/support/simulation/`), in virtual time: actors
-take so many seconds an article, and the driver pays for each article that lands what `bench.overhead` has measured. The
-measurement beside it is `bench.overhead`'s with stubs that sleep, on 1, 2 and 4 actors of a Ray on this machine; its
-forecast is made with the driver's CPU time of the same run.
+take so many seconds an article, and the driver pays for each article that lands what `bench.overhead` has measured. Beside
+it are the rates of 1, 2 and 4 actors of a real Ray, whose stubs sleep, and forecasts of these, with the driver's CPU
+time of the same runs.
 
-`make forecast`, or `make forecast MEASURE=1` to measure anew.
+`make forecast`, or `make forecast MEASURE=1` to measure anew (`bench.rate_by_actors`).
 """
 
-import argparse
 import json
-import os
-import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from simulation.cases import draw_small
 from simulation.chance import Hazards
 from simulation.clocks import virtual
@@ -28,31 +24,14 @@ from simulation.stage import Stage
 from simulation.world import World
 
 from bench import stub_work
-from bench.machine import cpu_model
-from bench.overhead import RESULTS, Meter, cost
+from bench.overhead import RESULTS
 from core.types import Article
-from jobs.plan.sweep import pin
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import Phase1Recipe
-from jobs.store import open_store
 
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "forecast.png"
-MEASURED_ACTORS = (1, 2, 4)
-SECONDS, BUNDLE_SIZE, ARTICLES_AN_ACTOR = 0.05, 8, 400
 ROWS_MEASURED, ROWS_PAPER = 4, 132
 ROW_MS = 0.075  # CPU of a driver for each further row: docs/scale.md
 T4_SECONDS = 0.25  # for an article of the recipe `paper`, by its count of FLOPs: docs/scale.md
 FORECAST_ACTORS = (1, 2, 4, 8, 16, 25, 50, 100, 250, 500, 1000)
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """Articles a second from so many actors; `driver_ms` are the driver's for each."""
-
-    actors: int
-    driver_ms: float
-    simulated: float
-    measured: float | None = None
 
 
 def simulated(stage: Stage, actors: int, seconds: float, driver_ms: float, bundle_size: int) -> float:
@@ -96,33 +75,13 @@ def _bundles() -> Iterator[tuple[Article, ...]]:
         yield (Article("d", "s", str(number), "One two three.", ("One.",)),)
 
 
-def measured(actors: int) -> tuple[float, float]:
-    """Articles a second of so many actors of a Ray on this machine, and the driver's CPU for each in ms."""
-    os.environ["NWS_STUB_SECONDS"] = str(SECONDS)
-    with tempfile.TemporaryDirectory(prefix="nws-bench-") as folder:
-        articles, count = Path(folder) / "articles.jsonl", actors * ARTICLES_AN_ACTOR
-        stub_work.write_articles(articles, count, 100)
-        asked = {"datasets": [{"name": str(articles)}], "n": [7], "bundle_size": BUNDLE_SIZE, "rulers": []}
-        asked |= {"importance": ["textrank", "centroid"], "accelerator": "cpu", "actors": actors}
-        meter = Meter(max(1, count // 20))
-        with open_store(f"sqlite:///{folder}/nws.db") as store:
-            meter.submit(store, pin(load_recipe(Phase1Recipe, "sample", asked)), Console(stderr=True))
-    found = cost(meter.samples, count // 4)
-    return 1000 / found.wall, found.driver_cpu
-
-
-def measure(stage: Stage) -> dict[str, Any]:
-    load = os.getloadavg()[0]
-    points = []
-    for actors in MEASURED_ACTORS:
-        rate, driver_ms = measured(actors)
-        points.append(Point(actors, driver_ms, simulated(stage, actors, SECONDS, driver_ms, BUNDLE_SIZE), rate))
-    about = {
-        "CPU": f"{cpu_model()}, {os.cpu_count()} CPUs",
-        "load before": round(load, 2),
-        "seconds an article": SECONDS,
-    }
-    return {"about": about, "points": [asdict(point) for point in points]}
+def beside(stage: Stage, here: dict[str, Any]) -> list[dict[str, Any]]:
+    """What was measured on Ray, with a forecast of each point."""
+    seconds, size = here["about"]["seconds an article"], here["about"]["bundle size"]
+    return [
+        point | {"simulated": simulated(stage, point["actors"], seconds, point["driver_ms"], size)}
+        for point in here["points"]
+    ]
 
 
 def forecast(stage: Stage) -> dict[str, Any]:
@@ -130,9 +89,10 @@ def forecast(stage: Stage) -> dict[str, Any]:
     found = json.loads((RESULTS / "overhead.json").read_text(encoding="utf-8"))
     driver_ms = found["per_article_ms"]["driver_cpu"] + (ROWS_PAPER - ROWS_MEASURED) * ROW_MS
     points = [
-        Point(actors, driver_ms, simulated(stage, actors, T4_SECONDS, driver_ms, 32)) for actors in FORECAST_ACTORS
+        {"actors": actors, "simulated": simulated(stage, actors, T4_SECONDS, driver_ms, 32)}
+        for actors in FORECAST_ACTORS
     ]
-    return {"driver_ms": driver_ms, "seconds an article": T4_SECONDS, "points": [asdict(point) for point in points]}
+    return {"driver_ms": driver_ms, "seconds an article": T4_SECONDS, "points": points}
 
 
 def draw(found: dict[str, Any]) -> None:
@@ -145,7 +105,7 @@ def draw(found: dict[str, Any]) -> None:
     axes.plot(actors, [count / seconds for count in actors], ":", color="0.6", label="actors alone (0.25 s an article)")
     axes.plot(actors, [point["simulated"] for point in points], "o-", color="C0", label="forecast, recipe paper, T4s")
     here = found["measured"]["points"]
-    label = f"forecast, stubs of {found['measured']['about']['seconds an article']:g} s"
+    label = f"forecast, stubs of {found['measured']['seconds an article']:g} s"
     axes.plot(
         [point["actors"] for point in here], [point["simulated"] for point in here], "s--", color="C1", label=label
     )
@@ -164,17 +124,13 @@ def draw(found: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.forecast", description=__doc__.splitlines()[0])
-    parser.add_argument("--measure", action="store_true", help="measure on Ray anew")
-    kept = RESULTS / "forecast.json"
-    options = parser.parse_args()
+    here = json.loads((RESULTS / "rate_by_actors.json").read_text(encoding="utf-8"))
     with Stage(1) as stage:
-        is_new = options.measure or not kept.exists()
-        here = measure(stage) if is_new else json.loads(kept.read_text(encoding="utf-8"))["measured"]
-        found = {"measured": here, "forecast": forecast(stage)}
-    kept.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+        found = {"measured": here["about"] | {"points": beside(stage, here)}, "forecast": forecast(stage)}
+    text = json.dumps(found, indent=2) + "\n"
+    (RESULTS / "forecast.json").write_text(text, encoding="utf-8")
     draw(found)
-    print(json.dumps(found, indent=2))
+    print(text)
 
 
 if __name__ == "__main__":
