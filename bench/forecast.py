@@ -1,9 +1,9 @@
 """How many articles a second one driver gets from more and more actors: a forecast, and what Ray does here.
 
 The forecast is the real pool and dispatcher on a simulated fleet (`tests/support/simulation/`), in virtual time: actors
-take so many seconds an article, and the driver pays for each article that lands what `bench.overhead` has measured. Beside
-it are the rates of 1, 2 and 4 actors of a real Ray, whose stubs sleep, and forecasts of these, with the driver's CPU
-time of the same runs.
+take so many seconds an article, and the driver pays for each article that lands what `bench.overhead` has measured.
+Beside it are the rates of 1, 2 and 4 actors of a real Ray, whose stubs sleep, and forecasts of these, with the driver's
+CPU time of the same runs.
 
 `make forecast`, or `make forecast MEASURE=1` to measure anew (`bench.rate_by_actors`).
 """
@@ -31,7 +31,7 @@ PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "forecast.png"
 ROWS_MEASURED, ROWS_PAPER = 4, 132
 ROW_MS = 0.075  # CPU of a driver for each further row: docs/scale.md
 T4_SECONDS = 0.25  # for an article of the recipe `paper`, by its count of FLOPs: docs/scale.md
-FORECAST_ACTORS = (1, 2, 4, 8, 16, 25, 50, 100, 250, 500, 1000)
+FORECAST_ACTORS = (1, 2, 4, 8, 16, 25, 50, 100, 250)
 
 
 def simulated(stage: Stage, actors: int, seconds: float, driver_ms: float, bundle_size: int) -> float:
