@@ -104,19 +104,20 @@ def draw(found: dict[str, Any]) -> None:
     actors = [point["actors"] for point in points]
     axes.plot(actors, [count / seconds for count in actors], ":", color="0.6", label="actors alone (0.25 s an article)")
     axes.plot(actors, [point["simulated"] for point in points], "o-", color="C0", label="forecast, recipe paper, T4s")
-    here = found["measured"]["points"]
-    label = f"forecast, stubs of {found['measured']['seconds an article']:g} s"
-    axes.plot(
-        [point["actors"] for point in here], [point["simulated"] for point in here], "s--", color="C1", label=label
-    )
-    axes.plot(
-        [point["actors"] for point in here],
-        [point["measured"] for point in here],
-        "x",
-        color="C3",
-        ms=9,
-        label="measured on Ray here",
-    )
+    if "measured" in found:
+        here = found["measured"]["points"]
+        label = f"forecast, stubs of {found['measured']['seconds an article']:g} s"
+        axes.plot(
+            [point["actors"] for point in here], [point["simulated"] for point in here], "s--", color="C1", label=label
+        )
+        axes.plot(
+            [point["actors"] for point in here],
+            [point["measured"] for point in here],
+            "x",
+            color="C3",
+            ms=9,
+            label="measured on Ray here",
+        )
     axes.axhline(1000 / found["forecast"]["driver_ms"], color="C0", lw=0.8, alpha=0.5)
     axes.set(xscale="log", yscale="log", xlabel="actors of one driver", ylabel="articles a second")
     axes.legend(frameon=False)
@@ -124,9 +125,12 @@ def draw(found: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    here = json.loads((RESULTS / "rate_by_actors.json").read_text(encoding="utf-8"))
+    kept = RESULTS / "rate_by_actors.json"
     with Stage(1) as stage:
-        found = {"measured": here["about"] | {"points": beside(stage, here)}, "forecast": forecast(stage)}
+        found = {"forecast": forecast(stage)}
+        if kept.exists():
+            here = json.loads(kept.read_text(encoding="utf-8"))
+            found["measured"] = here["about"] | {"points": beside(stage, here)}
     text = json.dumps(found, indent=2) + "\n"
     (RESULTS / "forecast.json").write_text(text, encoding="utf-8")
     draw(found)
