@@ -50,8 +50,8 @@ fuzz: setup
 chaos: setup
 	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m chaos --seed $(SEED) --kills $(KILLS)
 
-# Drivers, pool and store on simulated fleets in virtual time; a tenth of a second a seed. ACTORS=1000 makes the runs large:
-# seven simulated hours each, some minutes.
+# Drivers, pool and store on simulated fleets in virtual time; some tenths of a second a seed. ACTORS=… makes the runs
+# large: seven simulated hours each.
 simulate: setup
 	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m simulation --seed $(SEED) --seeds $(SEEDS) \
 		$(if $(ACTORS),--actors $(ACTORS))
