@@ -13,7 +13,7 @@ from core.metrics.surface import coverage
 from core.text import korean
 from core.text.corpus import DatasetSpec, open_corpus
 from core.text.cutting import MAX_CHUNK_WORDS
-from core.text.korean import load_kiwi
+from core.text.korean_analysers import load_kiwi
 from core.text.segmentation import Segmenter
 from core.text.words import count_words, word_spans
 from core.types import Article, SegmentedArticle

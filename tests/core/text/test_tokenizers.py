@@ -15,7 +15,7 @@ from core.errors import NwsError, RecipeError, TokenizerError
 from core.metrics.metric import Row
 from core.metrics.rouge import rouge
 from core.text import korean
-from core.text.korean import readable
+from core.text.korean_analysers import readable
 from core.text.tokenizers import (
     TOKENIZERS,
     CharTokenizer,

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from core import tokenization
+from core.model_tokens import WordIds, tokenized
 from core.models import KNOWN_MODELS, model_folder
-from core.tokenization import WordIds, tokenized
 from core.transformer import load_tokenizer
 
 MINILM = load_tokenizer(model_folder(KNOWN_MODELS["all-MiniLM-L6-v2"]))
