@@ -17,6 +17,8 @@ from core.types import Article, BundleResult, Failure, Score, Summary
 from jobs.report.page.page import write_page
 from jobs.store import RunSpec, Store
 
+pytestmark = pytest.mark.slow
+
 SIGNATURES = {name: "made" for name in ("bertscore", "rouge", "efficiency", "density", "coverage", "kept")}
 SYSTEMS = ("a", "b", "lead", "random")
 LENGTHS = (5, 9, 13, 17)
