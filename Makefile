@@ -10,7 +10,7 @@ SEED ?= 0
 KILLS ?= 100
 SEEDS ?= 1000
 
-.PHONY: setup demo test test-faults test-gpu fuzz chaos simulate forecast check docs audit bench bench-page bench-gpu pictures clean
+.PHONY: setup demo test test-slow test-faults test-gpu fuzz chaos simulate forecast check docs audit bench bench-page bench-gpu pictures clean
 .DEFAULT_GOAL := setup
 
 setup: .venv/installed
@@ -33,6 +33,10 @@ demo: setup
 
 test: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+# Pages followed word by word, notebooks, browsers, benchmarks, larger models.
+test-slow: setup
+	$(BIN)/python -m pytest -m "slow and not faults and not gpu" -n 2 --dist loadfile --no-loadscope-reorder
 
 # Real clusters, real kills: what docs/operations.md promises. About a quarter of an hour.
 test-faults: setup
