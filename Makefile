@@ -57,8 +57,7 @@ chaos: setup
 # Drivers, pool and store on simulated fleets in virtual time; some tenths of a second a seed. ACTORS=… makes the runs
 # large: seven simulated hours each.
 simulate: setup
-	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m simulation --seed $(SEED) --seeds $(SEEDS) \
-		$(if $(ACTORS),--actors $(ACTORS))
+	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m simulation --seed $(SEED) --seeds $(SEEDS) $(ACTORS:%=--actors %)
 
 check: setup
 	$(BIN)/ruff check .
