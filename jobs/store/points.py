@@ -15,6 +15,7 @@ from core.analysis.points import text_keys
 from core.metrics.specs import BY_COLUMN
 from core.text.words import repeated_word_share
 from core.types import CHOSEN_SCORES
+from jobs.store.runs import runs_with_rows
 from jobs.store.tables import ArticleRow, RunRow, SummaryRow, SystemRow
 
 ROWS_AT_ONCE = 2_000
@@ -40,13 +41,16 @@ def read_points(
         SummaryRow.text if texts else null(),
         *map(_score, metrics),
     ]
-    query = select(*columns).where(SummaryRow.run_id == run_id)
+    query = select(*columns)
     if only_systems is not None:
         query = query.where(SummaryRow.system.in_(only_systems))
     # In the order of the key, which is nearly that in which they lie: else SQLite goes by system and n, in leaps.
     query = query.order_by(SummaryRow.run_id, SummaryRow.article_id, SummaryRow.system, SummaryRow.n)
-    result = connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE})
-    pieces = [_columns(rows, systems, articles, repeated_words) for rows in result.partitions()]
+    pieces = []
+    for part in runs_with_rows(connection, run_id):
+        of_part = query.where(SummaryRow.run_id == part)
+        result = connection.execute(of_part, execution_options={"yield_per": ROWS_AT_ONCE})
+        pieces += [_columns(rows, systems, articles, repeated_words) for rows in result.partitions()]
     if not pieces:
         return Points.of(())
     system, article, n, words, text, shares, *scores = (np.concatenate(column) for column in zip(*pieces, strict=True))
@@ -95,7 +99,7 @@ def _codes(names: Sequence[str], known: dict[str, int]) -> NDArray[np.int32]:
 
 
 def _datasets(connection: Connection, run_id: str) -> dict[str, str]:
-    article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
+    article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id.in_(runs_with_rows(connection, run_id)))
     query = select(ArticleRow.id, ArticleRow.dataset).where(ArticleRow.id.in_(article_ids))
     return {row.id: row.dataset for row in connection.execute(query)}
 
@@ -105,7 +109,7 @@ def _characters(connection: Connection, run_id: str, articles: Iterable[str]) ->
     recipe = connection.execute(select(RunRow.recipe).where(RunRow.id == run_id)).scalar_one()
     if not recipe.get("max_chars"):
         return None
-    article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
+    article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id.in_(runs_with_rows(connection, run_id)))
     query = select(ArticleRow.id, func.length(ArticleRow.text)).where(ArticleRow.id.in_(article_ids))
     lengths = {article_id: length for article_id, length in connection.execute(query)}
     return np.array([lengths[article_id] for article_id in articles], dtype=np.int32)
