@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from jobs.plan.pinned import Pinned
     from jobs.store import RunInfo, Store, StudySettings
 
+_PATIENCE_SECONDS = 20.0
+
 
 def start_study(
     opened: "Store",
@@ -129,8 +131,13 @@ def _drive_apart(opened: "Store", study: str, target: TargetOptions, actors: Act
     )
 
 
-def cancel_shards(opened: "Store", study: "RunInfo") -> list["RunInfo"]:
-    """Ask the drivers of a study's shards to stop, where it has none of its own; those that have one."""
+def cancel_shards(opened: "Store", shards: Sequence["RunInfo"]) -> list["RunInfo"]:
+    """Ask the drivers that shards still have to stop, and wait until they have; those that have not reacted."""
+    from jobs.drive.follow import wait_for_end
+
     host = socket.gethostname()
-    at_work = [shard for shard in opened.shards(study.id) if shard.state in ("pending", "running")]
-    return [shard for shard in at_work if opened.cancel_run(shard.id, host)]
+    at_work = [shard for shard in shards if opened.run_info(shard.id).state in ("pending", "running")]
+    asked = [shard for shard in at_work if opened.cancel_run(shard.id, host)]
+    if asked:
+        err.print(f"Asked the drivers of {len(asked)} shards to stop …")
+    return [shard for shard in asked if wait_for_end(opened, shard.id, _PATIENCE_SECONDS).state == "running"]

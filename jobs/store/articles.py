@@ -3,8 +3,7 @@
 Each query finds its rows by an index: a store may hold ten million summaries.
 """
 
-import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -130,11 +129,9 @@ class RunArticles:
                 for part in runs_with_rows(connection, self._run_id)
             ]
             for fit in fits:
-                rows = [row for query in queries for row in connection.execute(query.where(fit).limit(most))]
-                if rows:
-                    return sorted(map(_article, rows), key=lambda article: article.id)[:most]
-            of_each = (_with_text(connection, query, wanted, most) for query in queries)
-            return list(itertools.islice(itertools.chain.from_iterable(of_each), most))
+                if rows := [row for query in queries for row in connection.execute(query.where(fit).limit(most))]:
+                    return _first(map(_article, rows), most)
+            return _first((found for query in queries for found in _with_text(connection, query, wanted, most)), most)
 
     def article(self, article_id: str) -> Article:
         """An article that is known to exist."""
@@ -180,6 +177,10 @@ class RunArticles:
         with self._read() as connection:
             query = query.where(summary_a.run_id.in_(runs_with_rows(connection, self._run_id)))
             return list(connection.execute(query).scalars())
+
+
+def _first(articles: Iterable[Article], most: int) -> list[Article]:
+    return sorted(articles, key=lambda article: article.id)[:most]
 
 
 def _article_ids(run_id: str) -> Select[Any]:

@@ -76,15 +76,14 @@ def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
 
 
 def test_real_rows_are_those_of_one_run(store: Store) -> None:
-    """The bundled articles, in two datasets: content kept, rulers and all are of the whole."""
-    both = [{"name": "sample", "limit": 7}, {"name": "sample", "skip": 7, "limit": 5}]
-    pinned = plan(datasets=both[:1], bundle_size=2)
+    """Also content kept, whose panel is of all articles, and rulers."""
+    pinned = plan(limit=5, n=[3])
     one = driver.start(store, pinned, "inline", QUIET)
     start(store, pinned, shards=3)
     outcome = drive(store, ShardsHere(store))
     assert (outcome.state, outcome.articles, outcome.summaries) == ("done", one.articles, one.summaries)
     assert rows(store, NAME) == rows(store, one.run_id)
-    assert [shard.total_articles for shard in store.shards(NAME)] == [2, 2, 3]
+    assert [shard.total_articles for shard in store.shards(NAME)] == [2, 2, 1]
     # All that a report reads of a run.
     assert set(store.content_hashes(NAME)) == set(store.content_hashes(one.run_id))
     of_study, of_one = store.points(NAME), store.points(one.run_id)
