@@ -1,4 +1,4 @@
-"""Studies: runs whose articles are divided among other runs, their shards.
+"""Studies: runs whose articles are divided among other runs, their shards; and scores as columns.
 
 Revision ID: 0017
 Revises: 0016
@@ -36,4 +36,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("run_id", "dataset_number", "article_id", name="pk_panel_articles"),
         sa.ForeignKeyConstraint(["run_id"], ["studies.run_id"], name="fk_panel_articles_run_id_studies"),
         sa.ForeignKeyConstraint(["article_id"], ["articles.id"], name="fk_panel_articles_article_id_articles"),
+    )
+    op.create_table(
+        "score_columns",
+        sa.Column("run_id", sa.Text, nullable=False),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("part", sa.Integer, nullable=False),
+        sa.Column("column_values", sa.LargeBinary, nullable=False),
+        sa.PrimaryKeyConstraint("run_id", "name", "part", name="pk_score_columns"),
+        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name="fk_score_columns_run_id_runs"),
     )

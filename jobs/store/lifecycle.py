@@ -38,6 +38,7 @@ from jobs.store.tables import (
     RunBestRow,
     RunMeanRow,
     RunRow,
+    ScoreColumnRow,
     SmallestNRow,
     StudyRow,
     SummaryRow,
@@ -47,7 +48,17 @@ from jobs.store.tables import (
 
 # What refers to another table comes before it.
 _OF_A_RUN: tuple[type[Base], ...] = (
-    *(LogLineRow, ProgressRow, RunMeanRow, RunBestRow, ContentKeptRow, SmallestNRow, FailureRow, SummaryRow),
+    *(
+        LogLineRow,
+        ProgressRow,
+        RunMeanRow,
+        RunBestRow,
+        ScoreColumnRow,
+        ContentKeptRow,
+        SmallestNRow,
+        FailureRow,
+        SummaryRow,
+    ),
     *(EpisodeRow, UpdateRow, PolicyRow, SystemRow, DatasetReadRow, PanelArticleRow, StudyRow),
 )
 _WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow, PanelArticleRow)

@@ -19,7 +19,17 @@ from jobs.store.database import Database, reads
 from jobs.store.engine import insert_new
 from jobs.store.kept import RunKept, kept_of_run, kept_rows
 from jobs.store.runs import read_shards, runs_with_rows
-from jobs.store.tables import Base, ContentKeptRow, RunBestRow, RunMeanRow, RunRow, SmallestNRow, SummaryRow
+from jobs.store.score_columns import column_rows
+from jobs.store.tables import (
+    Base,
+    ContentKeptRow,
+    RunBestRow,
+    RunMeanRow,
+    RunRow,
+    ScoreColumnRow,
+    SmallestNRow,
+    SummaryRow,
+)
 
 ROWS_AT_ONCE = 10_000
 """Of a transaction: SQLite inserts them in less than 0.1 s."""
@@ -189,13 +199,15 @@ def live_pieces(connection: Connection, run_id: str, found: RunKept | None) -> G
         with connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE}) as result:
             for rows in result.mappings().partitions():
                 yield stored_table, [dict(row) for row in rows]
+    for columns in column_rows(connection, run_id):
+        yield ScoreColumnRow, columns
     if found is not None:
         yield from kept_rows(run_id, found).items()
 
 
 def forget_means(connection: Connection, run_id: str) -> None:
     """Remove the rows that were stored when the run ended before."""
-    tables: tuple[type[Base], ...] = (RunMeanRow, RunBestRow, *_KEPT)
+    tables: tuple[type[Base], ...] = (RunMeanRow, RunBestRow, ScoreColumnRow, *_KEPT)
     for stored_table in tables:
         connection.execute(delete(stored_table).where(stored_table.__table__.columns["run_id"] == run_id))
 

@@ -254,6 +254,17 @@ class RunBestRow(Base):
     bertscore_f1: Mapped[float]
 
 
+class ScoreColumnRow(Base):
+    """Of a run that has ended: a part of one column of its scores, see `jobs.store.score_columns`."""
+
+    __tablename__ = "score_columns"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    part: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    column_values: Mapped[bytes]
+
+
 class ContentKeptRow(Base):
     """Of a run that has ended: what a system keeps of the content at n words, see `core.analysis.content_kept`.
 
