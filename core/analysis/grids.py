@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.points import Metric, Point, Points, short_articles, system_order, without_places
+from core.analysis.points import Metric, Place, Point, Points, elsewhere, short_articles, system_order
 from core.errors import StoreError
 from core.metrics.specs import OPTIONAL
 from core.types import SystemKind
@@ -75,15 +75,19 @@ def build_grids(points: Points | Iterable[Point], metric: Metric) -> tuple[Grid,
     return tuple(grids[metric] for grids in build_grids_by_metric(points, (metric,)))
 
 
-def build_grids_by_metric(points: Points | Iterable[Point], metrics: Sequence[Metric]) -> Iterator[dict[Metric, Grid]]:
+def build_grids_by_metric(
+    points: Points | Iterable[Point], metrics: Sequence[Metric], short: frozenset[Place] | None = None
+) -> Iterator[dict[Metric, Grid]]:
     """The same of several metrics, for each dataset. All grids of a dataset share words and texts.
+
+    `short` says where articles are shorter than n; unless given, the controls among the points show it.
 
     Raises:
         StoreError: as `build_grids`.
     """
     points = Points.of(points)
-    short = short_articles(points)
-    for axes in build_axes(without_places(points, short)):
+    short = short_articles(points) if short is None else short
+    for axes in build_axes(points.of_metrics(metrics), short):
         words = np.zeros(axes.shape, dtype=np.int32)
         texts = np.zeros(axes.shape, dtype=np.int64)
         words[axes.cells], texts[axes.cells] = axes.points.words, axes.points.text
@@ -93,7 +97,7 @@ def build_grids_by_metric(points: Points | Iterable[Point], metrics: Sequence[Me
 def _grid(
     axes: Axes,
     metric: Metric,
-    short: frozenset[tuple[str, str, int]],
+    short: frozenset[Place],
     words: NDArray[np.int32],
     texts: NDArray[np.int64],
 ) -> Grid:
@@ -110,15 +114,18 @@ def _grid(
     return Grid(axes.dataset, axes.systems, axes.kinds, axes.lengths, axes.articles, values, words, texts, is_short)
 
 
-def build_axes(points: Points) -> Iterator[Axes]:
-    """The axes of each dataset, in alphabetical order, each made when it is asked for.
+def build_axes(points: Points, left_out: frozenset[Place] = frozenset()) -> Iterator[Axes]:
+    """The axes of each dataset, in alphabetical order, each made when it is asked for. They lack the places `left_out`.
 
     Raises:
         StoreError: two points share dataset, article, system and n.
     """
     datasets = np.array([dataset for dataset, _ in points.articles], dtype=np.object_)
+    wanted = elsewhere(points, left_out)
     for dataset in sorted(set(datasets)):
-        yield _axes(dataset, points.take((datasets == dataset)[points.article]))
+        chosen = wanted & (datasets == dataset)[points.article]
+        if chosen.any():
+            yield _axes(dataset, points.take(chosen))
 
 
 def _axes(dataset: str, points: Points) -> Axes:

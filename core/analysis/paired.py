@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from core.analysis.grids import Grid, build_grids_by_metric
 from core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
-from core.analysis.points import NO_TEXT, Metric, Point, Points, short_articles, without_places
+from core.analysis.points import NO_TEXT, Metric, Point, Points, short_articles
 from core.analysis.sign_flip import holm, sign_flip_p
 
 ALPHA = 0.05
@@ -134,16 +134,18 @@ def compare_by_metric(
     """`compare_systems` for each metric, computed together in less time."""
     one_run = a is b
     a, b = (Points.of(points) for points in (a, b))
+    a, b = (points.of_metrics(metrics) for points in (a, b))
     a, b = (points.take(points.n > 0) for points in (a, b))
-    short_places = short_articles(a) | (frozenset() if one_run else short_articles(b))
     # What the controls of one run say of an article holds for the other run, too.
-    a, b = (without_places(points, short_places) for points in (a, b))
-    grids_b = None if one_run else {of[metrics[0]].dataset: of for of in build_grids_by_metric(b, metrics)}
+    short_places = short_articles(a) | (frozenset() if one_run else short_articles(b))
+    grids_b = (
+        None if one_run else {of[metrics[0]].dataset: of for of in build_grids_by_metric(b, metrics, short_places)}
+    )
     short: dict[str, Counter[int]] = {}
     for dataset, _, n in short_places:
         short.setdefault(dataset, Counter())[n] += 1
     comparisons_by_metric: dict[Metric, list[Comparison]] = {metric: [] for metric in metrics}
-    for of_a in build_grids_by_metric(a, metrics):
+    for of_a in build_grids_by_metric(a, metrics, short_places):
         dataset = of_a[metrics[0]].dataset
         of_b = of_a if grids_b is None else grids_b.get(dataset, {})
         for metric in set(metrics) & set(of_b):

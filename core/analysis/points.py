@@ -174,6 +174,10 @@ class Points:
             article_characters=None if self.article_characters is None else self.article_characters[articles],
         )
 
+    def of_metrics(self, metrics: Sequence[Metric]) -> "Points":
+        """The same points with these scores alone: what is taken of them takes less room."""
+        return replace(self, scores={metric: self.scores[metric] for metric in metrics})
+
     def is_of_kind(self, kind: SystemKind) -> NDArray[np.bool_]:
         """Whether the system of each point is of this kind, (points,)."""
         return np.array([system_kind == kind for system_kind in self.kinds], dtype=np.bool_)[self.system]
@@ -246,13 +250,18 @@ def _places(points: Points, chosen: NDArray[np.bool_]) -> frozenset[Place]:
 
 def without_places(points: Points, places: Iterable[Place]) -> Points:
     """The points that are not at `places`."""
+    return points.take(elsewhere(points, places))
+
+
+def elsewhere(points: Points, places: Iterable[Place]) -> NDArray[np.bool_]:
+    """Whether each point is at none of `places`, (points,)."""
     depth = {article: i for i, article in enumerate(points.articles)}
     most = int(points.n.max(initial=0))
     left_out = np.zeros((len(points.articles), most + 1), dtype=np.bool_)
     for dataset, article, n in places:
         if (dataset, article) in depth and n <= most:
             left_out[depth[dataset, article], n] = True
-    return points.take(~left_out[points.article, points.n])
+    return ~left_out[points.article, points.n]
 
 
 def without_short(points: Points | Iterable[Point]) -> Points:
