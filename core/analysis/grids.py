@@ -154,7 +154,9 @@ def _axes(dataset: str, points: Points) -> Axes:
 
 def _refuse_twins(axes: Axes) -> None:
     flat = np.ravel_multi_index(axes.cells, axes.shape)
-    if np.bincount(flat).max(initial=0) > 1:
+    is_taken = np.zeros(np.prod(axes.shape), dtype=np.bool_)
+    is_taken[flat] = True
+    if is_taken.sum() < len(flat):
         _, first = np.unique(flat, return_index=True)
         system, n, article = _name(axes, int(np.setdiff1d(np.arange(len(flat)), first)[0]))
         raise StoreError(

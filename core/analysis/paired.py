@@ -138,16 +138,15 @@ def compare_by_metric(
     a, b = (points.take(points.n > 0) for points in (a, b))
     # What the controls of one run say of an article holds for the other run, too.
     short_places = short_articles(a) | (frozenset() if one_run else short_articles(b))
-    grids_b = (
-        None if one_run else {of[metrics[0]].dataset: of for of in build_grids_by_metric(b, metrics, short_places)}
-    )
+    grids_of_b = () if one_run else build_grids_by_metric(b, metrics, short_places)
+    by_dataset = {grids[metrics[0]].dataset: grids for grids in grids_of_b}
     short: dict[str, Counter[int]] = {}
     for dataset, _, n in short_places:
         short.setdefault(dataset, Counter())[n] += 1
     comparisons_by_metric: dict[Metric, list[Comparison]] = {metric: [] for metric in metrics}
     for of_a in build_grids_by_metric(a, metrics, short_places):
         dataset = of_a[metrics[0]].dataset
-        of_b = of_a if grids_b is None else grids_b.get(dataset, {})
+        of_b = of_a if one_run else by_dataset.get(dataset, {})
         for metric in set(metrics) & set(of_b):
             # One after the other: the differences of all articles and pairs are some times as large as the scores.
             both = of_a[metric], of_b[metric]
