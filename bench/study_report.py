@@ -43,9 +43,7 @@ def fill(url: str, articles: int, shards: int) -> None:
         for number, (shard, count) in enumerate(zip(ids, counts, strict=True)):
             _fill_shard(store, shard, count, np.random.default_rng(number))
         epoch = store.claim_run(STUDY, "bench", os.getpid())
-        began = time.perf_counter()
         store.writer(STUDY, epoch).finish("done")
-        print(f"content kept and means of the study: {time.perf_counter() - began:.1f} s", flush=True)
 
 
 def _fill_shard(store: Store, shard: str, articles: int, rng: np.random.Generator) -> None:

@@ -56,7 +56,7 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """A run as it stands. Times are aware, in UTC; the last four fields are counts of what it has stored.
+    """A run as it stands. Times are aware, in UTC; the last fields but three are counts of what it has stored.
 
     A shard of a study names it in `study`, and is its number `shard`, from 1. Of a study, `shards` says how many it
     has, and the counts are theirs; `device`, `arithmetic` and `code_version` are all that any of them has.
@@ -96,12 +96,12 @@ class RunInfo:
     claimed_at: datetime | None
     worked_seconds: float
     reuse: bool
-    study: str | None
-    shard: int | None
     articles_done: int
     summaries: int
     reused: int
     failures: int
+    study: str | None = None
+    shard: int | None = None
     shards: int | None = None
 
     @property
