@@ -69,6 +69,7 @@ def resume_study(
     """Drive what is not done of a study, where the target says. Returns its outcome."""
     if log_to:
         raise RecipeError("--log-to is for runs with one driver: resume a shard with it.")
+    opened.require_free(study, socket.gethostname(), take_over)
     before = opened.study_settings(study)
     settings = dataclasses.replace(before, drivers=drivers or before.drivers)
     # `--engine` has a default: what was asked for when the study began holds, as its machines do.

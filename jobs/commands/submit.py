@@ -196,6 +196,8 @@ def _describe(
         plan["shards"] = len(shards_of(pinned, pinned.run_spec(), shards.shards, shards.shard_articles))
     if not as_json:
         print_description(plan, out)
+        if shards.is_study:
+            out.print(f"{'shards':<13} {plan['shards']}, {shards.drivers or 1} at a time")
     with busy("Estimating the time", at_once=True):
         found = estimate(pinned, _stored_runs(store), "cluster" if target.address else target.engine)
     print(json.dumps(plan | {"estimate": found.as_dict()})) if as_json else print_estimate(found, out)
