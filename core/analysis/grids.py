@@ -1,18 +1,18 @@
 """The scores of a run as arrays, a dataset at a time: one axis for its systems, one for n, one for its articles."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.points import Metric, Point, Points, short_articles, system_order, without_places
+from core.analysis.points import Metric, Place, Point, Points, elsewhere, short_articles, system_order
 from core.errors import StoreError
 from core.metrics.specs import OPTIONAL
 from core.types import SystemKind
 
-Cells: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
+Cells: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class Grid:
     Attributes:
         kinds: what each of the systems is.
         values: float64 of shape (systems, lengths, articles), NaN in empty cells.
-        words: int64 of the same shape, 0 in empty cells.
+        words: int32 of the same shape, 0 in empty cells.
         texts: keys (`Points.text`), int64 of the same shape, `NO_TEXT` in empty cells.
         short: bool of shape (lengths, articles): where an article has fewer words than n (`short_articles`).
     """
@@ -56,7 +56,7 @@ class Grid:
     lengths: tuple[int, ...]
     articles: tuple[str, ...]
     values: NDArray[np.float64]
-    words: NDArray[np.int64]
+    words: NDArray[np.int32]
     texts: NDArray[np.int64]
     short: NDArray[np.bool_]
 
@@ -72,18 +72,39 @@ def build_grids(points: Points | Iterable[Point], metric: Metric) -> tuple[Grid,
     Raises:
         StoreError: two points share dataset, article, system and n, or a score is not a finite number.
     """
+    return tuple(grids[metric] for grids in build_grids_by_metric(points, (metric,)))
+
+
+def build_grids_by_metric(
+    points: Points | Iterable[Point], metrics: Sequence[Metric], short: frozenset[Place] | None = None
+) -> Iterator[dict[Metric, Grid]]:
+    """The same of several metrics, for each dataset. All grids of a dataset share words and texts.
+
+    `short` says where articles are shorter than n; unless given, the controls among the points show it.
+
+    Raises:
+        StoreError: as `build_grids`.
+    """
     points = Points.of(points)
-    short = short_articles(points)
-    return tuple(_grid(axes, metric, short) for axes in build_axes(without_places(points, short)))
+    short = short_articles(points) if short is None else short
+    for axes in build_axes(points.of_metrics(metrics), short):
+        words = np.zeros(axes.shape, dtype=np.int32)
+        texts = np.zeros(axes.shape, dtype=np.int64)
+        words[axes.cells], texts[axes.cells] = axes.points.words, axes.points.text
+        yield {metric: _grid(axes, metric, short, words, texts) for metric in metrics}
 
 
-def _grid(axes: Axes, metric: Metric, short: frozenset[tuple[str, str, int]]) -> Grid:
+def _grid(
+    axes: Axes,
+    metric: Metric,
+    short: frozenset[Place],
+    words: NDArray[np.int32],
+    texts: NDArray[np.int64],
+) -> Grid:
     scores = axes.points.scores[metric]
     _check(axes, metric, scores)
     values = np.full(axes.shape, np.nan)
     values[axes.cells] = scores
-    words, texts = np.zeros((2, *axes.shape), dtype=np.int64)
-    words[axes.cells], texts[axes.cells] = axes.points.words, axes.points.text
     is_short = np.zeros(axes.shape[1:], dtype=np.bool_)
     row = {n: i for i, n in enumerate(axes.lengths)}
     depth = {article: i for i, article in enumerate(axes.articles)}
@@ -93,14 +114,18 @@ def _grid(axes: Axes, metric: Metric, short: frozenset[tuple[str, str, int]]) ->
     return Grid(axes.dataset, axes.systems, axes.kinds, axes.lengths, axes.articles, values, words, texts, is_short)
 
 
-def build_axes(points: Points) -> list[Axes]:
-    """The axes of each dataset, in alphabetical order.
+def build_axes(points: Points, left_out: frozenset[Place] = frozenset()) -> Iterator[Axes]:
+    """The axes of each dataset, in alphabetical order, each made when it is asked for. They lack the places `left_out`.
 
     Raises:
         StoreError: two points share dataset, article, system and n.
     """
     datasets = np.array([dataset for dataset, _ in points.articles], dtype=np.object_)
-    return [_axes(dataset, points.take((datasets == dataset)[points.article])) for dataset in sorted(set(datasets))]
+    wanted = elsewhere(points, left_out)
+    for dataset in sorted(set(datasets)):
+        chosen = wanted & (datasets == dataset)[points.article]
+        if chosen.any():
+            yield _axes(dataset, points.take(chosen))
 
 
 def _axes(dataset: str, points: Points) -> Axes:
@@ -118,9 +143,9 @@ def _axes(dataset: str, points: Points) -> Axes:
         articles=tuple(articles),
         points=points,
         cells=(
-            np.array([row[system] for system in points.systems])[points.system],
-            np.searchsorted(lengths, points.n),
-            np.array([depth[article] for _, article in points.articles])[points.article],
+            np.array([row[system] for system in points.systems], dtype=np.int32)[points.system],
+            np.searchsorted(lengths, points.n).astype(np.int32),
+            np.array([depth[article] for _, article in points.articles], dtype=np.int32)[points.article],
         ),
     )
     _refuse_twins(axes)
@@ -129,7 +154,9 @@ def _axes(dataset: str, points: Points) -> Axes:
 
 def _refuse_twins(axes: Axes) -> None:
     flat = np.ravel_multi_index(axes.cells, axes.shape)
-    if np.bincount(flat).max(initial=0) > 1:
+    is_taken = np.zeros(np.prod(axes.shape), dtype=np.bool_)
+    is_taken[flat] = True
+    if is_taken.sum() < len(flat):
         _, first = np.unique(flat, return_index=True)
         system, n, article = _name(axes, int(np.setdiff1d(np.arange(len(flat)), first)[0]))
         raise StoreError(

@@ -6,14 +6,13 @@ The interval is Student's of the mean per-article difference (intervals.py), the
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.grids import Grid, build_grids
+from core.analysis.grids import Grid, build_grids_by_metric
 from core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
-from core.analysis.points import NO_TEXT, Metric, Point, Points, short_articles, without_places
+from core.analysis.points import NO_TEXT, Metric, Point, Points, short_articles
 from core.analysis.sign_flip import holm, sign_flip_p
 
 ALPHA = 0.05
@@ -135,37 +134,24 @@ def compare_by_metric(
     """`compare_systems` for each metric, computed together in less time."""
     one_run = a is b
     a, b = (Points.of(points) for points in (a, b))
+    a, b = (points.of_metrics(metrics) for points in (a, b))
     a, b = (points.take(points.n > 0) for points in (a, b))
-    short_places = short_articles(a) | (frozenset() if one_run else short_articles(b))
     # What the controls of one run say of an article holds for the other run, too.
-    a, b = (without_places(points, short_places) for points in (a, b))
-    grids_a = {metric: build_grids(a, metric) for metric in metrics}
-    grids_b = grids_a if one_run else {metric: build_grids(b, metric) for metric in metrics}
+    short_places = short_articles(a) | (frozenset() if one_run else short_articles(b))
+    grids_of_b = () if one_run else build_grids_by_metric(b, metrics, short_places)
+    by_dataset = {grids[metrics[0]].dataset: grids for grids in grids_of_b}
     short: dict[str, Counter[int]] = {}
     for dataset, _, n in short_places:
         short.setdefault(dataset, Counter())[n] += 1
     comparisons_by_metric: dict[Metric, list[Comparison]] = {metric: [] for metric in metrics}
-    for dataset, grids in _both_by_dataset(grids_a, grids_b).items():
-        compared = _compare(grids, short.get(dataset, {}), pairs, confidence)
-        for metric, comparisons in compared.items():
-            comparisons_by_metric[metric] += comparisons
+    for of_a in build_grids_by_metric(a, metrics, short_places):
+        dataset = of_a[metrics[0]].dataset
+        of_b = of_a if one_run else by_dataset.get(dataset, {})
+        for metric in set(metrics) & set(of_b):
+            # One after the other: the differences of all articles and pairs are some times as large as the scores.
+            both = of_a[metric], of_b[metric]
+            comparisons_by_metric[metric] += _compare(*both, short.get(dataset, {}), pairs, confidence)
     return {metric: tuple(comparisons) for metric, comparisons in comparisons_by_metric.items()}
-
-
-_Grids: TypeAlias = dict[Metric, tuple[Grid, Grid]]
-
-
-def _both_by_dataset(
-    grids_a: Mapping[Metric, Sequence[Grid]], grids_b: Mapping[Metric, Sequence[Grid]]
-) -> dict[str, _Grids]:
-    """The grids of both sides, by dataset and metric."""
-    both: dict[str, _Grids] = {}
-    for metric in grids_a:
-        grids = {grid.dataset: grid for grid in grids_b[metric]}
-        for grid in grids_a[metric]:
-            if grid.dataset in grids:
-                both.setdefault(grid.dataset, {})[metric] = grid, grids[grid.dataset]
-    return both
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,32 +174,28 @@ class _Cell:
 
 
 def _compare(
-    grids: _Grids,
-    short: Mapping[int, int],
-    pairs: Sequence[tuple[str, str]],
-    confidence: float,
-) -> dict[Metric, list[Comparison]]:
-    cells = [(metric, cell) for metric, (a, b) in grids.items() for cell in _cells(a, b, pairs) if cell.both.any()]
+    a: Grid, b: Grid, short: Mapping[int, int], pairs: Sequence[tuple[str, str]], confidence: float
+) -> list[Comparison]:
+    """The comparisons of pairs in one metric, on one dataset."""
+    cells = [cell for cell in _cells(a, b, pairs) if cell.both.any()]
     if not cells:
-        return {}
-    raw = np.stack([cell.a - cell.b for _, cell in cells], axis=1)
+        return []
+    raw = np.stack([cell.a - cell.b for cell in cells], axis=1)
     differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
     intervals = mean_intervals(differences, confidence)
     tests = sign_flip_p(differences)
-    columns: dict[tuple[Metric, tuple[str, str]], list[int]] = {}
-    for i, (metric, cell) in enumerate(cells):
-        columns.setdefault((metric, cell.pair), []).append(i)
-    comparisons: dict[Metric, list[Comparison]] = {}
-    for (metric, pair), own in columns.items():
+    columns: dict[tuple[str, str], list[int]] = {}
+    for i, cell in enumerate(cells):
+        columns.setdefault(cell.pair, []).append(i)
+    comparisons = []
+    for pair, own in columns.items():
         corrected = holm([tests[i][0] for i in own])
         lengths = tuple(
-            _paired_length(cells[i][1], differences[:, i], intervals[i], tests[i], p_holm)
+            _paired_length(cells[i], differences[:, i], intervals[i], tests[i], p_holm)
             for i, p_holm in zip(own, corrected, strict=True)
         )
-        a, b = grids[metric]
         unpaired = (_lengths(a, pair[0]) | _lengths(b, pair[1])) - {at.n for at in lengths}
-        comparison = Comparison(a.dataset, *pair, lengths, tuple(sorted(unpaired)), dict(sorted(short.items())))
-        comparisons.setdefault(metric, []).append(comparison)
+        comparisons.append(Comparison(a.dataset, *pair, lengths, tuple(sorted(unpaired)), dict(sorted(short.items()))))
     return comparisons
 
 

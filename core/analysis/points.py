@@ -1,5 +1,6 @@
 """What the analysis reads: the scores of a run's summaries, one `Point` each or all of them as columns (`Points`)."""
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -67,7 +68,7 @@ class Points:
         article: int32, an index into `articles`.
         n: int32, the words that were asked for (0: uncut).
         words: int32, the words that the summary has.
-        text: int64, a key: equal texts have equal keys (in this process, see `text_keys`). `NO_TEXT` for a mean.
+        text: int64, a key: equal texts have equal keys (see `text_keys`). `NO_TEXT` for a mean.
         scores: float64, by metric, of those that were read.
         repeated_words: float64, the share of each text's words that occurred before (`repeated_word_share`). None
             unless it was asked for: it takes longer to compute than everything else.
@@ -121,7 +122,7 @@ class Points:
 
     @classmethod
     def together(cls, parts: Sequence["Points"]) -> "Points":
-        """The points of all parts, without shares of repeated words.
+        """The points of all parts; with shares of repeated words where all parts have them.
 
         Raises:
             StoreError: n counts words in one of them, and characters in another.
@@ -137,6 +138,7 @@ class Points:
         depths = [
             np.array([depth[article] for article in part.articles], dtype=np.int32)[part.article] for part in parts
         ]
+        shares = [part.repeated_words for part in parts if part.repeated_words is not None]
         return cls(
             systems=tuple(kinds),
             kinds=tuple(kinds.values()),
@@ -147,6 +149,7 @@ class Points:
             words=np.concatenate([part.words for part in parts]),
             text=np.concatenate([part.text for part in parts]),
             scores={name: np.concatenate([part.scores[name] for part in parts]) for name in parts[0].scores},
+            repeated_words=np.concatenate(shares) if len(shares) == len(parts) else None,
             article_characters=_characters_together(parts, depth),
         )
 
@@ -171,6 +174,10 @@ class Points:
             article_characters=None if self.article_characters is None else self.article_characters[articles],
         )
 
+    def of_metrics(self, metrics: Sequence[Metric]) -> "Points":
+        """The same points with these scores alone: what is taken of them takes less room."""
+        return replace(self, scores={metric: self.scores[metric] for metric in metrics})
+
     def is_of_kind(self, kind: SystemKind) -> NDArray[np.bool_]:
         """Whether the system of each point is of this kind, (points,)."""
         return np.array([system_kind == kind for system_kind in self.kinds], dtype=np.bool_)[self.system]
@@ -193,12 +200,17 @@ def _used(codes: NDArray[np.int32], size: int) -> tuple[NDArray[np.int32], list[
 
 
 def text_keys(texts: Sequence[str | None]) -> NDArray[np.int64]:
-    """A 64-bit key of each text, the same for the same text in one process; `NO_TEXT` for None.
+    """A 64-bit key of each text, always the same for the same text; `NO_TEXT` for None.
 
     Among ten million texts, two have the same key by chance once in 400,000 times; and only texts of one article and n
     are ever compared.
     """
-    return np.fromiter((NO_TEXT if text is None else hash(text) or 1 for text in texts), np.int64, len(texts))
+    return np.fromiter((NO_TEXT if text is None else _text_key(text) for text in texts), np.int64, len(texts))
+
+
+def _text_key(text: str) -> int:
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True) or 1
 
 
 def pairs_with_lead(points: Points | Iterable[Point]) -> list[tuple[str, str]]:
@@ -238,13 +250,18 @@ def _places(points: Points, chosen: NDArray[np.bool_]) -> frozenset[Place]:
 
 def without_places(points: Points, places: Iterable[Place]) -> Points:
     """The points that are not at `places`."""
+    return points.take(elsewhere(points, places))
+
+
+def elsewhere(points: Points, places: Iterable[Place]) -> NDArray[np.bool_]:
+    """Whether each point is at none of `places`, (points,)."""
     depth = {article: i for i, article in enumerate(points.articles)}
     most = int(points.n.max(initial=0))
     left_out = np.zeros((len(points.articles), most + 1), dtype=np.bool_)
     for dataset, article, n in places:
         if (dataset, article) in depth and n <= most:
             left_out[depth[dataset, article], n] = True
-    return points.take(~left_out[points.article, points.n])
+    return ~left_out[points.article, points.n]
 
 
 def without_short(points: Points | Iterable[Point]) -> Points:

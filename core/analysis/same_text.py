@@ -27,7 +27,7 @@ class SameText:
 
 def same_texts(points: Points | Iterable[Point]) -> tuple[SameText, ...]:
     """For every two systems that share an article and n, the largest share first. No controls and no upper bounds."""
-    points = without_short(points)
+    points = without_short(Points.of(points).of_metrics(("bertscore_f1",)))
     chosen = points.is_of_kind("system") & (points.n > 0) & (points.text != NO_TEXT)
     pairs = []
     for grid in build_grids(points.take(chosen), "bertscore_f1"):

@@ -137,11 +137,17 @@ class KnownArticles:
             return cls(rows, Fields(**about.pop("fields")), holds_article, arrays["ids"], **about)
 
     def part(self, begin: int, end: int) -> "KnownArticles":
-        """The articles from number `begin` (from 0) to before `end`, as `read_once` finds them with skip and limit."""
+        """The articles from number `begin` (from 0) to before `end`, as `read_once` finds them with skip and limit.
+
+        Repeats and references stay those of all of them.
+        """
         places = np.flatnonzero(self.holds_article)[begin:end]
         holds_article = np.zeros(places[-1] + 1, np.bool_)
         holds_article[places] = True
-        return replace(self, holds_article=holds_article, ids=self.ids[begin:end], has_rest=True)
+        rows = self.rows
+        if rows.files is not None:
+            rows = replace(rows, files=rows.files.up_to(len(holds_article)))
+        return replace(self, rows=rows, holds_article=holds_article, ids=self.ids[begin:end], has_rest=True)
 
     def read(self, wanted: NDArray[np.bool_] | None = None) -> Iterator[Article]:
         """The articles: all, or those that `wanted` marks. The others are skipped and not checked.

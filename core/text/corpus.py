@@ -111,6 +111,16 @@ class Corpus:
         """What `open_corpus` needs to open it again without reading it; None of a streamed dataset."""
         return None if self.known is None else ReadBefore(self.revision, self.known.to_bytes())
 
+    def read_part(self, begin: int, end: int) -> ReadBefore:
+        """What `open_corpus` needs to open its articles from number `begin` (from 0) to before `end`, unread.
+
+        The revision is that which the corpus of these articles alone has, by `skip` and `limit`. Not of a streamed one.
+        """
+        assert self.known is not None
+        known = self.known.part(begin, end)
+        files = known.rows.files
+        return ReadBefore(self.revision if files is None else _revision(files), known.to_bytes())
+
     @property
     def is_of_hub(self) -> bool:
         """Whether its revision is a commit: a file has the SHA-256 of its bytes."""
@@ -174,8 +184,11 @@ def _open_files(place: str, name: str, pinned_name: str, spec: DatasetSpec, befo
 
     # Hashed before and after: the revision is that of what was read, not of what came to lie there meanwhile.
     require_unchanged()
-    revision = f"sha256:{files.sha256()}"
-    return Corpus(name, pinned_name, "all", revision, len(known.ids), known.read, require_unchanged, known)
+    return Corpus(name, pinned_name, "all", _revision(files), len(known.ids), known.read, require_unchanged, known)
+
+
+def _revision(files: DataFiles) -> str:
+    return f"sha256:{files.sha256()}"
 
 
 def _known_in(

@@ -127,6 +127,12 @@ class DataFiles:
         names = (file.name for file in self.files[: len(self.sha256s)])
         return list(itertools.zip_longest(names, self.sha256s, self.rows))
 
+    def up_to(self, rows: int) -> "DataFiles":
+        """These files as they would be noted if the first `rows` rows alone had been read, of which all were."""
+        ends = list(itertools.accumulate(self.rows))
+        opened = sum(end < rows for end in ends) + 1
+        return DataFiles(self.files, self.sha256s[:opened], self.rows[: opened - 1])
+
     def with_found(self, found: Sequence[FoundFile], *, are_all: bool) -> "DataFiles | None":
         """These files with what was noted of them before; None where they have other names now, or there are others.
 

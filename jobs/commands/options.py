@@ -275,7 +275,42 @@ class ResumeOptions:
     take_over: bool = _run(
         "--take-over", "Replace a driver that seems to be alive: it stops within seconds.", False, env=None
     )
+    drivers: int | None = _run(
+        "--drivers N", "Of a study: how many shards are driven at once; default: as many as before.", min=1, env=None
+    )
     log_to: list[str] | None = _run(*_LOG_TO)
+
+
+@dataclass(frozen=True, slots=True)
+class ShardOptions:
+    """How the articles of a sweep are divided among drivers."""
+
+    shards: int | None = _run(
+        "--shards N",
+        "Divide the articles into so many shards, each a run with a driver of its own: a study, which has one id.",
+        min=1,
+        env=None,
+    )
+    shard_articles: int | None = _run(
+        "--shard-articles N", "The same, with so many articles in a shard.", min=1, env=None
+    )
+    drivers: int | None = _run("--drivers N", "How many shards are driven at once; default: 1.", min=1, env=None)
+
+    @property
+    def is_study(self) -> bool:
+        """Whether there are to be shards."""
+        return self.shards is not None or self.shard_articles is not None
+
+    def require_possible(self) -> None:
+        """Refuse what contradicts itself.
+
+        Raises:
+            RecipeError: both numbers are given, or there are drivers of no shards.
+        """
+        if self.shards is not None and self.shard_articles is not None:
+            raise RecipeError("--shards and --shard-articles both say how the articles are divided: give one of them.")
+        if self.drivers is not None and not self.is_study:
+            raise RecipeError("--drivers is for the shards of a study: give --shards or --shard-articles, too.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import os
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -14,10 +14,12 @@ from jobs.commands import complete, options
 from jobs.commands.groups import grouped
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
 from jobs.commands.shared import changing, chosen_run, err, finish, store_flag
+from jobs.commands.studies import resume_study
 from jobs.commands.target import require_accelerator, require_here, require_possible, resume_there, where_it_was
 
 if TYPE_CHECKING:
     from core.summarizers.predictions import PredictionsSpec
+    from jobs.drive.pools import Engine
     from jobs.drive.run import Outcome
     from jobs.store import Store
 
@@ -43,7 +45,9 @@ def resume(
     with changing(store) as opened:
         run = chosen_run(opened, run)
         again = where_it_was(opened, run, target)
-        outcome = resume_run(opened, store, run, again, actors, resuming.take_over, resuming.log_to or [])
+        outcome = resume_run(
+            opened, store, run, again, actors, resuming.take_over, resuming.log_to or [], resuming.drivers
+        )
     finish(outcome, store, as_json)
 
 
@@ -55,10 +59,15 @@ def resume_run(
     actors: options.ActorOptions,
     take_over: bool = False,
     log_to: Sequence[str] = (),
+    drivers: int | None = None,
 ) -> "Outcome":
-    """Resume a run where the target says. Returns its outcome."""
+    """Resume a run where the target says; a study with so many `drivers`. Returns its outcome."""
     require_accelerator(actors.accelerator, target)
     require_here(log_to, target)
+    if opened.run_info(run).shards is not None:
+        return resume_study(opened, store, run, target, actors, take_over, log_to, drivers)
+    if drivers is not None:
+        raise RecipeError(f"--drivers is for studies, and {run} has one driver.")
     if target.address:
         return resume_there(opened, store, run, target, actors, take_over)
 
@@ -101,25 +110,30 @@ def drive(
     epoch: Annotated[
         int | None, typer.Option(metavar="N", help="Of the submission: a later one takes the run from this job.")
     ] = None,
+    engine: Annotated[
+        str, typer.Option(metavar="NAME", help="cluster: this one. ray or inline: on this machine alone, for a shard.")
+    ] = "cluster",
     store: StoreUrl = DEFAULT_STORE,
 ) -> None:
-    """Drive a run on the cluster that this machine is the head of: what a submitted job runs."""
+    """Drive a run: what a submitted job runs on the head of its cluster, and what a study starts for a shard."""
     from jobs.drive.run import hold_run
     from jobs.drive.ship import take_store_url
     from jobs.store import open_store
 
     store = take_store_url() or store
     with open_store(store) as opened, hold_run(opened, run, epoch, err) as claimed_epoch:
-        outcome = _driven(opened, run, actors, claimed_epoch)
+        outcome = _driven(opened, run, actors, claimed_epoch, cast("Engine", engine))
     finish(outcome, store, as_json=False)
 
 
-def _driven(opened: "Store", run: str, actors: options.ActorOptions, epoch: int | None) -> "Outcome":
+def _driven(opened: "Store", run: str, actors: options.ActorOptions, epoch: int | None, engine: "Engine") -> "Outcome":
     from jobs.drive import driver
 
     try:
-        return driver.resume(opened, run, "cluster", actors.accelerator, actors.actors, err, epoch=epoch)
+        return driver.resume(opened, run, engine, actors.accelerator, actors.actors, err, epoch=epoch)
     except (CorpusError, ModelError) as error:
+        if engine != "cluster":
+            raise
         raise type(error)(
             f"{error} A file or folder that a recipe names must lie at the same path on the head.",
             settings=error.settings,

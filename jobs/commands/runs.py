@@ -10,6 +10,7 @@ from core.errors import ClusterError, RecipeError
 from jobs.commands import complete
 from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl
 from jobs.commands.shared import changing, chosen_run, err, out, reading, shown, store_flag
+from jobs.commands.studies import cancel_shards
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 
@@ -17,13 +18,20 @@ if TYPE_CHECKING:
     from jobs.store import LogLine
 
 
-def list_runs(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
-    """List the runs of a store, newest first."""
+def list_runs(
+    with_shards: Annotated[bool, typer.Option("--all", "-a", help="The shards of each study, too.")] = False,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """List the runs of a store, newest first.
+
+    A study, whose articles are divided among runs, is one line.
+    """
     from jobs.terminal.columns import columns_of, print_for_people, print_rows
     from jobs.terminal.run_status import COLUMNS, as_dict, rows, updates_as_dict
 
     with reading(store) as opened:
-        runs = opened.list_runs()
+        runs = opened.list_runs(with_shards)
         updates = opened.updates()
     if as_json:
         print(json.dumps([as_dict(run) | updates_as_dict(updates.get(run.id)) for run in runs]))
@@ -51,10 +59,11 @@ def status(
         info = opened.run_info(chosen_run(opened, run))
         failures = opened.failures(info.id)
         policies = opened.policy_infos(info.id)
+        shards = opened.shards(info.id)
     if as_json:
-        print(json.dumps(as_dict(info, failures, policies)))
+        print(json.dumps(as_dict(info, failures, policies, shards)))
     else:
-        print_status(info, failures, policies, out, store_flag(store))
+        print_status(info, failures, policies, out, store_flag(store), shards)
 
 
 def logs(
@@ -75,6 +84,8 @@ def logs(
     """
     with reading(store) as opened:
         info = opened.run_info(chosen_run(opened, run))
+        if job and info.shards is not None:
+            raise RecipeError(f"{info.id} is a study: each shard has its own Ray job. See: nws ls --all")
         if job:
             _job_logs(info.id, address or info.address, follow, store_flag(store))
             return
@@ -136,16 +147,21 @@ def cancel(
     with changing(store) as opened:
         run = opened.full_id(run)
         before = opened.run_info(run)
+        shards = opened.shards(run)
         reacting = opened.cancel_run(run, socket.gethostname())
         if reacting:
             err.print(f"Asked the driver (pid {before.driver_pid} on {before.driver_host}) to stop …")
-            reacting = wait_for_end(opened, run, _PATIENCE_SECONDS).state != "running"
+            # That of a study first ends those of its shards.
+            patience = _STOP_SECONDS if shards else _PATIENCE_SECONDS
+            reacting = wait_for_end(opened, run, patience).state != "running"
         where = address or before.address
-        if where and not reacting:
-            stopped = _stop_jobs(where, run, before.state in ("pending", "running"))
-            if stopped:
-                wait_for_end(opened, run, _STOP_SECONDS)
-                end_stopped(opened, run)
+        for one in cancel_shards(opened, shards) if shards else [before]:
+            if where and not reacting:
+                of_one = _stop_jobs(where, one.id, one.state in ("pending", "running"))
+                if of_one:
+                    wait_for_end(opened, one.id, _STOP_SECONDS)
+                    end_stopped(opened, one.id)
+                stopped += of_one
         info = opened.run_info(run)
     if as_json:
         print(json.dumps({"run_id": run, "state": info.state, "stopped_jobs": stopped}))

@@ -10,12 +10,16 @@ from jobs.commands.groups import grouped
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl, settings
 from jobs.commands.resume import resume_run, telling
 from jobs.commands.shared import err, finish, out, reading, shown
+from jobs.commands.studies import start_study
 from jobs.commands.target import require_accelerator, require_here, require_possible, start_there
 from jobs.terminal.busy import busy
 
 if TYPE_CHECKING:
     from jobs.plan.pinned import Pinned
     from jobs.store import RunInfo
+
+
+NO_SHARDS = options.ShardOptions()
 
 
 @grouped
@@ -26,6 +30,7 @@ def submit_phase1(
     machines: options.MachineOptions,
     target: options.TargetOptions,
     run: options.RunOptions,
+    shards: options.ShardOptions,
     recipe: options.Recipe = "sample",
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -35,7 +40,7 @@ def submit_phase1(
     Every system summarises every article at every n, and each summary is scored.
     """
     given = settings(data, systems, sweep, machines)
-    _submit("phase1", recipe, given, machines, target, run, store, as_json)
+    _submit("phase1", recipe, given, machines, target, run, store, as_json, shards)
 
 
 @grouped
@@ -46,6 +51,7 @@ def submit_baselines(
     machines: options.MachineOptions,
     target: options.TargetOptions,
     run: options.RunOptions,
+    shards: options.ShardOptions,
     recipe: options.Recipe = "sample",
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -55,7 +61,7 @@ def submit_baselines(
     Lead, TextRank, oracles, generators such as BART, your own systems, and predictions from files.
     """
     given = settings(data, systems, sweep, machines)
-    _submit("baselines", recipe, given, machines, target, run, store, as_json)
+    _submit("baselines", recipe, given, machines, target, run, store, as_json, shards)
 
 
 @grouped
@@ -110,8 +116,10 @@ def _submit(
     run: options.RunOptions,
     store: str,
     as_json: bool,
+    shards: options.ShardOptions = NO_SHARDS,
 ) -> None:
     require_possible(target.engine, target.address)
+    shards.require_possible()
     if not run.dry_run:
         require_accelerator(actors.accelerator, target)
     shown(store)  # refuses a store URL that cannot be used, before the heavy imports
@@ -128,12 +136,14 @@ def _submit(
     require_labels_fit(pinned)
     _warn(pinned)
     if run.dry_run:
-        _describe(pinned, store, target, as_json)
+        _describe(pinned, store, target, as_json, shards)
         return
     with open_store(store) as opened:
         known = opened.find_run(pinned.recipe.hash) if run.resume else None
         if known is not None:
             outcome = resume_run(opened, store, known, target, actors, log_to=log_to)
+        elif shards.is_study:
+            outcome = start_study(opened, store, pinned, target, actors, run, shards)
         elif target.address:
             outcome = start_there(opened, store, pinned, target, run)
         else:
@@ -173,14 +183,21 @@ def _warn(pinned: "Pinned") -> None:
         warn_of_coverages(pinned, err)
 
 
-def _describe(pinned: "Pinned", store: str, target: options.TargetOptions, as_json: bool) -> None:
+def _describe(
+    pinned: "Pinned", store: str, target: options.TargetOptions, as_json: bool, shards: options.ShardOptions
+) -> None:
     """Print what would run, and what that would take."""
     from jobs.drive.estimate import estimate, print_estimate
     from jobs.plan.dry_run import describe, print_description
+    from jobs.plan.shards import shards_of
 
     plan = describe(pinned)
+    if shards.is_study:
+        plan["shards"] = len(shards_of(pinned, pinned.run_spec(), shards.shards, shards.shard_articles))
     if not as_json:
         print_description(plan, out)
+        if shards.is_study:
+            out.print(f"{'shards':<13} {plan['shards']}, {shards.drivers or 1} at a time")
     with busy("Estimating the time", at_once=True):
         found = estimate(pinned, _stored_runs(store), "cluster" if target.address else target.engine)
     print(json.dumps(plan | {"estimate": found.as_dict()})) if as_json else print_estimate(found, out)

@@ -100,7 +100,8 @@ def resume(
     claim = Claim(take_over, epoch)
     where = {"accelerator": accelerator, "actors": actors}
     values = {**run.recipe, **{k: v for k, v in where.items() if v is not None}}
-    pinned = find_job(run.job).plan_again(values, store.datasets_read(run_id, code_version()))
+    before = store.datasets_read(run_id, code_version())
+    pinned = find_job(run.job).plan_again(values, before, store.whole_of(run_id))
     changes = require_same_revisions(run.revisions, pinned.revisions, run_id)
     if run.code_version != code_version():
         changes.append(f"code {run.code_version} -> {code_version()}")

@@ -52,7 +52,7 @@ def follow_run(
     heartbeats = HeartbeatMonitor()
     while True:
         # In this order: the job ends last.
-        ended = _ended(job) if job else None
+        ended = ended_job(job) if job else None
         run = patient.run_info(run_id)
         lines = patient.log(run_id, line)
         for _, text in lines:
@@ -68,7 +68,7 @@ def follow_run(
                 return run
             heartbeats.require(run)
         elif job and ended:
-            raise _never_driven(store, run_id, since.epoch, job[0], ended)
+            raise never_driven(store, run_id, since.epoch, job[0], ended)
         time.sleep(_PAUSE_SECONDS)
 
 
@@ -80,7 +80,7 @@ def wait_for_end(store: Store, run_id: str, seconds: float) -> RunInfo:
     return run
 
 
-def _ended(job: tuple[Head, str]) -> RayJob | None:
+def ended_job(job: tuple[Head, str]) -> RayJob | None:
     """The job, if it has ended. A head that does not answer says nothing about the run, which is in the store."""
     with contextlib.suppress(ClusterError):
         info = job[0].job(job[1])
@@ -88,7 +88,8 @@ def _ended(job: tuple[Head, str]) -> RayJob | None:
     return None
 
 
-def _never_driven(store: Store, run_id: str, epoch: int, head: Head, job: RayJob) -> ClusterError:
+def never_driven(store: Store, run_id: str, epoch: int, head: Head, job: RayJob) -> ClusterError:
+    """The error of a run whose job has ended before it drove it. The run is 'failed' with it."""
     text = f"The Ray job {job.submission_id} is {job.status} before it drove run {run_id} ({job.message.strip()})."
     with contextlib.suppress(ClusterError):
         lines = head.log(job.submission_id).strip().splitlines()[-_LAST_LINES:]

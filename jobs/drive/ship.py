@@ -12,7 +12,7 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from core.errors import FencedError, NwsError
 from jobs.installation import ROOT, git, is_installed
 from jobs.plan.own_files import SHIPPED, files_to_ship
 from jobs.plan.revisions import VERSION_FILE, code_version
-from jobs.store import Store, new_run_id
+from jobs.store import RunInfo, Store, new_run_id
 from jobs.store.address import parse_address
 
 if TYPE_CHECKING:  # `nws cancel` must not wait for torch
@@ -169,11 +169,41 @@ def ship_again(
     # A cluster never takes the same name twice.
     numbers = [_number(job.submission_id, run_id) for job in head.jobs()]
     submission_id = f"{run_id}-a{max([1, *numbers]) + 1}"
-    options = [*_option("--accelerator", accelerator), *_option("--actors", actors)]
     epoch = store.submit_again(run_id, socket.gethostname(), address, take_over)
     with _or_given_up(store, run_id, epoch):
-        _ship(store, store_url, head, run_id, run.job, submission_id, epoch, options, own)
+        _ship(store, store_url, head, run_id, run.job, submission_id, epoch, options_of(accelerator, actors), own)
     return submission_id, epoch
+
+
+def ship_shard(
+    store: Store,
+    store_url: str,
+    shard: RunInfo,
+    head: Head,
+    accelerator: str | None,
+    actors: int | None,
+    hand_out: Callable[[], int],
+) -> tuple[str, int]:
+    """Submit a shard that no driver works on, for the first time or again, as `ship_again` does.
+
+    `hand_out` gives it to the job, and returns the epoch with which that claims it, see `Store.hand_out`.
+
+    Raises:
+        NwsError: the head does not answer or refuses, or whatever `hand_out` raises.
+    """
+    own = files_to_ship(shard.recipe)
+    numbers = [_number(job.submission_id, shard.id) for job in head.jobs()]
+    submission_id = f"{shard.id}-a{max(numbers) + 1}" if any(numbers) else shard.id
+    epoch = hand_out()
+    with _or_given_up(store, shard.id, epoch):
+        options = options_of(accelerator, actors)
+        _ship(store, store_url, head, shard.id, shard.job, submission_id, epoch, options, own)
+    return submission_id, epoch
+
+
+def options_of(accelerator: str | None, actors: int | None) -> list[str]:
+    """What `nws drive` is to be told of the actors."""
+    return [*_option("--accelerator", accelerator), *_option("--actors", actors)]
 
 
 def _option(name: str, value: object) -> list[str]:

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 
 from jobs.installation import ROOT
 
+DIED = "DriverDiedError"
+"""What the error of a run begins with whose driver has ended without a word."""
 _START = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from jobs.drive.watchdog import main; main()"
 
 
@@ -42,7 +44,7 @@ def watchdog(store_url: str, run_id: str, epoch: int) -> Iterator[None]:
         "run": run_id,
         "epoch": epoch,
         "error": (
-            f"DriverDiedError: the driver, pid {os.getpid()} on {socket.gethostname()}, ended without a word. It was "
+            f"{DIED}: the driver, pid {os.getpid()} on {socket.gethostname()}, ended without a word. It was "
             "killed (kill -9, out of memory), or it crashed, or Ray ended it because its cluster was gone"
         ),
     }

@@ -14,7 +14,7 @@ from jobs.plan.pinned import Pinned, open_corpora
 from jobs.plan.revisions import require_same_revisions
 from jobs.recipes.base import RunRecipe
 from jobs.recipes.load import FROM, load_recipe, parse_recipe
-from jobs.store import RunInfo
+from jobs.store import RunInfo, Whole
 
 Recipe = TypeVar("Recipe", bound=RunRecipe)
 # By what a model does in a run, how to name one that reads Korean.
@@ -32,10 +32,12 @@ class Job(Generic[Recipe]):
     Attributes:
         recipe: the class of its recipes.
         pin: looks up what a recipe leaves open; opens its datasets unless they are given.
+        pin_shard: the same of a shard, with what its study has decided; None where the job has no shards.
     """
 
     recipe: type[Recipe]
     pin: Callable[[Recipe, tuple[Corpus, ...] | None], Pinned]
+    pin_shard: Callable[[Recipe, tuple[Corpus, ...] | None, Whole], Pinned] | None = None
 
     def plan(
         self, name: str, overrides: Mapping[str, Any], lengths_of: Callable[[str], Sequence[int]] | None = None
@@ -56,15 +58,23 @@ class Job(Generic[Recipe]):
         require_readable(pinned)
         return replace(pinned, revisions=pinned.revisions | {"n": f"{FROM}{asked[0]}"}) if asked else pinned
 
-    def plan_again(self, recipe: Mapping[str, Any], before: Sequence[ReadBefore] = ()) -> Pinned:
+    def plan_again(
+        self, recipe: Mapping[str, Any], before: Sequence[ReadBefore] = (), whole: Whole | None = None
+    ) -> Pinned:
         """A run from its stored recipe. Its datasets are not read again where this code has read them `before`.
+
+        `whole` is what the study of a shard has decided.
 
         Raises:
             NwsError: as for `plan`.
         """
         stored = {**self.recipe.of_before, **recipe}
         parsed = parse_recipe(self.recipe, stored, "stored with the run")
-        return with_own(self.pin(parsed, open_corpora(parsed.datasets, before) if before else None))
+        corpora = open_corpora(parsed.datasets, before) if before else None
+        if whole is None:
+            return with_own(self.pin(parsed, corpora))
+        assert self.pin_shard is not None
+        return with_own(self.pin_shard(parsed, corpora, whole))
 
 
 def with_own(pinned: Pinned, *session: Plugin) -> Pinned:
@@ -97,7 +107,9 @@ def find_job(name: str) -> Job[Any]:
     from jobs.plan import sweep
     from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
 
-    return Job(Phase1Recipe, sweep.pin) if name == "phase1" else Job(BaselinesRecipe, sweep.pin)
+    if name == "phase1":
+        return Job(Phase1Recipe, sweep.pin, sweep.pin)
+    return Job(BaselinesRecipe, sweep.pin, sweep.pin)
 
 
 def plan_with(run: RunInfo, files: Sequence[PredictionsSpec]) -> Pinned:

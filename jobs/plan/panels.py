@@ -15,12 +15,12 @@ STREAMED = 4_096
 
 
 def draw_panels(pinned: Pinned) -> tuple[Panel, ...]:
-    """A panel of each dataset of a run: the same whenever the run is resumed.
+    """A panel of each dataset of a run: the same whenever the run is resumed. A shard has those of its study.
 
     Raises:
         CorpusError: a dataset is not what it was.
     """
-    return tuple(map(panel_of, pinned.corpora))
+    return tuple(map(panel_of, pinned.corpora)) if pinned.panels is None else pinned.panels
 
 
 def with_panels(pinned: Pinned, panels: tuple[Panel, ...]) -> Pinned:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import RecipeError
 from core.metrics.config import BertScoreConfig, RougeConfig, tuned_layer
+from core.metrics.panel import Panel
 from core.metrics.specs import BY_MODEL
 from core.models import ModelRef, is_folder, parse_model, resolve_model
 from core.software import library_versions
@@ -78,6 +79,7 @@ class Pinned:
         corpora: the datasets, opened.
         revisions: of models, datasets, segmentation and libraries, as the run records them.
         training: of policies. Their systems are in the stages by name alone until they are trained.
+        panels: that content kept is measured with, where they are of more articles than those of `corpora`.
     """
 
     recipe: RunRecipe
@@ -86,6 +88,7 @@ class Pinned:
     corpora: tuple[Corpus, ...]
     revisions: dict[str, Any]
     training: PlannedTraining | None = None
+    panels: tuple[Panel, ...] | None = None
 
     @property
     def plans(self) -> tuple[SweepPlan | EpisodePlan, ...]:
@@ -207,18 +210,21 @@ def pin_model(text: str) -> ModelRef:
     return resolve_model(parse_model(text))
 
 
-def pin_setting(recipe: RunRecipe, corpora: tuple[Corpus, ...] | None = None) -> PinnedSetting:
+def pin_setting(
+    recipe: RunRecipe, corpora: tuple[Corpus, ...] | None = None, language: Language | None = None
+) -> PinnedSetting:
     """Look up the articles and metrics that a recipe leaves open. Loads no model.
 
     Args:
         recipe: what is pinned.
         corpora: its datasets, where they are at hand; they are opened unless given.
+        language: of every article, where it is known; else the first article of each dataset tells.
 
     Raises:
         NwsError: a model, dataset, pipeline or revision cannot be found, or the datasets are not in one language.
     """
     corpora = open_corpora(recipe.datasets) if corpora is None else corpora
-    return replace(setting_in(recipe, common_language(corpora)), corpora=corpora)
+    return replace(setting_in(recipe, language or common_language(corpora)), corpora=corpora)
 
 
 def setting_in(recipe: RunRecipe, language: Language) -> PinnedSetting:

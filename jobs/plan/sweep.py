@@ -22,10 +22,10 @@ from core.text.language import Language
 from jobs.plan.pinned import Pinned, PlannedStage, pin_model, pin_setting, pinned_text, setting_in
 from jobs.plan.rulers import with_rulers
 from jobs.recipes.sweep import BaselinesRecipe, EndpointRecipe, Phase1Recipe, SweepRecipe
-from jobs.store import SWEEP, Stage
+from jobs.store import SWEEP, Stage, Whole
 
 
-def pin(recipe: SweepRecipe, corpora: tuple[Corpus, ...] | None = None) -> Pinned:
+def pin(recipe: SweepRecipe, corpora: tuple[Corpus, ...] | None = None, whole: Whole | None = None) -> Pinned:
     """Look up every revision a recipe leaves open, and open its datasets. Loads no model.
 
     All extractive systems are one stage; each generator is a stage of its own, so that a GPU holds one at a time.
@@ -33,6 +33,7 @@ def pin(recipe: SweepRecipe, corpora: tuple[Corpus, ...] | None = None) -> Pinne
     Args:
         recipe: what is pinned.
         corpora: its datasets, where they are at hand; they are opened unless given.
+        whole: what the study of a shard has decided. Its rulers are in the recipe.
 
     Raises:
         NwsError: a model, dataset, pipeline or revision cannot be found.
@@ -40,8 +41,9 @@ def pin(recipe: SweepRecipe, corpora: tuple[Corpus, ...] | None = None) -> Pinne
     encoders = tuple(map(pin_model, recipe.models))
     generators = {} if isinstance(recipe, Phase1Recipe) else _generators(recipe)
     writing = [] if isinstance(recipe, Phase1Recipe) else with_cut(generators.values(), recipe.cut)
-    setting = pin_setting(recipe, corpora)
-    recipe = _with_rulers(recipe, setting.corpora)
+    setting = pin_setting(recipe, corpora, None if whole is None else whole.language)
+    if whole is None:
+        recipe = _with_rulers(recipe, setting.corpora)
     plan = setting.sweep_plan(recipe, encoders, _extractive(recipe, encoders))
     revisions: dict[str, Any] = {"encoders": {ref.name: str(ref) for ref in encoders} if plan.systems else {}}
     if isinstance(recipe, Phase1Recipe):
@@ -62,6 +64,7 @@ def pin(recipe: SweepRecipe, corpora: tuple[Corpus, ...] | None = None) -> Pinne
         metrics=setting.metrics,
         corpora=setting.corpora,
         revisions=revisions | setting.revisions,
+        panels=None if whole is None else whole.panels,
     )
 
 

@@ -35,3 +35,6 @@ from jobs.store.schema import current_revision as current_revision
 from jobs.store.schema import upgrade_schema as upgrade_schema
 from jobs.store.store import Store as Store
 from jobs.store.store import open_store as open_store
+from jobs.store.studies import ShardSpec as ShardSpec
+from jobs.store.studies import StudySettings as StudySettings
+from jobs.store.studies import Whole as Whole

@@ -3,17 +3,18 @@
 Each query finds its rows by an index: a store may hold ten million summaries.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import JSON, Connection, Row, RowMapping, Select, exists, func, or_, select, union
+from sqlalchemy import JSON, Connection, Row, RowMapping, Select, and_, exists, func, or_, select, union
 from sqlalchemy.orm import aliased
 
 from core.metrics.specs import BY_COLUMN
 from core.types import CHOSEN_SCORES, Article, Summary, SystemKind
 from jobs.store.database import Database, reads
+from jobs.store.runs import runs_with_rows
 from jobs.store.tables import ArticleRow, FailureRow, SummaryRow, SystemRow
 
 _LEAST_OF_ID = 4
@@ -58,7 +59,8 @@ class Articles(Database):
     def article_texts(self, connection: Connection, run_id: str, article_ids: Sequence[str]) -> list[ArticleTexts]:
         """Articles with all that a run wrote of them, in the order of the ids; only those with a summary in the run."""
         # The columns, not the class: a mapped object for each of a million rows takes longer than to read them.
-        query = select(SummaryRow.__table__).where(SummaryRow.run_id == run_id, SummaryRow.article_id.in_(article_ids))
+        in_run = SummaryRow.run_id.in_(runs_with_rows(connection, run_id))
+        query = select(SummaryRow.__table__).where(in_run, SummaryRow.article_id.in_(article_ids))
         summaries: dict[str, list[Mapping[str, Any]]] = {}
         for row in connection.execute(query).mappings():
             summaries.setdefault(row["article_id"], []).append(_with_chosen_scores(row))
@@ -89,7 +91,7 @@ class RunArticles:
     """The articles of one run. Each method is one transaction; none needs to know whether there is such a run.
 
     Args:
-        run_id: which.
+        run_id: which. Of a study, the articles are those of its shards.
         read: begins a transaction that reads.
     """
 
@@ -99,15 +101,16 @@ class RunArticles:
 
     def systems(self) -> dict[str, SystemKind]:
         """The kind of each system that has written anything."""
-        written = exists().where(SummaryRow.run_id == self._run_id, SummaryRow.system == SystemRow.system)
-        query = select(SystemRow.system, SystemRow.kind).where(SystemRow.run_id == self._run_id, written)
         with self._read() as connection:
+            in_run = SummaryRow.run_id.in_(runs_with_rows(connection, self._run_id))
+            written = exists().where(in_run, SummaryRow.system == SystemRow.system)
+            query = select(SystemRow.system, SystemRow.kind).where(SystemRow.run_id == self._run_id, written)
             return {row.system: row.kind for row in connection.execute(query)}
 
     def lengths(self, system: str) -> list[int]:
         """Every n at which a system has summaries, rising."""
-        by_system = (SummaryRow.run_id == self._run_id, SummaryRow.system == system)
         with self._read() as connection:
+            by_system = (SummaryRow.run_id.in_(runs_with_rows(connection, self._run_id)), SummaryRow.system == system)
             return sorted(connection.execute(select(SummaryRow.n).distinct().where(*by_system)).scalars())
 
     def find(self, wanted: str, most: int) -> list[Article]:
@@ -116,17 +119,19 @@ class RunArticles:
         If there is none, those whose id begins with it (four characters or more). If there is none either, those whose
         text contains it, ignoring case and white space. For the last, all texts of the run are read.
         """
-        in_run = ArticleRow.id.in_(_article_ids(self._run_id))
-        articles_of_run = select(ArticleRow).where(in_run).order_by(ArticleRow.id)
-        queries = [articles_of_run.where(or_(ArticleRow.key == wanted, ArticleRow.id == wanted))]
+        fits = [or_(ArticleRow.key == wanted, ArticleRow.id == wanted)]
         if len(wanted) >= _LEAST_OF_ID and _HEX.issuperset(wanted):
             # No LIKE, which uses no index on Postgres. "g" comes after all hexadecimal digits.
-            queries.append(articles_of_run.where(ArticleRow.id > wanted, ArticleRow.id < wanted + "g"))
+            fits.append(and_(ArticleRow.id > wanted, ArticleRow.id < wanted + "g"))
         with self._read() as connection:
-            for query in queries:
-                if rows := connection.execute(query.limit(most)).all():
-                    return [_article(row) for row in rows]
-            return list(_with_text(connection, articles_of_run, wanted, most))
+            queries = [
+                select(ArticleRow).where(ArticleRow.id.in_(_article_ids(part))).order_by(ArticleRow.id)
+                for part in runs_with_rows(connection, self._run_id)
+            ]
+            for fit in fits:
+                if rows := [row for query in queries for row in connection.execute(query.where(fit).limit(most))]:
+                    return _first(map(_article, rows), most)
+            return _first((found for query in queries for found in _with_text(connection, query, wanted, most)), most)
 
     def article(self, article_id: str) -> Article:
         """An article that is known to exist."""
@@ -135,21 +140,23 @@ class RunArticles:
 
     def summaries(self, article_id: str) -> list[Summary]:
         """All summaries of an article."""
-        by_article = (SummaryRow.run_id == self._run_id, SummaryRow.article_id == article_id)
-        query = select(SummaryRow).where(*by_article).order_by(SummaryRow.system, SummaryRow.n)
         with self._read() as connection:
+            in_run = SummaryRow.run_id.in_(runs_with_rows(connection, self._run_id))
+            query = select(SummaryRow).where(in_run, SummaryRow.article_id == article_id)
+            query = query.order_by(SummaryRow.system, SummaryRow.n)
             return [_summary(row) for row in connection.execute(query)]
 
     def extremes(self, system: str, n: int, count: int, *, highest: bool) -> list[str]:
         """The ids of the articles where a system's BERTScore F1 at n is lowest (or highest), from there."""
         f1 = SummaryRow.bertscore_f1
-        query = (
-            select(SummaryRow.article_id)
-            .where(SummaryRow.run_id == self._run_id, SummaryRow.system == system, SummaryRow.n == n)
-            .order_by(f1.desc() if highest else f1, SummaryRow.article_id)
-            .limit(count)
-        )
         with self._read() as connection:
+            query = (
+                select(SummaryRow.article_id)
+                .where(SummaryRow.run_id.in_(runs_with_rows(connection, self._run_id)))
+                .where(SummaryRow.system == system, SummaryRow.n == n)
+                .order_by(f1.desc() if highest else f1, SummaryRow.article_id)
+                .limit(count)
+            )
             return list(connection.execute(query).scalars())
 
     def most_different(self, a: str, b: str, n: int, count: int) -> list[str]:
@@ -163,12 +170,17 @@ class RunArticles:
                 & (summary_b.article_id == summary_a.article_id)
                 & (summary_b.n == summary_a.n),
             )
-            .where(summary_a.run_id == self._run_id, summary_a.system == a, summary_a.n == n, summary_b.system == b)
+            .where(summary_a.system == a, summary_a.n == n, summary_b.system == b)
             .order_by(func.abs(summary_a.bertscore_f1 - summary_b.bertscore_f1).desc(), summary_a.article_id)
             .limit(count)
         )
         with self._read() as connection:
+            query = query.where(summary_a.run_id.in_(runs_with_rows(connection, self._run_id)))
             return list(connection.execute(query).scalars())
+
+
+def _first(articles: Iterable[Article], most: int) -> list[Article]:
+    return sorted(articles, key=lambda article: article.id)[:most]
 
 
 def _article_ids(run_id: str) -> Select[Any]:

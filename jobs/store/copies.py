@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, String, bindparam, func, select, text
+from sqlalchemy import BindParameter, Connection, String, bindparam, func, or_, select, text
 
 from core.errors import StoreError
 from core.metrics.specs import OPTIONAL
@@ -97,10 +97,13 @@ class Copies(Database):
 
         `arithmetic` is that of the run's workers; where it is None, that of the newest run that has the work is taken.
         """
+        own_study = select(RunRow.study).where(RunRow.id == run_id).scalar_subquery()
         query = (
             select(SystemRow.run_id, SystemRow.system, RunRow.arithmetic)
             .join(RunRow, RunRow.id == SystemRow.run_id)
             .where(SystemRow.work.in_(stage.works.values()), SystemRow.run_id != run_id)
+            # One run computes all its articles, so shards of one study do not copy from each other.
+            .where(or_(own_study.is_(None), RunRow.study.is_(None), RunRow.study != own_study))
             .order_by(RunRow.created_at.desc(), RunRow.id.desc())
         )
         sources: dict[str, frozenset[str]] = {}

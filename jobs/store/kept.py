@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, exists, select
 
 from core.metrics.specs import KEPT
+from jobs.store.runs import runs_with_rows
 from jobs.store.tables import Base, ContentKeptRow, RunRow, SmallestNRow, SummaryRow
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class RunKept:
 def kept_of_run(connection: Connection, run_id: str) -> RunKept | None:
     """Computed from the summaries of a run; None where they have no such score."""
     signatures = connection.execute(select(RunRow.signatures).where(RunRow.id == run_id)).scalar() or {}
-    has_rows = exists().where(SummaryRow.run_id == run_id)
+    has_rows = exists().where(SummaryRow.run_id.in_(runs_with_rows(connection, run_id)))
     if KEPT.name not in signatures or not connection.execute(select(has_rows)).scalar():
         return None
     # With NumPy and SciPy, which who cancels a run without a row need not wait for.

@@ -1,6 +1,6 @@
 """What happens to a run from outside: it is created, claimed, submitted again, given more systems, stopped, removed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -20,6 +20,7 @@ from jobs.store.runs import (
     new_run_id,
     read_free_run,
     read_run,
+    read_shards,
     require_epoch,
     seconds_of_driver,
 )
@@ -31,12 +32,15 @@ from jobs.store.tables import (
     EpisodeRow,
     FailureRow,
     LogLineRow,
+    PanelArticleRow,
     PolicyRow,
     ProgressRow,
     RunBestRow,
     RunMeanRow,
     RunRow,
+    ScoreColumnRow,
     SmallestNRow,
+    StudyRow,
     SummaryRow,
     SystemRow,
     UpdateRow,
@@ -44,10 +48,20 @@ from jobs.store.tables import (
 
 # What refers to another table comes before it.
 _OF_A_RUN: tuple[type[Base], ...] = (
-    *(LogLineRow, ProgressRow, RunMeanRow, RunBestRow, ContentKeptRow, SmallestNRow, FailureRow, SummaryRow),
-    *(EpisodeRow, UpdateRow, PolicyRow, SystemRow, DatasetReadRow),
+    *(
+        LogLineRow,
+        ProgressRow,
+        RunMeanRow,
+        RunBestRow,
+        ScoreColumnRow,
+        ContentKeptRow,
+        SmallestNRow,
+        FailureRow,
+        SummaryRow,
+    ),
+    *(EpisodeRow, UpdateRow, PolicyRow, SystemRow, DatasetReadRow, PanelArticleRow, StudyRow),
 )
-_WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow)
+_WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow, PanelArticleRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +89,8 @@ class Lifecycle(Database):
         Raises:
             StoreError: A part of it is not JSON.
         """
-        columns = columns_of(spec)
         run_id = run_id or new_run_id(spec.job)
-        zeros = dict.fromkeys(("articles_done", "summaries", "reused", "failures", "driver_epoch", "worked_seconds"), 0)
-        values = {"state": "pending", "arithmetic": [], "means_kept": False, "created_at": datetime.now(UTC)}
-        connection.execute(insert(RunRow).values(id=run_id, **columns, **values, **zeros))
+        insert_run(connection, spec, run_id)
         return run_id
 
     def claim_run(self, run_id: str, host: str, pid: int, *, take_over: bool = False, epoch: int | None = None) -> int:
@@ -113,6 +124,7 @@ class Lifecycle(Database):
                     check_fence(connection, run_id, claimed)
                     connection.execute(update(RunRow).where(RunRow.id == run_id).values(counts))
                     forget_means(connection, run_id)
+                    _forget_of_study(connection, run_id)
             return claimed
 
         return self.retried(attempt)
@@ -127,14 +139,7 @@ class Lifecycle(Database):
         Raises:
             StoreError: A driver works on it as far as `host` can tell (unless `take_over`), or there is no such run.
         """
-        _lock(connection, run_id)
-        run = read_run(connection, run_id) if take_over else read_free_run(connection, run_id, host)
-        values = {"driver_epoch": run.driver_epoch + 1, "address": address, "cancel_requested_at": None}
-        if run.state == "running":  # of a driver that is gone, or from now on fenced off
-            values |= {"state": "pending"}
-        nobody = {"driver_host": None, "driver_pid": None}
-        connection.execute(update(RunRow).where(RunRow.id == run_id).values(**values, **nobody))
-        return run.driver_epoch + 1
+        return give_to_driver(connection, run_id, host, address, take_over)
 
     @writes
     def extend_run(self, connection: Connection, run_id: str, host: str, spec: RunSpec) -> None:
@@ -184,28 +189,86 @@ class Lifecycle(Database):
 
     @writes
     def remove_run(self, connection: Connection, run_id: str, host: str) -> Removed:
-        """Delete a run with all its rows, and the articles that are in no run any more.
+        """Delete a run with all its rows, and the articles that are in no run any more; a study with its shards.
 
         While another run is in work, articles stay: it may be about to use one. The next removal takes them along.
 
         Raises:
-            StoreError: A driver works on it as far as `host` can tell, or is awaited; or there is no such run.
+            StoreError: A driver works on it as far as `host` can tell, or is awaited; it is a shard of a study; or
+                there is no such run.
         """
         _lock(connection, run_id)
         run = read_run(connection, run_id)
-        if run.state == "pending" or (run.state == "running" and not is_stale(run, host, datetime.now(UTC))):
-            raise StoreError(f"run {run_id!r} is {run.state}. Stop it first: nws cancel {run_id}")
-        copied_from_run = SummaryRow.reused_from == run_id
+        if run.study is not None:
+            raise StoreError(
+                f"run {run_id!r} is a shard of the study {run.study!r}. Remove that with all its shards: "
+                f"nws rm {run.study}"
+            )
+        now = datetime.now(UTC)
+        shards = read_shards(connection, run_id)
+        # Of a study that has ended or lost its driver, a shard that is pending waits for nobody.
+        is_in_work = any(one.state == "running" and not is_stale(one, host, now) for one in (run, *shards))
+        if run.state == "pending" or is_in_work:
+            raise StoreError(f"run {run_id!r} is {_in_words(run, shards)}. Stop it first: nws cancel {run_id}")
+        ids = [*(shard.id for shard in shards), run_id]
+        copied_from_run = SummaryRow.reused_from.in_(ids)
         copies = connection.execute(select(func.count()).select_from(SummaryRow).where(copied_from_run)).scalar_one()
         for table in _OF_A_RUN:
-            connection.execute(delete(table).where(table.__table__.columns["run_id"] == run_id))
+            connection.execute(delete(table).where(table.__table__.columns["run_id"].in_(ids)))
+        connection.execute(delete(RunRow).where(RunRow.study == run_id))
         connection.execute(delete(RunRow).where(RunRow.id == run_id))
         return Removed(run.summaries, _remove_orphans(connection), copies)
+
+
+def insert_run(
+    connection: Connection,
+    spec: RunSpec,
+    run_id: str,
+    study: str | None = None,
+    shard: int | None = None,
+    total_articles: int | None = None,
+) -> None:
+    """Add a pending run.
+
+    Raises:
+        StoreError: A part of it is not JSON.
+    """
+    zeros = dict.fromkeys(("articles_done", "summaries", "reused", "failures", "driver_epoch", "worked_seconds"), 0)
+    values = {"state": "pending", "arithmetic": [], "means_kept": False, "created_at": datetime.now(UTC)}
+    place = {"study": study, "shard": shard, "total_articles": total_articles}
+    connection.execute(insert(RunRow).values(id=run_id, **columns_of(spec), **values, **zeros, **place))
+
+
+def give_to_driver(connection: Connection, run_id: str, host: str, address: str | None, take_over: bool = False) -> int:
+    """Let a run wait for a driver that is about to be started, see `Lifecycle.submit_again`."""
+    _lock(connection, run_id)
+    run = read_run(connection, run_id) if take_over else read_free_run(connection, run_id, host)
+    values = {"driver_epoch": run.driver_epoch + 1, "address": address, "cancel_requested_at": None}
+    if run.state == "running":  # of a driver that is gone, or from now on fenced off
+        values |= {"state": "pending"}
+    nobody = {"driver_host": None, "driver_pid": None}
+    connection.execute(update(RunRow).where(RunRow.id == run_id).values(**values, **nobody))
+    return run.driver_epoch + 1
+
+
+def _in_words(run: RunInfo, shards: Sequence[RunInfo]) -> str:
+    is_in_work = run.state in ("pending", "running")
+    return run.state if is_in_work or not shards else f"{run.state}, but a shard of it is still driven"
+
+
+def _forget_of_study(connection: Connection, run_id: str) -> None:
+    """What was stored of a shard's study when it ended holds no more."""
+    study = connection.execute(select(RunRow.study).where(RunRow.id == run_id)).scalar()
+    if study is not None:
+        connection.execute(update(RunRow).where(RunRow.id == study).values(means_kept=False))
+        forget_means(connection, study)
 
 
 def _lock_ended(connection: Connection, run_id: str, host: str) -> RunInfo:
     _lock(connection, run_id)
     run = read_free_run(connection, run_id, host)
+    if run.shards is not None or run.study is not None:
+        raise StoreError(f"run {run_id!r} is {'a study' if run.shards else 'a shard of a study'}: nothing can be added")
     if run.state == "pending":
         raise StoreError(f"run {run_id!r} has not begun yet: wait until it has ended, or end it: nws cancel {run_id}")
     return run

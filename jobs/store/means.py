@@ -12,18 +12,33 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Float, case, cast, column, delete, func, or_, select, table, update
+from sqlalchemy import ColumnElement, Connection, Float, case, cast, column, delete, func, or_, select, table, update
 
 from core.metrics.specs import F1S
 from jobs.store.database import Database, reads
 from jobs.store.engine import insert_new
 from jobs.store.kept import RunKept, kept_of_run, kept_rows
-from jobs.store.tables import Base, ContentKeptRow, RunBestRow, RunMeanRow, RunRow, SmallestNRow, SummaryRow
+from jobs.store.runs import read_shards, runs_with_rows
+from jobs.store.score_columns import column_rows
+from jobs.store.tables import (
+    Base,
+    ContentKeptRow,
+    RunBestRow,
+    RunMeanRow,
+    RunRow,
+    ScoreColumnRow,
+    SmallestNRow,
+    SummaryRow,
+)
 
 ROWS_AT_ONCE = 10_000
 """Of a transaction: SQLite inserts them in less than 0.1 s."""
 
-_LIVE: dict[type[Base], str] = {RunMeanRow: "live_means", RunBestRow: "live_best_n"}
+_LIVE: tuple[tuple[type[Base], str], ...] = (
+    (RunMeanRow, "live_means"),
+    (RunMeanRow, "live_study_means"),
+    (RunBestRow, "live_best_n"),
+)
 _KEPT: tuple[type[Base], ...] = (ContentKeptRow, SmallestNRow)
 
 Piece: TypeAlias = tuple[type[Base], list[dict[str, Any]]]
@@ -115,7 +130,7 @@ class Means(Database):
         means = map(func.avg, (written, *shares, func.abs(written - cast(_ASKED, Float))))
         query = (
             select(SummaryRow.system, SummaryRow.n, func.count(), *means)
-            .where(SummaryRow.run_id == run_id, SummaryRow.system.in_(systems), _ASKED.is_not(None))
+            .where(_in_run(connection, run_id), SummaryRow.system.in_(systems), _ASKED.is_not(None))
             .group_by(SummaryRow.system, SummaryRow.n)
             .order_by(SummaryRow.system, SummaryRow.n)
         )
@@ -132,7 +147,7 @@ class Means(Database):
         sums = (func.sum(func.coalesce(*of)) for of in ((_REQUESTS, 1), (_PROMPT, 0), (_COMPLETION, 0)))
         query = (
             select(SummaryRow.system, articles, *sums)
-            .where(SummaryRow.run_id == run_id, SummaryRow.system.in_(systems))
+            .where(_in_run(connection, run_id), SummaryRow.system.in_(systems))
             .where(or_(_REQUESTS.is_not(None), _PROMPT.is_not(None)))
             .where(or_(_ASKED.is_not(None), SummaryRow.n == 0))
             .group_by(SummaryRow.system)
@@ -141,12 +156,22 @@ class Means(Database):
         return [EndpointUse(*row) for row in connection.execute(query)]
 
 
+def _in_run(connection: Connection, run_id: str) -> ColumnElement[bool]:
+    return SummaryRow.run_id.in_(runs_with_rows(connection, run_id))
+
+
 def keep_means(store: Database, run_id: str) -> RunKept | None:
     """Store what the views read of a run that has ended. A driver that takes the run meanwhile ends this.
+
+    Of a study, its means are made of what is stored of its shards.
 
     Returns:
         What its systems keep of the content; None where nobody knows, or it was stored before.
     """
+    with store.reading() as reader:
+        shards = read_shards(reader, run_id)
+    for shard in shards:
+        keep_means(store, shard.id)
     with store.reading() as reader:
         ended = RunRow.state.in_(("done", "failed", "interrupted"))
         query = select(RunRow.driver_epoch).where(RunRow.id == run_id, ended, ~RunRow.means_kept)
@@ -167,20 +192,23 @@ def keep_means(store: Database, run_id: str) -> RunKept | None:
 
 def live_pieces(connection: Connection, run_id: str, found: RunKept | None) -> Generator[Piece, None, None]:
     """The rows to store for a run, in pieces."""
-    for stored_table, live in _LIVE.items():
+    for stored_table, live in _LIVE:
         names = stored_table.__table__.columns.keys()
         view = table(live, *map(column, names))
         query = select(*(view.c[name] for name in names)).where(view.c.run_id == run_id)
         with connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE}) as result:
             for rows in result.mappings().partitions():
                 yield stored_table, [dict(row) for row in rows]
+    for columns in column_rows(connection, run_id):
+        yield ScoreColumnRow, columns
     if found is not None:
         yield from kept_rows(run_id, found).items()
 
 
 def forget_means(connection: Connection, run_id: str) -> None:
     """Remove the rows that were stored when the run ended before."""
-    for stored_table in (*_LIVE, *_KEPT):
+    tables: tuple[type[Base], ...] = (RunMeanRow, RunBestRow, ScoreColumnRow, *_KEPT)
+    for stored_table in tables:
         connection.execute(delete(stored_table).where(stored_table.__table__.columns["run_id"] == run_id))
 
 

@@ -3,7 +3,8 @@
 Rows are read in pieces that become arrays at once: as Python objects, two million of them would take gigabytes.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from core.analysis.points import text_keys
 from core.metrics.specs import BY_COLUMN
 from core.text.words import repeated_word_share
 from core.types import CHOSEN_SCORES
+from jobs.store.runs import runs_with_rows
+from jobs.store.score_columns import read_columns
 from jobs.store.tables import ArticleRow, RunRow, SummaryRow, SystemRow
 
 ROWS_AT_ONCE = 2_000
@@ -30,8 +33,61 @@ def read_points(
 ) -> Points:
     """The points of a run; without `texts`, which take most of the time, all are `NO_TEXT`."""
     metrics = METRICS if metrics is None else metrics
+    runs = runs_with_rows(connection, run_id)
+    points = None if repeated_words else read_columns(connection, runs, metrics, texts)
+    if points is None:
+        read = [_read_rows(connection, part, metrics, repeated_words, only_systems, texts) for part in runs]
+        points = Points.together([part for part in read if len(part)]) if len(read) > 1 else read[0]
+    elif only_systems is not None:
+        wanted = np.array([system in only_systems for system in points.systems], dtype=np.bool_)
+        points = points.take(wanted[points.system])
+    kinds = _kinds(connection, run_id)
+    return replace(points, kinds=tuple(kinds.get(name, "system") for name in points.systems))
+
+
+def _read_rows(
+    connection: Connection,
+    run_id: str,
+    metrics: Sequence[Metric],
+    repeated_words: bool,
+    only_systems: Sequence[str] | None,
+    texts: bool,
+) -> Points:
+    """The points of one run that is no study, from its summaries."""
     systems: dict[str, int] = {}
     articles: dict[str, int] = {}
+    pieces = [
+        piece_columns(rows, systems, articles, repeated_words)
+        for rows in read_pieces(connection, run_id, metrics, only_systems, texts)
+    ]
+    if not pieces:
+        return Points.of(())
+    system, article, n, words, text, *others = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    shares, scores = (others[0], others[1:]) if repeated_words else (None, others)
+    datasets = read_datasets(connection, run_id)
+    return Points(
+        systems=tuple(systems),
+        kinds=tuple(_kinds(connection, run_id).get(name, "system") for name in systems),
+        articles=tuple((datasets[article_id], article_id) for article_id in articles),
+        system=system,
+        article=article,
+        n=n,
+        words=words,
+        text=text,
+        scores=dict(zip(metrics, scores, strict=True)),
+        repeated_words=shares,
+        article_characters=_characters(connection, run_id, articles),
+    )
+
+
+def read_pieces(
+    connection: Connection,
+    run_id: str,
+    metrics: Sequence[Metric],
+    only_systems: Sequence[str] | None = None,
+    texts: bool = True,
+) -> Iterator[Sequence[Row[Any]]]:
+    """The summaries of a run that is no study, some at a time: system, article, n, words, text, and the scores."""
     columns: list[Any] = [
         SummaryRow.system,
         SummaryRow.article_id,
@@ -45,25 +101,7 @@ def read_points(
         query = query.where(SummaryRow.system.in_(only_systems))
     # In the order of the key, which is nearly that in which they lie: else SQLite goes by system and n, in leaps.
     query = query.order_by(SummaryRow.run_id, SummaryRow.article_id, SummaryRow.system, SummaryRow.n)
-    result = connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE})
-    pieces = [_columns(rows, systems, articles, repeated_words) for rows in result.partitions()]
-    if not pieces:
-        return Points.of(())
-    system, article, n, words, text, shares, *scores = (np.concatenate(column) for column in zip(*pieces, strict=True))
-    datasets, kinds = _datasets(connection, run_id), _kinds(connection, run_id)
-    return Points(
-        systems=tuple(systems),
-        kinds=tuple(kinds.get(name, "system") for name in systems),
-        articles=tuple((datasets[article_id], article_id) for article_id in articles),
-        system=system,
-        article=article,
-        n=n,
-        words=words,
-        text=text,
-        scores=dict(zip(metrics, scores, strict=True)),
-        repeated_words=shares if repeated_words else None,
-        article_characters=_characters(connection, run_id, articles),
-    )
+    yield from connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE}).partitions()
 
 
 def _score(metric: Metric) -> ColumnElement[float]:
@@ -74,9 +112,13 @@ def _score(metric: Metric) -> ColumnElement[float]:
     return value
 
 
-def _columns(
-    rows: Sequence[Row[Any]], systems: dict[str, int], articles: dict[str, int], repeated_words: bool
+def piece_columns(
+    rows: Sequence[Row[Any]], systems: dict[str, int], articles: dict[str, int], repeated_words: bool = False
 ) -> list[NDArray[Any]]:
+    """Rows of `read_pieces` as columns, systems and articles by their numbers, new ones added to those known.
+
+    With `repeated_words`, the share of them in each text comes before the scores.
+    """
     system, article, n, words, texts, *scores = zip(*rows, strict=True)
     return [
         _codes(system, systems),
@@ -84,7 +126,7 @@ def _columns(
         np.array(n, dtype=np.int32),
         np.array(words, dtype=np.int32),
         text_keys(texts),
-        np.array([repeated_word_share(text) for text in texts] if repeated_words else (), dtype=np.float64),
+        *([np.array([repeated_word_share(text) for text in texts], dtype=np.float64)] if repeated_words else []),
         *(np.array(values, dtype=np.float64) for values in scores),
     ]
 
@@ -94,7 +136,8 @@ def _codes(names: Sequence[str], known: dict[str, int]) -> NDArray[np.int32]:
     return np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int32)
 
 
-def _datasets(connection: Connection, run_id: str) -> dict[str, str]:
+def read_datasets(connection: Connection, run_id: str) -> dict[str, str]:
+    """The dataset of each article of a run that is no study, by its id."""
     article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
     query = select(ArticleRow.id, ArticleRow.dataset).where(ArticleRow.id.in_(article_ids))
     return {row.id: row.dataset for row in connection.execute(query)}

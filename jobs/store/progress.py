@@ -9,6 +9,7 @@ from sqlalchemy import Connection, select
 
 from core.types import SystemKind
 from jobs.store.database import Database, reads
+from jobs.store.runs import runs_with_rows
 from jobs.store.tables import ArticleRow, FailureRow, ProgressRow, SummaryRow, SystemRow
 
 
@@ -101,7 +102,7 @@ class Watching(Database):
             .add_columns(summary.system, summary.n, summary.text, summary.bertscore_f1)
             .join(article, article.id == summary.article_id)
             .join(SystemRow, (SystemRow.run_id == summary.run_id) & (SystemRow.system == summary.system))
-            .where(summary.run_id == run_id, summary.article_id == article_id)
+            .where(summary.run_id.in_(runs_with_rows(connection, run_id)), summary.article_id == article_id)
         )
         return [NewSummary(**row._mapping) for row in connection.execute(query)]
 
@@ -112,7 +113,7 @@ class Watching(Database):
         query = (
             select(ArticleRow.dataset, ArticleRow.key, failure.error_class, failure.message, failure.failed_at)
             .join(ArticleRow, ArticleRow.id == failure.article_id)
-            .where(failure.run_id == run_id)
+            .where(failure.run_id.in_(runs_with_rows(connection, run_id)))
             .order_by(failure.failed_at.desc(), failure.article_id)
             .limit(count)
         )

@@ -14,6 +14,7 @@ from core.metrics.specs import OPTIONAL
 from core.types import CHOSEN_SCORES, Article, BundleResult, Failure, Summary
 from jobs.store.database import Database, reads
 from jobs.store.engine import escaped, is_storable, upsert
+from jobs.store.runs import runs_with_rows
 from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
 
 if TYPE_CHECKING:  # with NumPy and SciPy, which `nws ls` need not wait for
@@ -31,9 +32,9 @@ class Stage:
     name: str = "sweep"
     systems: tuple[str, ...] = ()
 
-    def holds(self, run_id: str) -> ColumnElement[bool]:
-        """The condition for summaries of this stage."""
-        in_run = SummaryRow.run_id == run_id
+    def holds(self, *run_ids: str) -> ColumnElement[bool]:
+        """The condition for summaries of this stage in any of these runs."""
+        in_run = SummaryRow.run_id.in_(run_ids)
         return and_(in_run, SummaryRow.system.in_(self.systems)) if self.systems else in_run
 
 
@@ -66,7 +67,8 @@ class Results(Database):
         """The articles that have their summaries of a stage: those that a resumed run leaves out there."""
         from core.article_id_set import ArticleIds
 
-        query = select(SummaryRow.article_id).distinct().where(stage.holds(run_id))
+        runs = runs_with_rows(connection, run_id)
+        query = select(SummaryRow.article_id).distinct().where(stage.holds(*runs))
         return ArticleIds.of(connection.execute(query).scalars())
 
     @reads
@@ -76,7 +78,7 @@ class Results(Database):
         query = (
             select(ArticleRow.dataset, ArticleRow.key, *of_failure)
             .join(ArticleRow, ArticleRow.id == FailureRow.article_id)
-            .where(FailureRow.run_id == run_id)
+            .where(FailureRow.run_id.in_(runs_with_rows(connection, run_id)))
         )
         if article_id is not None:
             query = query.where(FailureRow.article_id == article_id)
@@ -86,13 +88,14 @@ class Results(Database):
     @reads
     def content_hashes(self, connection: Connection, run_id: str) -> dict[str, str]:
         """Of every article with a summary in a run, by its id: what names it in runs that read it from other files."""
-        query = select(ArticleRow.id, ArticleRow.content_hash).where(ArticleRow.id.in_(_summarized(run_id)))
+        query = select(ArticleRow.id, ArticleRow.content_hash).where(ArticleRow.id.in_(_summarized(connection, run_id)))
         return {row.id: row.content_hash for row in connection.execute(query)}
 
     @reads
     def article_keys(self, connection: Connection, run_id: str) -> dict[str, tuple[str, str]]:
         """Of every article with a summary in a run, by its id: the dataset and the key that it was read under."""
-        query = select(ArticleRow.id, ArticleRow.dataset, ArticleRow.key).where(ArticleRow.id.in_(_summarized(run_id)))
+        summarized = _summarized(connection, run_id)
+        query = select(ArticleRow.id, ArticleRow.dataset, ArticleRow.key).where(ArticleRow.id.in_(summarized))
         return {row.id: (row.dataset, row.key) for row in connection.execute(query)}
 
     @reads
@@ -116,8 +119,8 @@ class Results(Database):
         return read_points(connection, run_id, metrics, repeated_words, systems, texts)
 
 
-def _summarized(run_id: str) -> Select[str]:
-    return select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
+def _summarized(connection: Connection, run_id: str) -> Select[str]:
+    return select(SummaryRow.article_id).where(SummaryRow.run_id.in_(runs_with_rows(connection, run_id)))
 
 
 def check_landed(articles: Sequence[Article], result: BundleResult) -> None:

@@ -3,11 +3,11 @@
 import os
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import Connection, Row, Select, func, or_, select
 
 from core.errors import FencedError, StoreError
 from core.text.length import LengthUnit
@@ -56,7 +56,10 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """A run as it stands. Times are aware, in UTC; the last four fields are counts of what it has stored.
+    """A run as it stands. Times are aware, in UTC; the last fields but three are counts of what it has stored.
+
+    A shard of a study names it in `study`, and is its number `shard`, from 1. Of a study, `shards` says how many it
+    has, and the counts are theirs; `device`, `arithmetic` and `code_version` are all that any of them has.
 
     `claimed_at` is when its newest driver took it, `worked_seconds` how long those before worked on it.
     `arithmetic` tells the ways in which its workers have multiplied, see `core.arithmetic.describe_arithmetic`.
@@ -97,6 +100,9 @@ class RunInfo:
     summaries: int
     reused: int
     failures: int
+    study: str | None = None
+    shard: int | None = None
+    shards: int | None = None
 
     @property
     def length_unit(self) -> LengthUnit:
@@ -104,7 +110,9 @@ class RunInfo:
         return "characters" if self.recipe.get("max_chars") else "words"
 
 
-_COLUMNS = [RunRow.__table__.columns[field.name] for field in fields(RunInfo)]
+_COLUMNS = [RunRow.__table__.columns[field.name] for field in fields(RunInfo) if field.name != "shards"]
+_COUNTS = ("articles_done", "summaries", "reused", "failures")
+_SHARDS_AT_ONCE = 10_000
 _MOST_NAMED = 5
 _NEWEST_FIRST = (RunRow.created_at.desc(), RunRow.id.desc())
 
@@ -130,10 +138,17 @@ class Runs(Database):
         Raises:
             StoreError: it fits no run, or several, which are listed.
         """
-        ids = list(connection.execute(select(RunRow.id).order_by(*_NEWEST_FIRST)).scalars())
-        if name in ids:
+        studies: dict[str, str | None] = {
+            run_id: study
+            for run_id, study in connection.execute(select(RunRow.id, RunRow.study).order_by(*_NEWEST_FIRST))
+        }
+        if name in studies:
             return name
-        matches = [run_id for run_id in ids if any(part.startswith(name) for part in (run_id, run_id.split("-")[-1]))]
+        fitting = [
+            run_id for run_id in studies if any(part.startswith(name) for part in (run_id, run_id.split("-")[-1]))
+        ]
+        # A shard's id begins as its study's.
+        matches = [run_id for run_id in fitting if studies[run_id] is None] or fitting
         if len(matches) == 1:
             return matches[0]
         if name and matches:
@@ -142,9 +157,16 @@ class Runs(Database):
         return read_run(connection, name).id  # which says that there is none
 
     @reads
-    def list_runs(self, connection: Connection) -> list[RunInfo]:
-        """Every run, the newest first."""
-        return [RunInfo(**row._mapping) for row in connection.execute(select(*_COLUMNS).order_by(*_NEWEST_FIRST))]
+    def list_runs(self, connection: Connection, with_shards: bool = False) -> list[RunInfo]:
+        """Every run, the newest first; shards, behind their studies, only if asked for."""
+        query = select(*_COLUMNS).order_by(*_NEWEST_FIRST)
+        runs = _infos(connection, query.where(RunRow.study.is_(None)))
+        if not with_shards:
+            return runs
+        shards: dict[str, list[RunInfo]] = {}
+        for shard in _infos(connection, select(*_COLUMNS).where(RunRow.study.is_not(None)).order_by(RunRow.shard)):
+            shards.setdefault(shard.study or "", []).append(shard)
+        return [one for run in runs for one in (run, *shards.get(run.id, ()))]
 
     @reads
     def search_runs(
@@ -165,16 +187,16 @@ class Runs(Database):
         row = RunRow
         held = (row.id, row.job, row.state, row.name, row.note)
         wanted = [or_(*(column.icontains(word, autoescape=True) for column in held)) for word in words]
-        wanted += [] if state is None else [row.state == state]
+        wanted += [row.study.is_(None)] if state is None else [row.study.is_(None), row.state == state]
         total = connection.execute(select(func.count()).select_from(row).where(*wanted)).scalar_one()
         query = select(*_COLUMNS).where(*wanted).order_by(*_NEWEST_FIRST).offset(first).limit(count)
-        return [RunInfo(**found._mapping) for found in connection.execute(query)], total
+        return _infos(connection, query), total
 
     @reads
     def find_run(self, connection: Connection, recipe_hash: str) -> str | None:
         """The newest run of this recipe, None where there is none."""
-        query = select(RunRow.id).where(RunRow.recipe_hash == recipe_hash).order_by(*_NEWEST_FIRST).limit(1)
-        return connection.execute(query).scalar()
+        of_recipe = (RunRow.recipe_hash == recipe_hash, RunRow.study.is_(None))
+        return connection.execute(select(RunRow.id).where(*of_recipe).order_by(*_NEWEST_FIRST).limit(1)).scalar()
 
     @reads
     def require_free(self, connection: Connection, run_id: str, host: str, take_over: bool = False) -> RunInfo:
@@ -187,7 +209,10 @@ class Runs(Database):
 
     @reads
     def log(self, connection: Connection, run_id: str, after: int = 0) -> list[tuple[int, LogLine]]:
-        """What the drivers of a run said, numbered from 1; only what came after number `after`."""
+        """What the drivers of a run said, numbered from 1; only what came after number `after`.
+
+        Of a study, that is what the driver of the study said.
+        """
         query = select(LogLineRow).where(LogLineRow.run_id == run_id, LogLineRow.number > after)
         rows = connection.execute(query.order_by(LogLineRow.number))
         return [(row.number, LogLine(row.said_at, row.text)) for row in rows]
@@ -201,12 +226,51 @@ class Runs(Database):
 
 
 def read_run(connection: Connection, run_id: str) -> RunInfo:
-    row = connection.execute(select(*_COLUMNS).where(RunRow.id == run_id)).one_or_none()
-    if row is None:
-        newest = ", ".join(connection.execute(select(RunRow.id).order_by(*_NEWEST_FIRST).limit(5)).scalars())
+    found = _infos(connection, select(*_COLUMNS).where(RunRow.id == run_id))
+    if not found:
+        alone = select(RunRow.id).where(RunRow.study.is_(None))
+        newest = ", ".join(connection.execute(alone.order_by(*_NEWEST_FIRST).limit(5)).scalars())
         known = f"the newest are {newest}" if newest else "it holds no run yet"
         raise StoreError(f"the store has no run {run_id!r}: {known}")
-    return RunInfo(**row._mapping)
+    return found[0]
+
+
+def read_shards(connection: Connection, study: str) -> list[RunInfo]:
+    """The shards of a study, in order; none of another run."""
+    rows = connection.execute(select(*_COLUMNS).where(RunRow.study == study).order_by(RunRow.shard))
+    return [RunInfo(**row._mapping) for row in rows]
+
+
+def runs_with_rows(connection: Connection, run_id: str) -> list[str]:
+    """The ids of the runs that have the rows of a run: its shards', in order, if it is a study, else its own."""
+    shards = select(RunRow.id).where(RunRow.study == run_id).order_by(RunRow.shard)
+    return list(connection.execute(shards).scalars()) or [run_id]
+
+
+def _infos(connection: Connection, query: Select[Any]) -> list[RunInfo]:
+    """The runs that a query of `_COLUMNS` finds; studies with what their shards have."""
+    runs = [RunInfo(**row._mapping) for row in connection.execute(query)]
+    alone = [run.id for run in runs if run.study is None]
+    shards: dict[str, list[Row[Any]]] = {}
+    row = RunRow
+    of_shard = (row.study, row.device, row.arithmetic, row.code_version, *(getattr(row, name) for name in _COUNTS))
+    for start in range(0, len(alone), _SHARDS_AT_ONCE):
+        asked = select(*of_shard).where(row.study.in_(alone[start : start + _SHARDS_AT_ONCE])).order_by(row.shard)
+        for shard in connection.execute(asked):
+            shards.setdefault(shard.study, []).append(shard)
+    return [_with_shards(run, shards[run.id]) if run.id in shards else run for run in runs]
+
+
+def _with_shards(study: RunInfo, shards: Sequence[Row[Any]]) -> RunInfo:
+    versions = [version for shard in shards for version in shard.code_version.split(", ")]
+    return replace(
+        study,
+        device="; ".join(dict.fromkeys(filter(None, (shard.device for shard in shards)))) or None,
+        arithmetic=list(dict.fromkeys(way for shard in shards for way in shard.arithmetic)),
+        code_version=", ".join(dict.fromkeys(versions)),
+        shards=len(shards),
+        **{name: sum(getattr(shard, name) for shard in shards) for name in _COUNTS},
+    )
 
 
 def read_free_run(connection: Connection, run_id: str, host: str) -> RunInfo:

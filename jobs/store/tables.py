@@ -66,12 +66,16 @@ class RunRow(Base):
     `means_kept` says that the views read what `RunMeanRow` and `RunBestRow` keep of the run, and no longer its
     summaries. `reuse` says whether it takes summaries from other runs. `panel` is the hash of the articles whose
     references the floor of content kept is measured with (`core.metrics.content_kept.Panel`).
+
+    A study is a run whose articles are divided among other runs, its shards: they name it in `study`, and have the
+    summaries. `shard` is the number of such a run, from 1. A study's own counts are 0.
     """
 
     __tablename__ = "runs"
     __table_args__ = (
         CheckConstraint("state IN ('pending', 'running', 'done', 'failed', 'interrupted')", name="state"),
         Index(None, "recipe_hash", "created_at"),
+        Index(None, "study"),
     )
 
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -108,6 +112,32 @@ class RunRow(Base):
     claimed_at: Mapped[datetime | None]
     worked_seconds: Mapped[float]
     panel: Mapped[str | None]
+    study: Mapped[str | None] = mapped_column(ForeignKey("runs.id"))
+    shard: Mapped[int | None]
+
+
+class StudyRow(Base):
+    """What a study has decided from all of its articles, for its shards, which know but their own.
+
+    `drivers` is how many of them are driven at once, `language` that of every article.
+    """
+
+    __tablename__ = "studies"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    drivers: Mapped[int]
+    engine: Mapped[str]
+    language: Mapped[str]
+
+
+class PanelArticleRow(Base):
+    """An article of a panel of a study, see `core.metrics.panel`: of its dataset number `dataset_number`, from 0."""
+
+    __tablename__ = "panel_articles"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("studies.run_id"), primary_key=True)
+    dataset_number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    article_id: Mapped[str] = mapped_column(ForeignKey("articles.id"), primary_key=True)
 
 
 class SystemRow(Base):
@@ -222,6 +252,17 @@ class RunBestRow(Base):
     dataset: Mapped[str]
     n: Mapped[int]
     bertscore_f1: Mapped[float]
+
+
+class ScoreColumnRow(Base):
+    """Of a run that has ended: a part of one column of its scores, see `jobs.store.score_columns`."""
+
+    __tablename__ = "score_columns"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    part: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    column_values: Mapped[bytes]
 
 
 class ContentKeptRow(Base):

@@ -41,13 +41,22 @@ def _means_and_sd(metric: str, has_sd: bool) -> str:
     return f"c.{metric}_mean, {sd} AS {metric}_sd" if has_sd else f"c.{metric}_mean"
 
 
-def _of_all_runs(columns: Sequence[str], kept: str, live: str) -> str:
+def _of_all_runs(columns: Sequence[str], kept: str, *live: str) -> str:
     """Kept rows of the runs that have them, live ones of all others."""
     of_kept = ", ".join(f"k.{name}" for name in columns)
-    return (
-        f"SELECT {of_kept} FROM {kept} AS k JOIN runs AS r ON r.id = k.run_id WHERE r.means_kept "
-        f"UNION ALL SELECT {', '.join(columns)} FROM {live}"
-    )
+    of_live = (f" UNION ALL SELECT {', '.join(columns)} FROM {view}" for view in live)
+    return f"SELECT {of_kept} FROM {kept} AS k JOIN runs AS r ON r.id = k.run_id WHERE r.means_kept{''.join(of_live)}"
+
+
+def _combined(metric: str, has_sd: bool) -> str:
+    """The mean of several parts, and their sum of squares by Chan, Golub and LeVeque (1983), which subtracts nothing.
+
+    The sum over the parts of ss + k (mean - mean of all)², for parts of k articles. `w` has the means of all.
+    """
+    mean = f"MAX(w.{metric}_mean) AS {metric}_mean"
+    off = f"(p.{metric}_mean - w.{metric}_mean)"
+    squares = f"SUM(p.{metric}_ss + p.articles * {off} * {off}) AS {metric}_ss"
+    return f"{mean}, {squares}" if has_sd else mean
 
 
 # Of the runs whose means are not kept. CROSS JOIN: SQLite then looks at these runs first, and at no row of another.
@@ -56,6 +65,14 @@ _LIVE_SUMMARIES = """
     CROSS JOIN summaries AS s
     JOIN articles AS a ON a.id = s.article_id
     WHERE NOT r.means_kept AND s.run_id = r.id"""
+
+# What is kept of the shards that have ended, of studies whose own means are not kept.
+_ENDED_SHARDS = """
+    FROM runs AS u
+    CROSS JOIN runs AS r
+    JOIN run_means AS p ON p.run_id = r.id
+    WHERE NOT u.means_kept AND r.study = u.id AND r.means_kept"""
+_ALL_MEANS = _of_all_runs(_MEANS, "run_means", "live_means", "live_study_means")
 
 VIEWS = {
     # Greedy summaries are of the finished policy: they are no part of the curve.
@@ -98,6 +115,27 @@ JOIN (
     GROUP BY s.run_id, a.dataset, s.n
 ) AS t ON t.run_id = c.run_id AND t.dataset = c.dataset AND t.n = c.n
 """,
+    # Of a study, over the shards that have ended. Where a system has no article of a shard, the others count.
+    "live_study_means": f"""
+SELECT
+    p.study AS run_id, p.dataset, p.system, p.n,
+    CAST(SUM(p.articles) AS INTEGER) AS articles,
+    CAST(MAX(t.of_articles) AS INTEGER) AS of_articles,
+    {", ".join(_combined(*metric) for metric in _METRICS.items())}
+FROM (SELECT u.id AS study, p.*{_ENDED_SHARDS}) AS p
+JOIN (
+    SELECT
+        u.id AS study, p.dataset, p.system, p.n,
+        {", ".join(f"SUM(p.articles * p.{m}_mean) / SUM(p.articles) AS {m}_mean" for m in _METRICS)}{_ENDED_SHARDS}
+    GROUP BY u.id, p.dataset, p.system, p.n
+) AS w ON w.study = p.study AND w.dataset = p.dataset AND w.system = p.system AND w.n = p.n
+JOIN (
+    SELECT s.study, s.dataset, s.n, SUM(s.of_articles) AS of_articles
+    FROM (SELECT DISTINCT u.id AS study, p.run_id, p.dataset, p.n, p.of_articles{_ENDED_SHARDS}) AS s
+    GROUP BY s.study, s.dataset, s.n
+) AS t ON t.study = p.study AND t.dataset = p.dataset AND t.n = p.n
+GROUP BY p.study, p.dataset, p.system, p.n
+""",
     "live_best_n": f"""
 SELECT {", ".join(f"p.{name}" for name in _BEST)}
 FROM (
@@ -113,13 +151,16 @@ WHERE p.place = 1
     "sweep_curve": f"""
 SELECT
     c.run_id, c.dataset, c.system, COALESCE(y.kind, 'system') AS kind, c.n, c.articles, c.of_articles,
-    {", ".join(_means_and_sd(*metric) for metric in _METRICS.items())}
-FROM ({_of_all_runs(_MEANS, "run_means", "live_means")}) AS c
+    {", ".join(_means_and_sd(*metric) for metric in _METRICS.items())},
+    u.study
+FROM ({_ALL_MEANS}) AS c
+JOIN runs AS u ON u.id = c.run_id
 LEFT JOIN systems AS y ON y.run_id = c.run_id AND y.system = c.system
 """,
     "best_n": f"""
-SELECT b.run_id, b.article_id, b.dataset, b.system, COALESCE(y.kind, 'system') AS kind, b.n, b.bertscore_f1
+SELECT b.run_id, b.article_id, b.dataset, b.system, COALESCE(y.kind, 'system') AS kind, b.n, b.bertscore_f1, u.study
 FROM ({_of_all_runs(_BEST, "run_best_n", "live_best_n")}) AS b
+JOIN runs AS u ON u.id = b.run_id
 LEFT JOIN systems AS y ON y.run_id = b.run_id AND y.system = b.system
 """,
     # Systems are compared at equal n: a longer summary has the higher F1 for its length alone. A mean over some of the
@@ -132,8 +173,10 @@ SELECT
         ORDER BY m.bertscore_f1_mean DESC
     ) END AS rank,
     m.system, COALESCE(y.kind, 'system') AS kind, m.articles, m.of_articles,
-    {", ".join(f"m.{name}_mean AS {name}" for name in METRICS)}
-FROM ({_of_all_runs(_MEANS, "run_means", "live_means")}) AS m
+    {", ".join(f"m.{name}_mean AS {name}" for name in METRICS)},
+    u.study
+FROM ({_ALL_MEANS}) AS m
+JOIN runs AS u ON u.id = m.run_id
 LEFT JOIN systems AS y ON y.run_id = m.run_id AND y.system = m.system
 """,
 }
@@ -153,8 +196,12 @@ def make_views(connection: Connection) -> None:
     drop_views(connection)
     for name, select in VIEWS.items():
         connection.exec_driver_sql(f"CREATE VIEW {name} AS {select}")
-    for table, live, columns in (("run_means", "live_means", _MEANS), ("run_best_n", "live_best_n", _BEST)):
-        names = ", ".join(columns)
-        rows = f"SELECT {names} FROM {live} WHERE run_id IN {_ENDED}"
-        connection.exec_driver_sql(f"INSERT INTO {table} ({names}) {rows} ON CONFLICT DO NOTHING")
-    connection.exec_driver_sql(f"UPDATE runs SET means_kept = TRUE WHERE id IN {_ENDED}")
+    kept = (("run_means", "live_means", _MEANS), ("run_best_n", "live_best_n", _BEST))
+    # A study's are made of those of its shards.
+    for kind, tables in (("NOT IN", kept), ("IN", (("run_means", "live_study_means", _MEANS),))):
+        for table, live, columns in tables:
+            names = ", ".join(columns)
+            rows = f"SELECT {names} FROM {live} WHERE run_id IN {_ENDED}"
+            connection.exec_driver_sql(f"INSERT INTO {table} ({names}) {rows} ON CONFLICT DO NOTHING")
+        of_kind = f"id IN {_ENDED} AND id {kind} (SELECT run_id FROM studies)"
+        connection.exec_driver_sql(f"UPDATE runs SET means_kept = TRUE WHERE {of_kind}")

@@ -1,6 +1,7 @@
 """Runs for people (`nws ls`, `nws status`) and for programs (`--json`)."""
 
 import socket
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -17,9 +18,14 @@ _NAMED = 3
 
 
 def as_dict(
-    run: RunInfo, failures: Sequence[FailureInfo] | None = None, policies: Sequence[PolicyInfo] = ()
+    run: RunInfo,
+    failures: Sequence[FailureInfo] | None = None,
+    policies: Sequence[PolicyInfo] = (),
+    shards: Sequence[RunInfo] = (),
 ) -> dict[str, Any]:
     """A run as plain values with times in ISO 8601; with its failures where they are given, and its policies if any.
+
+    How its shards stand is under `of_shards`, if it has any.
 
     `stale` says whether it is 'running' with a driver that is dead, `unit` what its n count.
     """
@@ -33,6 +39,9 @@ def as_dict(
         ]
     if policies:
         values["policies"] = [{key: _plain(value) for key, value in asdict(policy).items()} for policy in policies]
+    if shards:
+        names = ("id", "shard", "state", "articles_done", "total_articles", "failures", "error")
+        values["of_shards"] = [{name: getattr(shard, name) for name in names} for shard in shards]
     return values
 
 
@@ -54,7 +63,7 @@ def rows(runs: Sequence[RunInfo], updates: Mapping[str, tuple[int, int]]) -> lis
         (
             run.id,
             "stale" if _is_stale(run) else run.state,
-            _progress(run) + _training(updates.get(run.id, (0, 0))),
+            _progress(run) + _training(updates.get(run.id, (0, 0))) + (f", {run.shards} shards" if run.shards else ""),
             run.summaries,
             run.failures,
             f"{run.created_at.astimezone(UTC):%Y-%m-%d %H:%M}",
@@ -100,9 +109,17 @@ def duration(run: RunInfo) -> str:
 
 
 def print_status(
-    run: RunInfo, failures: Sequence[FailureInfo], policies: Sequence[PolicyInfo], console: Console, where: str = ""
+    run: RunInfo,
+    failures: Sequence[FailureInfo],
+    policies: Sequence[PolicyInfo],
+    console: Console,
+    where: str = "",
+    shards: Sequence[RunInfo] = (),
 ) -> None:
-    """A run, one fact a line, its policies and why articles failed; `where` makes commands find its store."""
+    """A run, one fact a line, its policies, its shards and why articles failed.
+
+    `where` makes commands find its store.
+    """
 
     def line(name: str, value: object) -> None:
         console.print(f"{name:<12} {printable(str(value))}", markup=False)
@@ -115,9 +132,19 @@ def print_status(
         line("state", f"stale: its driver is dead, or out of reach. Resume it with: nws resume {run.id}{where}")
     else:
         line("state", run.state + (f" ({run.error})" if run.error else ""))
-    if run.state == "pending":
+    if run.study:
+        line("shard", f"{run.shard} of {run.study}")
+    if run.state == "pending" and run.study:
+        line("waits for", f"its turn. If nobody drives the study: nws resume {run.study}{where}")
+    elif run.state == "pending":
         whom = f"its Ray job at {run.address} to begin" if run.address else "a driver"
         line("waits for", f"{whom}. If that is gone: nws resume {run.id}{where}")
+    if shards:
+        states = Counter("stale" if _is_stale(shard) else shard.state for shard in shards)
+        line("shards", f"{len(shards)}: {', '.join(f'{count} {state}' for state, count in states.items())}")
+        for shard in shards:
+            if shard.state not in ("done", "pending"):
+                line(f"shard {shard.shard}", f"{shard.id}: {_progress(shard)}, {_state_in_words(shard)}")
     line("articles", f"{_progress(run)} done, {run.failures} failed")
     line("summaries", f"{run.summaries}, {run.reused} of them reused" if run.reused else run.summaries)
     line("time", f"{duration(run)} of work since {_plain(run.started_at)}" if run.started_at else "not started")
@@ -155,6 +182,10 @@ def print_status(
         line("reward" if name == "reward" else "metric", signature)
     for reason in failure_reasons(failures):
         line("failed", reason.line)
+
+
+def _state_in_words(run: RunInfo) -> str:
+    return "stale" if _is_stale(run) else run.state + (f" ({run.error})" if run.error else "")
 
 
 @dataclass(frozen=True, slots=True)

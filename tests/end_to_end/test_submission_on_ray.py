@@ -231,3 +231,23 @@ def test_a_driver_that_does_not_react_is_stopped(folder: Path, store: str, sampl
         assert out == f"Run {run_id} is interrupted. Stopped the Ray job {run_id}.\n"
     finally:
         subprocess.run(["kill", "-CONT", str(pid)], check=False, stderr=subprocess.DEVNULL)
+
+
+def test_a_study_is_as_many_jobs_as_it_has_shards(folder: Path, head: Head) -> None:
+    """Also that a job names its shard, and that the study's driver need not be followed."""
+    recipe = "bundle_size: 2\nn: [1, 7]\naccelerator: cpu\nactors: 1\ndatasets: [{name: sample, limit: 6}]\n"
+    (folder / "recipe.yaml").write_text(recipe)
+    asked = ("submit", "phase1", "--recipe", "recipe.yaml", "--shards", "3", "--drivers", "2", "--no-reuse", "--json")
+    out, _ = nws(folder, *asked)
+    told = json.loads(out.splitlines()[-1])
+    assert (told["state"], told["articles"], told["failures"]) == ("done", 6, 0)
+    jobs = get(head, "/api/jobs/")
+    assert isinstance(jobs, list)
+    names = {job["submission_id"] for job in jobs if str(job["submission_id"]).startswith(told["run_id"])}
+    assert names == {f"{told['run_id']}-{number:02}" for number in (1, 2, 3)}
+    out, _ = nws(folder, *asked, "--no-wait")
+    apart = json.loads(out.splitlines()[-1])["run_id"]
+    nws(folder, "watch", apart)
+    out, _ = nws(folder, "status", apart, "--json")
+    found = json.loads(out.splitlines()[-1])
+    assert (found["state"], found["articles_done"], found["shards"]) == ("done", 6, 3)

@@ -4,14 +4,16 @@ What is tested with it is that nothing is lost, not what the numbers mean.
 """
 
 import functools
+import sys
 
 from bench import stub_work
 from jobs import cli
-from jobs.drive import driver
+from jobs.drive import driver, shard_drivers
 from jobs.drive.pools import Makers
 
 if __name__ == "__main__":
     makers = Makers(stub_work.work)
     driver.start = functools.partial(driver.start, makers=makers)
     driver.resume = functools.partial(driver.resume, makers=makers)
+    shard_drivers.NWS = [sys.executable, __file__]
     cli.main()

@@ -46,7 +46,8 @@ def make(store, spec, sweep, failure, make_round):
 
 def test_it_leaves_nothing(store, make, articles):
     run_id = make(articles)
-    assert all(everything(store).values())  # a row in every table, so that none is forgotten
+    # A row in every table but those of studies (tests/jobs/store/test_studies.py), so that none is forgotten.
+    assert {table for table, found in everything(store).items() if not found} == {"studies", "panel_articles"}
     removed = store.remove_run(run_id, HOST)
     assert (removed.summaries, removed.articles, removed.copies) == (18, 4, 0)
     assert not any(everything(store).values())

@@ -12,8 +12,19 @@ import traceback
 from pathlib import Path
 
 from chaos.carry_out import carry_out
-from chaos.draw import draw_runs
+from chaos.draw import ChaosRun, draw_runs
+from chaos.study import ChaosStudy, carry_out_study, draw_study
 from chaos.surroundings import Surroundings
+
+RUNS_BEFORE_A_STUDY = 3
+
+
+def draw_all(seed: int, kills: int) -> list[ChaosRun | ChaosStudy]:
+    """Runs that have so many kills in all, with this seed and the next ones: after one of each job, a study."""
+    return [
+        draw_study(run.seed, len(run.kills)) if number % (RUNS_BEFORE_A_STUDY + 1) == RUNS_BEFORE_A_STUDY else run
+        for number, run in enumerate(draw_runs(seed, kills))
+    ]
 
 
 def main() -> int:
@@ -21,7 +32,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--kills", type=int, required=True)
     asked = parser.parse_args()
-    runs = draw_runs(asked.seed, asked.kills)
+    runs = draw_all(asked.seed, asked.kills)
     numbers = itertools.count(1)
 
     def tell(line: str) -> None:
@@ -33,7 +44,10 @@ def main() -> int:
     ):
         for run in runs:
             try:
-                carry_out(run, around, tell)
+                if isinstance(run, ChaosStudy):
+                    carry_out_study(run, around, tell)
+                else:
+                    carry_out(run, around, tell)
             except Exception:
                 traceback.print_exc()
                 print(f"A difference. To repeat this run: make chaos SEED={run.seed} KILLS={len(run.kills)}")

@@ -1,0 +1,66 @@
+"""Studies as people drive them: real processes, which die."""
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+from chaos.study import ChaosStudy, carry_out_study
+from chaos.surroundings import Surroundings
+from nws_process import STUB, end, start, wait_for_rows
+
+from bench.stub_work import write_articles
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(1200)]
+
+SLOW = {"NWS_STUB_SECONDS": "0.05"}
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgres"])
+def test_drivers_that_die_change_no_row(tmp_path: Path, database: str) -> None:
+    kills = [("driver of a shard", 0.1), ("driver of the study", 0.3), ("both", 0.6)]
+    kills += [("postgres", 0.8)] if database == "postgres" else []
+    lines: list[str] = []
+    with Surroundings(tmp_path) as around:
+        carry_out_study(ChaosStudy(1, database, tuple(kills)), around, lines.append)
+    assert len(lines) == len(kills) + 1
+
+
+def test_ctrl_c_ends_the_shards_and_resume_does_the_rest(tmp_path: Path) -> None:
+    write_articles(tmp_path / "news.jsonl", 200)
+    asked = ("--dataset", "news.jsonl", "--n", "3,7", "--engine", "inline", "--store", "sqlite:///a.db", "--json")
+    study = start(tmp_path, "submit", "phase1", *asked, "--shards", "3", "--drivers", "2", program=STUB, **SLOW)
+    try:
+        wait_for_rows(tmp_path / "a.db", study)
+        study.send_signal(signal.SIGINT)
+        out, err = study.communicate(timeout=120)
+        assert study.returncode == 130, err
+        told = json.loads(out.splitlines()[-1])
+        assert told["state"] == "interrupted"
+        status = _json(tmp_path, "status", told["run_id"])
+        assert {shard["state"] for shard in status["of_shards"]} == {"interrupted"}
+        resumed = start(tmp_path, "resume", told["run_id"], "--store", "sqlite:///a.db", "--json", program=STUB)
+        out, err = resumed.communicate(timeout=120)
+        assert resumed.returncode == 0, err
+        assert json.loads(out.splitlines()[-1]) | {"seconds": 0} == {
+            "run_id": told["run_id"],
+            "state": "done",
+            "articles": 200,
+            "summaries": 200 * 14,
+            "reused": 0,
+            "failures": 0,
+            "seconds": 0,
+        }
+        (listed,) = _json(tmp_path, "ls")
+        assert (listed["id"], listed["shards"]) == (told["run_id"], 3)
+        assert len(_json(tmp_path, "ls", "--all")) == 4
+        assert _json(tmp_path, "rm", told["run_id"], "--yes")["articles"] == 200
+    finally:
+        end(study)
+
+
+def _json(folder: Path, *arguments: str) -> object:
+    asked = start(folder, *arguments, "--store", "sqlite:///a.db", "--json", program=STUB)
+    out, err = asked.communicate(timeout=120)
+    assert asked.returncode == 0, err
+    return json.loads(out.splitlines()[-1])
