@@ -1,4 +1,4 @@
-"""What storing costs: bundles of prepared results, 132 rows an article, through the driver's writer into an empty store.
+"""What storing costs: bundles of prepared results, 132 rows an article, through a driver's writer.
 
 Nothing is computed, sent or unpickled. Times are per article: wall time, CPU time of the driver and of the processes of
 the database's server. What is stored is compared with what was handed over; then the time is taken to remove the run.
@@ -53,7 +53,10 @@ def landed_bundles(path: Path, articles: int) -> list[Landed]:
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     made = [Article("made", "test", row["id"], row["article"], (row["summary"],)) for row in rows]
     bundles = [made[start : start + BUNDLE_SIZE] for start in range(0, articles, BUNDLE_SIZE)]
-    return [(bundle, BundleResult(tuple(stub_work.sweep(SYSTEMS, LENGTHS, 0, _segmented(bundle))), ())) for bundle in bundles]
+    return [
+        (bundle, BundleResult(tuple(stub_work.sweep(SYSTEMS, LENGTHS, 0, _segmented(bundle))), ()))
+        for bundle in bundles
+    ]
 
 
 def _segmented(bundle: Sequence[Article]) -> list[Any]:

@@ -1,72 +1,32 @@
-"""What happens to a run from outside: it is created, claimed, submitted again, given more systems, stopped, removed."""
+"""What happens to a run from outside: it is created, claimed, submitted again, given more systems, stopped."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, update
 
 from core.errors import StoreError
 from jobs.store.database import Database, writes
 from jobs.store.fence import check_fence
 from jobs.store.means import forget_means, keep_means
+from jobs.store.partitions import make_partition
 from jobs.store.results import count
 from jobs.store.runs import (
     RunInfo,
     RunSpec,
     columns_of,
     is_driven,
-    is_stale,
     new_run_id,
     read_free_run,
     read_run,
     require_epoch,
     seconds_of_driver,
 )
-from jobs.store.tables import (
-    ArticleRow,
-    Base,
-    ContentKeptRow,
-    DatasetReadRow,
-    EpisodeRow,
-    FailureRow,
-    LogLineRow,
-    PolicyRow,
-    ProgressRow,
-    RunBestRow,
-    RunMeanRow,
-    RunRow,
-    SmallestNRow,
-    SummaryRow,
-    SystemRow,
-    UpdateRow,
-)
-
-# What refers to another table comes before it.
-_OF_A_RUN: tuple[type[Base], ...] = (
-    *(LogLineRow, ProgressRow, RunMeanRow, RunBestRow, ContentKeptRow, SmallestNRow, FailureRow, SummaryRow),
-    *(EpisodeRow, UpdateRow, PolicyRow, SystemRow, DatasetReadRow),
-)
-_WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow)
-
-
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """What went with a run.
-
-    Attributes:
-        summaries: how many.
-        articles: how many that no run has any more.
-        copies: how many summaries of other runs were copied from it; they stay, and still name it.
-    """
-
-    summaries: int
-    articles: int
-    copies: int
+from jobs.store.tables import ProgressRow, RunRow
 
 
 class Lifecycle(Database):
-    """The methods of a store that create, claim, stop and remove runs."""
+    """The methods of a store that create, claim and stop runs."""
 
     @writes
     def create_run(self, connection: Connection, spec: RunSpec, run_id: str | None = None) -> str:
@@ -79,6 +39,7 @@ class Lifecycle(Database):
         run_id = run_id or new_run_id(spec.job)
         zeros = dict.fromkeys(("articles_done", "summaries", "reused", "failures", "driver_epoch", "worked_seconds"), 0)
         values = {"state": "pending", "arithmetic": [], "means_kept": False, "created_at": datetime.now(UTC)}
+        make_partition(connection, run_id)
         connection.execute(insert(RunRow).values(id=run_id, **columns, **values, **zeros))
         return run_id
 
@@ -127,7 +88,7 @@ class Lifecycle(Database):
         Raises:
             StoreError: A driver works on it as far as `host` can tell (unless `take_over`), or there is no such run.
         """
-        _lock(connection, run_id)
+        lock_run(connection, run_id)
         run = read_run(connection, run_id) if take_over else read_free_run(connection, run_id, host)
         values = {"driver_epoch": run.driver_epoch + 1, "address": address, "cancel_requested_at": None}
         if run.state == "running":  # of a driver that is gone, or from now on fenced off
@@ -182,43 +143,23 @@ class Lifecycle(Database):
 
         return self.retried(attempt)
 
-    @writes
-    def remove_run(self, connection: Connection, run_id: str, host: str) -> Removed:
-        """Delete a run with all its rows, and the articles that are in no run any more.
-
-        While another run is in work, articles stay: it may be about to use one. The next removal takes them along.
-
-        Raises:
-            StoreError: A driver works on it as far as `host` can tell, or is awaited; or there is no such run.
-        """
-        _lock(connection, run_id)
-        run = read_run(connection, run_id)
-        if run.state == "pending" or (run.state == "running" and not is_stale(run, host, datetime.now(UTC))):
-            raise StoreError(f"run {run_id!r} is {run.state}. Stop it first: nws cancel {run_id}")
-        copied_from_run = SummaryRow.reused_from == run_id
-        copies = connection.execute(select(func.count()).select_from(SummaryRow).where(copied_from_run)).scalar_one()
-        for table in _OF_A_RUN:
-            connection.execute(delete(table).where(table.__table__.columns["run_id"] == run_id))
-        connection.execute(delete(RunRow).where(RunRow.id == run_id))
-        return Removed(run.summaries, _remove_orphans(connection), copies)
-
 
 def _lock_ended(connection: Connection, run_id: str, host: str) -> RunInfo:
-    _lock(connection, run_id)
+    lock_run(connection, run_id)
     run = read_free_run(connection, run_id, host)
     if run.state == "pending":
         raise StoreError(f"run {run_id!r} has not begun yet: wait until it has ended, or end it: nws cancel {run_id}")
     return run
 
 
-def _lock(connection: Connection, run_id: str) -> None:
+def lock_run(connection: Connection, run_id: str) -> None:
     """Lock a run before it is read, so that of two who come at once the second sees what the first has done."""
     connection.execute(update(RunRow).where(RunRow.id == run_id).values(driver_epoch=RunRow.driver_epoch))
 
 
 def _claim(connection: Connection, run_id: str, host: str, pid: int, take_over: bool, epoch: int | None) -> int:
     now = datetime.now(UTC)
-    _lock(connection, run_id)
+    lock_run(connection, run_id)
     run = read_run(connection, run_id)
     # By this very process: it claimed the run, and only the answer was lost.
     is_ours = (run.driver_host, run.driver_pid) == (host, pid)
@@ -263,20 +204,3 @@ def _cancel(connection: Connection, run_id: str, host: str) -> bool:
         nobody = {"driver_host": None, "driver_pid": None}
         connection.execute(update(RunRow).where(of_run).values(**values, **nobody, error="cancelled"))
     return False
-
-
-def _remove_orphans(connection: Connection) -> int:
-    in_work = select(func.count()).select_from(RunRow).where(RunRow.state.in_(("pending", "running")))
-    if connection.execute(in_work).scalar_one():
-        return 0
-    orphans = select(ArticleRow.id).except_(*(select(table.article_id) for table in _WITH_ARTICLES))
-    if connection.execute(select(orphans.exists())).scalar_one() is False:
-        return 0
-    # The database looks each article up in the tables that refer to it, whose keys begin with the run.
-    names = [table.__tablename__ for table in _WITH_ARTICLES]
-    for name in names:
-        connection.exec_driver_sql(f"CREATE INDEX ix_{name}_for_removal ON {name} (article_id)")
-    removed = connection.execute(delete(ArticleRow).where(ArticleRow.id.in_(orphans))).rowcount
-    for name in names:
-        connection.exec_driver_sql(f"DROP INDEX ix_{name}_for_removal")
-    return removed

@@ -5,7 +5,7 @@ between, since every transaction of a driver holds the run's row, see `jobs.stor
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from sqlalchemy import Connection, Double, Integer, select
 from sqlalchemy.exc import DBAPIError
@@ -14,9 +14,6 @@ from core.metrics.specs import BY_COLUMN
 from core.types import CHOSEN_SCORES, Summary
 from jobs.store.engine import dump_json
 from jobs.store.tables import SummaryRow
-
-if TYPE_CHECKING:
-    import psycopg
 
 Key: TypeAlias = tuple[str, str, int]
 """Article, system and n: a summary's place in its run."""
@@ -48,7 +45,7 @@ def new_summaries(run_id: str, summaries: Iterable[Summary]) -> NewSummaries:
 
 
 def _extra(summary: Summary) -> str:
-    """The column `extra`: what the summary has there, and its `chosen_scores` under `CHOSEN_SCORES` where it has any."""
+    """The column `extra`: what the summary has there, and its `chosen_scores`, if any, under `CHOSEN_SCORES`."""
     if not summary.extra and not summary.chosen_scores:
         return _NO_EXTRA
     scores = {CHOSEN_SCORES: dict(summary.chosen_scores)} if summary.chosen_scores else {}
@@ -80,8 +77,7 @@ def insert_summaries(connection: Connection, new: NewSummaries, stored: Collecti
 def _copy(connection: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
     import psycopg
 
-    driver: psycopg.Connection | None = connection.connection.driver_connection
-    assert driver is not None  # only a connection that was given back to the pool has none
+    driver = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
     try:
         with driver.cursor() as cursor, cursor.copy(_COPY) as copy:
             copy.set_types(_POSTGRES_TYPES)
@@ -89,6 +85,6 @@ def _copy(connection: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
                 copy.write_row(row)
     except psycopg.Error as error:
         # SQLAlchemy, whose errors `jobs.store.engine` tells apart, knows nothing of COPY.
-        if connection.dialect.is_disconnect(error, driver, None):
+        if driver.broken:
             connection.invalidate(error)
         raise DBAPIError.instance(_COPY, None, error, psycopg.Error, dialect=connection.dialect) from error
