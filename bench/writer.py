@@ -78,6 +78,7 @@ def measure(url: str, kind: str, landed: Sequence[Landed], together: int, server
         wall, after = time.perf_counter() - wall, _cpu(server)
         _require_stored(store, run_id, landed)
         writer.finish("interrupted")
+        os.sync()  # what was written long ago is on the disk: a file that is being written there is not deleted at once
         removal = time.perf_counter()
         store.remove_run(run_id, "bench")
         removal = time.perf_counter() - removal

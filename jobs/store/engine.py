@@ -41,9 +41,7 @@ _POSTGRES = {
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
-    # A plan that is made for any run locks the partitions of all runs; one that is made for a run locks its own.
-    "options": f"-c idle_in_transaction_session_timeout=60s -c lock_timeout={BUSY_SECONDS}s "
-    "-c plan_cache_mode=force_custom_plan",
+    "options": f"-c idle_in_transaction_session_timeout=60s -c lock_timeout={BUSY_SECONDS}s",
 }
 
 dump_json = partial(json.dumps, ensure_ascii=False)

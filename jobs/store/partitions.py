@@ -36,6 +36,16 @@ def make_partition(connection: Connection, run_id: str) -> None:
     connection.exec_driver_sql(f"ALTER TABLE summaries ATTACH PARTITION {name} FOR VALUES IN ('{run_id}')")
 
 
+def lock_own_partition(connection: Connection) -> None:
+    """Plan the statements of this transaction for the run that they name, and not once for all runs.
+
+    A plan for all locks every partition, and so waits for whoever removes any run. (Readers have a new connection for
+    each transaction, for which nothing is planned so often that Postgres would do so.)
+    """
+    if _has_partitions(connection):
+        connection.exec_driver_sql("SET LOCAL plan_cache_mode = force_custom_plan")
+
+
 def truncate_partition(connection: Connection, run_id: str) -> bool:
     """Delete all summaries of a run at once, however many; False, and nothing done, where there are no partitions."""
     if not _has_partitions(connection):

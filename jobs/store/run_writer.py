@@ -20,6 +20,7 @@ from jobs.store.fence import check_fence
 from jobs.store.kept import RunKept
 from jobs.store.means import keep_means
 from jobs.store.new_summaries import NewSummaries, insert_summaries, new_summaries, stored_keys
+from jobs.store.partitions import lock_own_partition
 from jobs.store.progress import Progress
 from jobs.store.results import SWEEP, Stage, article_row, check_landed, count, record_failures
 from jobs.store.runs import FinalState, LogLine, read_run
@@ -184,6 +185,7 @@ class RunWriter:
         stage: Stage,
         reusable: Reusable | None,
     ) -> None:
+        lock_own_partition(connection)
         # In the order of their ids: two runs that store the same articles at once could deadlock on Postgres otherwise.
         articles = sorted({article.id: article for bundle, _ in landed for article in bundle}.items())
         ids = [article_id for article_id, _ in articles]
@@ -209,6 +211,7 @@ class RunWriter:
     @fenced
     def record_kept(self, connection: Connection, summaries: Sequence[Summary]) -> None:
         """Store the `OPTIONAL` scores of summaries that are there with the same text, and lack them."""
+        lock_own_partition(connection)
         place = ("article_id", "system", "n", "text")
         statement = (
             update(SummaryRow)
