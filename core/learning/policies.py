@@ -16,8 +16,8 @@ from torch import nn
 from core.errors import ModelError, RecipeError
 from core.learning.environment import DYNAMIC_FEATURES, PreparedArticle
 from core.learning.features import CHUNK_FEATURES, SENTENCE_FEATURES
+from core.model_tokens import IntArray
 from core.summarizers.importance import FloatArray
-from core.tokenization import IntArray
 
 # From chunks (rows,) int64 and their dynamic features (rows, 6) to a logit for each, (rows,).
 ChunkScorer = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]

@@ -17,8 +17,8 @@ import torch
 
 from core.learning.environment import PreparedArticle, Writing
 from core.learning.policies import Policies
+from core.model_tokens import IntArray
 from core.summarizers.importance import FloatArray
-from core.tokenization import IntArray
 
 LogProbability = Literal["plackett-luce", "softmax-sum"]
 # Logits of chunks of equal text differ by about 1e-7 with the batch their embeddings come from.

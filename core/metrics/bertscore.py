@@ -33,9 +33,9 @@ from core.metrics.token_matching import (
     begin_recalls,
     precision_and_recall,
 )
+from core.model_tokens import IntArray, Tokens, tokenized
 from core.models import is_folder, load_unchanged
 from core.token_budget import Batches, encoder_budget
-from core.tokenization import IntArray, Tokens, tokenized
 from core.transformer import load_transformer, prepare_masks
 from core.types import Score
 

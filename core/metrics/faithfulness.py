@@ -21,11 +21,11 @@ import torch
 from core.batching import max_tokens, padded
 from core.errors import ModelError
 from core.gpu_arithmetic import put_on
+from core.model_tokens import joined
 from core.models import ModelRef, load_unchanged
 from core.text.language import Language
 from core.text.segmentation import KOREAN_PIPELINE, pipeline_revision, sentences_of
 from core.token_budget import encoder_budget
-from core.tokenization import joined
 from core.transformer import load_with_head
 
 _CURE = "Faithfulness needs an NLI model, whose classes are entailment, neutral and contradiction."

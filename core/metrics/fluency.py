@@ -26,11 +26,11 @@ from core.batching import equal_length_batches, max_tokens, padded, to_device, t
 from core.errors import ModelError
 from core.fingerprint import files_sha256
 from core.gpu_arithmetic import put_on
+from core.model_tokens import Tokens, joined
 from core.models import ModelRef, load_unchanged
 from core.text.corpus import BUNDLED
 from core.text.language import Language
 from core.token_budget import TokenBudget
-from core.tokenization import Tokens, joined
 from core.transformer import load_with_head
 
 _CURE = "Fluency needs a causal language model with its head, such as smollm2 or openai-community/gpt2."

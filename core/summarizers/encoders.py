@@ -16,10 +16,10 @@ from core.batching import max_tokens, padded
 from core.errors import ModelError
 from core.fast_linear import speed_up_linear_layers
 from core.gpu_arithmetic import find_device, put_on
+from core.model_tokens import tokenized
 from core.models import ModelRef, load_unchanged
 from core.precision import Precision
 from core.token_budget import TokenBudget, encoder_budget
-from core.tokenization import tokenized
 from core.transformer import hide_progress_bars, in_own_memory, load_transformer, prepare_masks
 
 FloatArray = npt.NDArray[np.float32]

@@ -12,6 +12,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 from core.batching import max_tokens, to_device, token_batches
 from core.errors import ModelError
+from core.model_tokens import IntArray
 from core.models import load_unchanged
 from core.precision import AMPERE
 from core.summarizers.exact_length import ExactLength, WordTable
@@ -20,7 +21,6 @@ from core.summarizers.generators import ARCHITECTURES, Generator, Half, complete
 from core.summarizers.model_input import Prompt, make_reader
 from core.summarizers.systems import UNCUT
 from core.token_budget import TokenBudget, available_bytes, tokens_for
-from core.tokenization import IntArray
 from core.transformer import hide_progress_bars, in_own_memory, only_errors
 
 CPU_TOKEN_BUDGET = 8_192

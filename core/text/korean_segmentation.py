@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.text.cutting import Cutter, CutText, Range, WordMark, runs
-from core.text.korean import load_kiwi, readable
+from core.text.korean_analysers import load_kiwi, readable
 
 _PUNCTUATION_TAGS = frozenset({"SF", "SP", "SS", "SSO", "SSC", "SE", "SO"})
 _CLOSING_TAGS = frozenset({"EF", "EC", "JKS", "JKC", "JKO", "JKB", "JKV", "JKQ", "JX", "JC"})

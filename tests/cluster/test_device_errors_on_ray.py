@@ -13,7 +13,7 @@ from cluster.sweep_pool import sweeps_on_ray
 from core.errors import DeviceError
 from core.types import Article, Landed
 
-pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("session")]
+pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.usefixtures("session")]
 
 CPU = ActorResources(num_gpus=0, num_cpus=1, accelerator_type=None)
 

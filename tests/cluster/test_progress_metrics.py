@@ -5,7 +5,7 @@ import re
 import pytest
 from ray_head import run_script
 
-pytestmark = pytest.mark.ray
+pytestmark = [pytest.mark.slow, pytest.mark.ray]
 
 NAMES = {
     "ray_nws_articles_done_total", "ray_nws_articles_failed_total", "ray_nws_summaries_total",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from core.batching import TOKEN_BUDGET, equal_length_batches, padded, to_device, token_batches
-from core.tokenization import Tokens, tokenized
+from core.model_tokens import Tokens, tokenized
 
 CPU = torch.device("cpu")
 

@@ -18,6 +18,8 @@ from core.summarizers.generators import KNOWN_GENERATORS, Generator, parse_gener
 from core.summarizers.prompt_template import PromptTemplate
 from core.text.words import count_words
 
+pytestmark = pytest.mark.slow
+
 ARTICLE = "The ferry to Harwick was cancelled on Monday after a storm damaged its engine, the harbour office said."
 MODEL = KNOWN_GENERATORS["smollm2"].model
 

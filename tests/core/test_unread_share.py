@@ -3,9 +3,9 @@ from unicodedata import normalize
 
 import pytest
 
+from core.model_tokens import MOST_UNREAD, unread_share
 from core.models import KNOWN_MODELS, parse_model, resolve_model
 from core.text.corpus import DatasetSpec, open_corpus
-from core.tokenization import MOST_UNREAD, unread_share
 
 KOREAN, ENGLISH = ([article.text for article in open_corpus(DatasetSpec(name))] for name in ("sample-ko", "sample"))
 MINILM = KNOWN_MODELS["all-MiniLM-L6-v2"]

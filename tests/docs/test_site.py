@@ -11,6 +11,8 @@ from doc_pages import ROOT
 
 from jobs.recipes.phase2 import MethodRecipe, Phase2Recipe
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:

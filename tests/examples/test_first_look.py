@@ -8,6 +8,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "examples" / "first_look.ipynb"
 NUMBER = re.compile(r"-?\d*\.\d+")

@@ -22,6 +22,8 @@ from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import Store, open_store
 
+pytestmark = pytest.mark.slow
+
 QUIET = Console(file=io.StringIO())
 PROMPT = "Write a headline of {n} words for this article: {article}"
 KEPT = {"best_of": 2, "revise": 1}

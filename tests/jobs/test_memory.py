@@ -20,6 +20,8 @@ from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import RunWriter, open_store
 
+pytestmark = pytest.mark.slow
+
 ARTICLES, WARM_UP, STEP = 1500, 500, 100
 # Sets of the ids of what has been read would take 200 bytes more, a summary's text or scores thousands.
 MOST_BYTES_AN_ARTICLE = 150

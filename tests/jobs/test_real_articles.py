@@ -3,6 +3,7 @@
 import io
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from jobs.drive import driver
@@ -11,6 +12,8 @@ from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import open_store
+
+pytestmark = pytest.mark.slow
 
 QUIET = Console(file=io.StringIO())
 

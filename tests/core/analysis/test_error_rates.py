@@ -9,6 +9,8 @@ from made_scores import point_scores
 
 from core.analysis import LEAD, RANDOM, Point, compare_systems, magic_numbers
 
+pytestmark = pytest.mark.slow
+
 SWEEPS = 300
 AT_MOST = 0.08
 LENGTHS = tuple(range(1, 22, 2))

@@ -10,10 +10,10 @@ from korean_tokenizers import korean_tokenizer
 
 from core.errors import EmptyArticleError, SegmentationError, TokenizerError
 from core.metrics.surface import coverage
-from core.text import korean
+from core.text import korean_analysers
 from core.text.corpus import DatasetSpec, open_corpus
 from core.text.cutting import MAX_CHUNK_WORDS
-from core.text.korean import load_kiwi
+from core.text.korean_analysers import load_kiwi
 from core.text.segmentation import Segmenter
 from core.text.words import count_words, word_spans
 from core.types import Article, SegmentedArticle
@@ -153,7 +153,7 @@ def test_the_limits_are_those_of_every_pipeline(segment: Segment) -> None:
 
 
 def test_kiwi_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    korean.load_kiwi.cache_clear()
+    korean_analysers.load_kiwi.cache_clear()
     monkeypatch.setitem(sys.modules, "kiwipiepy", None)
     with pytest.raises(TokenizerError, match="needs the package kiwipiepy"):
         Segmenter("kiwi")

@@ -8,7 +8,7 @@ from korean_tokenizers import korean_tokenizer
 from spacy.tokens import Doc
 
 from core.errors import EmptyArticleError, SegmentationError, TokenizerError
-from core.text import korean
+from core.text import korean_analysers
 from core.text.corpus import DatasetSpec, open_corpus
 from core.text.cutting import MAX_CHUNK_WORDS
 from core.text.language_data import language_data
@@ -249,7 +249,7 @@ def test_the_revision_of_kiwi_names_the_package_and_its_model() -> None:
 
 
 def test_korean_needs_kiwi(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(korean.PACKAGES, "kiwi", ("no-such-package",))
+    monkeypatch.setitem(korean_analysers.PACKAGES, "kiwi", ("no-such-package",))
     with pytest.raises(TokenizerError, match="needs the package no-such-package"):
         resolve_pipeline("auto", "ko")
 

@@ -14,8 +14,8 @@ from rouge_score.tokenizers import DefaultTokenizer
 from core.errors import NwsError, RecipeError, TokenizerError
 from core.metrics.metric import Row
 from core.metrics.rouge import rouge
-from core.text import korean
-from core.text.korean import readable
+from core.text import korean_analysers
+from core.text.korean_analysers import readable
 from core.text.tokenizers import (
     TOKENIZERS,
     CharTokenizer,
@@ -159,14 +159,14 @@ def test_tokenizers_travel_to_other_processes(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "module"), [("kiwi", "kiwipiepy"), ("mecab", "mecab"), ("okt", "jpype")])
 def test_a_missing_package_is_named(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    korean.load_kiwi.cache_clear()
+    korean_analysers.load_kiwi.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(NwsError, match=rf"'{name}' needs the package {module}.*pip install kiwipiepy"):
-        korean.analyser.__wrapped__(name)
+        korean_analysers.analyser.__wrapped__(name)
 
 
 def test_a_missing_distribution_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(korean.PACKAGES, "kiwi", ("no-such-package-as-this",))
+    monkeypatch.setitem(korean_analysers.PACKAGES, "kiwi", ("no-such-package-as-this",))
     with pytest.raises(TokenizerError, match="no-such-package-as-this"):
         choose_tokenizer("ko")
 
@@ -183,7 +183,7 @@ def test_missing_java_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jpype._jpype, "isStarted", lambda: False)
     monkeypatch.setattr(jpype._core, "_JVM_started", False)
     with pytest.raises(TokenizerError, match=r"needs Java.*libjvm.*apt install default-jre-headless.*kiwi"):
-        korean.analyser.__wrapped__("okt")
+        korean_analysers.analyser.__wrapped__("okt")
 
 
 def test_java_starts_when_needed_quiet_headless_and_leaving_ctrl_c_to_python() -> None:

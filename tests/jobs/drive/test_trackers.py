@@ -18,6 +18,8 @@ from jobs.drive import driver, trackers
 from jobs.drive.tensorboard_log import TensorBoardLog
 from jobs.store import RoundResult, RunWriter, Store, open_store
 
+pytestmark = pytest.mark.slow
+
 BOTH = ("tensorboard", "mlflow")
 NUMBERS = ("reward", "reward_std", "advantage_baseline", "advantage_std", "entropy", "log_probability")
 NUMBERS = (*NUMBERS, "policy_loss", "loss", "grad_norm")

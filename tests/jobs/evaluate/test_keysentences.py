@@ -13,7 +13,7 @@ from core.errors import CorpusError, RecipeError
 from core.summarizers import korean_textrank
 from core.summarizers.korean_key_sentences import keyword_recall
 from core.summarizers.kr_wordrank import LeftParts, rank_keywords
-from core.text.korean import nouns_and_adjectives
+from core.text.korean_analysers import nouns_and_adjectives
 from jobs import cli
 from jobs.evaluate.keysentences import N_KEYSENTS, N_KEYWORDS, find_key_sentences, read_documents, read_stopwords
 

@@ -1,7 +1,10 @@
 """What `import nws` says in a notebook, in a kernel of its own."""
 
 import nbformat
+import pytest
 from nbclient import NotebookClient
+
+pytestmark = pytest.mark.slow
 
 WITHOUT_WIDGETS = "import sys; sys.modules['ipywidgets'] = None"
 

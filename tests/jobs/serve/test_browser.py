@@ -11,6 +11,8 @@ from served_runs import HARM, MadeRun, serving
 
 from jobs.store import Store, open_store
 
+pytestmark = pytest.mark.slow
+
 WIDTHS = (390, 820, 1440)
 TOLD: list[str] = []
 """What the open page said to the console, and asked of other servers."""

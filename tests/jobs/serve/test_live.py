@@ -21,6 +21,8 @@ from served_runs import MadeRun, serving
 from jobs.serve import feeds
 from jobs.store import Store, open_store, upgrade_schema
 
+pytestmark = pytest.mark.slow
+
 READERS = 20
 
 

@@ -17,6 +17,8 @@ from jobs.report.sweep.numbers import analyse
 from jobs.store import Store
 from jobs.terminal.system_names import system_names
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def file(store: Store, swept: str, reseeded: str, tmp_path_factory: pytest.TempPathFactory) -> str:

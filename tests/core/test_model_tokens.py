@@ -8,9 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
-from core import tokenization
+from core import model_tokens
+from core.model_tokens import WordIds, tokenized
 from core.models import KNOWN_MODELS, model_folder
-from core.tokenization import WordIds, tokenized
 from core.transformer import load_tokenizer
 
 MINILM = load_tokenizer(model_folder(KNOWN_MODELS["all-MiniLM-L6-v2"]))
@@ -44,7 +44,7 @@ def rows(tokenizer: Any, texts: list[str], max_length: int) -> dict[str, list[li
 @given(TEXTS, st.integers(2, 40))
 @example(["a b\x1cc", "[MASK]b c", "", " ", "a\u0301 \u0301b"], 512)
 def test_words_looked_up_give_the_ids_of_the_whole_text(texts: list[str], max_length: int) -> None:
-    assert tokenization._words_of(MINILM) is not None
+    assert model_tokens._words_of(MINILM) is not None
     assert rows(MINILM, texts, max_length) == by_the_tokenizer(MINILM, texts, max_length)
 
 
@@ -60,25 +60,25 @@ def test_models_of_one_vocabulary_share_the_words(tiny_models: dict[str, Path]) 
     first, again = (load_tokenizer(tiny_models["bert"]) for _ in range(2))
     again("a text", truncation=True, max_length=3)  # which leaves its mark on the tokenizer, not on the vocabulary
     assert first.backend_tokenizer is not again.backend_tokenizer
-    assert isinstance(tokenization._words_of(first), WordIds)
-    assert tokenization._words_of(first) is tokenization._words_of(again)
-    assert tokenization._words_of(first) is not tokenization._words_of(MINILM)
+    assert isinstance(model_tokens._words_of(first), WordIds)
+    assert model_tokens._words_of(first) is model_tokens._words_of(again)
+    assert model_tokens._words_of(first) is not model_tokens._words_of(MINILM)
 
 
 def test_words_are_not_looked_up_where_a_token_may_reach_over_a_space(tiny_models: dict[str, Path]) -> None:
     tokenizer = load_tokenizer(tiny_models["bert"])
     tokenizer.add_tokens(["the cat"])
-    assert tokenization._words_of(tokenizer) is None
+    assert model_tokens._words_of(tokenizer) is None
     assert rows(tokenizer, ["so the cat said"], 9) == by_the_tokenizer(tokenizer, ["so the cat said"], 9)
     for architecture in ("xlnet", "roberta", "gpt2"):
-        assert tokenization._words_of(load_tokenizer(tiny_models[architecture])) is None
+        assert model_tokens._words_of(load_tokenizer(tiny_models[architecture])) is None
 
 
 def test_words_are_forgotten_before_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = tokenization._words_of(MINILM)
+    words = model_tokens._words_of(MINILM)
     assert words is not None
     words._known.clear()
-    monkeypatch.setattr(tokenization, "_MOST_WORDS", 2)
+    monkeypatch.setattr(model_tokens, "_MOST_WORDS", 2)
     for text in ("snow fell on dover", "rain fell on dover", "hail fell on dover"):
         assert rows(MINILM, [text], 9) == by_the_tokenizer(MINILM, [text], 9)
         assert len(words._known) == 4
