@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import psycopg
 import sqlalchemy
 
 from bench import stub_work
@@ -78,12 +79,20 @@ def measure(url: str, kind: str, landed: Sequence[Landed], together: int, server
         wall, after = time.perf_counter() - wall, _cpu(server)
         _require_stored(store, run_id, landed)
         writer.finish("interrupted")
-        os.sync()  # what was written long ago is on the disk: a file that is being written there is not deleted at once
+        if (
+            server is not None
+        ):  # what was stored long ago is on the disk; a file on its way there is not deleted at once
+            _checkpoint(url)
         removal = time.perf_counter()
         store.remove_run(run_id, "bench")
         removal = time.perf_counter() - removal
     driver, of_server = ((now - then) * 1000 / articles for then, now in zip(before, after, strict=True))
     return Cost(kind, together, articles / wall, wall * 1000 / articles, driver, of_server, removal)
+
+
+def _checkpoint(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CHECKPOINT")
 
 
 def _cpu(server: psutil.Process | None) -> tuple[float, float]:
