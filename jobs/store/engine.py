@@ -44,8 +44,8 @@ _POSTGRES = {
     "options": f"-c idle_in_transaction_session_timeout=60s -c lock_timeout={BUSY_SECONDS}s",
 }
 
-# Korean references stay readable in SQL.
-_dump_json = partial(json.dumps, ensure_ascii=False)
+dump_json = partial(json.dumps, ensure_ascii=False)
+"""As JSON is stored: Korean references stay readable in SQL."""
 
 
 def writer_engine(address: Address) -> Engine:
@@ -61,7 +61,7 @@ def writer_engine(address: Address) -> Engine:
         raise StoreError(f"the store {address.shown} needs the folder {address.path.parent}: create it first")
     _refuse_folder(address)
     _create_private(address.path, address)
-    engine = create_engine(address.url, json_serializer=_dump_json)
+    engine = create_engine(address.url, json_serializer=dump_json)
     _listen(engine, "BEGIN IMMEDIATE", "synchronous=NORMAL", "foreign_keys=ON")
     event.listen(engine, "connect", _switch_to_wal)
     return engine
@@ -159,6 +159,8 @@ def insert_new(connection: Connection, table: type[Base], rows: list[dict[str, A
 
 def is_storable(text: str) -> bool:
     """Whether every database can keep the text as it is: without NUL, and without half of a surrogate pair."""
+    if text.isascii():
+        return "\0" not in text
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -251,7 +253,7 @@ def _switch_to_wal(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
 def _postgres_engine(address: Address, **options: object) -> Engine:
     connect = {name: value for name, value in _POSTGRES.items() if name not in address.url.query}
     try:
-        engine = create_engine(address.url, json_serializer=_dump_json, connect_args=connect, **options)
+        engine = create_engine(address.url, json_serializer=dump_json, connect_args=connect, **options)
     except ImportError as error:
         raise StoreError(
             f'the store {address.shown} needs psycopg 3, which is not installed: run `pip install "psycopg[binary]"`'

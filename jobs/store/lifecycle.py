@@ -1,82 +1,28 @@
-"""What happens to a run from outside: it is created, claimed, submitted again, given more systems, stopped, removed."""
+"""What happens to a run from outside: it is created, claimed, submitted again, given more systems, stopped."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from core.errors import StoreError
 from jobs.store.database import Database, writes
 from jobs.store.fence import check_fence
 from jobs.store.means import forget_means, keep_means
+from jobs.store.partitions import make_partition
 from jobs.store.results import count
 from jobs.store.runs import (
     RunInfo,
     RunSpec,
     columns_of,
     is_driven,
-    is_stale,
     new_run_id,
     read_free_run,
     read_run,
-    read_shards,
     require_epoch,
     seconds_of_driver,
 )
-from jobs.store.tables import (
-    ArticleRow,
-    Base,
-    ContentKeptRow,
-    DatasetReadRow,
-    EpisodeRow,
-    FailureRow,
-    LogLineRow,
-    PanelArticleRow,
-    PolicyRow,
-    ProgressRow,
-    RunBestRow,
-    RunMeanRow,
-    RunRow,
-    ScoreColumnRow,
-    SmallestNRow,
-    StudyRow,
-    SummaryRow,
-    SystemRow,
-    UpdateRow,
-)
-
-# What refers to another table comes before it.
-_OF_A_RUN: tuple[type[Base], ...] = (
-    *(
-        LogLineRow,
-        ProgressRow,
-        RunMeanRow,
-        RunBestRow,
-        ScoreColumnRow,
-        ContentKeptRow,
-        SmallestNRow,
-        FailureRow,
-        SummaryRow,
-    ),
-    *(EpisodeRow, UpdateRow, PolicyRow, SystemRow, DatasetReadRow, PanelArticleRow, StudyRow),
-)
-_WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow, PanelArticleRow)
-
-
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """What went with a run.
-
-    Attributes:
-        summaries: how many.
-        articles: how many that no run has any more.
-        copies: how many summaries of other runs were copied from it; they stay, and still name it.
-    """
-
-    summaries: int
-    articles: int
-    copies: int
+from jobs.store.tables import ProgressRow, RunRow
 
 
 class Lifecycle(Database):
@@ -187,38 +133,6 @@ class Lifecycle(Database):
 
         return self.retried(attempt)
 
-    @writes
-    def remove_run(self, connection: Connection, run_id: str, host: str) -> Removed:
-        """Delete a run with all its rows, and the articles that are in no run any more; a study with its shards.
-
-        While another run is in work, articles stay: it may be about to use one. The next removal takes them along.
-
-        Raises:
-            StoreError: A driver works on it as far as `host` can tell, or is awaited; it is a shard of a study; or
-                there is no such run.
-        """
-        _lock(connection, run_id)
-        run = read_run(connection, run_id)
-        if run.study is not None:
-            raise StoreError(
-                f"run {run_id!r} is a shard of the study {run.study!r}. Remove that with all its shards: "
-                f"nws rm {run.study}"
-            )
-        now = datetime.now(UTC)
-        shards = read_shards(connection, run_id)
-        # Of a study that has ended or lost its driver, a shard that is pending waits for nobody.
-        is_in_work = any(one.state == "running" and not is_stale(one, host, now) for one in (run, *shards))
-        if run.state == "pending" or is_in_work:
-            raise StoreError(f"run {run_id!r} is {_in_words(run, shards)}. Stop it first: nws cancel {run_id}")
-        ids = [*(shard.id for shard in shards), run_id]
-        copied_from_run = SummaryRow.reused_from.in_(ids)
-        copies = connection.execute(select(func.count()).select_from(SummaryRow).where(copied_from_run)).scalar_one()
-        for table in _OF_A_RUN:
-            connection.execute(delete(table).where(table.__table__.columns["run_id"].in_(ids)))
-        connection.execute(delete(RunRow).where(RunRow.study == run_id))
-        connection.execute(delete(RunRow).where(RunRow.id == run_id))
-        return Removed(run.summaries, _remove_orphans(connection), copies)
-
 
 def insert_run(
     connection: Connection,
@@ -236,12 +150,14 @@ def insert_run(
     zeros = dict.fromkeys(("articles_done", "summaries", "reused", "failures", "driver_epoch", "worked_seconds"), 0)
     values = {"state": "pending", "arithmetic": [], "means_kept": False, "created_at": datetime.now(UTC)}
     place = {"study": study, "shard": shard, "total_articles": total_articles}
-    connection.execute(insert(RunRow).values(id=run_id, **columns_of(spec), **values, **zeros, **place))
+    columns = columns_of(spec)
+    make_partition(connection, run_id)
+    connection.execute(insert(RunRow).values(id=run_id, **columns, **values, **zeros, **place))
 
 
 def give_to_driver(connection: Connection, run_id: str, host: str, address: str | None, take_over: bool = False) -> int:
     """Let a run wait for a driver that is about to be started, see `Lifecycle.submit_again`."""
-    _lock(connection, run_id)
+    lock_run(connection, run_id)
     run = read_run(connection, run_id) if take_over else read_free_run(connection, run_id, host)
     values = {"driver_epoch": run.driver_epoch + 1, "address": address, "cancel_requested_at": None}
     if run.state == "running":  # of a driver that is gone, or from now on fenced off
@@ -249,11 +165,6 @@ def give_to_driver(connection: Connection, run_id: str, host: str, address: str 
     nobody = {"driver_host": None, "driver_pid": None}
     connection.execute(update(RunRow).where(RunRow.id == run_id).values(**values, **nobody))
     return run.driver_epoch + 1
-
-
-def _in_words(run: RunInfo, shards: Sequence[RunInfo]) -> str:
-    is_in_work = run.state in ("pending", "running")
-    return run.state if is_in_work or not shards else f"{run.state}, but a shard of it is still driven"
 
 
 def _forget_of_study(connection: Connection, run_id: str) -> None:
@@ -265,7 +176,7 @@ def _forget_of_study(connection: Connection, run_id: str) -> None:
 
 
 def _lock_ended(connection: Connection, run_id: str, host: str) -> RunInfo:
-    _lock(connection, run_id)
+    lock_run(connection, run_id)
     run = read_free_run(connection, run_id, host)
     if run.shards is not None or run.study is not None:
         raise StoreError(f"run {run_id!r} is {'a study' if run.shards else 'a shard of a study'}: nothing can be added")
@@ -274,14 +185,14 @@ def _lock_ended(connection: Connection, run_id: str, host: str) -> RunInfo:
     return run
 
 
-def _lock(connection: Connection, run_id: str) -> None:
+def lock_run(connection: Connection, run_id: str) -> None:
     """Lock a run before it is read, so that of two who come at once the second sees what the first has done."""
     connection.execute(update(RunRow).where(RunRow.id == run_id).values(driver_epoch=RunRow.driver_epoch))
 
 
 def _claim(connection: Connection, run_id: str, host: str, pid: int, take_over: bool, epoch: int | None) -> int:
     now = datetime.now(UTC)
-    _lock(connection, run_id)
+    lock_run(connection, run_id)
     run = read_run(connection, run_id)
     # By this very process: it claimed the run, and only the answer was lost.
     is_ours = (run.driver_host, run.driver_pid) == (host, pid)
@@ -326,20 +237,3 @@ def _cancel(connection: Connection, run_id: str, host: str) -> bool:
         nobody = {"driver_host": None, "driver_pid": None}
         connection.execute(update(RunRow).where(of_run).values(**values, **nobody, error="cancelled"))
     return False
-
-
-def _remove_orphans(connection: Connection) -> int:
-    in_work = select(func.count()).select_from(RunRow).where(RunRow.state.in_(("pending", "running")))
-    if connection.execute(in_work).scalar_one():
-        return 0
-    orphans = select(ArticleRow.id).except_(*(select(table.article_id) for table in _WITH_ARTICLES))
-    if connection.execute(select(orphans.exists())).scalar_one() is False:
-        return 0
-    # The database looks each article up in the tables that refer to it, whose keys begin with the run.
-    names = [table.__tablename__ for table in _WITH_ARTICLES]
-    for name in names:
-        connection.exec_driver_sql(f"CREATE INDEX ix_{name}_for_removal ON {name} (article_id)")
-    removed = connection.execute(delete(ArticleRow).where(ArticleRow.id.in_(orphans))).rowcount
-    for name in names:
-        connection.exec_driver_sql(f"DROP INDEX ix_{name}_for_removal")
-    return removed

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, bindparam, cast, func, select
 
 from core.errors import StoreError
-from core.metrics.specs import OPTIONAL
-from core.types import CHOSEN_SCORES, Article, BundleResult, Failure, Summary
+from core.types import Article, BundleResult, Failure, Summary
 from jobs.store.database import Database, reads
 from jobs.store.engine import escaped, is_storable, upsert
+from jobs.store.new_summaries import IDS_AT_ONCE
 from jobs.store.runs import runs_with_rows
 from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
 
@@ -38,8 +38,6 @@ class Stage:
         return and_(in_run, SummaryRow.system.in_(self.systems)) if self.systems else in_run
 
 
-IDS_AT_ONCE = 10_000
-"""Of articles in a statement: SQLite takes 32,766 parameters, Postgres 65,535."""
 SWEEP = Stage()
 """The only stage of a run that has one."""
 
@@ -138,6 +136,8 @@ def check_landed(articles: Sequence[Article], result: BundleResult) -> None:
                     "pair, which a database cannot keep: clean it when it is loaded"
                 )
     for summary in result.summaries:
+        if _is_plain(summary):
+            continue
         where = f"the summary of article {summary.article_id} by {summary.system!r} at n={summary.n}"
         scores = {**summary.scores, **summary.chosen_scores}
         stored = {"seconds": summary.seconds} | scores | dict(summary.extra)
@@ -152,6 +152,17 @@ def check_landed(articles: Sequence[Article], result: BundleResult) -> None:
     named = {summary.article_id for summary in result.summaries} | {fail.article_id for fail in result.failures}
     if strangers := named - {article.id for article in articles}:
         raise StoreError(f"the results are of articles that are not in their bundle: {', '.join(sorted(strangers))}")
+
+
+def _is_plain(summary: Summary) -> bool:
+    """Whether it is seen at once that a store can hold the summary. A sum is finite only if all that it adds are."""
+    return (
+        not summary.extra
+        and not summary.chosen_scores
+        and math.isfinite(sum(summary.scores.values(), summary.seconds))
+        and is_storable(summary.text)
+        and is_storable(summary.system)
+    )
 
 
 def count(connection: Connection, run_id: str, article_ids: Sequence[str] | None = None) -> dict[str, int]:
@@ -225,27 +236,12 @@ def record_failures(connection: Connection, run_id: str, failed: Sequence[Failur
 
 
 def article_row(article: Article) -> dict[str, Any]:
-    row = asdict(article)
-    row["reference_summaries"] = row.pop("references")
-    return row
-
-
-def summary_row(run_id: str, summary: Summary) -> dict[str, Any]:
     return {
-        "run_id": run_id,
-        "article_id": summary.article_id,
-        "system": summary.system,
-        "n": summary.n,
-        "text": summary.text,
-        "words": summary.words,
-        "seconds": summary.seconds,
-        "extra": stored_extra(summary),
-        **dict.fromkeys(OPTIONAL),
-        **summary.scores,
+        "id": article.id,
+        "dataset": article.dataset,
+        "split": article.split,
+        "key": article.key,
+        "text": article.text,
+        "reference_summaries": article.references,
+        "content_hash": article.content_hash,
     }
-
-
-def stored_extra(summary: Summary) -> dict[str, Any]:
-    """The column `extra` of a summary: its own, and its `chosen_scores` under `CHOSEN_SCORES` where it has any."""
-    scores = {CHOSEN_SCORES: dict(summary.chosen_scores)} if summary.chosen_scores else {}
-    return {**summary.extra, **scores}

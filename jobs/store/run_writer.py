@@ -18,8 +18,10 @@ from jobs.store.engine import escaped, insert_new, upsert
 from jobs.store.fence import check_fence
 from jobs.store.kept import RunKept
 from jobs.store.means import keep_means
+from jobs.store.new_summaries import NewSummaries, insert_summaries, new_summaries, stored_keys
+from jobs.store.partitions import lock_own_partition
 from jobs.store.progress import Progress, progress_row
-from jobs.store.results import SWEEP, Stage, article_row, check_landed, count, record_failures, summary_row
+from jobs.store.results import SWEEP, Stage, article_row, check_landed, count, record_failures
 from jobs.store.runs import FinalState, LogLine, read_run
 from jobs.store.tables import (
     ArticleRow,
@@ -170,26 +172,33 @@ class RunWriter:
         """
         for articles, result in landed:
             check_landed(articles, result)
-        self._record(landed, stage, reusable)
+        new = new_summaries(self.id, (summary for _, result in landed for summary in result.summaries))
+        self._record(landed, new, stage, reusable)
 
     @fenced
     def _record(
-        self, connection: Connection, landed: Sequence[Landed], stage: Stage, reusable: Reusable | None
+        self,
+        connection: Connection,
+        landed: Sequence[Landed],
+        new: NewSummaries,
+        stage: Stage,
+        reusable: Reusable | None,
     ) -> None:
+        lock_own_partition(connection)
         # In the order of their ids: two runs that store the same articles at once could deadlock on Postgres otherwise.
         articles = sorted({article.id: article for bundle, _ in landed for article in bundle}.items())
         ids = [article_id for article_id, _ in articles]
         before = count(connection, self.id, ids)
-        summaries = [summary for _, result in landed for summary in result.summaries]
         failed = [failure for _, result in landed for failure in result.failures]
         done = set(ids) - {failure.article_id for failure in failed}
         insert_new(connection, ArticleRow, [article_row(article) for _, article in articles])
         if reusable is not None:
             copy(connection, self.id, reusable, sorted(done))
-        insert_new(connection, SummaryRow, [summary_row(self.id, summary) for summary in summaries])
+        has_some = before["summaries"] or reusable is not None
+        insert_summaries(connection, new, stored_keys(connection, self.id, ids) if has_some else ())
         if reusable is not None:
             require_complete(connection, self.id, reusable, sorted(done))
-        if done:
+        if done and before["failures"]:
             in_stage = (FailureRow.run_id == self.id, FailureRow.stage == stage.name)
             statement = delete(FailureRow).where(*in_stage, FailureRow.article_id == bindparam("done"))
             connection.execute(statement, [{"done": article_id} for article_id in done])
@@ -201,6 +210,7 @@ class RunWriter:
     @fenced
     def record_kept(self, connection: Connection, summaries: Sequence[Summary]) -> None:
         """Store the `OPTIONAL` scores of summaries that are there with the same text, and lack them."""
+        lock_own_partition(connection)
         place = ("article_id", "system", "n", "text")
         statement = (
             update(SummaryRow)

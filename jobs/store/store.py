@@ -10,6 +10,7 @@ from jobs.store.lifecycle import Lifecycle
 from jobs.store.means import Means
 from jobs.store.progress import Watching
 from jobs.store.query import Queries
+from jobs.store.removal import Removal
 from jobs.store.results import Results
 from jobs.store.run_writer import RunWriter
 from jobs.store.runs import Runs
@@ -33,7 +34,9 @@ def open_store(url: str, *, read_only: bool = False) -> "Store":
     return Store(address, None if read_only else writer_engine(address), reader)
 
 
-class Store(Runs, Lifecycle, Results, Articles, Means, Checkpoints, Watching, Copies, DatasetsRead, Studies, Queries):
+class Store(
+    Runs, Lifecycle, Removal, Results, Articles, Means, Checkpoints, Watching, Copies, DatasetsRead, Studies, Queries
+):
     """One open store. Its methods are in these parts; what a run's driver writes goes through its `writer`.
 
     What comes out are values, never rows, and each method is one transaction.

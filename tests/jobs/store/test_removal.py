@@ -138,7 +138,7 @@ def test_a_failure_in_the_middle_removes_nothing(store_url, monkeypatch, spec, a
         store.writer(run_id, epoch).finish("done")
         before = everything(store)
         with monkeypatch.context() as patch:
-            patch.setattr("jobs.store.lifecycle._remove_orphans", lambda connection: 1 / 0)
+            patch.setattr("jobs.store.removal._remove_orphans", lambda connection: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 store.remove_run(run_id, HOST)
         assert everything(store) == before

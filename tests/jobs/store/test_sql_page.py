@@ -21,6 +21,7 @@ from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import Store, open_store
+from jobs.store.partitions import make_partition
 from jobs.store.tables import Base
 
 PAGE = Path(__file__).parents[3] / "docs" / "sql.md"
@@ -78,6 +79,8 @@ def _copy(source: str, target: str) -> None:
     with read.connect() as reading, write.begin() as writing:
         for table in Base.metadata.sorted_tables:
             if rows := [dict(row._mapping) for row in reading.execute(sa.select(table))]:
+                for row in rows if table.name == "runs" else ():
+                    make_partition(writing, row["id"])
                 writing.execute(sa.insert(table), rows)
 
 

