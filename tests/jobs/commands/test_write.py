@@ -15,7 +15,10 @@ TEXTS = [
     "Snow closed the schools of the town. The buses stood still until noon, and the market was called off.",
     "A new bridge was opened in the harbour. It is the first that ships can pass at low water.",
 ]
-KOREAN = ["눈이 내려 학교가 문을 닫았다. 버스는 정오까지 다니지 않았다.", "새 다리가 항구에 놓였다. 배가 그 밑을 지난다."]
+KOREAN = [
+    "눈이 내려 학교가 문을 닫았다. 버스는 정오까지 다니지 않았다.",
+    "새 다리가 항구에 놓였다. 배가 그 밑을 지난다.",
+]
 
 
 @pytest.fixture
