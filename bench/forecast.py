@@ -1,0 +1,141 @@
+"""How many articles a second one driver gets from more and more actors: a forecast, and what Ray does here.
+
+The forecast is the real pool and dispatcher on a simulated fleet (`tests/support/simulation/`), in virtual time: actors
+take so many seconds an article, and the driver pays for each article that lands what `bench.overhead` has measured.
+Beside it are the rates of 1, 2 and 4 actors of a real Ray, whose stubs sleep, and forecasts of these, with the driver's
+CPU time of the same runs.
+
+`make forecast`, or `make forecast MEASURE=1` to measure anew (`bench.rate_by_actors`).
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from simulation.cases import draw_small
+from simulation.chance import Hazards
+from simulation.clocks import virtual
+from simulation.drivers import Drivers
+from simulation.fleet import Fleet
+from simulation.ray_face import RayFace
+from simulation.stage import Stage
+from simulation.world import World
+
+from bench import stub_work
+from bench.overhead import RESULTS
+from core.types import Article
+
+PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "forecast.png"
+ROWS_MEASURED, ROWS_PAPER = 4, 132
+ROW_MS = 0.075  # CPU of a driver for each further row: docs/scale.md
+T4_SECONDS = 0.25  # for an article of the recipe `paper`, by its count of FLOPs: docs/scale.md
+FORECAST_ACTORS = (1, 2, 4, 8, 16, 25, 50, 100, 250)
+
+
+def simulated(stage: Stage, actors: int, seconds: float, driver_ms: float, bundle_size: int) -> float:
+    """Articles a second, from when the pool is in full work."""
+    world = World(0)
+    bundle_seconds = seconds * bundle_size
+    fleet = Fleet(world, Hazards(world.random, bundle_seconds, 1.0, 0.0, 0, spread=0.0), stub_work.make_segmenter(0.0))
+    ray = RayFace(world, fleet)
+    case = replace(draw_small(0), actors=actors, bundle_size=1, stuck_seconds=600.0)
+    drivers = Drivers(case, ray, fleet)
+    plan = stage.pinned(1, 1).stages[0].plan
+    # Until every actor has done some bundles, and the driver has taken in what came at first.
+    warm_up = 5 * bundle_seconds + 2 * actors * bundle_size * driver_ms / 1000
+    marks: list[tuple[float, int]] = []
+
+    def drive() -> None:
+        articles = 0
+        with drivers.open_pools() as pools, pools.open_sweep(plan) as pool:
+            for landed in pool.map(_bundles()):
+                world.pause(len(landed) * bundle_size * driver_ms / 1000)
+                articles += len(landed) * bundle_size
+                if landed and world.now > warm_up:
+                    marks.append((world.now, articles))
+                if world.now > 1.5 * warm_up + 20 * bundle_seconds:
+                    return
+
+    for _ in range(actors):
+        fleet.add_node(1, 1.0)
+    with virtual(world, ray):
+        driver = world.spawn("driver", drive)
+        world.run(lambda: not driver.is_alive, 1e9)
+    (began, before), (ended, after) = marks[0], marks[-1]
+    return (after - before) / (ended - began)
+
+
+def _bundles() -> Iterator[tuple[Article, ...]]:
+    """Of one article each, which stands for all of its bundle: only the time counts here."""
+    number = 0
+    while True:
+        number += 1
+        yield (Article("d", "s", str(number), "One two three.", ("One.",)),)
+
+
+def beside(stage: Stage, here: dict[str, Any]) -> list[dict[str, Any]]:
+    """What was measured on Ray, with a forecast of each point."""
+    seconds, size = here["about"]["seconds an article"], here["about"]["bundle size"]
+    return [
+        point | {"simulated": simulated(stage, point["actors"], seconds, point["driver_ms"], size)}
+        for point in here["points"]
+    ]
+
+
+def forecast(stage: Stage) -> dict[str, Any]:
+    """Of T4s with the recipe `paper`, with the driver of `bench/results/overhead.json`."""
+    found = json.loads((RESULTS / "overhead.json").read_text(encoding="utf-8"))
+    driver_ms = found["per_article_ms"]["driver_cpu"] + (ROWS_PAPER - ROWS_MEASURED) * ROW_MS
+    points = [
+        {"actors": actors, "simulated": simulated(stage, actors, T4_SECONDS, driver_ms, 32)}
+        for actors in FORECAST_ACTORS
+    ]
+    return {"driver_ms": driver_ms, "seconds an article": T4_SECONDS, "points": points}
+
+
+def draw(found: dict[str, Any]) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.5, 4.2), layout="constrained")
+    axes = figure.subplots()
+    points, seconds = found["forecast"]["points"], found["forecast"]["seconds an article"]
+    actors = [point["actors"] for point in points]
+    axes.plot(actors, [count / seconds for count in actors], ":", color="0.6", label="actors alone (0.25 s an article)")
+    axes.plot(actors, [point["simulated"] for point in points], "o-", color="C0", label="forecast, recipe paper, T4s")
+    if "measured" in found:
+        here = found["measured"]["points"]
+        label = f"forecast, stubs of {found['measured']['seconds an article']:g} s"
+        axes.plot(
+            [point["actors"] for point in here], [point["simulated"] for point in here], "s--", color="C1", label=label
+        )
+        axes.plot(
+            [point["actors"] for point in here],
+            [point["measured"] for point in here],
+            "x",
+            color="C3",
+            ms=9,
+            label="measured on Ray here",
+        )
+    axes.axhline(1000 / found["forecast"]["driver_ms"], color="C0", lw=0.8, alpha=0.5)
+    axes.set(xscale="log", yscale="log", xlabel="actors of one driver", ylabel="articles a second")
+    axes.legend(frameon=False)
+    figure.savefig(PICTURE, dpi=120, metadata={"Software": None})
+
+
+def main() -> None:
+    kept = RESULTS / "rate_by_actors.json"
+    with Stage(1) as stage:
+        found = {"forecast": forecast(stage)}
+        if kept.exists():
+            here = json.loads(kept.read_text(encoding="utf-8"))
+            found["measured"] = here["about"] | {"points": beside(stage, here)}
+    text = json.dumps(found, indent=2) + "\n"
+    (RESULTS / "forecast.json").write_text(text, encoding="utf-8")
+    draw(found)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""What all simulations of a process share: a store, the articles, and what an undisturbed run stores of them."""
+
+import contextlib
+import functools
+import io
+import itertools
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import tenacity  # noqa: F401  (the store imports it when it first waits, and its clock is replaced before)
+from rich.console import Console
+from stored_rows import everything
+
+from bench import stub_work
+from cluster.sweep_pool import inline_sweeps
+from jobs.drive.driver import drive_alone
+from jobs.drive.pools import Pools
+from jobs.plan.pinned import Pinned
+from jobs.plan.sweep import pin
+from jobs.recipes.load import load_recipe
+from jobs.recipes.sweep import Phase1Recipe
+from jobs.store import Store, open_store
+from jobs.store.address import parse_address
+from jobs.store.engine import reader_engine, writer_engine
+from simulation.slow_store import SlowStore
+
+ARTICLES = "articles.jsonl"
+
+
+class Stage:
+    """A folder with a store, in memory where the machine has such a folder.
+
+    Args:
+        articles: how many there are to choose from.
+        words: of each.
+    """
+
+    def __init__(self, articles: int, words: int = 12) -> None:
+        memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        self._folder = tempfile.TemporaryDirectory(prefix="nws-simulation-", dir=memory)
+        self.folder = Path(self._folder.name)
+        os.environ.setdefault("NWS_STUB_SECONDS", "0")
+        stub_work.write_articles(self.folder / ARTICLES, articles, words)
+        url = f"sqlite:///{self.folder}/nws.db"
+        open_store(url).close()
+        self._address = parse_address(url)
+        self._engines = writer_engine(self._address), reader_engine(self._address)
+        self.numbers = itertools.count()  # of its simulations
+        self.plain = Store(self._address, *self._engines)
+        self.pinned = functools.cache(self._pinned)
+        self.undisturbed = functools.cache(self._undisturbed)
+
+    def __enter__(self) -> "Stage":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for engine in self._engines:
+            engine.dispose()
+        self._folder.cleanup()
+
+    def slow_store(self) -> SlowStore:
+        return SlowStore(self._address, *self._engines)
+
+    def _pinned(self, articles: int, bundle_size: int, stop_after: int | None = None) -> Pinned:
+        asked: dict[str, Any] = {
+            "datasets": [{"name": str(self.folder / ARTICLES), "limit": articles}],
+            **{"n": [7], "importance": ["textrank"], "rulers": [], "accelerator": "cpu"},
+            **{"bundle_size": bundle_size, "stop_after_equal_failures": stop_after},
+        }
+        return pin(load_recipe(Phase1Recipe, "sample", asked))
+
+    def _undisturbed(self, articles: int) -> Any:
+        """The rows of so many articles: those of stub work are the same in bundles of any size."""
+        pinned, store = self.pinned(articles, 8), self.plain
+        work = stub_work.work(pinned.stages[0].plan, "cpu", None)
+        pools = Pools("this process", lambda plan: contextlib.nullcontext(inline_sweeps(work)), lambda plan: None)
+        run_id = f"undisturbed-{articles}"
+        drive_alone(store, run_id, pinned, pools, Console(file=io.StringIO()))
+        return everything(store, run_id)["summaries"]
