@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core.metrics.surface import coverage
-from core.summarizers.endpoint_replies import MOST_TOKENS, USAGE, EndpointAnswer
+from core.summarizers.endpoint_replies import BACKEND, MOST_TOKENS, NOT_STATED, USAGE, EndpointAnswer
 from core.summarizers.prompt_template import REVISE
 from core.text.words import count_words
 
@@ -27,8 +27,14 @@ def nearest(drafts: Sequence[EndpointAnswer], article: str, n: int) -> EndpointA
 
 
 def with_costs(chosen: EndpointAnswer, drafts: Sequence[EndpointAnswer], requests: int) -> EndpointAnswer:
-    """The chosen draft with what all of them have cost: `requests`, and the tokens of those that were counted."""
+    """The chosen draft with what all of them have cost: `requests`, and the tokens of those that were counted.
+
+    Where several models have answered it is of them all: what one of them alone would have written nobody knows.
+    """
     own = {name: value for name, value in chosen.extra.items() if name not in USAGE}
+    for name in BACKEND:
+        stated = dict.fromkeys(str(draft.extra.get(name, NOT_STATED)) for draft in drafts)
+        own |= {name: ", ".join(stated)} if len(stated) > 1 else {}
     counts = {name: [int(draft.extra[name]) for draft in drafts if name in draft.extra] for name in USAGE}
     tokens = {name: sum(each) for name, each in counts.items() if each and sum(each) <= MOST_TOKENS}
     return replace(chosen, extra={**own, "requests": requests, **tokens})

@@ -14,6 +14,9 @@ from core.text.limits import require_summary_length
 from core.text.rows import cleaned
 
 USAGE = ("prompt_tokens", "completion_tokens")
+BACKEND = ("answered_by", "system_fingerprint")
+NOT_STATED = "not stated"
+"""In place of a name, where there are others beside it."""
 MOST_TOKENS = 10**9
 """More than any model reads, and few enough to be summed in SQL."""
 # Characters of a model's name, or of why it ended.

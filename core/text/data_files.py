@@ -10,6 +10,7 @@ import hashlib
 import itertools
 import json
 import os
+import secrets
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -40,6 +41,8 @@ _STAMPS = (
     "md5Hash",
     "created",
 )
+# Where they tell nothing, a download counts for this process alone. Its number may be another's tomorrow.
+_PROCESS = secrets.token_hex(8)
 # What file systems raise that is no OSError, by the module that has it.
 _FAILURES = {
     "aiohttp": "ClientError",
@@ -243,7 +246,7 @@ def _downloaded(system: Any, path: str) -> Path:
     """
     try:
         info = system.info(path)
-        stamps = {name: str(info[name]) for name in _STAMPS if name in info} or {"process": str(os.getpid())}
+        stamps = {name: str(info[name]) for name in _STAMPS if name in info} or {"process": _PROCESS}
         known_by = json.dumps([system.protocol, path, info.get("size"), stamps])
         folder = Path(huggingface_hub.constants.HF_HOME) / _DOWNLOADED / hashlib.sha256(known_by.encode()).hexdigest()
         place = folder / os.path.basename(urlsplit(path).path)

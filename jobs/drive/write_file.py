@@ -5,15 +5,20 @@ Lines that the file of summaries has already are not written again, so a command
 
 import contextlib
 import functools
+import hashlib
 import itertools
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from core.errors import CorpusError, NwsError
+from core.software import UNKNOWN, library_versions
+from core.summarizers.endpoint import Endpoint
+from core.summarizers.endpoint_replies import BACKEND
+from core.summarizers.systems import Draft
 from core.sweep_plan import SweepPlan
 from core.text.article_rows import ArticleRows
 from core.text.files import read_rows
@@ -23,6 +28,9 @@ from core.text.rows import Fields, recognise_fields
 from core.text.words import count_words
 from core.types import Article
 from jobs.plan.revisions import code_version
+
+if TYPE_CHECKING:  # which refusals need not wait for
+    import torch
 
 _AT_ONCE = 8
 
@@ -70,7 +78,7 @@ def added_to(path: Path | None) -> Iterator[tuple[TextIO, list[str]]]:
         yield sys.stdout, []
         return
     try:
-        with path.open("a+", encoding="utf-8") as file:
+        with path.open("a+", encoding="utf-8", errors="surrogateescape") as file:  # a line may be torn inside a letter
             file.seek(0)
             lines = file.readlines()
             if lines and not lines[-1].endswith("\n"):  # torn: what comes next begins a line of its own
@@ -126,16 +134,17 @@ def write_summaries(
     from core.text.segmentation import Segmenter, unsegmented
     from core.worker_factories import checked
 
-    of_plan = _of_plan(plan)
+    device = find_device("cuda" if torch.cuda.is_available() else "cpu")
+    of_plan = _of_plan(plan, device)
     rows = list(_rows(there))
-    known = {(row["id"], row["text_hash"], row["n"]) for row in rows if row.items() >= of_plan.items()}
+    known = {(row["id"], row["text_hash"], row["n"]) for row in _same(rows, of_plan, plan)}
     asked = {(article.key, article.content_hash, n) for article in articles for n in plan.lengths}
     others = len(rows) - len(known & asked)
     missing = [of for of in articles if not {(of.key, of.content_hash, n) for n in plan.lengths} <= known]
     segment = checked(
         plan.language, Segmenter(plan.pipeline, plan.units) if plan.systems else unsegmented, needs_reference=False
     )
-    writer = ArticleWriter(plan, find_device("cuda" if torch.cuda.is_available() else "cpu")) if missing else None
+    writer = ArticleWriter(plan, device) if missing else None
     summaries, now, failures = 0, 0, []
     waiting = iter(missing)
     while writer is not None and (batch := list(itertools.islice(waiting, _AT_ONCE))):
@@ -148,7 +157,7 @@ def write_summaries(
         now += len(bundle)
         for article, _, draft in writer.write(bundle) if bundle else ():
             if draft.n in plan.lengths and (article.key, article.content_hash, draft.n) not in known:
-                out.write(json.dumps(_row(article, of_plan, draft.n, draft.text), ensure_ascii=False) + "\n")
+                out.write(json.dumps(_row(article, of_plan, draft), ensure_ascii=False) + "\n")
                 summaries += 1
         out.flush()
         yield WrittenFile(summaries, now, len(articles) - len(missing), others, tuple(failures))
@@ -156,19 +165,49 @@ def write_summaries(
         yield WrittenFile(0, 0, len(articles), others, ())
 
 
-def _of_plan(plan: SweepPlan) -> dict[str, str]:
-    """What a line says of how it was written: all that decides it besides the article and n."""
+def _of_plan(plan: SweepPlan, device: "torch.device") -> dict[str, str]:
+    """What a line says of how it was written: all that decides it besides the article and n.
+
+    Of libraries, files by which texts are cut, and arithmetic it has a hash.
+    """
+    from core.arithmetic import describe_arithmetic
+    from core.gpu_arithmetic import describe_gpu_arithmetic
+    from core.text.segmentation import pipeline_revision
+
     (system,) = plan.signatures
     bertscore = plan.metrics.bertscore
     embedding = f"{', '.join(map(str, plan.encoders))}|{bertscore.model}, layer {bertscore.num_layers}"
     models = plan.generator.revision if plan.generator else embedding
-    made_by = f"{models}|{plan.pipeline}|{plan.units}|{plan.precision}|seed {plan.seed}|NWS {code_version()}"
-    return {"system": system, "unit": plan.length_unit, "made_by": made_by}
+    arithmetic = describe_gpu_arithmetic() if device.type == "cuda" else describe_arithmetic()
+    environment = json.dumps([library_versions(), plan.language_data, arithmetic], sort_keys=True)
+    parts = [models, pipeline_revision(plan.pipeline, plan.units), plan.precision, f"seed {plan.seed}"]
+    parts += [f"NWS {code_version()}", f"environment {hashlib.sha256(environment.encode()).hexdigest()[:12]}"]
+    return {"system": system, "unit": plan.length_unit, "made_by": "|".join(parts)}
 
 
-def _row(article: Article, of_plan: Mapping[str, str], n: int, text: str) -> dict[str, Any]:
-    counts = {"n": n, "words": count_words(text), "characters": count_characters(text)}
-    return {"id": article.key, "text_hash": article.content_hash, **counts, "text": text, **of_plan}
+def _same(
+    rows: Sequence[Mapping[str, Any]], of_plan: Mapping[str, str], plan: SweepPlan
+) -> Sequence[Mapping[str, Any]]:
+    """The lines that were written so. Of an endpoint, by the model that answers now: it is asked which that is.
+
+    Raises:
+        EndpointError: it does not answer.
+    """
+    if code_version().endswith(f"+{UNKNOWN}"):  # two codes that nobody knows may be two
+        return []
+    same = [row for row in rows if row.items() >= of_plan.items()]
+    if not same or not isinstance(plan.generator, Endpoint):
+        return same
+    from core.summarizers.endpoint_requests import LoadedEndpoint  # and with it httpx
+
+    answers = asdict(LoadedEndpoint(plan.generator, plan.seed).backend)
+    return [row for row in same if all(row.get(name) == stated for name, stated in answers.items())]
+
+
+def _row(article: Article, of_plan: Mapping[str, str], draft: Draft) -> dict[str, Any]:
+    counts = {"n": draft.n, "words": count_words(draft.text), "characters": count_characters(draft.text)}
+    answers = {name: draft.extra[name] for name in BACKEND if name in draft.extra}
+    return {"id": article.key, "text_hash": article.content_hash, **counts, "text": draft.text, **of_plan, **answers}
 
 
 def _rows(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:

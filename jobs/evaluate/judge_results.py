@@ -10,14 +10,12 @@ from typing import Any
 from core.analysis.intervals import CONFIDENCE, Interval, mean_interval
 from core.analysis.verdicts import Agreement, SignTest, agreement, sign_test
 from core.errors import RecipeError
+from core.summarizers.endpoint_replies import NOT_STATED
 from core.whole_files import replacing
 from jobs.evaluate.judge import Pair, Plan, Verdict
 from jobs.evaluate.judge_questions import ATTEMPTS, MOST_TOKENS, Asked, Judge
 from jobs.evaluate.judge_replies import Replies, Reply
 from jobs.evaluate.judge_texts import DOCUMENT, OF_JUDGE, JudgedText
-
-NOT_STATED = "not stated"
-"""Who has answered, where the endpoint does not say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,6 +166,7 @@ class PinnedSetting:
         return {
             **({"language_data": dict(self.language_data)} if self.language_data else {}),
             "bertscore": str(self.metrics.bertscore.model),
+            **{f"{metric.name}_model": str(metric.model) for metric in self.metrics.by_models},
             "datasets": dataset_revisions(self.corpora),
             "segmentation": pipeline_revision(self.pipeline, self.units),
             "random": f"mean of {DRAWS} draws, seeded by content",

@@ -70,7 +70,8 @@ class Fit(Strict):
     """How the number of words is chosen that a model is asked for (`core.summarizers.adjustment`), as a run found it.
 
     Attributes:
-        sample: SHA-256 of the articles and lengths that it was fitted on.
+        sample: SHA-256 of the articles and lengths that it was fitted on, the model that answered, and the code; ""
+            where nobody knows these, or several models have answered.
         intercept, slope: of the line from words asked for to words written.
         requests, prompt_tokens, completion_tokens: what that took, as far as the endpoint counts.
     """

@@ -1,6 +1,7 @@
 """Requests over real sockets, to a server on this machine."""
 
 import email.utils
+import json
 import logging
 import threading
 from collections.abc import Iterator
@@ -219,6 +220,25 @@ def test_revising_ends_with_the_nearest_text_and_begins_with_the_best_draft(serv
     (answer,) = loaded([TEXT], [0], [3])
     assert (answer.text, answer.extra["requests"]) == ("Snow fell on Dover", 4)
     assert server.asked[2]["messages"][1]["content"] == "Snow fell on Dover"
+
+
+@pytest.mark.parametrize("kept", [{"best_of": 2}, {"revise": 1}])
+def test_a_text_that_was_chosen_among_those_of_two_models_is_of_both(
+    server: OpenAiServer, kept: dict[str, int]
+) -> None:
+    """What one of them alone would have written nobody knows, so no run may copy it as that one's."""
+    loaded = load(server, **kept)
+    for model, text in (("tiny-2026", "Snow fell on Dover"), ("tiny-2027", "Snow fell")):
+        server.script.append(Reply(200, json.dumps({**completion(text), "model": model}).encode()))
+    (answer,) = loaded([TEXT], [0], [2])
+    assert (answer.text, answer.extra["answered_by"]) == ("Snow fell", "tiny-2026, tiny-2027")
+    server.fingerprint = "fp_1"
+    server.script.append(Reply(200, completion("Snow fell on Dover")))
+    unstated = {name: value for name, value in completion("Snow fell").items() if name != "model"}
+    server.script.append(Reply(200, json.dumps({**unstated, "system_fingerprint": "fp_2"}).encode()))
+    (answer,) = loaded(["Another text"], [0], [2])
+    assert answer.extra["system_fingerprint"] == "fp_1, fp_2"
+    assert answer.extra["answered_by"] == "tiny-2026, not stated"
 
 
 def test_what_is_asked_for_may_be_another_number(server: OpenAiServer) -> None:

@@ -4,6 +4,7 @@ import functools
 import gzip
 import json
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -276,6 +277,32 @@ def test_files_in_memory(cache: Path) -> None:
             corpus.require_unchanged()
     finally:
         memory.rm("/bucket", recursive=True)
+
+
+def test_a_file_of_which_nothing_is_told_is_downloaded_again_by_another_process_of_the_same_number(
+    tmp_path: Path,
+) -> None:
+    """In a container each process may be number 1."""
+    reading = """
+import os, sys
+os.getpid = lambda: 1
+from fsspec.implementations.memory import MemoryFileSystem
+from core.text.corpus import DatasetSpec, open_corpus
+MemoryFileSystem.info = lambda self, path, **more: {"name": path, "type": "file", "size": 60}
+MemoryFileSystem().pipe("/news/a.jsonl", sys.argv[1].encode())
+print([article.text for article in open_corpus(DatasetSpec("memory://news/a.jsonl"))])
+"""
+    for text in ("Text 1.", "Text 2."):
+        row = json.dumps({"id": "a", "article": text, "summary": "News."})
+        found = subprocess.run(
+            [sys.executable, "-c", reading, row],
+            env=os.environ | {"HF_HOME": str(tmp_path)},
+            cwd=Path(data_files.__file__).parents[2],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (found.stdout, found.returncode) == (f"{[text]}\n", 0), found.stderr
 
 
 def test_what_other_machines_refuse(server: str, cache: Path) -> None:

@@ -13,6 +13,7 @@ from rich.console import Console
 from tenacity import wait_none
 
 from core.errors import EndpointError, RecipeError, RepeatedFailureError
+from core.software import UNKNOWN
 from core.summarizers import endpoint_requests
 from core.text.length import count_characters
 from jobs.drive import driver
@@ -148,6 +149,34 @@ def test_what_a_model_is_asked_for_is_found_once_and_kept(
     assert asked == ["In exactly 5 words"] * 3
     anew = driver.start(store, pinned(tiny_models, **adjusted), "inline", QUIET)
     assert (anew.reused, len(server.asked)) == (0, 24 + 15 + 6)
+
+
+def test_what_another_model_or_other_code_is_to_be_asked_for_is_found_anew(
+    store: Store, server: OpenAiServer, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind the same address and name."""
+
+    def fitted() -> tuple[int, int]:
+        """How many requests a run has sent, and the intercept."""
+        before = len(server.asked)
+        run = driver.start(store, pinned(tiny_models, endpoint={"adjust": True}), "inline", QUIET, reuse=True)
+        fits = store.run_info(run.run_id).recipe["endpoint"]["fits"]
+        return len(server.asked) - before, fits["openai:tiny"]["intercept"]
+
+    assert (fitted(), fitted()) == ((21, 2), (0, 2))
+    server.model = "tiny-2027"
+    server.writes = lambda content: "word " * (int(content.split()[2]) + 1)
+    assert (fitted(), fitted()) == ((21, 1), (0, 1))
+    server.fingerprint = "fp_1"  # other weights under the same name
+    server.writes = lambda content: "word " * (int(content.split()[2]) + 3)
+    assert (fitted(), fitted()) == ((21, 3), (0, 3))
+    with monkeypatch.context() as patched:
+        patched.setattr("jobs.plan.fits.code_as_imported", lambda: "of another time")
+        assert fitted()[0] == 15, "the summaries alone are those of the run before"
+        patched.setattr("jobs.plan.fits.code_as_imported", lambda: UNKNOWN)
+        assert (fitted()[0], fitted()[0]) == (15, 15)
+    server.model = None
+    assert (fitted()[0], fitted()[0]) == (21, 21), "nobody knows which model that is"
 
 
 def test_an_article_without_an_answer_is_left_out_of_what_is_fitted(

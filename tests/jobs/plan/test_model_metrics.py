@@ -1,6 +1,7 @@
 """Metrics of models that a recipe names: stored with every summary, and seen wherever metrics are."""
 
 import io
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from core.models import parse_model, resolve_model
 from jobs.drive import driver
 from jobs.plan.job import find_job
 from jobs.plan.pinned import Pinned
+from jobs.plan.revisions import require_same_revisions
 from jobs.store import Store, open_store
 from jobs.terminal.metrics import chosen_metrics_of, metrics_of
 
@@ -36,6 +38,22 @@ def pinned(tiny_models: dict[str, Path], **models: str) -> Pinned:
         **{"encoder": str(tiny_models["bert"]), "systems": ["lead", "random"], "n": [2, 5], "limit": 2},
     }
     return find_job("baselines").plan("sample", given | models)
+
+
+@pytest.mark.parametrize(("setting", "kind"), [("fluency_model", "llama"), ("faithfulness_model", "nli")])
+def test_a_run_is_not_resumed_with_another_model_in_the_same_folder(
+    tiny_models: dict[str, Path], tmp_path: Path, setting: str, kind: str
+) -> None:
+    folder = Path(shutil.copytree(tiny_models[kind], tmp_path / "model"))
+    before = pinned(tiny_models, **{setting: str(folder)})
+    stored = before.recipe.model_dump(mode="json")
+    again = find_job("baselines").plan_again(stored)
+    assert require_same_revisions(before.revisions, again.revisions, "r1") == []
+    config = folder / "config.json"
+    config.write_text(config.read_text().replace('"hidden_size": ', '"hidden_size":  '))
+    changed = find_job("baselines").plan_again(stored)
+    with pytest.raises(RecipeError, match=rf"its {setting} changed from .*model@sha256:\w+ to .*model@sha256:"):
+        require_same_revisions(before.revisions, changed.revisions, "r1")
 
 
 def test_they_are_stored_with_every_summary_and_reused_under_the_same_model_alone(
