@@ -76,6 +76,7 @@ class EndpointUse:
         articles: how many.
         requests: how many it was sent.
         read, written: tokens, as the endpoint counts them; 0 where it does not.
+        models: how many different ones have answered, by the names that the endpoint gives; 0 where it gives none.
     """
 
     system: str
@@ -83,6 +84,7 @@ class EndpointUse:
     requests: int
     read: int
     written: int
+    models: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,7 @@ _ASKED, _WRITTEN = (
 _REQUESTS = SummaryRow.extra["requests"].as_integer()
 _PROMPT = SummaryRow.extra["prompt_tokens"].as_integer()
 _COMPLETION = SummaryRow.extra["completion_tokens"].as_integer()
+_ANSWERED_BY = SummaryRow.extra["answered_by"].as_string()
 _MEANS = tuple(f"{metric}_mean" for metric in F1S)
 _CURVE = table("sweep_curve", *map(column, ("run_id", "dataset", "system", "n", "articles", *_MEANS)))
 
@@ -146,7 +149,7 @@ class Means(Database):
         articles = func.count(SummaryRow.article_id.distinct())
         sums = (func.sum(func.coalesce(*of)) for of in ((_REQUESTS, 1), (_PROMPT, 0), (_COMPLETION, 0)))
         query = (
-            select(SummaryRow.system, articles, *sums)
+            select(SummaryRow.system, articles, *sums, func.count(_ANSWERED_BY.distinct()))
             .where(_in_run(connection, run_id), SummaryRow.system.in_(systems))
             .where(or_(_REQUESTS.is_not(None), _PROMPT.is_not(None)))
             .where(or_(_ASKED.is_not(None), SummaryRow.n == 0))

@@ -98,6 +98,11 @@ def _costs(asked: Asked) -> Iterator[str]:
             prices = f"{endpoint['input_price']:g} and {endpoint['output_price']:g} for a million tokens"
             line += f"; cost {1000 * cost / use.articles:,.2f} at {prices}"
         yield line
+        if use.models > 1:
+            yield (
+                f"{asked.names[use.system]}: {use.models} models have answered under this name, so its means mix them. "
+                "Each row names its model (answered_by in extra)."
+            )
     for system, fit in endpoint.get("fits", {}).items():
         tokens = f"{fit['prompt_tokens']:,} tokens read, {fit['completion_tokens']:,} written"
         yield f"{system}, once, to know which numbers of words to ask for: {fit['requests']} requests, {tokens}"

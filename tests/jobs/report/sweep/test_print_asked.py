@@ -15,6 +15,9 @@ FIT = {"sample": "…", "intercept": 2, "slope": 1, "requests": 40, "prompt_toke
 class Told:
     """What a store tells of a run."""
 
+    def __init__(self, models: int) -> None:
+        self.models = models
+
     def asked_words(self, run_id: str, systems: object) -> list[AskedWords]:
         instruct, tiny = systems
         return [
@@ -24,11 +27,11 @@ class Told:
         ]
 
     def endpoint_use(self, run_id: str, systems: object) -> list[EndpointUse]:
-        return [EndpointUse(list(systems)[1], 40, 160, 80_000, 600)]
+        return [EndpointUse(list(systems)[1], 40, 160, 80_000, 600, self.models)]
 
 
-def asked(**changes: Any) -> Any:
-    return read_asked(Told(), run_info(**{"revisions": {"generators": NAMES}, **changes}), system_names(NAMES))
+def asked(models: int = 1, **changes: Any) -> Any:
+    return read_asked(Told(models), run_info(**{"revisions": {"generators": NAMES}, **changes}), system_names(NAMES))
 
 
 def printed(**changes: Any) -> str:
@@ -63,6 +66,12 @@ def test_requests_and_tokens_cost_something_where_the_recipe_says_what() -> None
     (use,) = asked_json(asked(recipe={"endpoint": prices}))["endpoint_use"]
     assert (use["requests"], use["cost"]) == (160, 0.01236)
     assert asked_json(asked())["endpoint_use"][0]["cost"] is None
+
+
+def test_several_models_under_one_name_are_told() -> None:
+    assert "models have answered" not in printed()
+    told = " ".join(printed(models=2).split())
+    assert "openai:tiny: 2 models have answered under this name, so its means mix them." in told
 
 
 def test_what_was_asked_before_the_run_is_told_too() -> None:
