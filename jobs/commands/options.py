@@ -1,6 +1,6 @@
 """The options that several commands take, and in groups those of `nws submit`.
 
-A field of a recipe's option is called as the recipe's key; `settings` hands what was given to `load_recipe`.
+A field of a recipe's option is called as the recipe's key; `recipe_overrides` hands what was given to `load_recipe`.
 """
 
 import re
@@ -331,7 +331,7 @@ class RunOptions:
     )
 
 
-def settings(*groups: "DataclassInstance") -> dict[str, Any]:
+def recipe_overrides(*groups: "DataclassInstance") -> dict[str, Any]:
     """What groups of options set in a recipe, by its keys (see `load_recipe`): only what was given.
 
     Raises:

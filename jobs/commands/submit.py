@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import RecipeError
 from jobs.commands import options
 from jobs.commands.groups import grouped
-from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl, settings
+from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl, recipe_overrides
 from jobs.commands.resume import resume_run, telling
 from jobs.commands.shared import err, finish, out, reading, shown
 from jobs.commands.studies import start_study
@@ -39,8 +39,8 @@ def submit_phase1(
 
     Every system summarises every article at every n, and each summary is scored.
     """
-    given = settings(data, systems, sweep, machines)
-    _submit("phase1", recipe, given, machines, target, run, store, as_json, shards)
+    overrides = recipe_overrides(data, systems, sweep, machines)
+    _submit("phase1", recipe, overrides, machines, target, run, store, as_json, shards)
 
 
 @grouped
@@ -60,8 +60,8 @@ def submit_baselines(
 
     Lead, TextRank, oracles, generators such as BART, your own systems, and predictions from files.
     """
-    given = settings(data, systems, sweep, machines)
-    _submit("baselines", recipe, given, machines, target, run, store, as_json, shards)
+    overrides = recipe_overrides(data, systems, sweep, machines)
+    _submit("baselines", recipe, overrides, machines, target, run, store, as_json, shards)
 
 
 @grouped
@@ -80,18 +80,18 @@ def submit_phase2(
 
     They are compared with other systems, on articles they never saw.
     """
-    given = settings(data, systems, sweep, machines)
+    overrides = recipe_overrides(data, systems, sweep, machines)
     for key in ("streaming", "text_field", "reference_field", "key_field"):  # one option sets both
-        if key in given:
-            given[f"train_{key}"] = given[key]
+        if key in overrides:
+            overrides[f"train_{key}"] = overrides[key]
     if data.train_datasets:
         if not data.datasets:
             require_test_splits(data.train_datasets)
-            given["datasets"] = given["train_datasets"]
-        given.setdefault("train_split", "train")
+            overrides["datasets"] = overrides["train_datasets"]
+        overrides.setdefault("train_split", "train")
     if systems.seeds:
-        given["seed"] = systems.seeds[0]
-    _submit("phase2", recipe, given, machines, target, run, store, as_json)
+        overrides["seed"] = systems.seeds[0]
+    _submit("phase2", recipe, overrides, machines, target, run, store, as_json)
 
 
 def require_test_splits(datasets: list[str]) -> None:
@@ -110,7 +110,7 @@ def require_test_splits(datasets: list[str]) -> None:
 def _submit(
     job: str,
     recipe: str,
-    given: dict[str, Any],
+    overrides: dict[str, Any],
     actors: options.ActorOptions,
     target: options.TargetOptions,
     run: options.RunOptions,
@@ -132,7 +132,7 @@ def _submit(
         from jobs.terminal.warnings import require_labels_fit
 
     with busy("Looking up models, and reading articles", at_once=True):
-        pinned = find_job(job).plan(recipe, given, partial(_lengths_from, store) if job == "phase2" else None)
+        pinned = find_job(job).plan(recipe, overrides, partial(_lengths_from, store) if job == "phase2" else None)
     require_labels_fit(pinned)
     _warn(pinned)
     if run.dry_run:
