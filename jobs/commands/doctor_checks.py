@@ -16,7 +16,7 @@ from rich.console import Console
 
 from cluster.session import local_session
 from core.errors import NwsError
-from core.hub import HUB_FAILURES
+from core.hub_cache import HUB_FAILURES
 from core.models import KNOWN_MODELS, model_folder
 from core.smollm2 import smollm2_gguf
 from core.summarizers.generators import KNOWN_GENERATORS

@@ -121,7 +121,7 @@ def push(
 
     Their model card goes with them. Needs a token (`hf auth login`).
     """
-    from core.hub import upload_model
+    from core.hub_cache import upload_model
     from core.learning.policy_system import load_policies
 
     system = load_policies(folder)

@@ -57,11 +57,11 @@ def find_reusable(
     reading_key = [system.signature for system in plan.systems if system.reads_key]
     by_article = frozenset(plan.signatures if judged_by_key else reading_key)
     stage = StageWork(stage_works, plan.signatures, lengths, plan.summaries_per_article, by_article)
-    reusable = run.store.find_reusable(run.id, stage, None)
+    reusable = run.store.rows_of_equal_work(run.id, stage, None)
     own = arithmetic() if reusable else None  # asked only if there is something: it imports torch
     known = own or next(reversed(info.arithmetic), None)  # of its rows so far: nothing is copied to make it two
     if reusable and known:
-        reusable = run.store.find_reusable(run.id, stage, known)
+        reusable = run.store.rows_of_equal_work(run.id, stage, known)
     if reusable:
         reusable = replace(reusable, is_assumed=own is None and info.summaries == info.reused)
     if reusable is None or not isinstance(plan.generator, Endpoint):

@@ -1,4 +1,7 @@
-"""From a YAML file and flags to a typed recipe, checked before anything is loaded."""
+"""From a YAML file and overrides to a typed recipe, checked before anything is loaded.
+
+What flags and variables override is told by `jobs.commands.options.recipe_overrides`.
+"""
 
 import itertools
 import math

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from core.hub import read_card
+from core.hub_cache import read_card
 from core.metrics.specs import BY_MODEL
 from core.smollm2 import SMOLLM2
 from core.text.corpus import BUNDLED

@@ -90,7 +90,7 @@ class Copies(Database):
     """The methods of a store that find summaries to be copied."""
 
     @reads
-    def find_reusable(
+    def rows_of_equal_work(
         self, connection: Connection, run_id: str, stage: StageWork, arithmetic: str | None
     ) -> Reusable | None:
         """What can be copied to a stage of a run, None where no other run has its work in one arithmetic.

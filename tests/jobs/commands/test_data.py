@@ -8,7 +8,7 @@ import huggingface_hub
 import pytest
 from hub_cache import cache_card, cache_dataset
 
-from core import hub
+from core import hub_cache
 
 COMMIT = "b" * 40
 ROWS = [{"id": str(i), "article": f"Text {i} of the news.", "highlights": f"News {i}."} for i in range(5)]
@@ -17,7 +17,7 @@ NAME = f"org/news@{COMMIT}"
 
 @pytest.fixture
 def cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(hub, "is_reachable", lambda: False)
+    monkeypatch.setattr(hub_cache, "is_reachable", lambda: False)
     monkeypatch.setattr("core.text.corpus.is_reachable", lambda: False)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "datasets")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))

@@ -13,7 +13,7 @@ import yaml
 from hub_cache import cache_card
 from run_infos import run_info
 
-from core import hub
+from core import hub_cache
 from core.smollm2 import SMOLLM2, SMOLLM2_VERSION
 from jobs.report import citations as module
 from jobs.report.citations import AUTHOR, TITLE, Citations, bibtex, citations
@@ -44,7 +44,7 @@ def no_entry(): ...
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr(hub, "is_reachable", lambda: False)
+    monkeypatch.setattr(hub_cache, "is_reachable", lambda: False)
     return tmp_path
 
 

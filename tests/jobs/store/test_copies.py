@@ -37,7 +37,7 @@ def claimed(store: Store, spec: RunSpec) -> Callable[..., tuple[str, int]]:
 
 
 def reusable(store: Store, run_id: str, way: str | None = WAY, works: dict[str, str] = WORKS) -> Reusable | None:
-    return store.find_reusable(run_id, copies.StageWork(works, tuple(KINDS), LENGTHS, ROWS), way)
+    return store.rows_of_equal_work(run_id, copies.StageWork(works, tuple(KINDS), LENGTHS, ROWS), way)
 
 
 def rows(store: Store, run_id: str) -> dict[tuple[object, ...], tuple[object, ...]]:

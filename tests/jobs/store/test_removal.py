@@ -114,7 +114,7 @@ def test_what_other_runs_have_copied_stays_valid(store, spec, articles, sweep):
     store.writer(*source).finish("done")
     copier = begin()
     stage = StageWork(works, tuple(works), (0, 3, 5), 6)
-    reusable = store.find_reusable(copier[0], stage, "mkl")
+    reusable = store.rows_of_equal_work(copier[0], stage, "mkl")
     store.writer(*copier).record([(articles, BundleResult((), ()))], reusable=reusable)
     store.writer(*copier).finish("done")
     before = rows(store, f"summaries WHERE run_id = '{copier[0]}'")
@@ -125,8 +125,8 @@ def test_what_other_runs_have_copied_stays_valid(store, spec, articles, sweep):
     assert rows(store, f"summaries WHERE run_id = '{copier[0]}'") == before
     assert store.run_info(copier[0]).reused == 24
     assert len(store.points(copier[0]).n) == 24
-    assert store.find_reusable("another", stage, "mkl") is None or not store.known_summaries(
-        store.find_reusable("another", stage, "mkl"), {article.id: article.content_hash for article in articles}
+    assert store.rows_of_equal_work("another", stage, "mkl") is None or not store.known_summaries(
+        store.rows_of_equal_work("another", stage, "mkl"), {article.id: article.content_hash for article in articles}
     )  # a copy is no source
 
 
