@@ -175,8 +175,8 @@ class Points:
         )
 
     def of_metrics(self, metrics: Sequence[Metric]) -> "Points":
-        """The same points with these scores alone: what is taken of them takes less room."""
-        return replace(self, scores={metric: self.scores[metric] for metric in metrics})
+        """The same points with these scores alone: what is taken of them takes less room. No points have no scores."""
+        return replace(self, scores={metric: self.scores[metric] for metric in metrics} if len(self.n) else {})
 
     def is_of_kind(self, kind: SystemKind) -> NDArray[np.bool_]:
         """Whether the system of each point is of this kind, (points,)."""

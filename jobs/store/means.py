@@ -18,8 +18,8 @@ from core.metrics.specs import F1S
 from jobs.store.database import Database, reads
 from jobs.store.engine import insert_new
 from jobs.store.kept import RunKept, kept_of_run, kept_rows
+from jobs.store.new_score_columns import column_rows
 from jobs.store.runs import read_shards, runs_with_rows
-from jobs.store.score_columns import column_rows
 from jobs.store.tables import (
     Base,
     ContentKeptRow,

@@ -1,12 +1,12 @@
 """The scores of a run that has ended, kept a second time as columns, which a report reads a hundred times as fast.
 
 A row of Python for each of ten million summaries takes minutes, and as arrays they lie there as they are needed. They
-are written with the run's means, piece by piece, hold for as long as these, and are removed with them. What is not in
-them is read from the summaries: other metrics than `METRICS`, and runs whose n count characters.
+are written with the run's means (`jobs.store.new_score_columns`), hold for as long as these, and are removed with them.
+What is not in them is read from the summaries: other metrics than `METRICS`, and runs whose n count characters.
 """
 
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
@@ -23,53 +23,9 @@ if TYPE_CHECKING:  # with NumPy, which `nws ls` need not wait for
 
 METRICS = (*F1S, KEPT.column)
 """Those of a report that is asked for nothing else."""
-ROWS_OF_PART = 250_000
-"""Of a value in the database: 2 MB of each score."""
-_ABOUT = "about"
-_TYPES = {"system": "<i2", "article": "<i4", "n": "<i4", "words": "<i4", "text": "<i8"}
-
-
-def column_rows(connection: Connection, run_id: str) -> Generator[list[dict[str, Any]], None, None]:
-    """The rows to store for a run, in pieces; none for a study, whose shards have them, or where n is of characters."""
-    from jobs.store.points import piece_columns, read_datasets, read_pieces
-
-    recipe = connection.execute(select(RunRow.recipe).where(RunRow.id == run_id)).scalar_one()
-    if recipe.get("max_chars"):
-        return
-    systems: dict[str, int] = {}
-    articles: dict[str, int] = {}
-    part, held, pieces = 0, 0, []
-    for rows in read_pieces(connection, run_id, METRICS):
-        pieces.append(piece_columns(rows, systems, articles))
-        held += len(rows)
-        if held >= ROWS_OF_PART:
-            yield _rows(run_id, part, pieces)
-            part, held, pieces = part + 1, 0, []
-    if pieces:
-        yield _rows(run_id, part, pieces)
-    if articles:
-        datasets = read_datasets(connection, run_id)
-        names = sorted(set(datasets.values()))
-        code = {name: number for number, name in enumerate(names)}
-        about: dict[str, Any] = {"systems": list(systems), "datasets": names, "articles": list(articles)}
-        about["of_dataset"] = [code[datasets[article]] for article in articles]
-        yield [{"run_id": run_id, "name": _ABOUT, "part": 0, "column_values": json.dumps(about).encode()}]
-
-
-def _rows(run_id: str, part: int, pieces: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
-    import numpy as np
-
-    names = [*_TYPES, *METRICS]
-    columns = (np.concatenate(column) for column in zip(*pieces, strict=True))
-    return [
-        {
-            "run_id": run_id,
-            "name": name,
-            "part": part,
-            "column_values": column.astype(_TYPES.get(name, "<f8")).tobytes(),
-        }
-        for name, column in zip(names, columns, strict=True)
-    ]
+ABOUT = "about"
+"""The name of what says which systems, datasets and articles the numbers in columns stand for: as JSON, one part."""
+TYPES = {"system": "<i2", "article": "<i4", "n": "<i4", "words": "<i4", "text": "<i8"}
 
 
 def read_columns(
@@ -81,7 +37,7 @@ def read_columns(
     """
     row = ScoreColumnRow
     about = select(row.run_id, row.column_values).join(RunRow, RunRow.id == row.run_id)
-    about = about.where(row.run_id.in_(run_ids), row.name == _ABOUT, RunRow.means_kept)
+    about = about.where(row.run_id.in_(run_ids), row.name == ABOUT, RunRow.means_kept)
     found = {run_id: json.loads(values) for run_id, values in connection.execute(about)}
     if not set(METRICS).issuperset(metrics) or len(found) < len(run_ids):
         return None
@@ -100,7 +56,7 @@ def read_columns(
         of_article[run_id] = np.array([articles.setdefault(one, len(articles)) for one in pairs], np.int32)
 
     def column(name: str, codes: "Mapping[str, NDArray[np.int32]] | None" = None) -> Any:
-        kind = _TYPES.get(name, "<f8")
+        kind = TYPES.get(name, "<f8")
         parts = []
         for run_id in run_ids:
             values = select(row.column_values).where(row.run_id == run_id, row.name == name).order_by(row.part)

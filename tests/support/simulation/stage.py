@@ -14,6 +14,7 @@ from rich.console import Console
 from stored_rows import everything
 
 from bench import stub_work
+from cluster.article_work import Work
 from cluster.sweep_pool import inline_sweeps
 from jobs.drive.driver import drive_alone
 from jobs.drive.pools import Pools
@@ -41,7 +42,6 @@ class Stage:
         memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self._folder = tempfile.TemporaryDirectory(prefix="nws-simulation-", dir=memory)
         self.folder = Path(self._folder.name)
-        os.environ.setdefault("NWS_STUB_SECONDS", "0")
         stub_work.write_articles(self.folder / ARTICLES, articles, words)
         url = f"sqlite:///{self.folder}/nws.db"
         open_store(url).close()
@@ -74,7 +74,9 @@ class Stage:
     def _undisturbed(self, articles: int) -> Any:
         """The rows of so many articles: those of stub work are the same in bundles of any size."""
         pinned, store = self.pinned(articles, 8), self.plain
-        work = stub_work.work(pinned.stages[0].plan, "cpu", None)
+        plan = pinned.stages[0].plan
+        make = functools.partial(stub_work.make_sweeper, plan.signatures, plan.lengths, 0.0, 0.0)
+        work = Work(functools.partial(stub_work.make_segmenter, 0.0), make)
         pools = Pools("this process", lambda plan: contextlib.nullcontext(inline_sweeps(work)), lambda plan: None)
         run_id = f"undisturbed-{articles}"
         drive_alone(store, run_id, pinned, pools, Console(file=io.StringIO()))

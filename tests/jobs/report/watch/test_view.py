@@ -147,7 +147,7 @@ def test_each_statement_finds_its_rows_by_an_index(store: Store, run: tuple[str,
     Viewer(store, run[0]).look()
     sa.event.remove(store._reader, "before_cursor_execute", note)
     asked = [(sql, values) for sql, values in statements if sql.startswith("SELECT")]
-    assert len(asked) == 4
+    assert len(asked) == 7
     with store._reader.connect() as connection:
         for sql, values in asked:
             plan = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", values)]
