@@ -3,8 +3,9 @@
     python -m bench.study_report --store sqlite:////tmp/study.db [--articles 76000] [--shards 8]
 
 The store gets what such a study keeps when its shards have ended: the scores as columns, in the types and parts in
-which `jobs.store.new_score_columns` writes them. The summaries themselves are left out, since a report of the usual metrics
-reads none of them: 5 GB of texts would only have to be made. With other metrics it reads summaries, see large_store.py.
+which `jobs.store.new_score_columns` writes them. The summaries themselves are left out, since a report of the usual
+metrics reads none of them: 5 GB of texts would only have to be made. With other metrics it reads summaries, see
+large_store.py.
 """
 
 import argparse
