@@ -21,6 +21,8 @@ from jobs.store.runs import is_driven
 
 NWS = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); from jobs.cli import main; main()"]
 """The command that is started for a shard."""
+NEVER_BEGAN = "its driver ended with code"
+"""What the error of a shard says whose process ended before it drove it, such as while the store was away."""
 _LAST_CHARACTERS = 2_000
 
 
@@ -94,7 +96,7 @@ class LocalDrivers:
         if code == -signal.SIGTERM:  # before it could end in order
             self.store.cancel_run(shard.id, socket.gethostname())
             return False
-        give_up(self.store, shard.id, started.epoch, ClusterError(f"its driver ended with code {code}: {end}"))
+        give_up(self.store, shard.id, started.epoch, ClusterError(f"{NEVER_BEGAN} {code}: {end}"))
         return False
 
     def stop(self, shard: RunInfo) -> None:

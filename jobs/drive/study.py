@@ -20,7 +20,7 @@ from core.errors import ClusterError, FencedError, StoreError
 from jobs.drive.driver import fetch_models
 from jobs.drive.progress_bar import run_progress
 from jobs.drive.run import FREE, Claim, Outcome, Run, take_run
-from jobs.drive.shard_drivers import ShardDrivers
+from jobs.drive.shard_drivers import NEVER_BEGAN, ShardDrivers
 from jobs.drive.watchdog import DIED
 from jobs.plan.fits import with_fits
 from jobs.plan.pinned import Pinned
@@ -139,9 +139,13 @@ def _rounds(run: Run, drivers: ShardDrivers, at_once: int) -> Iterator[list[RunI
 
 
 def _is_to_do(shard: RunInfo, started: int) -> bool:
-    """Whether a shard without a driver is to get one: the first by this driver, or another after one that died."""
+    """Whether a shard without a driver is to get one: the first by this driver, or another after one that died.
+
+    So is one that ended before it drove the shard: the store may have been away. If all end so, `MOST_FAILED` holds.
+    """
     is_done = shard.state == "done" and (started or not shard.failures)
-    return not is_done and (not started or (started < MOST_DRIVERS and _died(shard)))
+    is_worth_another = _died(shard) or NEVER_BEGAN in (shard.error or "")
+    return not is_done and (not started or (started < MOST_DRIVERS and is_worth_another))
 
 
 def _died(shard: RunInfo) -> bool:

@@ -235,7 +235,10 @@ def test_a_driver_that_does_not_react_is_stopped(folder: Path, store: str, sampl
 
 def test_a_study_is_as_many_jobs_as_it_has_shards(folder: Path, head: Head) -> None:
     """Also that a job names its shard, and that the study's driver need not be followed."""
-    recipe = "bundle_size: 2\nn: [1, 7]\naccelerator: cpu\nactors: 1\ndatasets: [{name: sample, limit: 6}]\n"
+    recipe = (
+        "bundle_size: 2\nn: [1, 7]\naccelerator: cpu\nactors: 1\ndatasets: [{name: sample, limit: 6}]\n"
+        "pipeline: blank\nencoders: [all-MiniLM-L6-v2]\nbertscore: {model: all-MiniLM-L6-v2, num_layers: 6}\n"
+    )
     (folder / "recipe.yaml").write_text(recipe)
     asked = ("submit", "phase1", "--recipe", "recipe.yaml", "--shards", "3", "--drivers", "2", "--no-reuse", "--json")
     out, _ = nws(folder, *asked)

@@ -14,6 +14,8 @@ from bench import stub_work
 from core.errors import ClusterError, FencedError, RecipeError, StoreError
 from jobs.drive import driver, study
 from jobs.drive.pools import Makers
+from jobs.drive.shard_drivers import NEVER_BEGAN
+from jobs.drive.ship import give_up
 from jobs.plan.pinned import Pinned
 from jobs.plan.shards import parts_of
 from jobs.plan.sweep import pin
@@ -182,6 +184,23 @@ def test_a_driver_that_dies_is_replaced_at_once(store: Store, news: Path) -> Non
     assert drive(store, drivers).state == "done"
     assert sorted(map(str, drivers.started)) == ["1", "2", "2", "2", "3"]
     assert rows(store, NAME) == rows(store, one.run_id)
+
+
+def test_a_driver_that_ended_before_it_began_is_replaced_at_once(store: Store, news: Path) -> None:
+    """As one that is started while the store is away."""
+    start(store, plan(datasets=[{"name": str(news)}]), shards=3)
+    ended: list[int | None] = []
+
+    def end(shard: RunInfo) -> None:
+        if shard.shard == 2 and not ended:
+            ended.append(shard.shard)
+            error = ClusterError(f"{NEVER_BEGAN} 1: the store is away")
+            give_up(store, shard.id, shard.driver_epoch, error)
+            raise error
+
+    drivers = ShardsHere(store, STUB, end)
+    assert drive(store, drivers).state == "done"
+    assert sorted(map(str, drivers.started)) == ["1", "2", "2", "3"]
 
 
 def test_shards_that_all_fail_stop_the_study(store: Store, news: Path) -> None:
