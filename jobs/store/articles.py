@@ -27,7 +27,7 @@ SUMMARY_COLUMNS: Mapping[str, type] = {
     for column in SummaryRow.__table__.columns
     if column.name != "text_file"
 }
-"""The columns of the table `summaries`, in its order, each with the type of its values. `text` is found in files, too."""
+"""The columns of `summaries` that readers get, in its order, each with the type of its values."""
 
 
 @dataclass(frozen=True, slots=True)
