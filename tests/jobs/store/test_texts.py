@@ -1,11 +1,13 @@
 """Texts in files are read as texts in rows are, by everybody; what cannot be read is an error that says what to do."""
 
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow.parquet
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -306,3 +308,27 @@ def test_rows_and_files_may_be_mixed_in_a_run(
     assert [store.articles(run[0]).summaries(article.id) for article in articles[:2]] == expected
     assert len(store.points(run[0]).n) == 24
     assert len(store.finished_article_ids(run[0], Stage())) == 4
+
+
+def test_the_page_on_sql_finds_the_files(
+    store: Store, in_files: RunSpec, articles: list[Article], sweep: Sweep
+) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "sql.md").read_text("utf-8")
+    (sql,) = re.findall(r"^## Texts in files\n.*?```sql\n(.*?)\n```$", page, re.MULTILINE | re.DOTALL)
+    run = begin(store, in_files)
+    for part in (articles[:3], articles[3:]):
+        store.writer(*run).record([(part, sweep(part))])
+    with store.query(sql) as answer:
+        found = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+    assert sorted(row["rows"] for row in found) == [6, 18]
+    path = folder_of_run(store, run[0]).path
+    for row in found:
+        root = f"{store.url.removeprefix('sqlite:///')}.texts" if row["folder"] is None else row["folder"]
+        assert Path(root, row["run_id"]) == path
+        assert (path / row["name"]).is_file()
+    frame = pd.read_parquet(path)
+    written = {(one.article_id, one.system, one.n): one.text for one in sweep(articles).summaries}
+    assert dict(zip(zip(frame.article_id, frame.system, frame.n, strict=True), frame.text, strict=True)) == written
+    assert {article.id: article.content_hash for article in articles} == dict(
+        zip(frame.article_id, frame.content_hash, strict=True)
+    )
