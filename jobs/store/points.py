@@ -4,6 +4,7 @@ Rows are read in pieces that become arrays at once: as Python objects, two milli
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -98,9 +99,10 @@ def read_pieces(
         query = query.where(SummaryRow.system.in_(only_systems))
     # In the order of the key, which is nearly that in which they lie: else SQLite goes by system and n, in leaps.
     query = query.order_by(SummaryRow.run_id, SummaryRow.article_id, SummaryRow.system, SummaryRow.n)
-    for rows in connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE}).partitions():
-        system, article, n, words, text, _, *scores = zip(*rows, strict=True)
-        yield (system, article, n, words, texts_of(connection, rows) if texts else text, *scores)
+    with closing(connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE})) as found:
+        for rows in found.partitions():
+            system, article, n, words, text, _, *scores = zip(*rows, strict=True)
+            yield (system, article, n, words, texts_of(connection, rows) if texts else text, *scores)
 
 
 def _score(metric: Metric) -> ColumnElement[float]:

@@ -77,7 +77,7 @@ class TextFolder:
 
     def _make(self, path: Path) -> None:
         for folder in (*reversed(path.parents), path):
-            if not folder.is_dir():
+            if not folder.exists():
                 folder.mkdir(0o700 if self.is_private else 0o777, exist_ok=True)
                 _sync(folder.parent)
 

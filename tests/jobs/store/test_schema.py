@@ -448,7 +448,8 @@ def test_revision_19_lets_texts_be_elsewhere_and_keeps_those_of_older_rows(migra
             "'cafe', 0, 'v', '{}', '{}', 1, 2, '2026-01-01 00:00:00', 1)",
             "INSERT INTO articles VALUES ('a', 'd', 's', 'k', 'text', '[]', 'h')",
             "INSERT INTO articles VALUES ('b', 'd', 's', 'l', 'text', '[]', 'i')",
-            f"INSERT INTO summaries ({columns} {f1}) VALUES ('r', 'a', 'lead', 4, 'old', 4, 0.1, 0.1, 0.1, 0.1, '{{}}', "
+            f"INSERT INTO summaries ({columns} {f1}) VALUES ('r', 'a', 'lead', 4, 'old', 4, 0.1, 0.1, 0.1, 0.1, "
+            f"'{{}}', "
             f"{', '.join(['0.5'] * 12)})",
         )
         assert upgrade_schema(url) == ("0018", HEAD_REVISION)

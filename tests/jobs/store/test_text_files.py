@@ -59,30 +59,22 @@ STEPS = {
 }
 
 
-@pytest.mark.parametrize(
-    "error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt(), MemoryError()]
-)
-@pytest.mark.parametrize("step", STEPS)
 def test_what_fails_at_any_step_leaves_nothing_and_may_be_tried_again(
-    store: Store,
-    in_files: RunSpec,
-    articles: list[Article],
-    sweep: Sweep,
-    monkeypatch: pytest.MonkeyPatch,
-    step: str,
-    error: BaseException,
+    store: Store, in_files: RunSpec, articles: list[Article], sweep: Sweep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = begin(store, in_files)
     writer = store.writer(*run)
     writer.record([(articles[:1], sweep(articles[:1]))])
-    with monkeypatch.context() as patch:
-        patch.setattr(*STEPS[step], failing(error))
-        with pytest.raises((type(error), StoreError)) as caught:
-            writer.record([(articles[1:], sweep(articles[1:]))])
-    if isinstance(caught.value, StoreError):
-        assert "No space left on device" in str(caught.value)
-        assert f"nws resume {run[0]}" in str(caught.value)
-    assert require_whole(store, run[0]) == 6
+    for step, place in STEPS.items():
+        for error in (OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt(), MemoryError()):
+            with monkeypatch.context() as patch:
+                patch.setattr(*place, failing(error))
+                with pytest.raises((type(error), StoreError)) as caught:
+                    writer.record([(articles[1:], sweep(articles[1:]))])
+            if isinstance(caught.value, StoreError):
+                assert "No space left on device" in str(caught.value), step
+                assert f"nws resume {run[0]}" in str(caught.value), step
+            assert require_whole(store, run[0]) == 6, step
     writer.record([(articles[1:], sweep(articles[1:]))])
     assert require_whole(store, run[0]) == 24
 
@@ -106,7 +98,7 @@ def commit_and_lose_the_answer(monkeypatch: pytest.MonkeyPatch, error: Exception
                 raise error
             return handled
 
-    monkeypatch.setattr(Store, "writing", Lossy)
+    monkeypatch.setattr(Store, "writing", lambda store: Lossy(store))
     return lost
 
 

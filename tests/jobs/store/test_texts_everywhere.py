@@ -251,7 +251,7 @@ def test_reuse_and_content_kept_go_through_files(store: Store, planned: Callable
     few = driver.start(store, planned(True, limit=2, n=[3]), "inline", QUIET, reuse=True)
     said = io.StringIO()
     more = driver.start(store, planned(True, limit=4, n=[3]), "inline", Console(file=said, width=300), reuse=True)
-    assert more.reused == few.summaries
+    assert more.reused == few.summaries - 2  # all but `other-article`, which depends on all articles
     assert "Measuring content kept: 2 articles" in said.getvalue()
     with open_store(f"sqlite:///{tmp_path / 'alone.db'}") as alone:
         expected = driver.start(alone, planned(False, limit=4, n=[3]), "inline", QUIET)
