@@ -62,15 +62,13 @@ def arm(step: str) -> None:
 
         os.fsync = kill_file_only
     elif step == "in the middle of the file":
-        made = text_folder._as_parquet
-
-        def half(*args: Any) -> Any:
-            content = bytes(made(*args))
-            return _Half(content)
-
-        text_folder._as_parquet = half
         opened = Path.open
-        Path.open = lambda self, *args, **more: _Killer(opened(self, *args, **more))  # type: ignore[method-assign,assignment]
+
+        def open_part(path: Path, *args: Any, **more: Any) -> Any:
+            file = opened(path, *args, **more)
+            return _Killer(file) if path.suffix == ".part" else file
+
+        Path.open = open_part  # type: ignore[method-assign]
     elif step == "before the commit":
         sa.event.listen(sa.Engine, "commit", lambda connection: _kill_if_it_has_summaries(connection))
     elif step == "after the commit":
@@ -81,10 +79,6 @@ def arm(step: str) -> None:
             _kill()
 
         RunWriter._record = killed  # type: ignore[method-assign]
-
-
-class _Half(bytes):
-    pass
 
 
 class _Killer:
@@ -100,12 +94,10 @@ class _Killer:
     def __exit__(self, *error: object) -> object:
         return self.file.__exit__(*error)
 
-    def write(self, content: bytes) -> None:
-        if isinstance(content, _Half):
-            self.file.write(content[: len(content) // 2])
-            self.file.flush()
-            _kill()
-        self.file.write(content)
+    def write(self, content: Any) -> None:
+        self.file.write(bytes(content)[: len(content) // 2])
+        self.file.flush()
+        _kill()
 
 
 def _kill_if_it_has_summaries(connection: sa.Connection) -> None:
