@@ -35,6 +35,7 @@ _FAR = 8.0
 """Standard deviations beyond which a sum lies with a probability below 3e-14 (Hoeffding 1963, theorem 2)."""
 _GONE = 36.0
 """Where t² Σd² / 2 is this, φ is below 3e-16, since log cos x is at most -x² / 2."""
+_LOOKED_AT, _NEXT_TO_NOTHING = 1_000, 1e-7
 _WIDEST = 1.0
 """The largest t d for which log φ is taken as a power series, which converges below π/2."""
 
@@ -116,7 +117,7 @@ def _series_p(sizes: NDArray[np.float64], observed: NDArray[np.float64]) -> NDAr
         observed: float64 of shape (columns,), not negative.
     """
     deviations = np.sqrt((sizes**2).sum(axis=1))
-    x = observed - _half_steps(sizes)
+    x = observed - _half_steps(sizes, deviations)
     circle = np.maximum(x, 0) + _FAR * deviations
     inside = 2 * x / circle
     is_narrow = np.sqrt(2 * _GONE) * sizes.max(axis=1) <= _WIDEST * deviations
@@ -171,11 +172,22 @@ def _sum_by_powers(sizes: NDArray[np.float64], x: float, circle: float) -> float
     return float((2 / (np.pi * j) * np.sin(t * x) * phi).sum())
 
 
-def _half_steps(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _half_steps(sizes: NDArray[np.float64], deviations: NDArray[np.float64]) -> NDArray[np.float64]:
     """Half of the least by which sums of `sizes`, (columns, articles), can differ when one or two signs are flipped.
 
-    One flip changes a sum by twice a size, two of opposite signs by twice the difference of two sizes.
+    One flip changes a sum by twice a size, two of opposite signs by twice the difference of two sizes. Of many
+    articles the first are looked at alone, if their least is next to nothing beside the deviation of the sum: that of
+    all is no larger.
     """
+    least = _least_gaps(sizes[:, :_LOOKED_AT])
+    if sizes.shape[1] > _LOOKED_AT:
+        wide = np.flatnonzero(least > _NEXT_TO_NOTHING * deviations)
+        least[wide] = _least_gaps(sizes[wide])
+    return least
+
+
+def _least_gaps(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The least difference of two different values of each row, or of a value and 0; infinite where all are 0."""
     ordered = np.sort(np.concatenate([np.zeros((len(sizes), 1)), sizes], axis=1), axis=1)
     gaps = np.diff(ordered, axis=1)
     return np.asarray(np.where(gaps > 1e-9 * ordered[:, -1:], gaps, np.inf).min(axis=1))
