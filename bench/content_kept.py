@@ -33,7 +33,6 @@ from core.analysis.step_down import (
     first_kept,
     interval_of_n,
     skewed_intervals,
-    smallest_claimed,
 )
 from core.summarizers.rulers import OTHER_ARTICLE, PERSON
 from jobs.store import open_store
@@ -193,11 +192,11 @@ def _truth(above: Floats) -> int:
 def _answers(above: Floats, articles: int, studies: int) -> tuple[float, float, float, float]:
     """How often the interval holds the truth, its mean steps, how often none is claimed, and the mean steps too far."""
     rng, truth, lengths = np.random.default_rng(SEED), _truth(above), above.shape[1]
-    ends = np.empty((studies, 3))
+    ends = np.empty((studies, 2))
     for study in range(studies):
-        values = above[rng.integers(0, len(above), articles)]
-        ends[study] = (*interval_of_n(values), smallest_claimed(values))
-    low, high, claimed = ends.T
+        ends[study] = interval_of_n(above[rng.integers(0, len(above), articles)])
+    low, high = ends.T
+    claimed = high if articles >= FEWEST_ARTICLES else np.full(studies, lengths)
     told = claimed[claimed < lengths]
     steps = float((told - truth).mean()) if len(told) else float("nan")
     right = float(((low <= truth) & (truth <= high)).mean())

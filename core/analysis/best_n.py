@@ -15,7 +15,7 @@ bench/error_rates.py measures both.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, count
+from itertools import chain, combinations, count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,11 +120,8 @@ def magic_numbers(points: Points | Iterable[Point], metric: Metric = "bertscore_
     pairs = [(system, RANDOM) for system in sorted(systems)]
     compared = compare_systems(points, points, pairs, metric)
     over_random = {(comparison.dataset, comparison.a): comparison for comparison in compared}
-    return tuple(
-        number
-        for grid in build_grids(points.take(points.n > 0), metric)
-        for number in _magic_numbers(grid, over_random)
-    )
+    found = map(lambda grid: _magic_numbers(grid, over_random), build_grids(points, metric, points.n > 0))
+    return tuple(chain.from_iterable(found))
 
 
 def lengths_text(tested: tuple[int, ...], chosen: tuple[int, ...]) -> str:
@@ -221,8 +218,9 @@ def _gains(
 
 def _magic_number(grid: Grid, s: int, columns: NDArray[np.float64], gains: tuple[Gain, ...]) -> MagicNumber:
     system, kind = grid.systems[s], grid.kinds[s]
-    lengths = np.flatnonzero(grid.present[s].any(axis=1))
-    has, some = grid.present[s, lengths], grid.present[s].any(axis=0)
+    present = ~np.isnan(grid.values[s])
+    lengths = np.flatnonzero(present.any(axis=1))
+    has, some = present[lengths], present.any(axis=0)
     complete = some & (has | grid.short[lengths]).all(axis=0)
     scores, at = grid.values[s, lengths], np.array(grid.lengths)[lengths]
     shares: dict[int, float] = {}

@@ -22,6 +22,7 @@ A share of another ceiling, which has κ_i too, is the ratio of both means. An a
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -32,7 +33,7 @@ from core.analysis.intervals import Interval
 from core.analysis.points import Metric, Point, Points
 from core.analysis.sample_size import POWER, articles_for_one_step
 from core.analysis.step_down import FEWEST_ARTICLES as FEWEST_ARTICLES
-from core.analysis.step_down import first_kept, interval_of_n, skewed_intervals, smallest_claimed
+from core.analysis.step_down import first_kept, interval_of_n, skewed_intervals
 from core.summarizers.rulers import PERSON
 from core.text.length import LengthUnit
 from core.types import SystemKind
@@ -120,12 +121,10 @@ def content_kept(points: Points | Iterable[Point], *, power: float = POWER) -> t
     """
     points = Points.of(points)
     persons = dict(_persons(points))
-    grids = build_grids(points.take(points.n > 0), KEPT)
-    return tuple(
-        replace(kept, length_unit=points.length_unit)
-        for grid in grids
-        for kept in _of_dataset(grid, persons.get(grid.dataset, {}), power)
+    found = map(
+        lambda grid: _of_dataset(grid, persons.get(grid.dataset, {}), power), build_grids(points, KEPT, points.n > 0)
     )
+    return tuple(replace(kept, length_unit=points.length_unit) for kept in chain.from_iterable(found))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,17 +163,17 @@ class Kept:
 def _persons(points: Points) -> Iterator[tuple[str, dict[str, float]]]:
     """For each dataset, what a person's whole summary of each article keeps."""
     is_person = np.array([system == PERSON for system in points.systems], dtype=np.bool_)
-    for grid in build_grids(points.take((points.n == 0) & is_person[points.system]), KEPT):
+    for grid in build_grids(points, KEPT, (points.n == 0) & is_person[points.system]):
         (person,) = np.flatnonzero([system == PERSON for system in grid.systems])
         values = dict(zip(grid.articles, grid.values[person, 0].tolist(), strict=True))
         yield grid.dataset, {article: value for article, value in values.items() if not math.isnan(value)}
 
 
 def _of_dataset(grid: Grid, persons: Mapping[str, float], power: float) -> Iterator[ContentKept]:
-    for s, system in enumerate(grid.systems):
-        lengths = np.flatnonzero(grid.present[s].any(axis=1))
-        complete = grid.present[s, lengths].all(axis=0)
-        dropped = int((grid.present[s].any(axis=0) & ~complete).sum())
+    for s, (system, present) in enumerate(zip(grid.systems, grid.present, strict=True)):
+        lengths = np.flatnonzero(present.any(axis=1))
+        complete = present[lengths].all(axis=0)
+        dropped = int((present.any(axis=0) & ~complete).sum())
         if not complete.any():
             continue
         at = [grid.lengths[i] for i in lengths]
@@ -218,6 +217,6 @@ def _smallest(kept: Kept, at: Sequence[int], x: float, power: float) -> Smallest
         n=steps[reached],
         low=steps[low],
         high=steps[high],
-        claimed=steps[smallest_claimed(above)],
+        claimed=steps[high] if len(above) >= FEWEST_ARTICLES else None,
         articles_for_one_step=articles_for_one_step(above, power),
     )

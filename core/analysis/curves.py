@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,7 @@ def sweep_curves(points: Points | Iterable[Point], metric: Metric = "bertscore_f
         StoreError: the points are not those of one run (see `build_grids`).
     """
     points = Points.of(points)
-    return tuple(curve for grid in build_grids(points.take(points.n > 0), metric) for curve in _curves(grid))
+    return tuple(chain.from_iterable(map(_curves, build_grids(points, metric, points.n > 0))))
 
 
 def comparable_articles(present: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -110,7 +111,7 @@ def uncut_scores(points: Points | Iterable[Point], metric: Metric = "bertscore_f
     """The mean score of every system that wrote summaries of its own length (n = 0), and has scores of them."""
     points = Points.of(points)
     uncut = []
-    for grid in build_grids(points.take(points.n == 0), metric):
+    for grid in build_grids(points, metric, points.n == 0):
         counts = grid.present[:, 0].sum(axis=1)
         scored = np.flatnonzero(counts)
         scores = mean_intervals(grid.values[scored, 0].T)

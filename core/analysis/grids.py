@@ -2,24 +2,30 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.points import Metric, Place, Point, Points, elsewhere, short_articles, system_order
+from core.analysis.points import NO_TEXT, Metric, Place, Point, Points, elsewhere, short_articles, system_order
 from core.errors import StoreError
 from core.metrics.specs import OPTIONAL
 from core.types import SystemKind
 
-Cells: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+Value = TypeVar("Value", bound=np.generic)
+
+_ROWS_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Axes:
     """Where each point of one dataset lies. All axes are sorted (systems by `system_order`).
 
-    `cells` has the place of each of `points` on the three axes, so the order of the input does not matter.
+    Attributes:
+        points: of all datasets. Nothing is copied of them: there may be ten million.
+        rows: int32, which of `points` are of this dataset.
+        cells: int64, the place of each of `rows` on the three axes, as an index into the flattened array. So the order
+            of the points does not matter.
     """
 
     dataset: str
@@ -28,11 +34,25 @@ class Axes:
     lengths: tuple[int, ...]
     articles: tuple[str, ...]
     points: Points
-    cells: Cells
+    rows: NDArray[np.int32]
+    cells: NDArray[np.int64]
 
     @property
     def shape(self) -> tuple[int, int, int]:
         return len(self.systems), len(self.lengths), len(self.articles)
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Where there is a summary; shape (systems, lengths, articles)."""
+        return self.placed(np.ones(len(self.points), dtype=np.bool_), np.bool_(False))
+
+    def placed(self, column: NDArray[Value], empty: Value) -> NDArray[Value]:
+        """A column of `points` on the three axes, and `empty` where there is no summary."""
+        values = np.full(self.shape, empty, dtype=column.dtype)
+        flat = values.reshape(-1)
+        for piece in _pieces(len(self.rows)):
+            flat[self.cells[piece]] = column[self.rows[piece]]
+        return values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,75 +86,118 @@ class Grid:
         return ~np.isnan(self.values)
 
 
-def build_grids(points: Points | Iterable[Point], metric: Metric) -> tuple[Grid, ...]:
+def build_grids(
+    points: Points | Iterable[Point], metric: Metric, chosen: NDArray[np.bool_] | None = None
+) -> Iterator[Grid]:
     """One `Grid` per dataset, datasets in alphabetical order, without the articles that are shorter than n.
+
+    Each is made when it is asked for. A `map` over them, unlike a `for`, has let go of one when it asks for the next.
+
+    With `chosen`, bool of one value a point, it has those alone. They are not copied, as by `Points.take`.
 
     Raises:
         StoreError: two points share dataset, article, system and n, or a score is not a finite number.
     """
-    return tuple(grids[metric] for grids in build_grids_by_metric(points, (metric,)))
+    return map(lambda grids: grids.of(metric), build_grids_by_dataset(points, (metric,), chosen))
 
 
-def build_grids_by_metric(
-    points: Points | Iterable[Point], metrics: Sequence[Metric], short: frozenset[Place] | None = None
-) -> Iterator[dict[Metric, Grid]]:
-    """The same of several metrics, for each dataset. All grids of a dataset share words and texts.
+@dataclass(frozen=True, slots=True, eq=False)
+class Grids:
+    """The grids of one dataset, one for each metric. They share `words`, `texts` and `short`, see `Grid`.
+
+    Each is made when it is asked for: all of them at once would take as much room as the scores themselves.
+    """
+
+    axes: Axes
+    words: NDArray[np.int32]
+    texts: NDArray[np.int64]
+    short: NDArray[np.bool_]
+
+    def of(self, metric: Metric) -> Grid:
+        """The grid of one metric.
+
+        Raises:
+            StoreError: a score is not a finite number.
+        """
+        axes = self.axes
+        scores = axes.points.scores[metric]
+        _check(axes, metric, scores)
+        same = (axes.dataset, axes.systems, axes.kinds, axes.lengths, axes.articles)
+        return Grid(*same, axes.placed(scores, np.float64(np.nan)), self.words, self.texts, self.short)
+
+
+def build_grids_by_dataset(
+    points: Points | Iterable[Point],
+    metrics: Sequence[Metric],
+    chosen: NDArray[np.bool_] | None = None,
+    short: frozenset[Place] | None = None,
+) -> Iterator[Grids]:
+    """The grids of each dataset in these metrics, datasets in alphabetical order, each made when it is asked for.
+
+    With `chosen`, bool of one value a point, they have those alone.
 
     `short` says where articles are shorter than n; unless given, the controls among the points show it.
 
     Raises:
-        StoreError: as `build_grids`.
+        StoreError: two points share dataset, article, system and n.
     """
     points = Points.of(points)
     short = short_articles(points) if short is None else short
-    for axes in build_axes(points.of_metrics(metrics), short):
-        words = np.zeros(axes.shape, dtype=np.int32)
-        texts = np.zeros(axes.shape, dtype=np.int64)
-        words[axes.cells], texts[axes.cells] = axes.points.words, axes.points.text
-        yield {metric: _grid(axes, metric, short, words, texts) for metric in metrics}
+    return map(lambda axes: _grids(axes, short), build_axes(points.of_metrics(metrics), short, chosen))
 
 
-def _grid(
-    axes: Axes,
-    metric: Metric,
-    short: frozenset[Place],
-    words: NDArray[np.int32],
-    texts: NDArray[np.int64],
-) -> Grid:
-    scores = axes.points.scores[metric]
-    _check(axes, metric, scores)
-    values = np.full(axes.shape, np.nan)
-    values[axes.cells] = scores
+def _grids(axes: Axes, short: frozenset[Place]) -> Grids:
+    words = axes.placed(axes.points.words, np.int32(0))
+    texts = axes.placed(axes.points.text, np.int64(NO_TEXT))
+    return Grids(axes, words, texts, _short(axes, short))
+
+
+def _short(axes: Axes, places: frozenset[Place]) -> NDArray[np.bool_]:
     is_short = np.zeros(axes.shape[1:], dtype=np.bool_)
     row = {n: i for i, n in enumerate(axes.lengths)}
     depth = {article: i for i, article in enumerate(axes.articles)}
-    for dataset, article, n in short:
+    for dataset, article, n in places:
         if dataset == axes.dataset and article in depth and n in row:
             is_short[row[n], depth[article]] = True
-    return Grid(axes.dataset, axes.systems, axes.kinds, axes.lengths, axes.articles, values, words, texts, is_short)
+    return is_short
 
 
-def build_axes(points: Points, left_out: frozenset[Place] = frozenset()) -> Iterator[Axes]:
+def build_axes(
+    points: Points, left_out: frozenset[Place] = frozenset(), chosen: NDArray[np.bool_] | None = None
+) -> Iterator[Axes]:
     """The axes of each dataset, in alphabetical order, each made when it is asked for. They lack the places `left_out`.
+
+    With `chosen`, bool of one value a point, they have those alone.
 
     Raises:
         StoreError: two points share dataset, article, system and n.
     """
     datasets = np.array([dataset for dataset, _ in points.articles], dtype=np.object_)
     wanted = elsewhere(points, left_out)
+    if chosen is not None:
+        wanted &= chosen
     for dataset in sorted(set(datasets)):
-        chosen = wanted & (datasets == dataset)[points.article]
-        if chosen.any():
-            yield _axes(dataset, points.take(chosen))
+        rows = np.flatnonzero(wanted & (datasets == dataset)[points.article]).astype(np.int32)
+        if rows.size:
+            yield _axes(dataset, points, rows)
 
 
-def _axes(dataset: str, points: Points) -> Axes:
-    kinds = dict(zip(points.systems, points.kinds, strict=True))
+def _axes(dataset: str, points: Points, rows: NDArray[np.int32]) -> Axes:
+    def used(codes: NDArray[np.int32]) -> NDArray[np.intp]:
+        return np.flatnonzero(np.bincount(codes[rows]))
+
+    kinds = {points.systems[i]: points.kinds[i] for i in used(points.system).tolist()}
     systems = sorted(kinds, key=lambda system: system_order(system, kinds[system]))
-    articles = sorted({article for _, article in points.articles})
-    lengths = np.flatnonzero(np.bincount(points.n))
+    articles = sorted({points.articles[i][1] for i in used(points.article).tolist()})
+    lengths = used(points.n)
     row = {system: i for i, system in enumerate(systems)}
     depth = {article: i for i, article in enumerate(articles)}
+    # Of each code where it is on its axis; -1 for what is of other datasets.
+    on_axes = (
+        np.array([row.get(system, -1) for system in points.systems]),
+        np.searchsorted(lengths, np.arange(lengths[-1] + 1)),
+        np.array([depth.get(article, -1) for _, article in points.articles]),
+    )
     axes = Axes(
         dataset=dataset,
         systems=tuple(systems),
@@ -142,23 +205,35 @@ def _axes(dataset: str, points: Points) -> Axes:
         lengths=tuple(lengths.tolist()),
         articles=tuple(articles),
         points=points,
-        cells=(
-            np.array([row[system] for system in points.systems], dtype=np.int32)[points.system],
-            np.searchsorted(lengths, points.n).astype(np.int32),
-            np.array([depth[article] for _, article in points.articles], dtype=np.int32)[points.article],
-        ),
+        rows=rows,
+        cells=_cells((points.system, points.n, points.article), on_axes, rows),
     )
     _refuse_twins(axes)
     return axes
 
 
+def _cells(
+    codes: Sequence[NDArray[np.int32]], on_axes: Sequence[NDArray[np.int64]], rows: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """Where rows lie on the flattened axes, whose codes `on_axes` places."""
+    shape = [int(places.max()) + 1 for places in on_axes]
+    cells = np.empty(len(rows), dtype=np.int64)
+    for piece in _pieces(len(rows)):
+        places = [axis[of[rows[piece]]] for of, axis in zip(codes, on_axes, strict=True)]
+        cells[piece] = np.ravel_multi_index(places, shape)
+    return cells
+
+
+def _pieces(rows: int) -> Iterator[slice]:
+    """Some rows at a time: what selects from an array becomes 8 bytes a row meanwhile."""
+    for start in range(0, rows, _ROWS_AT_ONCE):
+        yield slice(start, start + _ROWS_AT_ONCE)
+
+
 def _refuse_twins(axes: Axes) -> None:
-    flat = np.ravel_multi_index(axes.cells, axes.shape)
-    is_taken = np.zeros(np.prod(axes.shape), dtype=np.bool_)
-    is_taken[flat] = True
-    if is_taken.sum() < len(flat):
-        _, first = np.unique(flat, return_index=True)
-        system, n, article = _name(axes, int(np.setdiff1d(np.arange(len(flat)), first)[0]))
+    if axes.present.sum() < len(axes.cells):
+        _, first = np.unique(axes.cells, return_index=True)
+        system, n, article = _name(axes, int(np.setdiff1d(np.arange(len(axes.cells)), first)[0]))
         raise StoreError(
             f"article {article} of {axes.dataset} has two summaries by {system!r} at n={n}: "
             "analyse the points of one run at a time"
@@ -166,16 +241,17 @@ def _refuse_twins(axes: Axes) -> None:
 
 
 def _check(axes: Axes, metric: Metric, scores: NDArray[np.float64]) -> None:
-    strange = np.flatnonzero(np.isinf(scores) if metric in OPTIONAL else ~np.isfinite(scores))
-    if strange.size:
-        system, n, article = _name(axes, int(strange[0]))
+    strange = np.isinf(scores) if metric in OPTIONAL else ~np.isfinite(scores)
+    if strange[axes.rows].any():
+        i = int(np.flatnonzero(strange[axes.rows])[0])
+        system, n, article = _name(axes, i)
         raise StoreError(
             f"{metric} of {system!r} at n={n} for article {article} of {axes.dataset} is "
-            f"{scores[strange[0]]}, not a number: delete that row and resume the run to score it again"
+            f"{scores[axes.rows[i]]}, not a number: delete that row and resume the run to score it again"
         )
 
 
 def _name(axes: Axes, i: int) -> tuple[str, int, str]:
-    """System, n and article of a point."""
-    points = axes.points
-    return points.systems[points.system[i]], int(points.n[i]), points.articles[points.article[i]][1]
+    """System, n and article of a point, by its place in `rows`."""
+    points, row = axes.points, axes.rows[i]
+    return points.systems[points.system[row]], int(points.n[row]), points.articles[points.article[row]][1]

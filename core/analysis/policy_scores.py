@@ -48,7 +48,7 @@ def mean_over_seeds(points: Points | Iterable[Point], method: str) -> Points:
     for axes in build_axes(policies):
         if len(axes.systems) < len(policies.systems):
             continue
-        n, article = np.nonzero(_present(axes).all(axis=0))
+        n, article = np.nonzero(axes.present.all(axis=0))
         values = _values(axes)[:, n, article]
         means = {
             metric: np.array([statistics.fmean(seed_values) for seed_values in values[:, :, k].T.tolist()])
@@ -65,22 +65,12 @@ def mean_over_seeds(points: Points | Iterable[Point], method: str) -> Points:
     return replace(together, article_characters=of_articles)
 
 
-def _present(axes: Axes) -> NDArray[np.bool_]:
-    """Where there is a summary, on all axes."""
-    present = np.zeros(axes.shape, dtype=np.bool_)
-    present[axes.cells] = True
-    return present
-
-
 def _values(axes: Axes) -> NDArray[np.float64]:
     """All scores, words, and the share of repeated words if there is one: (systems, lengths, articles, …), float64."""
-    columns = [*axes.points.scores.values(), axes.points.words]
+    columns = [*axes.points.scores.values(), axes.points.words.astype(np.float64)]
     if axes.points.repeated_words is not None:
         columns.append(axes.points.repeated_words)
-    values = np.full((*axes.shape, len(columns)), np.nan)
-    for k, column in enumerate(columns):
-        values[(*axes.cells, k)] = column
-    return values
+    return np.stack([axes.placed(column, np.float64(np.nan)) for column in columns], axis=-1)
 
 
 def _means(
@@ -125,7 +115,8 @@ def policy_scores(
     """
     points = Points.of(points)
     points = without_short(points.take(points.n > 0))
-    build_grids(points, metric)  # for its checks: a mean over seeds would hide a score that is not a number
+    for _ in build_grids(points, metric):  # for its checks: a mean over seeds would hide a score that is not a number
+        pass
     all_cells = _cells(points, metric)
     cells = _on_equal_articles(all_cells)
     scores = {key: dict(zip(cell.articles, cell.scores.mean(axis=0), strict=True)) for key, cell in cells.items()}
@@ -199,7 +190,7 @@ def _cells(points: Points, metric: Metric) -> dict[_Key, _OnTest]:
     cells = {}
     metrics = tuple(points.scores)
     for axes in build_axes(points):
-        present, values = _present(axes), _values(axes)
+        present, values = axes.present, _values(axes)
         methods: dict[str, list[int]] = {}
         for s, name in enumerate(axes.systems):
             methods.setdefault(split_seed(name)[0], []).append(s)

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from core.analysis.grids import build_grids
-from core.analysis.points import NO_TEXT, Point, Points, without_short
+from core.analysis.points import NO_TEXT, Point, Points
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,13 @@ class SameText:
 
 def same_texts(points: Points | Iterable[Point]) -> tuple[SameText, ...]:
     """For every two systems that share an article and n, the largest share first. No controls and no upper bounds."""
-    points = without_short(Points.of(points).of_metrics(("bertscore_f1",)))
+    points = Points.of(points)
     chosen = points.is_of_kind("system") & (points.n > 0) & (points.text != NO_TEXT)
     pairs = []
-    for grid in build_grids(points.take(chosen), "bertscore_f1"):
+    for grid in build_grids(points, "bertscore_f1", chosen):
+        present = grid.present
         for a, b in combinations(range(len(grid.systems)), 2):
-            both = grid.present[a] & grid.present[b]
+            both = present[a] & present[b]
             if both.any():
                 equal = int(np.sum(grid.texts[a][both] == grid.texts[b][both]))
                 pairs.append(SameText(grid.dataset, grid.systems[a], grid.systems[b], int(both.sum()), equal))

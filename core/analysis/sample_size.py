@@ -92,7 +92,7 @@ def articles_needed(
     """
     points = Points.of(points)
     found = []
-    for grid in build_grids(points.take(points.n > 0), metric):
+    for grid in build_grids(points, metric, points.n > 0):
         for a, b in pairs:
             if a in grid.systems and b in grid.systems:
                 differences = dict(_differences(grid, a, b))

@@ -103,8 +103,8 @@ def resume(
     claim = Claim(take_over, epoch)
     where = {"accelerator": accelerator, "actors": actors}
     values = {**run.recipe, **{k: v for k, v in where.items() if v is not None}}
-    before = store.datasets_read(run_id, code_version())
-    pinned = find_job(run.job).plan_again(values, before, store.whole_of(run_id))
+    before, whole = store.datasets_read(run_id, code_version()), store.whole_of(run_id)
+    pinned = find_job(run.job).plan_again(values, before, whole)
     changes = require_same_revisions(run.revisions, pinned.revisions, run_id)
     if run.code_version != code_version():
         changes.append(f"code {run.code_version} -> {code_version()}")

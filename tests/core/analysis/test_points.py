@@ -61,7 +61,7 @@ def test_what_is_missing_is_nan(make_points):
 def test_two_summaries_for_one_place_are_refused(make_points):
     points = make_points(lambda *_: 0.5, articles=2)
     with pytest.raises(StoreError, match=r"article 0001 of news has two summaries by 'random' at n=9"):
-        build_grids([*points, points[-1]], "bertscore_f1")
+        list(build_grids([*points, points[-1]], "bertscore_f1"))
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -69,7 +69,7 @@ def test_a_score_that_is_no_number_is_refused(make_points, value):
     points = make_points(lambda *_: 0.5, articles=2)
     points[3] = rescored(points[3], bertscore_f1=value)
     with pytest.raises(StoreError, match=r"bertscore_f1 of 'a\|textrank\|chunks' at n=3 for article 0001"):
-        build_grids(points, "bertscore_f1")
+        list(build_grids(points, "bertscore_f1"))
 
 
 def test_a_short_reference_of_another_article_says_nothing_of_this_one(make_points):

@@ -166,3 +166,38 @@ def test_holm_is_the_closed_test_of_bonferroni(p):
         assert found == pytest.approx(min(1, max(len(family) * min(p[j] for j in family) for family in families)))
         assert found >= p[i]
     assert all(corrected[i] <= corrected[j] for i in range(len(p)) for j in range(len(p)) if p[i] <= p[j])
+
+
+@pytest.mark.parametrize("shape", ["normal", "skewed", "on a grid", "right or wrong"])
+@pytest.mark.parametrize("articles", [2_500, 20_000])
+def test_the_power_series_of_many_articles_gives_what_cosines_give(monkeypatch, shape, articles):
+    rng = np.random.default_rng(articles)
+    values = {
+        "normal": rng.normal(size=(articles, 6)),
+        "skewed": rng.gamma(4, size=(articles, 6)) - 4,
+        "on a grid": rng.integers(-5, 6, (articles, 6)) / 10,
+        "right or wrong": rng.choice([-1.0, 0.0, 1.0], (articles, 6)),
+    }[shape]
+    values[:, 1:] += (values[:, 1:] != 0) * np.linspace(0, 0.1, 5)
+    taken = []
+    of_one = sign_flip._sum_by_powers
+    monkeypatch.setattr(sign_flip, "_sum_by_powers", lambda *row: taken.append(row) or of_one(*row))
+    fast = sign_flip_p(values)
+    assert len(taken) == 6
+    monkeypatch.setattr(sign_flip, "_WIDEST", 0.0)
+    slow = sign_flip_p(values)
+    assert len(taken) == 6
+    assert [p for p, _ in fast] == pytest.approx([p for p, _ in slow], rel=1e-9, abs=1e-12)
+
+
+def test_thousands_of_right_and_wrong_agree_with_the_binomial_test():
+    values = np.where(np.arange(5000) < 2600, 1.0, -1.0)
+    assert p_of(values)[0] == pytest.approx(stats.binomtest(2600, 5000).pvalue, rel=0.01)
+
+
+def test_one_large_difference_among_thousands_is_taken_by_cosines():
+    values = np.full(3000, 0.01)
+    values[::2] *= -1
+    values[0] = 2.0
+    # It decides the sign of the sum alone: |sum| is at least what was seen in about half of all patterns.
+    assert p_of(values)[0] == pytest.approx(0.5, abs=0.02)
