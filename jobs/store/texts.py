@@ -19,7 +19,7 @@ from jobs.store.tables import ArticleRow, TextFileRow, TextFolderRow
 from jobs.store.text_files import place
 
 _FILES_KNOWN = 1_000
-"""Of that many files the row groups are remembered, some 10 kB each."""
+"""Of that many files the row groups are remembered."""
 Place = tuple[str, str, int]
 """Article, or its content, system and n."""
 Written = tuple[str, list[str] | None]
