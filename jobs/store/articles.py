@@ -16,7 +16,7 @@ from core.types import CHOSEN_SCORES, Article, Summary, SystemKind
 from jobs.store.database import Database, reads
 from jobs.store.runs import runs_with_rows
 from jobs.store.tables import ArticleRow, FailureRow, SummaryRow, SystemRow
-from jobs.store.texts import texts_of
+from jobs.store.texts import texts_and_extras
 
 _LEAST_OF_ID = 4
 """Characters of an id that may stand for it: fewer are a part of many texts, too."""
@@ -69,8 +69,8 @@ class Articles(Database):
         query = select(SummaryRow.__table__).where(in_run, SummaryRow.article_id.in_(article_ids))
         summaries: dict[str, list[Mapping[str, Any]]] = {}
         rows = connection.execute(query).all()
-        for row, text in zip(rows, texts_of(connection, rows), strict=True):
-            summaries.setdefault(row.article_id, []).append(_with_chosen_scores(row, text))
+        for row, written in zip(rows, texts_and_extras(connection, rows), strict=True):
+            summaries.setdefault(row.article_id, []).append(_with_chosen_scores(row, *written))
         query = select(ArticleRow.__table__).where(ArticleRow.id.in_(list(summaries)))
         articles = {
             row["id"]: ArticleTexts(
@@ -155,7 +155,8 @@ class RunArticles:
             in_run = SummaryRow.run_id.in_(runs_with_rows(connection, self._run_id))
             query = select(SummaryRow).where(in_run, SummaryRow.article_id == article_id)
             rows = connection.execute(query.order_by(SummaryRow.system, SummaryRow.n)).all()
-            return [_summary(row, text) for row, text in zip(rows, texts_of(connection, rows), strict=True)]
+            written = texts_and_extras(connection, rows)
+            return [_summary(row, text, extra) for row, (text, extra) in zip(rows, written, strict=True)]
 
     def extremes(self, system: str, n: int, count: int, *, highest: bool) -> list[str]:
         """The ids of the articles where a system's BERTScore F1 at n is lowest (or highest), from there."""
@@ -229,16 +230,16 @@ def _article(row: Row[Any]) -> Article:
     return Article(row.dataset, row.split, row.key, row.text, tuple(row.reference_summaries))
 
 
-def _summary(row: Row[Any], text: str) -> Summary:
-    others = {name: value for name, value in row.extra.items() if name != CHOSEN_SCORES}
+def _summary(row: Row[Any], text: str, extra_of_row: Mapping[str, Any]) -> Summary:
+    others = {name: value for name, value in extra_of_row.items() if name != CHOSEN_SCORES}
     extra = {name: tuple(value) if isinstance(value, list) else value for name, value in others.items()}
-    chosen_scores = row.extra.get(CHOSEN_SCORES, {})
+    chosen_scores = extra_of_row.get(CHOSEN_SCORES, {})
     scores = {column: value for column in BY_COLUMN if (value := row._mapping[column]) is not None}
     return Summary(row.article_id, row.system, row.n, text, row.words, row.seconds, scores, extra, chosen_scores)
 
 
-def _with_chosen_scores(row: Row[Any], text: str) -> dict[str, Any]:
-    extra = dict(row.extra)
+def _with_chosen_scores(row: Row[Any], text: str, extra_of_row: Mapping[str, Any]) -> dict[str, Any]:
+    extra = dict(extra_of_row)
     found = {**row._mapping, "text": text, **extra.pop(CHOSEN_SCORES, {}), "extra": extra}
     del found["text_file"]
     return found

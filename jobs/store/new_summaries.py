@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Connection, Double, Integer, select
 from sqlalchemy.exc import DBAPIError
 
 from core.metrics.specs import BY_COLUMN
-from core.types import CHOSEN_SCORES, Summary
+from core.types import CHOSEN_SCORES, DRAWS, Summary
 from jobs.store.engine import dump_json
 from jobs.store.tables import SummaryRow
 
@@ -49,17 +49,22 @@ def new_summaries(run_id: str, placed: Mapping[Key, Summary], text_file: int | N
     for key, summary in placed.items():
         text = summary.text if text_file is None else None
         scores = map(summary.scores.get, BY_COLUMN)
-        of_row = (text, summary.words, summary.seconds, *scores, _extra(summary), None, text_file)
+        extra = _extra(summary, is_beside=text_file is not None)
+        of_row = (text, summary.words, summary.seconds, *scores, extra, None, text_file)
         rows[key] = (run_id, *key, *of_row)
     return rows
 
 
-def _extra(summary: Summary) -> str:
-    """The column `extra`: what the summary has there, and its `chosen_scores`, if any, under `CHOSEN_SCORES`."""
+def _extra(summary: Summary, is_beside: bool) -> str:
+    """The column `extra`: what the summary has there, and its `chosen_scores`, if any, under `CHOSEN_SCORES`.
+
+    Of draws that lie beside the store with the text it has the number.
+    """
     if not summary.extra and not summary.chosen_scores:
         return _NO_EXTRA
     scores = {CHOSEN_SCORES: dict(summary.chosen_scores)} if summary.chosen_scores else {}
-    return dump_json({**summary.extra, **scores})
+    draws = {DRAWS: len(texts)} if is_beside and isinstance(texts := summary.extra.get(DRAWS), tuple) else {}
+    return dump_json({**summary.extra, **draws, **scores})
 
 
 def stored_keys(connection: Connection, run_id: str, article_ids: Sequence[str]) -> set[Key]:

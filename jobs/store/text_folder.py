@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import StoreError
-from core.types import Summary
+from core.types import DRAWS, Summary
 
 ROWS_OF_GROUP = 1_000
 """Who reads a single article unpacks as many texts, or twice as many."""
@@ -82,7 +82,7 @@ class TextFolder:
                 _sync(folder.parent)
 
     def write(self, epoch: int, summaries: Collection[Summary], content_hashes: Mapping[str, str]) -> TextFile:
-        """Write the texts of summaries to a new file. It is complete, and on the disk, when this returns.
+        """Write the texts and draws of summaries to a new file. It is complete, and on the disk, when this returns.
 
         Args:
             epoch: of the driver, which is in the file's name.
@@ -144,6 +144,7 @@ def _as_parquet(summaries: Collection[Summary], content_hashes: Mapping[str, str
             "system": pa.array([row.system for row in rows], pa.string()),
             "n": pa.array([row.n for row in rows], pa.int32()),
             "text": pa.array([row.text for row in rows], pa.string()),
+            "draws": pa.array([_draws(row) for row in rows], pa.list_(pa.string())),
         }
     )
     sink = pa.BufferOutputStream()
@@ -158,6 +159,11 @@ def _as_parquet(summaries: Collection[Summary], content_hashes: Mapping[str, str
         store_schema=False,
     )
     return sink.getvalue()
+
+
+def _draws(summary: Summary) -> tuple[str, ...] | None:
+    draws = summary.extra.get(DRAWS)
+    return draws if isinstance(draws, tuple) else None
 
 
 def _sync(folder: Path) -> None:

@@ -4,7 +4,8 @@ This alone reads them from files. A file is never changed, so what is known of i
 """
 
 import functools
-from collections.abc import Collection, Sequence
+import itertools
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,6 +13,7 @@ from typing import Any, NoReturn
 from sqlalchemy import Connection, select
 
 from core.errors import StoreError
+from core.types import DRAWS
 from jobs.store.new_summaries import IDS_AT_ONCE
 from jobs.store.tables import ArticleRow, TextFileRow, TextFolderRow
 from jobs.store.text_files import place
@@ -20,6 +22,8 @@ _FILES_KNOWN = 1_000
 """Of that many files the row groups are remembered, some 10 kB each."""
 Place = tuple[str, str, int]
 """Article, or its content, system and n."""
+Written = tuple[str, list[str] | None]
+"""A text, and all draws where it is the first of several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +50,26 @@ def texts_of(connection: Connection, rows: Sequence[Any]) -> list[str]:
         StoreError: a file is missing or damaged, or lacks a text.
     """
     texts: list[str | None] = [row.text for row in rows]
-    if None not in texts:
-        return texts  # type: ignore[return-value]  # mypy cannot know
+    for index, (text, _) in _from_files(connection, rows, ("text",)):
+        texts[index] = text
+    return texts  # type: ignore[return-value]  # there is none left
+
+
+def texts_and_extras(connection: Connection, rows: Sequence[Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The same, with the `extra` of each row, of which draws lie where the text does.
+
+    Raises:
+        StoreError: as `texts_of`.
+    """
+    found: list[tuple[str, Mapping[str, Any]]] = [(row.text, row.extra) for row in rows]
+    for index, (text, draws) in _from_files(connection, rows, ("text", "draws")):
+        extra = rows[index].extra
+        found[index] = text, extra if draws is None else {**extra, DRAWS: draws}
+    return found
+
+
+def _from_files(connection: Connection, rows: Sequence[Any], columns: Sequence[str]) -> Iterator[tuple[int, Written]]:
+    """Of the rows whose text is in a file, the place among them, and what is written there."""
     by_file: dict[int, list[int]] = {}
     for index, row in enumerate(rows):
         if row.text is None:
@@ -57,9 +79,7 @@ def texts_of(connection: Connection, rows: Sequence[Any]) -> list[str]:
         if number not in files:
             raise StoreError(f"the table text_files has no file {number}, in which texts of summaries are said to be")
         places = [(rows[index].article_id, rows[index].system, rows[index].n) for index in indices]
-        for index, text in zip(indices, _texts_in(connection, files[number], places), strict=True):
-            texts[index] = text
-    return texts  # type: ignore[return-value]
+        yield from zip(indices, _written(connection, files[number], places, columns), strict=True)
 
 
 def _files(connection: Connection, numbers: Sequence[int]) -> dict[int, _File]:
@@ -75,17 +95,17 @@ def _files(connection: Connection, numbers: Sequence[int]) -> dict[int, _File]:
     return files
 
 
-def _texts_in(connection: Connection, file: _File, places: Sequence[Place]) -> list[str]:
+def _written(connection: Connection, file: _File, places: Sequence[Place], columns: Sequence[str]) -> list[Written]:
     """What a file has at these places.
 
     A copy of a summary may be of another article, which has the same content: it is found by that.
     """
-    found = _read(file, "article_id", {article_id for article_id, _, _ in places})
+    found = _read(file, "article_id", {article_id for article_id, _, _ in places}, columns)
     lacking = {article_id for article_id, system, n in places if (article_id, system, n) not in found}
     if lacking:
         query = select(ArticleRow.id, ArticleRow.content_hash).where(ArticleRow.id.in_(lacking))
         content = {article_id: content_hash for article_id, content_hash in connection.execute(query)}
-        by_content = _read(file, "content_hash", set(content.values()))
+        by_content = _read(file, "content_hash", set(content.values()), columns)
         for article_id, system, n in places:
             key = (content.get(article_id, ""), system, n)
             if article_id in lacking and key in by_content:
@@ -96,8 +116,8 @@ def _texts_in(connection: Connection, file: _File, places: Sequence[Place]) -> l
     return [found[one] for one in places]
 
 
-def _read(file: _File, by: str, wanted: Collection[str]) -> dict[Place, str]:
-    """The texts of the articles whose column `by` has one of these values."""
+def _read(file: _File, by: str, wanted: Collection[str], columns: Sequence[str]) -> dict[Place, Written]:
+    """What is written of the articles whose column `by` has one of these values: the text, and None or all draws."""
     import pyarrow as pa
     import pyarrow.compute
     import pyarrow.parquet
@@ -113,13 +133,14 @@ def _read(file: _File, by: str, wanted: Collection[str]) -> dict[Place, str]:
         if not groups:
             return {}
         with pyarrow.parquet.ParquetFile(file.path, metadata=metadata, page_checksum_verification=True) as opened:
-            table = opened.read_row_groups(groups, [by, "system", "n", "text"], use_threads=False)
+            table = opened.read_row_groups(groups, [by, "system", "n", *columns], use_threads=False)
         table = table.filter(pyarrow.compute.is_in(table[by], pa.array(wanted, pa.string())))
-        names, systems, lengths, texts = (column.to_pylist() for column in table.columns)
+        places = zip(*(table[name].to_pylist() for name in (by, "system", "n")), strict=True)
+        draws = table["draws"].to_pylist() if "draws" in columns else itertools.repeat(None, len(table))
+        return dict(zip(places, zip(table["text"].to_pylist(), draws, strict=True), strict=True))
     except (OSError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
         file.refuse(f"it cannot be read ({reason})")
-    return dict(zip(zip(names, systems, lengths, strict=True), texts, strict=True))
 
 
 @functools.lru_cache(maxsize=_FILES_KNOWN)

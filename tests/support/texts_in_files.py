@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+from sqlalchemy import delete
+
 from jobs.store import Store
-from jobs.store.text_files import folder_of_run
+from jobs.store.new_summaries import by_place, insert_summaries, new_summaries
+from jobs.store.tables import SummaryRow
+from jobs.store.text_files import folder_of_run, insert_text_folder, name_file
 
 
 def files_of(store: Store, run_id: str) -> set[str]:
@@ -35,28 +39,19 @@ def require_whole(store: Store, run_id: str) -> int:
 
 def put_into_files(store: Store, run_id: str, root: Path | None, at_once: int = 2) -> None:
     """Make a run that has its texts in its rows one that has them in files, so many articles in each."""
-    from sqlalchemy import bindparam, update
-
-    from jobs.store.tables import SummaryRow
-    from jobs.store.text_files import insert_text_folder, name_file
-
-    recipe = {"texts": "parquet"} | ({} if root is None else {"texts_folder": str(root)})
     with store.writing() as connection:
+        recipe = {"texts": "parquet"} | ({} if root is None else {"texts_folder": str(root)})
         insert_text_folder(connection, run_id, recipe)
     folder = folder_of_run(store, run_id)
     assert folder is not None
     folder.make()
     hashes = store.content_hashes(run_id)
     ids = sorted(hashes)
-    key = ("article_id", "system", "n")
     for start in range(0, len(ids), at_once):
         of = ids[start : start + at_once]
-        summaries = [summary for article_id in of for summary in store.articles(run_id).summaries(article_id)]
-        file = folder.write(1, summaries, hashes)
-        statement = update(SummaryRow).where(
-            SummaryRow.run_id == run_id, *(getattr(SummaryRow, name) == bindparam(f"of_{name}") for name in key)
-        )
+        placed = by_place(summary for article_id in of for summary in store.articles(run_id).summaries(article_id))
+        file = folder.write(1, placed.values(), hashes)
         with store.writing() as connection:
+            connection.execute(delete(SummaryRow).where(SummaryRow.run_id == run_id, SummaryRow.article_id.in_(of)))
+            insert_summaries(connection, new_summaries(run_id, placed, file.id))
             name_file(connection, run_id, file)
-            places = [{f"of_{name}": getattr(summary, name) for name in key} for summary in summaries]
-            connection.execute(statement.values(text=None, text_file=file.id), places)

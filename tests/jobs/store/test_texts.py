@@ -1,5 +1,6 @@
 """Texts in files are read as texts in rows are, by everybody; what cannot be read is an error that says what to do."""
 
+import json
 import re
 import shutil
 from collections.abc import Callable
@@ -333,3 +334,27 @@ def test_the_page_on_sql_finds_the_files(
     assert {article.id: article.content_hash for article in articles} == dict(
         zip(frame.article_id, frame.content_hash, strict=True)
     )
+
+
+def test_draws_lie_with_the_text(
+    store: Store, in_files: RunSpec, articles: list[Article], summary: Callable[..., Summary]
+) -> None:
+    """In their place among what else a system tells; a file has them, and the row their number."""
+    extras = [{"draws": ("하나", "둘", ""), "dtype": "float32"}, {"a": 1.5, "draws": ("only",)}, {"draws": 5.0}, {}]
+    made = [replace(summary(articles[0], "lead", n), extra=extra) for n, extra in enumerate(extras)]
+    made[3] = replace(made[3], chosen_scores={"mine": 0.25})
+    run = begin(store, in_files)
+    store.writer(*run).record([(articles[:1], BundleResult(tuple(made), ()))])
+    with store.query("select extra from summaries order by n") as answer:
+        stored = [json.loads(extra) if isinstance(extra, str) else extra for (extra,) in answer.rows]
+    assert stored == [
+        {"draws": 3, "dtype": "float32"},
+        {"a": 1.5, "draws": 1},
+        {"draws": 5.0},
+        {"scores": {"mine": 0.25}},
+    ]
+    assert store.articles(run[0]).summaries(articles[0].id) == made
+    (found,) = store.article_texts(run[0], [articles[0].id])
+    read = [dict(row["extra"]) for row in sorted(found.summaries, key=lambda row: row["n"])]
+    assert [list(extra) for extra in read] == [list(extra) for extra in extras]
+    assert read == [{k: list(v) if isinstance(v, tuple) else v for k, v in extra.items()} for extra in extras]

@@ -18,6 +18,7 @@ from texts_in_files import files_of, put_into_files, require_whole
 import nws as nws_api
 from bench import stub_work
 from core.errors import StoreError
+from core.types import Article, Summary
 from jobs.drive import driver, study
 from jobs.drive.pools import Makers
 from jobs.evaluate.judge_texts import texts_of_run
@@ -36,6 +37,14 @@ STUB = Makers(stub_work.work)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NWS_STUB_SECONDS", "0")
     monkeypatch.setattr(study, "_PAUSE_SECONDS", 0.0)
+    made = stub_work.summary
+
+    def with_draws(article: Article, system: str, n: int) -> Summary:
+        one = made(article, system, n)
+        draws = (one.text, f"{one.text} again", "")
+        return dataclasses.replace(one, extra={"draws": draws, "dtype": "x"}) if system == "random" else one
+
+    monkeypatch.setattr(stub_work, "summary", with_draws)
 
 
 @pytest.fixture
@@ -95,7 +104,7 @@ def outputs(nws: Callable[..., Any], url: str, run_id: str, folder: Path) -> dic
     found = {}
     for name, arguments in commands.items():
         result = nws(*arguments, *store)
-        found[name] = f"{result.code} {result.out} {result.err}".replace(str(folder), "FOLDER").encode()
+        found[name] = f"{result.code} {result.out}".replace(str(folder), "FOLDER").encode()
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix not in (".png", ".svg", ".pdf"):
             found[str(path.relative_to(folder))] = path.read_bytes()
@@ -120,7 +129,12 @@ def test_what_is_shown_of_a_run_is_the_same_to_the_last_byte(
         info = store.run_info(run_id)
         with nws_api.open_store(store.url) as opened:
             result = opened.run(run_id)
-            frames = [result.to_pandas().to_json(), result.curves().to_json(), str(result), repr(result.rows)]
+            frames = [
+                result.to_pandas().to_json(),
+                result.curves().to_json(),
+                str(result),
+                *sorted(map(repr, result.rows)),
+            ]
         with (
             open_store(store.url, read_only=True) as opened,
             TestClient(make_app(opened, None, 8300)[0], base_url="http://localhost") as client,
@@ -258,7 +272,10 @@ def test_reuse_and_content_kept_go_through_files(store: Store, planned: Callable
         found, wanted = rows(store, more.run_id), rows(alone, expected.run_id)
     for row, other in zip(found, wanted, strict=True):
         assert row["kept"] == pytest.approx(other["kept"], abs=1e-6)
-        assert row["text"] == other["text"]
+        assert (row["text"], row["extra"]) == (other["text"], other["extra"])
+    assert any(len(row["extra"].get("draws", ())) == 5 for row in found)
+    with store.query("select count(*) from summaries where length(cast(extra as text)) > 30") as answer:
+        assert list(answer.rows) == [(0,)]  # of draws the rows have the number
     store.remove_run(few.run_id, "elsewhere")
     assert rows(store, more.run_id) == found
     assert len(files_of(store, few.run_id)) == 1
