@@ -1,7 +1,8 @@
 """How many articles a second one driver gets from more and more actors: a forecast, and what Ray does here.
 
 The forecast is the real pool and dispatcher on a simulated fleet (`tests/support/simulation/`), in virtual time: actors
-take so many seconds an article, and the driver pays for each article that lands what `bench.overhead` has measured.
+take so many seconds an article, and the driver pays for each article that lands what `bench.overhead` has measured, and
+what `bench.writer` has for further rows on Postgres, whose server it waits for.
 Beside it are the rates of 1, 2 and 4 actors of a real Ray, whose stubs sleep, and forecasts of these, with the driver's
 CPU time of the same runs.
 
@@ -29,9 +30,8 @@ from core.types import Article
 
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "forecast.png"
 ROWS_MEASURED, ROWS_PAPER = 4, 132
-ROW_MS = 0.075  # CPU of a driver for each further row: docs/scale.md
 T4_SECONDS = 0.25  # for an article of the recipe `paper`, by its count of FLOPs: docs/scale.md
-FORECAST_ACTORS = (1, 2, 4, 8, 16, 25, 50, 100, 250)
+FORECAST_ACTORS = (1, 2, 4, 8, 16, 50, 100, 150, 250, 500)
 
 
 def simulated(stage: Stage, actors: int, seconds: float, driver_ms: float, bundle_size: int) -> float:
@@ -85,9 +85,13 @@ def beside(stage: Stage, here: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def forecast(stage: Stage) -> dict[str, Any]:
-    """Of T4s with the recipe `paper`, with the driver of `bench/results/overhead.json`."""
-    found = json.loads((RESULTS / "overhead.json").read_text(encoding="utf-8"))
-    driver_ms = found["per_article_ms"]["driver_cpu"] + (ROWS_PAPER - ROWS_MEASURED) * ROW_MS
+    """Of T4s with the recipe `paper`, with the driver of `overhead-amd.json` and the writer of `writer.json`."""
+    driver, writer = (json.loads((RESULTS / f"{name}.json").read_text("utf-8")) for name in ("overhead-amd", "writer"))
+    (on_postgres,) = (
+        cost["wall"] for cost in writer["costs"] if cost["store"] == "Postgres" and cost["bundles_a_transaction"] > 1
+    )
+    row_ms = on_postgres / writer["about"]["rows an article"]
+    driver_ms = driver["per_article_ms"]["driver_cpu"] + (ROWS_PAPER - ROWS_MEASURED) * row_ms
     points = [
         {"actors": actors, "simulated": simulated(stage, actors, T4_SECONDS, driver_ms, 32)}
         for actors in FORECAST_ACTORS

@@ -11,7 +11,7 @@ from core.errors import RecipeError
 from jobs.commands import complete
 from jobs.commands.groups import grouped, plain
 from jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, parse_labels
-from jobs.commands.shared import chosen_run, err, newest, out, reading, shown, store_flag
+from jobs.commands.shared import chosen_run, err, out, reading, shown, store_flag
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 
@@ -99,7 +99,7 @@ def _write_page(path: Path, runs: list[str], what: ReportOptions, store: str, as
         from jobs.terminal.numerals import counted
 
     with reading(store) as opened, busy("Computing intervals, and packing articles"):
-        chosen = [opened.full_id(run) for run in runs] or [newest(opened, with_summaries=True)]
+        chosen = [opened.full_id(run) for run in runs] or [opened.newest_id(with_summaries=True)]
         page = write_page(opened, chosen, path, what.metric, what.articles, parse_labels(what.labels))
     ids, archive = [run.id for run in page.runs], page.archive
     if as_json:

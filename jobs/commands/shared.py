@@ -66,19 +66,9 @@ def changing(url: str) -> "Iterator[Store]":
         yield opened
 
 
-def newest(opened: "Store", with_summaries: bool = False) -> str:
-    from core.errors import StoreError
-
-    runs = [run for run in opened.list_runs() if run.summaries or not with_summaries]
-    if not runs:
-        needed = "run with summaries" if with_summaries else "run"
-        raise StoreError(f"the store {opened.shown_url} holds no {needed} yet. Start one with: nws submit phase1")
-    return runs[0].id
-
-
 def chosen_run(opened: "Store", run: str | None, with_summaries: bool = False) -> str:
     """The id of the run that was named, by its id or how that begins; of the newest if none was."""
-    return newest(opened, with_summaries) if run is None else opened.full_id(run)
+    return opened.newest_id(with_summaries) if run is None else opened.full_id(run)
 
 
 def finish(outcome: "Outcome", store: str, as_json: bool) -> None:

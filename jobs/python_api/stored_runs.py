@@ -67,18 +67,20 @@ class RunStore:
         """Every run, the newest first: its `id`, state, counts, seed, code and times (UTC)."""
         return runs_frame(self._store.list_runs())
 
-    def run(self, run_id: str, labels: Mapping[str, str] | None = None) -> Result:
+    def run(self, run_id: str | None = None, labels: Mapping[str, str] | None = None) -> Result:
         """One run.
 
         Args:
-            run_id: its id, or how that or its last part begins, such as `b9b`.
+            run_id: its id, or how that or its last part begins, such as `b9b`; the newest run with summaries unless
+                given.
             labels: what systems are called in plots, pages and sentences, by their names; frames have full names.
 
         Raises:
             RecipeError: a label is of no system, or another system is called so.
             StoreError: there is no such run; the message lists the newest ones.
         """
-        info = self._store.run_info(self._store.full_id(run_id))
+        named = self._store.newest_id(with_summaries=True) if run_id is None else self._store.full_id(run_id)
+        info = self._store.run_info(named)
         if labels:  # refused here, where they are given
             names_of([info], self._store.articles(info.id).systems(), labels)
         return Result(self._store, info, labels or {})

@@ -168,6 +168,18 @@ class Runs(Database):
             shards.setdefault(shard.study or "", []).append(shard)
         return [one for run in runs for one in (run, *shards.get(run.id, ()))]
 
+    def newest_id(self, with_summaries: bool = False) -> str:
+        """The id of the newest run; of those with summaries, if asked for.
+
+        Raises:
+            StoreError: there is none.
+        """
+        for run in self.list_runs():
+            if run.summaries or not with_summaries:
+                return run.id
+        needed = "run with summaries" if with_summaries else "run"
+        raise StoreError(f"the store {self.shown_url} holds no {needed} yet. Start one with: nws submit phase1")
+
     @reads
     def search_runs(
         self, connection: Connection, words: Sequence[str], state: str | None, first: int, count: int

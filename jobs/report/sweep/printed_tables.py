@@ -137,7 +137,7 @@ def _print_vs_lead(dataset: str, numbers: Numbers, console: Console, where: str)
     for metric in numbers.vs_lead:
         cells = [_verdicts(by_metric.get(metric)) for by_metric in by_system.values()]
         columns.append(Column(metric_name(metric), cells, _VERDICT_WIDTH, "left"))
-    names = [system_name(numbers.names[system], "system") for system in by_system]
+    names = [system_name(numbers.names[system], "system", NAME_WIDTH - 1) for system in by_system]
     print_table(Column("system", names, NAME_WIDTH - 1, "left"), columns, console)
     key = (
         "–: no difference shown. Sign-flip test, corrected over the n (Holm): 5 % error in each column of each system."

@@ -27,7 +27,7 @@ def store(url: str) -> Iterator[nws.RunStore]:
 
 @pytest.fixture
 def run(store: nws.RunStore) -> nws.StoredRun:
-    return store.run(store.runs().id[0])
+    return store.run()
 
 
 def test_runs_are_those_of_nws_ls(store: nws.RunStore, url: str, nws_command) -> None:
@@ -94,6 +94,10 @@ def test_a_stored_run_tells_what_a_sweep_tells(store: nws.RunStore, run: nws.Sto
     assert len(run.points) == len(run.rows) == len(run.to_pandas())
     assert run.plot().axes
     assert "<caption>mean BERTScore F1 by n</caption>" in run._repr_html_()
+
+
+def test_the_newest_run_with_summaries_unless_another_is_named(store: nws.RunStore, run: nws.StoredRun) -> None:
+    assert run.info.id == store.runs().query("summaries > 0").id.iloc[0]
 
 
 def test_what_is_not_there_is_named(store: nws.RunStore, run: nws.StoredRun, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -77,16 +77,16 @@ def carry_out_study(study: ChaosStudy, around: Surroundings, tell: Callable[[str
         name = new_run_id("phase1")
         quiet = Console(file=io.StringIO())
         create_study(store, name, prepared.pinned, StudySettings(AT_ONCE, "inline"), SHARDS, None, quiet)
-        stack.callback(_end_shards, store, name)
-        driver, drivers = _begin(around, stack, name, url), 1
+        stack.callback(end_shards, store, name)
+        driver, drivers = begin(around, stack, name, url), 1
         for victim, part in study.kills:
-            at = _wait_for_rows(store, name, driver, round(part * total))
+            at = wait_for_rows(store, name, driver, round(part * total))
             if victim in ("driver of a shard", "both"):
-                _kill_shard(store, name, driver, draw)
+                kill_shard(store, name, driver, draw)
             if victim in ("driver of the study", "both"):
                 driver.kill()
                 driver.wait()
-                driver, drivers = _begin(around, stack, name, url), drivers + 1
+                driver, drivers = begin(around, stack, name, url), drivers + 1
             if victim == "postgres":
                 around.server.kill()
                 time.sleep(draw.uniform(*_OUTAGE_SECONDS))
@@ -101,13 +101,17 @@ def carry_out_study(study: ChaosStudy, around: Surroundings, tell: Callable[[str
         tell(f"{title}: done by {drivers} drivers, all {total} rows of {SHARDS} shards are those of one run")
 
 
-def _begin(around: Surroundings, stack: contextlib.ExitStack, name: str, url: str) -> "subprocess.Popen[str]":
-    driver = start(around.folder, "resume", name, "--store", url, program=STUB, **_STUB_SECONDS)
+def begin(
+    around: Surroundings, stack: contextlib.ExitStack, name: str, url: str, work: Mapping[str, str] = _STUB_SECONDS
+) -> "subprocess.Popen[str]":
+    """Start a driver of a study, whose stub work takes as long as `work` says."""
+    driver = start(around.folder, "resume", name, "--store", url, program=STUB, **work)
     stack.callback(driver.kill)
     return driver
 
 
-def _wait_for_rows(store: Store, name: str, driver: "subprocess.Popen[str]", rows: int) -> int:
+def wait_for_rows(store: Store, name: str, driver: "subprocess.Popen[str]", rows: int) -> int:
+    """How many rows a study has when it has these."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while (stored := store.run_info(name).summaries) < rows:
         assert driver.poll() is None, driver.communicate()
@@ -116,7 +120,7 @@ def _wait_for_rows(store: Store, name: str, driver: "subprocess.Popen[str]", row
     return stored
 
 
-def _kill_shard(store: Store, name: str, driver: "subprocess.Popen[str]", draw: random.Random) -> None:
+def kill_shard(store: Store, name: str, driver: "subprocess.Popen[str]", draw: random.Random) -> None:
     """Kill the driver of one of the shards that are in work."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
@@ -135,7 +139,8 @@ def _pids(store: Store, name: str) -> list[int]:
     return [shard.driver_pid for shard in here if shard.state == "running" and shard.driver_pid]
 
 
-def _end_shards(store: Store, name: str) -> None:
+def end_shards(store: Store, name: str) -> None:
+    """Kill the drivers of all shards that are in work."""
     for pid in _pids(store, name):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

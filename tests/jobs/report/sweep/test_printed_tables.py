@@ -257,6 +257,13 @@ def test_the_verdicts_vs_lead_are_those_of_compare(run, show, make_points):
     assert line.split() == ["chunks", "better", better, "worse", "1–21", "–", "–"]
 
 
+def test_a_name_as_wide_as_the_usual_column_is_broken_between_its_parts_beside_lead(show, make_points):
+    names = ("xlnet-base-cased|lexrank", "bert-base-uncase|position", "random", "lead")
+    assert len(names[0]) == 24
+    table = section(show(make_points(names)), "vs. lead at equal n")
+    assert re.search(r"^xlnet-base-cased\|\s.*\n +lexrank", table, re.MULTILINE), table
+
+
 def test_systems_that_write_the_same_are_named(show, make_points):
     points = [dataclasses.replace(p, text=p.system if p.n > 17 else "same") for p in make_points()]
     text = show(points, width=200)
