@@ -35,7 +35,7 @@ from jobs.plan.fits import with_fits
 from jobs.plan.job import find_job
 from jobs.plan.panels import draw_panels, sha256_of, with_panels
 from jobs.plan.pinned import Pinned, PlannedTraining
-from jobs.plan.revisions import code_version, require_same_revisions
+from jobs.plan.revisions import changed_libraries, code_version, require_same_revisions
 from jobs.plan.work import works
 from jobs.store import PolicyInfo, Store, new_run_id
 from jobs.store.runs import SILENT_SECONDS
@@ -188,6 +188,7 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
     panels = draw_panels(pinned)
     pinned = with_panels(pinned, panels)
     run.start(pools.device, code_version(), pinned.systems, works(pinned, code_as_imported()))
+    _record_libraries(run, pinned)
     run.sweep_texts()
     run.set_panel(sha256_of(panels))
     _keep_read(run, pinned)
@@ -215,6 +216,14 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
         require_complete(run, planned.stage, articles)
     if pinned.articles != len(articles):  # a streamed dataset does not tell before
         run.set_total(len(articles))
+
+
+def _record_libraries(run: Run, pinned: Pinned) -> None:
+    """Name, beside the codes of a run, the libraries that another driver of it had in another version."""
+    now = pinned.revisions["libraries"]
+    changed = changed_libraries(run.store.run_info(run.id).revisions["libraries"], now)
+    if changed:
+        run.disown(tuple(pinned.systems), [f"{name} {now[name]}" if name in now else f"no {name}" for name in changed])
 
 
 def _keep_read(run: Run, pinned: Pinned) -> None:
