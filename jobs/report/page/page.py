@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -212,8 +213,11 @@ def _policies(store: Store, run: RunInfo, i: int) -> PolicySection:
     return policy_section(f"p{i}", analyse_policies(run, results), results.curve, texts)
 
 
-def render(page: Page) -> str:
-    """The page as HTML. Every text from outside is escaped; a policy in its head lets only its own script run."""
+def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The page as HTML. Every text from outside is escaped; a policy in its head lets only its own script run.
+
+    `way_back` has links to stand above it, by what they are called: of a page that a server shows among others.
+    """
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -260,6 +264,7 @@ def render(page: Page) -> str:
     }
     html = environment.get_template("page.html.j2").render(
         page=page,
+        way_back=way_back,
         places=metric_places(page.metric),
         style=Markup(style()),
         script=Markup(_viewer()),
