@@ -84,11 +84,20 @@ def test_shares_of_what_another_person_keeps():
 @pytest.mark.parametrize(
     ("shares", "told"),
     [
-        ({3: 0.3, 5: 0.4, 7: 0.55}, "With 7 words (55 %), the longest tried, it keeps half (sure from 7 on). Try longer."),
-        ({3: 0.6, 5: 0.7, 7: 0.75}, "With 3 words (60 %), the shortest tried, it keeps half (sure from 3 on). Try shorter."),
+        (
+            {3: 0.3, 5: 0.4, 7: 0.55},
+            "With 7 words (55 %), the longest tried, it keeps half (sure from 7 on). Try longer.",
+        ),
+        (
+            {3: 0.6, 5: 0.7, 7: 0.75},
+            "With 3 words (60 %), the shortest tried, it keeps half (sure from 3 on). Try shorter.",
+        ),
         ({1: 0.6, 5: 0.7, 7: 0.75}, "With 1 word (60 %), the shortest there is, it keeps half (sure from 1 on)."),
         ({3: 0.3, 5: 0.6, 7: 0.7}, "With 5 words (60 %) it keeps half (sure from 5 on)."),
-        ({3: 0.3, 5: 0.6, 7: 0.95}, "With 7 words (95 %), the longest tried, it keeps 90 % (sure from 7 on). Try longer."),
+        (
+            {3: 0.3, 5: 0.6, 7: 0.95},
+            "With 7 words (95 %), the longest tried, it keeps 90 % (sure from 7 on). Try longer.",
+        ),
         ({3: 0.1, 5: 0.2, 7: 0.495}, "No n up to 7 keeps half, though 7 may."),
     ],
 )
