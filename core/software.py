@@ -30,7 +30,8 @@ LIBRARIES = (
     *("accelerate", "apex", "bitsandbytes", "flash-attn", "kernels", "mkl", "optimum", "peft", "spacy-lookups-data"),
     *("spacy-transformers", "spacy-legacy", "sacremoses", "fugashi", "ftfy", "tiktoken", "torchao", "xformers"),
     *("nvidia-cublas-cu12", "nvidia-cublas", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13"),
-    *("compressed-tensors", "gptqmodel", "hqq"),
+    *("compressed-tensors", "gptqmodel", "hqq", "mistral-common", "emoji", "mambapy"),
+    *("thinc-apple-ops", "spacy-curated-transformers", "curated-transformers", "curated-tokenizers"),
 )
 """What numbers and texts of a row come from, as pip calls it."""
 _PACKAGES = ("core", "cluster", "jobs")

@@ -33,7 +33,7 @@ from core.summarizers.systems import (
 from core.sweep_plan import SweepPlan
 from core.text.length import LengthUnit
 from core.text.words import count_words
-from core.types import Article, Score, SegmentedArticle, Summary
+from core.types import DRAWS, Article, Score, SegmentedArticle, Summary
 
 if TYPE_CHECKING:
     from core.metrics.model_metric import ModelScorer
@@ -221,7 +221,7 @@ def generated(
 
 def _extra(draft: Draft) -> Mapping[str, float | str | tuple[str, ...]]:
     """What is stored with the text: all draws, if there are several, so that their mean can be computed again."""
-    return {**draft.extra, "draws": draft.texts} if draft.redraws else draft.extra
+    return {**draft.extra, DRAWS: draft.texts} if draft.redraws else draft.extra
 
 
 def _model_scores(written: Sequence[Written], scorers: "Mapping[str, ModelScorer]") -> list[dict[str, float]]:

@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,18 +53,51 @@ def load_tokenizer(folder: Path) -> Any:
 
 
 def load_transformer(folder: Path) -> tuple[Any, Any]:
-    """The tokenizer and the model, for inference.
+    """The tokenizer and the model, for inference: what its last hidden state is computed with.
 
     Raises:
-        ModelError: the folder holds no model that transformers can load by itself.
+        ModelError: the folder holds no model that transformers can load by itself, or one that lacks weights.
     """
     hide_progress_bars()
     tokenizer = load_tokenizer(folder)
     try:
-        model = AutoModel.from_pretrained(folder, trust_remote_code=False, dtype=torch.float32)
+        with only_errors():
+            model, loaded = AutoModel.from_pretrained(
+                folder, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
+            )
     except (OSError, ValueError, KeyError) as error:
         raise ModelError(f"The model in {folder} cannot be loaded: {error}") from error
+    _require_weights(loaded["missing_keys"], folder)
     return tokenizer, in_own_memory(model.eval())
+
+
+def load_told_by_nobody(folder: Path, load: Callable[[], Model]) -> Model:
+    """What a library makes of a folder that does not tell which weights it has found there.
+
+    Weights that it has not found are drawn at random. So it loads twice, with two seeds, and both are compared.
+
+    Raises:
+        ModelError: some differ.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(0)
+        model = load()
+        torch.default_generator.manual_seed(1)
+        again = load().state_dict()
+    _require_weights((name for name, tensor in model.state_dict().items() if not tensor.equal(again[name])), folder)
+    return model
+
+
+def _require_weights(missing: Iterable[str], folder: Path) -> None:
+    """Refuse a model with weights drawn at random: each process would have others, and no row could be had again.
+
+    Those of a pooler may be missing, as they often are: the last hidden state does not depend on them.
+    """
+    if lacking := sorted(name for name in missing if "pooler" not in name):
+        raise ModelError(
+            f"The model in {folder} lacks {len(lacking)} weights, such as {lacking[0]}. Without them it would compute "
+            "with random numbers. Give a checkpoint that was saved with all its weights."
+        )
 
 
 def load_with_head(folder: Path, kind: Any, cure: str) -> tuple[Any, Any]:

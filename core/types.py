@@ -49,6 +49,10 @@ CHOSEN_SCORES = "scores"
 """The key under which a store keeps `Summary.chosen_scores` in its column `extra`."""
 
 
+DRAWS = "draws"
+"""The key of `Summary.extra` with all texts of a system that draws at random."""
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """What one system wrote for one article at one length.

@@ -4,6 +4,7 @@ A folder with `modules.json` is a sentence-transformers model and pools the way 
 the masked mean of its last hidden state (Reimers & Gurevych 2019, "Sentence-BERT", section 3).
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from core.model_tokens import tokenized
 from core.models import ModelRef, load_unchanged
 from core.precision import Precision
 from core.token_budget import TokenBudget, encoder_budget
-from core.transformer import hide_progress_bars, in_own_memory, load_transformer, prepare_masks
+from core.transformer import hide_progress_bars, in_own_memory, load_told_by_nobody, load_transformer, prepare_masks
 
 FloatArray = npt.NDArray[np.float32]
 # From model inputs, each (batch, tokens), to vectors (batch, dimensions).
@@ -103,8 +104,9 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device, precisi
     from sentence_transformers import SentenceTransformer  # seconds, which other models need not wait for
 
     hide_progress_bars()
+    make = functools.partial(SentenceTransformer, str(folder), device=str(device), trust_remote_code=False)
     try:
-        model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).eval()
+        model = load_told_by_nobody(folder, make).eval()
     except (OSError, ValueError, LookupError, TypeError, AttributeError, ImportError) as error:
         raise ModelError(f"The encoder in {folder} cannot be loaded as its modules.json says: {error}") from error
     put_on(in_own_memory(model), device, precision)

@@ -26,9 +26,10 @@ from core.text.segmentation import (
     pipeline_revision,
     resolve_pipeline,
 )
-from jobs.store import HEAD_REVISION, current_revision
+from jobs.store import HEAD_REVISION, current_revision, open_store
 from jobs.store.address import parse_address
 from jobs.store.engine import may_do_everything
+from jobs.store.text_files import missing_files
 
 State = Literal["ok", "missing", "warning", "broken"]
 _LIBRARIES = ("ray", "torch", "transformers", "sentence-transformers", "spacy", "bert-score", "sqlalchemy")
@@ -149,6 +150,11 @@ def check_store(url: str) -> Check:
     if is_superuser:
         text = f"{address.shown} is the URL of a superuser: `nws query` could read files of the server with it."
         return Check("store", "warning", f"{text} Use a role of its own, see docs/security.md")
+    with open_store(url, read_only=True) as store:
+        missing = missing_files(store)
+    if missing:
+        text = f"{address.shown}: {len(missing)} files with texts of summaries are missing, such as {missing[0]}."
+        return Check("store", "broken", f"{text} Put them back, or mount their folder")
     return Check("store", "ok", f"{address.shown}, schema {current}")
 
 

@@ -35,10 +35,11 @@ from jobs.plan.fits import with_fits
 from jobs.plan.job import find_job
 from jobs.plan.panels import draw_panels, sha256_of, with_panels
 from jobs.plan.pinned import Pinned, PlannedTraining
-from jobs.plan.revisions import code_version, require_same_revisions
+from jobs.plan.revisions import changed_libraries, code_version, require_same_revisions
 from jobs.plan.work import works
 from jobs.store import PolicyInfo, Store, new_run_id
 from jobs.store.runs import SILENT_SECONDS
+from jobs.store.text_files import require_text_folder
 
 _WORTH_TELLING_SECONDS = 1.0
 
@@ -65,8 +66,9 @@ def start(
         NwsError: a model or a machine is missing, or the store refuses. A run that exists by then can be resumed.
     """
     code_version()  # first: it tells which code was imported
-    fetch_models(pinned.plans)
     run_id = run_id or new_run_id(pinned.job)
+    require_text_folder(store, run_id, pinned.recipe.model_dump(mode="json"))
+    fetch_models(pinned.plans)
     with open_pools(pinned.recipe, engine, run_id, console, makers, pinned.plans) as pools:
         pinned = with_fits(pinned, store, reuse, functools.partial(console.print, markup=False))
         store.create_run(pinned.run_spec(None, reuse, name, note), run_id)
@@ -97,6 +99,7 @@ def resume(
             changed since it began.
     """
     run = store.require_free(run_id, socket.gethostname(), take_over or epoch is not None)
+    require_text_folder(store, run_id, run.recipe)
     claim = Claim(take_over, epoch)
     where = {"accelerator": accelerator, "actors": actors}
     values = {**run.recipe, **{k: v for k, v in where.items() if v is not None}}
@@ -185,6 +188,8 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
     panels = draw_panels(pinned)
     pinned = with_panels(pinned, panels)
     run.start(pools.device, code_version(), pinned.systems, works(pinned, code_as_imported()))
+    _record_libraries(run, pinned)
+    run.sweep_texts()
     run.set_panel(sha256_of(panels))
     _keep_read(run, pinned)
     if pinned.articles is not None:
@@ -211,6 +216,14 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
         require_complete(run, planned.stage, articles)
     if pinned.articles != len(articles):  # a streamed dataset does not tell before
         run.set_total(len(articles))
+
+
+def _record_libraries(run: Run, pinned: Pinned) -> None:
+    """Name, beside the codes of a run, the libraries that another driver of it had in another version."""
+    now = pinned.revisions["libraries"]
+    changed = changed_libraries(run.store.run_info(run.id).revisions["libraries"], now)
+    if changed:
+        run.disown(tuple(pinned.systems), [f"{name} {now[name]}" if name in now else f"no {name}" for name in changed])
 
 
 def _keep_read(run: Run, pinned: Pinned) -> None:

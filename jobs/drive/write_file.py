@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from core.errors import CorpusError, NwsError
-from core.software import UNKNOWN, library_versions
+from core.software import UNKNOWN, code_as_imported, library_versions
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.endpoint_replies import BACKEND
 from core.summarizers.systems import Draft
@@ -155,7 +155,9 @@ def write_summaries(
             except NwsError as error:
                 failures.append((article.key, str(error)))
         now += len(bundle)
-        for article, _, draft in writer.write(bundle) if bundle else ():
+        drafts = writer.write(bundle) if bundle else []
+        of_plan = _of_plan(plan, device)  # more modules may have been imported
+        for article, _, draft in drafts:
             if draft.n in plan.lengths and (article.key, article.content_hash, draft.n) not in known:
                 out.write(json.dumps(_row(article, of_plan, draft), ensure_ascii=False) + "\n")
                 summaries += 1
@@ -181,8 +183,14 @@ def _of_plan(plan: SweepPlan, device: "torch.device") -> dict[str, str]:
     arithmetic = describe_gpu_arithmetic() if device.type == "cuda" else describe_arithmetic()
     environment = json.dumps([library_versions(), plan.language_data, arithmetic], sort_keys=True)
     parts = [models, pipeline_revision(plan.pipeline, plan.units), plan.precision, f"seed {plan.seed}"]
-    parts += [f"NWS {code_version()}", f"environment {hashlib.sha256(environment.encode()).hexdigest()[:12]}"]
+    parts += [f"NWS {_code()}", f"environment {hashlib.sha256(environment.encode()).hexdigest()[:12]}"]
     return {"system": system, "unit": plan.length_unit, "made_by": "|".join(parts)}
+
+
+def _code() -> str:
+    """As `code_version`, which does not look again: a module may have been imported since, of an edited file."""
+    version = code_version()
+    return version if code_as_imported() != UNKNOWN else f"{version.partition('+')[0]}+{UNKNOWN}"
 
 
 def _same(
@@ -193,7 +201,7 @@ def _same(
     Raises:
         EndpointError: it does not answer.
     """
-    if code_version().endswith(f"+{UNKNOWN}"):  # two codes that nobody knows may be two
+    if _code().endswith(f"+{UNKNOWN}"):  # two codes that nobody knows may be two
         return []
     same = [row for row in rows if row.items() >= of_plan.items()]
     if not same or not isinstance(plan.generator, Endpoint):

@@ -41,9 +41,14 @@ def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], 
                 "Restore what it had, or submit a new run."
             )
     old, new = recorded["libraries"], now["libraries"]
-    names = {**old, **new} if "python" in old else old  # older runs recorded fewer libraries
-    changed = [name for name in names if old.get(name) != new.get(name)]
+    changed = changed_libraries(old, new)
     return [f"{name} {old.get(name, 'not installed')} -> {new.get(name, 'not installed')}" for name in changed]
+
+
+def changed_libraries(recorded: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """The names of those that have another version, are gone, or are new. Older runs recorded fewer libraries."""
+    names = {**recorded, **now} if "python" in recorded else recorded
+    return [name for name in names if recorded.get(name) != now.get(name)]
 
 
 def _differing(was: Any, is_now: Any) -> tuple[Any, Any]:

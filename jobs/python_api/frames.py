@@ -7,8 +7,8 @@ import pandas as pd
 
 from jobs.evaluate.compare import RunComparison
 from jobs.report.sweep.numbers import Numbers, curve_columns
+from jobs.store import SUMMARY_COLUMNS as _STORED_COLUMNS
 from jobs.store import RunInfo
-from jobs.store.tables import SummaryRow
 from jobs.terminal.columns import file_rows
 from jobs.terminal.metrics import chosen_metrics_of
 
@@ -16,7 +16,7 @@ RUN_COLUMNS = (
     *("id", "job", "state", "articles_done", "total_articles", "summaries", "failures"),
     *("seed", "code_version", "device", "created_at", "started_at", "finished_at", "error"),
 )
-SUMMARY_COLUMNS = ("dataset", "key", *(column.name for column in SummaryRow.__table__.columns))
+SUMMARY_COLUMNS = ("dataset", "key", *_STORED_COLUMNS)
 _FLAGS = ("is_control", "is_upper_bound", "comparable")
 
 

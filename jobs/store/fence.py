@@ -36,3 +36,8 @@ def check_fence(connection: Connection, run_id: str, epoch: int) -> None:
         f"run {run_id!r} is {run.state!r}, no longer 'running': this driver must stop. "
         f"Resume it with: nws resume {run_id}"
     )
+
+
+def lock_run(connection: Connection, run_id: str) -> None:
+    """Lock a run before it is read, so that of two who come at once the second sees what the first has done."""
+    connection.execute(update(RunRow).where(RunRow.id == run_id).values(driver_epoch=RunRow.driver_epoch))

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from core.errors import StoreError
 from jobs.store.database import Database, writes
-from jobs.store.fence import check_fence
+from jobs.store.fence import check_fence, lock_run
 from jobs.store.means import forget_means, keep_means
 from jobs.store.partitions import make_partition
 from jobs.store.results import count
@@ -23,6 +23,7 @@ from jobs.store.runs import (
     seconds_of_driver,
 )
 from jobs.store.tables import ProgressRow, RunRow
+from jobs.store.text_files import insert_text_folder
 
 
 class Lifecycle(Database):
@@ -145,7 +146,7 @@ def insert_run(
     """Add a pending run.
 
     Raises:
-        StoreError: A part of it is not JSON.
+        StoreError: A part of it is not JSON, or its texts have no place.
     """
     zeros = dict.fromkeys(("articles_done", "summaries", "reused", "failures", "driver_epoch", "worked_seconds"), 0)
     values = {"state": "pending", "arithmetic": [], "means_kept": False, "created_at": datetime.now(UTC)}
@@ -153,6 +154,7 @@ def insert_run(
     columns = columns_of(spec)
     make_partition(connection, run_id)
     connection.execute(insert(RunRow).values(id=run_id, **columns, **values, **zeros, **place))
+    insert_text_folder(connection, run_id, spec.recipe)
 
 
 def give_to_driver(connection: Connection, run_id: str, host: str, address: str | None, take_over: bool = False) -> int:
@@ -183,11 +185,6 @@ def _lock_ended(connection: Connection, run_id: str, host: str) -> RunInfo:
     if run.state == "pending":
         raise StoreError(f"run {run_id!r} has not begun yet: wait until it has ended, or end it: nws cancel {run_id}")
     return run
-
-
-def lock_run(connection: Connection, run_id: str) -> None:
-    """Lock a run before it is read, so that of two who come at once the second sees what the first has done."""
-    connection.execute(update(RunRow).where(RunRow.id == run_id).values(driver_epoch=RunRow.driver_epoch))
 
 
 def _claim(connection: Connection, run_id: str, host: str, pid: int, take_over: bool, epoch: int | None) -> int:

@@ -26,9 +26,9 @@ def column_rows(connection: Connection, run_id: str) -> Generator[list[dict[str,
     systems: dict[str, int] = {}
     articles: dict[str, int] = {}
     part, held, pieces = 0, 0, []
-    for rows in read_pieces(connection, run_id, METRICS):
-        pieces.append(piece_columns(rows, systems, articles))
-        held += len(rows)
+    for piece in read_pieces(connection, run_id, METRICS):
+        pieces.append(piece_columns(piece, systems, articles))
+        held += len(piece[0])
         if held >= ROWS_OF_PART:
             yield _rows(run_id, part, pieces)
             part, held, pieces = part + 1, 0, []

@@ -4,12 +4,13 @@ Rows are read in pieces that become arrays at once: as Python objects, two milli
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Row, func, null, select
+from sqlalchemy import ColumnElement, Connection, func, null, select
 
 from core.analysis import METRICS, Metric, Points
 from core.analysis.points import text_keys
@@ -19,8 +20,10 @@ from core.types import CHOSEN_SCORES
 from jobs.store.runs import runs_with_rows
 from jobs.store.score_columns import read_columns
 from jobs.store.tables import ArticleRow, RunRow, SummaryRow, SystemRow
+from jobs.store.texts import texts_of
 
 ROWS_AT_ONCE = 2_000
+Columns: TypeAlias = tuple[Sequence[Any], ...]
 
 
 def read_points(
@@ -57,8 +60,8 @@ def _read_rows(
     systems: dict[str, int] = {}
     articles: dict[str, int] = {}
     pieces = [
-        piece_columns(rows, systems, articles, repeated_words)
-        for rows in read_pieces(connection, run_id, metrics, only_systems, texts)
+        piece_columns(piece, systems, articles, repeated_words)
+        for piece in read_pieces(connection, run_id, metrics, only_systems, texts)
     ]
     if not pieces:
         return Points.of(())
@@ -86,22 +89,20 @@ def read_pieces(
     metrics: Sequence[Metric],
     only_systems: Sequence[str] | None = None,
     texts: bool = True,
-) -> Iterator[Sequence[Row[Any]]]:
+) -> Iterator[Columns]:
     """The summaries of a run that is no study, some at a time: system, article, n, words, text, and the scores."""
-    columns: list[Any] = [
-        SummaryRow.system,
-        SummaryRow.article_id,
-        SummaryRow.n,
-        SummaryRow.words,
-        SummaryRow.text if texts else null(),
-        *map(_score, metrics),
-    ]
+    place = (SummaryRow.system, SummaryRow.article_id, SummaryRow.n, SummaryRow.words)
+    where = (SummaryRow.text, SummaryRow.text_file) if texts else (null(), null())
+    columns: list[Any] = [*place, *where, *map(_score, metrics)]
     query = select(*columns).where(SummaryRow.run_id == run_id)
     if only_systems is not None:
         query = query.where(SummaryRow.system.in_(only_systems))
     # In the order of the key, which is nearly that in which they lie: else SQLite goes by system and n, in leaps.
     query = query.order_by(SummaryRow.run_id, SummaryRow.article_id, SummaryRow.system, SummaryRow.n)
-    yield from connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE}).partitions()
+    with closing(connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE})) as found:
+        for rows in found.partitions():
+            system, article, n, words, text, _, *scores = zip(*rows, strict=True)
+            yield (system, article, n, words, texts_of(connection, rows) if texts else text, *scores)
 
 
 def _score(metric: Metric) -> ColumnElement[float]:
@@ -113,13 +114,13 @@ def _score(metric: Metric) -> ColumnElement[float]:
 
 
 def piece_columns(
-    rows: Sequence[Row[Any]], systems: dict[str, int], articles: dict[str, int], repeated_words: bool = False
+    piece: Columns, systems: dict[str, int], articles: dict[str, int], repeated_words: bool = False
 ) -> list[NDArray[Any]]:
-    """Rows of `read_pieces` as columns, systems and articles by their numbers, new ones added to those known.
+    """What `read_pieces` gives as arrays, systems and articles by their numbers, new ones added to those known.
 
     With `repeated_words`, the share of them in each text comes before the scores.
     """
-    system, article, n, words, texts, *scores = zip(*rows, strict=True)
+    system, article, n, words, texts, *scores = piece
     return [
         _codes(system, systems),
         _codes(article, articles),

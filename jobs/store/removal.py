@@ -1,14 +1,14 @@
 """Runs are removed with all that is theirs; on Postgres their summaries go at once, however many there are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, Select, delete, func, select
 
 from core.errors import StoreError
 from jobs.store.database import Database, writes
-from jobs.store.lifecycle import lock_run
+from jobs.store.fence import lock_run
 from jobs.store.partitions import drop_unused, truncate_partitions
 from jobs.store.runs import RunInfo, is_stale, read_run, read_shards
 from jobs.store.tables import (
@@ -32,6 +32,7 @@ from jobs.store.tables import (
     SystemRow,
     UpdateRow,
 )
+from jobs.store.text_files import remove_unused
 
 # What refers to another table comes before it.
 _OF_A_RUN: tuple[type[Base], ...] = (
@@ -49,11 +50,13 @@ class Removed:
         summaries: how many.
         articles: how many that no run has any more.
         copies: how many summaries of other runs were copied from it; they stay, and still name it.
+        texts_left: where text files could not be deleted, and why. The next removal tries again.
     """
 
     summaries: int
     articles: int
     copies: int
+    texts_left: str | None = None
 
 
 class Removal(Database):
@@ -63,6 +66,7 @@ class Removal(Database):
         """Delete a run with all its rows, and the articles that are in no run any more; a study with its shards.
 
         While another run is in work, articles stay: it may be about to use one. The next removal takes them along.
+        Files with texts of copies in other runs stay, too, until the last of these is removed.
 
         Raises:
             StoreError: A driver works on it as far as `host` can tell, or is awaited; it is a shard of a study; or
@@ -70,7 +74,7 @@ class Removal(Database):
         """
         removed = self._remove_run(run_id, host)
         drop_unused(self)
-        return removed
+        return replace(removed, texts_left=remove_unused(self))
 
     @writes
     def _remove_run(self, connection: Connection, run_id: str, host: str) -> Removed:

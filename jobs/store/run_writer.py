@@ -17,8 +17,9 @@ from jobs.store.datasets_read import keep_read
 from jobs.store.engine import escaped, insert_new, upsert
 from jobs.store.fence import check_fence
 from jobs.store.kept import RunKept
+from jobs.store.kept_scores import store_kept
 from jobs.store.means import keep_means
-from jobs.store.new_summaries import NewSummaries, insert_summaries, new_summaries, stored_keys
+from jobs.store.new_summaries import NewSummaries, by_place, insert_summaries, new_summaries, stored_keys
 from jobs.store.partitions import lock_own_partition
 from jobs.store.progress import Progress, progress_row
 from jobs.store.results import SWEEP, Stage, article_row, check_landed, count, record_failures
@@ -34,6 +35,8 @@ from jobs.store.tables import (
     SystemRow,
     UpdateRow,
 )
+from jobs.store.text_files import folder_of_run, is_named, name_file, remove_unless_named, sweep
+from jobs.store.text_folder import TextFile, TextFolder
 
 if TYPE_CHECKING:  # with NumPy, which `nws ls` need not wait for
     from core.text.corpus import ReadBefore
@@ -72,6 +75,23 @@ class RunWriter:
         self.store = store
         self.id = run_id
         self.epoch = epoch
+
+    @functools.cached_property
+    def _texts(self) -> TextFolder | None:
+        """Where the texts of the run's summaries go, and is there; None where they go to the store."""
+        folder = folder_of_run(self.store, self.id)
+        if folder is not None:
+            folder.make()
+        return folder
+
+    def sweep_texts(self) -> None:
+        """Delete text files that earlier drivers have left and no transaction has named, if there are such files.
+
+        Raises:
+            StoreError: there is no folder for texts, and none can be made, or a file cannot be deleted.
+        """
+        if self._texts is not None:
+            sweep(self.store, self._texts, self.epoch)
 
     @fenced
     def start(
@@ -167,13 +187,24 @@ class RunWriter:
         With `reusable`, an article that does not fail gets the stage's other summaries from the runs that have them.
 
         Raises:
-            StoreError: A number is not finite, a text cannot be stored, a result is of none of the articles, or a
-                summary is neither in the results nor in another run.
+            StoreError: A number is not finite, a text cannot be stored, a result is of none of the articles, a
+                summary is neither in the results nor in another run, or the file of its text cannot be written.
         """
         for articles, result in landed:
             check_landed(articles, result)
-        new = new_summaries(self.id, (summary for _, result in landed for summary in result.summaries))
-        self._record(landed, new, stage, reusable)
+        placed = by_place(summary for _, result in landed for summary in result.summaries)
+        if self._texts is None or not placed:
+            self._record(landed, new_summaries(self.id, placed), None, stage, reusable)
+            return
+        content_hashes = {article.id: article.content_hash for articles, _ in landed for article in articles}
+        file = self._texts.write(self.epoch, placed.values(), content_hashes)
+        try:
+            is_in_use = self._record(landed, new_summaries(self.id, placed, file.id), file, stage, reusable)
+        except BaseException:
+            remove_unless_named(self.store, self._texts, file)
+            raise
+        if not is_in_use:
+            self._texts.remove(file.name)
 
     @fenced
     def _record(
@@ -181,9 +212,11 @@ class RunWriter:
         connection: Connection,
         landed: Sequence[Landed],
         new: NewSummaries,
+        file: TextFile | None,
         stage: Stage,
         reusable: Reusable | None,
-    ) -> None:
+    ) -> bool:
+        """Returns whether any row has its text in the file."""
         lock_own_partition(connection)
         # In the order of their ids: two runs that store the same articles at once could deadlock on Postgres otherwise.
         articles = sorted({article.id: article for bundle, _ in landed for article in bundle}.items())
@@ -195,7 +228,9 @@ class RunWriter:
         if reusable is not None:
             copy(connection, self.id, reusable, sorted(done))
         has_some = before["summaries"] or reusable is not None
-        insert_summaries(connection, new, stored_keys(connection, self.id, ids) if has_some else ())
+        inserted = insert_summaries(connection, new, stored_keys(connection, self.id, ids) if has_some else ())
+        if file is not None and inserted:
+            name_file(connection, self.id, file)
         if reusable is not None:
             require_complete(connection, self.id, reusable, sorted(done))
         if done and before["failures"]:
@@ -206,25 +241,13 @@ class RunWriter:
         after = count(connection, self.id, ids)
         # What was there already is in both: a transaction that is repeated counts nothing twice.
         self._set(connection, **{name: getattr(RunRow, name) + after[name] - before[name] for name in after})
+        return file is not None and is_named(connection, file)
 
     @fenced
     def record_kept(self, connection: Connection, summaries: Sequence[Summary]) -> None:
         """Store the `OPTIONAL` scores of summaries that are there with the same text, and lack them."""
         lock_own_partition(connection)
-        place = ("article_id", "system", "n", "text")
-        statement = (
-            update(SummaryRow)
-            .where(SummaryRow.run_id == self.id, SummaryRow.__table__.columns[OPTIONAL[0]].is_(None))
-            .where(*(SummaryRow.__table__.columns[name] == bindparam(f"of_{name}") for name in place))
-            .values({name: bindparam(f"new_{name}") for name in OPTIONAL})
-        )
-        rows = [
-            {f"of_{name}": getattr(summary, name) for name in place}
-            | {f"new_{name}": summary.scores[name] for name in OPTIONAL}
-            for summary in summaries
-        ]
-        if rows:
-            connection.execute(statement, rows)
+        store_kept(connection, self.id, summaries)
 
     def record_round(self, results: Sequence[RoundResult]) -> None:
         """Store one update of each policy with its episodes and any checkpoint, all or nothing.

@@ -14,7 +14,7 @@ from jobs.store.engine import reader_engine, transaction, writer_engine
 if TYPE_CHECKING:  # only who migrates waits for Alembic
     from alembic.config import Config
 
-HEAD_REVISION = "0018"
+HEAD_REVISION = "0019"
 """The schema revision that this code works with: that of the newest migration."""
 # Of an advisory lock of Postgres. Any number will do that no other program takes: "nws" in ASCII.
 _MIGRATING = int.from_bytes(b"nws")

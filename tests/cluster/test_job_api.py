@@ -14,7 +14,7 @@ from ray_head import Head, free_ports, ray_head, run_script
 from cluster.job_api import require_address
 from core.errors import RecipeError
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -228,4 +228,6 @@ def test_versions_are_those_that_pip_knows() -> None:
 def test_what_the_libraries_compute_by_is_recorded() -> None:
     """Nothing of NWS imports these."""
     assert {"spacy-legacy", "sacremoses", "fugashi", "ftfy", "compressed-tensors", "gptqmodel", "hqq"} < {*LIBRARIES}
+    # Tokenizers of Mistral's models and of tweets, spaCy's products on a Mac, and its transformers.
+    assert {"mistral-common", "emoji", "thinc-apple-ops", "spacy-curated-transformers"} < {*LIBRARIES}
     assert {"nvidia-cublas", "nvidia-cublas-cu12", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13"} < {*LIBRARIES}

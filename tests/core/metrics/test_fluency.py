@@ -13,6 +13,8 @@ from core.models import SMOLLM2_MODEL, parse_model, resolve_model
 from core.smollm2 import smollm2_folder
 from core.text.corpus import BUNDLED
 
+pytestmark = pytest.mark.slow  # SmolLM2 reads texts
+
 CPU = torch.device("cpu")
 TEXTS = ["the city said news", "cat", "of the news to the city in 1999, said the cat.", "news city the said"]
 

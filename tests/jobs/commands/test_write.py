@@ -114,6 +114,25 @@ def test_code_that_nobody_knows_is_no_known_code(nws, news: str, monkeypatch) ->
     assert (nws(*asked).json["summaries"], nws(*asked).json["summaries"]) == (3, 3)
 
 
+def test_a_module_that_is_edited_before_it_is_imported_is_no_known_code(nws, news: str, monkeypatch) -> None:
+    """What writes is imported after all has been looked up."""
+    from core.article_writer import ArticleWriter
+
+    asked = ("write", news, "--system", "lead", "--n", "3", "-o", "out.jsonl", "--json")
+    load = ArticleWriter.__init__
+    with monkeypatch.context() as edited:
+
+        def edit_and_load(*arguments) -> None:
+            edited.setattr("core.software._is_of_these_sources", lambda file, cached: False)
+            edited.setattr("core.software._OF_THESE_SOURCES", set())
+            load(*arguments)
+
+        edited.setattr(ArticleWriter, "__init__", edit_and_load)
+        assert nws(*asked).json["summaries"] == 3
+    assert all(f"+{UNKNOWN}|" in row["made_by"] for row in rows(Path("out.jsonl").read_text("utf-8")))
+    assert (nws(*asked).json["summaries"], nws(*asked).json["summaries"]) == (3, 0)
+
+
 def test_what_another_model_has_answered_is_asked_for_anew(nws, news: str, monkeypatch) -> None:
     """Behind the same address and name."""
     asked = ("write", news, "--system", "openai:tiny", "--n", "3", "-o", "out.jsonl", "--json")

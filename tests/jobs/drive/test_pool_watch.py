@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+import core.arithmetic  # noqa: F401  # or nobody knows how this process multiplies, and nothing is copied anyway
 from bench import stub_work
 from core.software import UNKNOWN, software
 from jobs.drive import driver
@@ -126,5 +127,25 @@ def test_a_run_that_is_resumed_with_other_code_says_so_and_gives_nothing(
     before = store.run_info(outcome.run_id).code_version.split(", ")[0]
     assert f"code {before} -> 0123456789ab-dirty+ba9876543210; its new numbers may differ" in said.getvalue()
     assert store.run_info(outcome.run_id).code_version == f"{before}, 0123456789ab-dirty+ba9876543210"
+    assert works(store, outcome.run_id) == {None}
+    assert run(store).reused == 0
+
+
+def test_a_run_that_is_resumed_with_other_libraries_names_both_and_gives_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome, said = run(store), io.StringIO()
+    before = store.run_info(outcome.run_id)
+    others = {**before.revisions["libraries"], "numpy": "0.0.1", "apex": "2"}
+    del others["scipy"]
+    with monkeypatch.context() as patch:
+        patch.setattr("jobs.plan.pinned.library_versions", lambda: others)
+        for _ in range(2):
+            console = Console(file=said, width=2000)
+            driver.resume(store, outcome.run_id, "inline", None, None, console, makers=Makers(stub_work.work))
+    assert f"numpy {before.revisions['libraries']['numpy']} -> 0.0.1; its new numbers may differ" in said.getvalue()
+    after = store.run_info(outcome.run_id)
+    assert after.revisions == before.revisions
+    assert after.code_version == f"{before.code_version}, numpy 0.0.1, no scipy, apex 2"
     assert works(store, outcome.run_id) == {None}
     assert run(store).reused == 0

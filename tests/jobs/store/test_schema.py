@@ -108,6 +108,7 @@ ROWS_SINCE = {
     **dict.fromkeys(("content_kept", "smallest_n"), "0013"),
     "datasets_read": "0016",
     **dict.fromkeys(("studies", "panel_articles", "score_columns", "live_study_means"), "0017"),
+    **dict.fromkeys(("text_folders", "text_files"), "0019"),
 }
 
 
@@ -131,7 +132,7 @@ def test_a_store_of_each_revision_becomes_what_the_code_of_its_time_would_have_m
 def test_views_change_only_with_a_revision():
     """Else stores that exist would keep the old ones: add a revision, even an empty one, and write both here anew."""
     sha256 = hashlib.sha256("".join(VIEWS.values()).encode()).hexdigest()
-    assert (HEAD_REVISION, sha256[:12]) == ("0018", "ade6a0a0df77")
+    assert (HEAD_REVISION, sha256[:12]) == ("0019", "ade6a0a0df77")
 
 
 def test_the_newest_migration_is_the_schema_of_this_code():
@@ -426,3 +427,40 @@ def test_revision_11_calls_coverage_what_was_stored_as_density_and_computes_the_
             assert store.run_info("old").signatures == of_first_draws
             (point,) = set(store.points("old", ["density"]).scores["density"].tolist())
             assert point == 0.25
+
+
+def test_revision_19_lets_texts_be_elsewhere_and_keeps_those_of_older_rows(migrate, empty_postgres_url, tmp_path):
+    """Also in the partitions that there are on Postgres, and in those to come."""
+    names = "id, job, state, recipe, recipe_hash, seed, code_version, revisions, signatures, driver_epoch, "
+    columns = "run_id, article_id, system, n, text, words, seconds, efficiency, density, coverage, extra, "
+    f1 = ", ".join(f"{m}_{p}" for m in ("bertscore", "rouge1", "rouge2", "rougel") for p in PARTS)
+    for url in (f"sqlite:///{tmp_path / 'old.db'}", empty_postgres_url):
+        migrate(url, "0018")
+        if "postgres" in url:
+            execute(
+                url,
+                'CREATE TABLE "summaries_r" (LIKE summaries)',
+                "ALTER TABLE summaries ATTACH PARTITION \"summaries_r\" FOR VALUES IN ('r')",
+            )
+        execute(
+            url,
+            f"INSERT INTO runs ({names} total_articles, created_at, systems) VALUES ('r', 'phase1', 'done', '{{}}', "
+            "'cafe', 0, 'v', '{}', '{}', 1, 2, '2026-01-01 00:00:00', 1)",
+            "INSERT INTO articles VALUES ('a', 'd', 's', 'k', 'text', '[]', 'h')",
+            "INSERT INTO articles VALUES ('b', 'd', 's', 'l', 'text', '[]', 'i')",
+            f"INSERT INTO summaries ({columns} {f1}) VALUES ('r', 'a', 'lead', 4, 'old', 4, 0.1, 0.1, 0.1, 0.1, "
+            f"'{{}}', "
+            f"{', '.join(['0.5'] * 12)})",
+        )
+        assert upgrade_schema(url) == ("0018", HEAD_REVISION)
+        execute(
+            url,
+            f"INSERT INTO summaries ({columns} text_file, {f1}) VALUES ('r', 'b', 'lead', 4, NULL, 4, 0.1, 0.1, 0.1, "
+            f"0.1, '{{}}', {2**62}, {', '.join(['0.5'] * 12)})",
+        )
+        with open_store(url) as store:
+            with store.query("SELECT article_id, text, text_file FROM summaries ORDER BY 1") as answer:
+                assert list(map(tuple, answer.rows)) == [("a", "old", None), ("b", None, 2**62)]
+            assert [summary.text for summary in store.articles("r").summaries("a")] == ["old"]
+            with pytest.raises(StoreError, match=f"has no file {2**62}"):
+                store.articles("r").summaries("b")
