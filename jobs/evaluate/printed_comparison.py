@@ -77,16 +77,18 @@ def _style(at: PairedLength) -> str:
     return "bold" if at.significant else ""
 
 
-def notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: LengthUnit) -> Iterator[str]:
-    """What the reader must know about these systems and articles."""
-    for side, system in (("A", comparison.a), ("B", comparison.b)):
+def notes(
+    comparison: Comparison, kinds: Mapping[str, SystemKind], unit: LengthUnit, a: str = "A", b: str = "B"
+) -> Iterator[str]:
+    """What the reader must know about these systems and articles; `a` and `b` are what either side is called."""
+    for side, system in ((a, comparison.a), (b, comparison.b)):
         if kinds[system] == "upper bound":
             yield (
                 f"{side} is an upper bound: it saw the reference, so it cannot be chosen. "
                 "Another way of writing may score higher."
             )
     words_a, words_b = ({at.n: getattr(at, side) for at in comparison.lengths} for side in ("words_a", "words_b"))
-    if notes := length_notes({"A": words_a, "B": words_b}, unit):
+    if notes := length_notes({a: words_a, b: words_b}, unit):
         yield " ".join(notes)
     left_out: dict[tuple[int, int], list[int]] = {}
     for at in comparison.lengths:
@@ -94,7 +96,8 @@ def notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: LengthU
     for (only_a, only_b), lengths in left_out.items():
         if only_a or only_b:
             where = "" if len(left_out) == 1 else f" at n = {_listed(lengths)}"
-            yield f"Left out{where}: {counted(only_a, 'article')} only A has, {counted(only_b, 'article')} only B has."
+            counts = f"{counted(only_a, 'article')} only {a} has, {counted(only_b, 'article')} only {b} has"
+            yield f"Left out{where}: {counts}."
     if comparison.short:
         counts = ", ".join(f"{many} at n = {n}" for n, many in comparison.short.items())
         why = "having fewer than n words" if unit == "words" else f"fitting whole into n {unit}"
@@ -102,7 +105,7 @@ def notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: LengthU
     same = [(at.same_text, at.articles) for at in comparison.lengths if at.same_text is not None]
     share = sum(equal for equal, _ in same) / max(1, sum(articles for _, articles in same))
     if share >= _WORTH_SAYING:
-        yield f"A and B wrote the same text in {share:.0%} of the summaries."
+        yield f"{a} and {b} wrote the same text in {100 * share:.0f} % of the summaries."
     yield from _too_few(comparison)
 
 

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from core.errors import NwsError, StoreError, StoreUnavailableError
 from jobs.report.watch.view import View, Viewer
 from jobs.serve.access import HEADERS, Access
-from jobs.serve.compare_page import comparison_html, sides_of
+from jobs.serve.compare_page import comparison_html, opening_metric, sides_of
 from jobs.serve.feeds import Feeds, Look, Parts
 from jobs.serve.html import is_run_id, rendered, run_link, script, style_sheet
 from jobs.serve.run_page import REASONS, answer_html, fingerprint, made_by, parts_of, report_html
@@ -111,11 +111,12 @@ class Pages:
 
         ids = list(dict.fromkeys(request.query_params.getlist("run")))
         if not 1 <= len(ids) <= 2:
-            raise NotHereError("Choose one run or two on the list of all runs.")
+            text = "Tick one run or two on the list of all runs, then press “Compare the chosen”."
+            return self._message("No run is chosen" if not ids else "Too many runs are chosen", text, 400)
         runs = [await self._find(run_id) for run_id in ids]
         metrics = metrics_of(runs)
         asked = request.query_params.get("metric", "")
-        metric = asked if asked in metrics else "bertscore_f1"
+        metric = asked if asked in metrics else opening_metric(runs, metrics)
         a, b = runs[0], runs[1] if len(runs) == 2 else None
         found, problem = None, ""
         try:

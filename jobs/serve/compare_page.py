@@ -1,6 +1,7 @@
 """Two runs side by side, or the systems of one: what made them, and which is better at equal n."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from jobs.serve.html import rendered
 from jobs.serve.run_page import made_by
@@ -28,6 +29,18 @@ def _told(run: RunInfo) -> dict[str, str]:
     return {name: "; ".join(values) for name, values in lines.items()}
 
 
+def opening_metric(runs: Sequence[RunInfo], metrics: Sequence[str]) -> str:
+    """What runs are compared by where nobody says: content kept if all have it and measured it alike, or BERTScore F1.
+
+    `metrics` are those that all of them have.
+    """
+    from core.analysis.content_kept import KEPT
+    from jobs.terminal.metrics import metric_signature
+
+    is_alike = len({metric_signature(run, KEPT) for run in runs}) == 1
+    return KEPT if KEPT in metrics and is_alike else "bertscore_f1"
+
+
 def comparison_html(store: Store, a: RunInfo, b: RunInfo | None, metric: str) -> str:
     """The comparisons of `nws compare` as HTML. It may take seconds: it reads the runs' summaries.
 
@@ -44,7 +57,9 @@ def comparison_html(store: Store, a: RunInfo, b: RunInfo | None, metric: str) ->
     for comparison in result.comparisons:
         better, worse = verdict_lengths(comparison)
         left_out = result.why_left_out[comparison.dataset, comparison.a, comparison.b]
-        rows.append((comparison, better, worse, (*left_out, *notes(comparison, result.kinds, a.length_unit))))
+        sides = ("A", "B") if result.two_runs else (result.names[comparison.a], result.names[comparison.b])
+        told = notes(comparison, result.kinds, a.length_unit, *sides)
+        rows.append((comparison, better, worse, (*left_out, *told)))
     return rendered(
         "comparison.html.j2",
         result=result,

@@ -93,12 +93,15 @@ def fingerprint(run: RunInfo) -> Hashable:
 
 
 def answer_html(store: Store, run: RunInfo) -> str:
-    """What a run found, in sentences, and its means by n. It may take seconds: it reads the run's summaries.
+    """What a run found, in sentences, charts and tables. It may take seconds: it reads the run's summaries.
+
+    The tables are of content kept by n; where a dataset has no such score, of its mean BERTScore F1.
 
     Raises:
         NwsError: the store cannot be read, or has too little for an answer.
     """
     from core.analysis.content_kept import KEPT
+    from jobs.report.page.kept_section import kept_section
     from jobs.report.sweep import kept_answer
     from jobs.report.sweep.kept import NOT_SCORED, kept_numbers
 
@@ -107,17 +110,20 @@ def answer_html(store: Store, run: RunInfo) -> str:
     numbers = NOT_SCORED
     if KEPT in run.signatures:
         numbers = kept_numbers(store.points(run.id, (KEPT,), texts=False), names)
+    sections = {dataset: kept_section(f"k{i}", numbers, dataset) for i, dataset in enumerate(numbers.datasets)}
     said = [
         (
             kept_answer.heading(numbers, dataset),
             kept_answer.headline(numbers, dataset),
             kept_answer.sentences(numbers, dataset),
+            section,
         )
-        for dataset in numbers.datasets
+        for dataset, section in sections.items()
     ]
     by_dataset: dict[str, dict[str, dict[int, float]]] = {}
     for at in means:
-        by_dataset.setdefault(at.dataset, {}).setdefault(at.system, {})[at.n] = at.means["bertscore_f1"]
+        if not sections.get(at.dataset):
+            by_dataset.setdefault(at.dataset, {}).setdefault(at.system, {})[at.n] = at.means["bertscore_f1"]
     return rendered(
         "run_answer.html.j2",
         of_policies=_of_policies(store, run) if run.job == "phase2" else [],
@@ -140,11 +146,12 @@ def _of_policies(store: Store, run: RunInfo) -> list[tuple[str, tuple[tuple[str,
 
 
 def report_html(store: Store, run: RunInfo) -> str:
-    """The report page of a run, as `nws report -o` writes it.
+    """The report page of a run, as `nws report -o` writes it, and the way back.
 
     Raises:
         NwsError: the run has no summaries, or the store cannot be read.
     """
     from jobs.report.page.page import collect, render
 
-    return render(collect(store, [run.id], "bertscore_f1", None))
+    page = collect(store, [run.id], "bertscore_f1", None)
+    return render(page, {"All runs": "/", f"This run: {run.name or run.id}": f"/runs/{run.id}"})

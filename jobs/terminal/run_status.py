@@ -1,5 +1,6 @@
 """Runs for people (`nws ls`, `nws status`) and for programs (`--json`)."""
 
+import re
 import socket
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,12 +8,15 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from rich.cells import cell_len, chop_cells
 from rich.console import Console
 
 from jobs.store import FailureInfo, PolicyInfo, RunInfo, is_stale, seconds_of_driver
 from jobs.terminal.console import printable
 from jobs.terminal.numerals import counted
 
+_INDENT = 13
+"""Columns for the name of a fact."""
 _NAMED = 3
 """How many articles or machines of a reason are named."""
 
@@ -118,11 +122,14 @@ def print_status(
 ) -> None:
     """A run, one fact a line, its policies, its shards and why articles failed.
 
-    `where` makes commands find its store.
+    `where` makes commands find its store. On a terminal long facts are wrapped; elsewhere each has one line.
     """
 
     def line(name: str, value: object) -> None:
-        console.print(f"{name:<12} {printable(str(value))}", markup=False)
+        text = printable(str(value))
+        lines = _wrapped(text, max(1, console.width - _INDENT)) if console.is_terminal else [text]
+        for start, part in zip((name, *[""] * len(lines)), lines, strict=False):
+            console.print(f"{start:<{_INDENT - 1}} {part}", markup=False)
 
     line("run", run.id)
     for name, value in (("name", run.name), ("note", run.note)):
@@ -147,9 +154,9 @@ def print_status(
                 line(f"shard {shard.shard}", f"{shard.id}: {_progress(shard)}, {_state_in_words(shard)}")
     line("articles", f"{_progress(run)} done, {run.failures} failed")
     line("summaries", f"{run.summaries}, {run.reused} of them reused" if run.reused else run.summaries)
-    line("time", f"{duration(run)} of work since {_plain(run.started_at)}" if run.started_at else "not started")
+    line("time", f"{duration(run)} of work since {_moment(run.started_at)}" if run.started_at else "not started")
     if run.state == "running":
-        line("driver", f"pid {run.driver_pid} on {run.driver_host}, last heard of {_plain(run.heartbeat_at)}")
+        line("driver", f"pid {run.driver_pid} on {run.driver_host}, last heard of {_moment(run.heartbeat_at)}")
     if run.address:
         line("submitted to", run.address)
     line("device", run.device or "-")
@@ -182,6 +189,21 @@ def print_status(
         line("reward" if name == "reward" else "metric", signature)
     for reason in failure_reasons(failures):
         line("failed", reason.line)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Lines of at most so many columns, broken between words or behind a "|" of a signature, and else anywhere."""
+    lines = [""]
+    for piece in re.findall(r"[^\s|]+\|?\s*|\|\s*|\s+", text):
+        if lines[-1] and cell_len(lines[-1] + piece.rstrip()) > width:
+            lines.append("")
+        *whole, rest = chop_cells(piece, width) if cell_len(piece.rstrip()) > width else [piece]
+        lines[-1:] = [*whole, rest] if not lines[-1] else [lines[-1] + rest]
+    return [line.rstrip() for line in lines]
+
+
+def _moment(moment: datetime | None) -> str:
+    return "–" if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _state_in_words(run: RunInfo) -> str:

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from core.analysis import LEAD
+from core.analysis import LEAD, Metric
+from core.analysis.content_kept import KEPT
 from core.metrics.specs import BY_COLUMN, SPECS
+from core.summarizers.rulers import OTHER_ARTICLE
 from core.text.words import count_words
 from core.types import SystemKind
 from jobs.report.looks import system_looks
@@ -29,31 +31,37 @@ _TITLE = 90  # characters of an article in the list
 _NO_SCORE = -32768
 _MOST_FAILURES = 500
 COLUMNS = tuple(column for spec in SPECS for column in (spec.column, *spec.parts))
-"""Scores, in the order in which a part has them."""
+"""The scores that every summary has, in the order in which a part has them."""
+_BERTSCORE = "bertscore_f1"
 
 
 @dataclass(frozen=True, slots=True)
 class ViewedSystem:
-    """A system as the viewer offers it: `label` as in the page's tables, `name` in full, `look` its CSS classes."""
+    """A system as the viewer offers it: `label` as in the page's tables, `name` in full, `look` its CSS classes.
+
+    `is_searched` says whether its texts are about their article: `other-article` has those of other ones.
+    """
 
     name: str
     label: str
     kind: SystemKind
     run: str
     look: str
+    is_searched: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """The embedded data, in base64: `index` and `parts` are gzipped JSON, `f1` gzipped int16 (little-endian).
+    """The embedded data, in base64: `index` and `parts` are gzipped JSON, `ranks` gzipped int16 (little-endian).
 
-    `f1` has the shape (articles, systems, lengths): BERTScore F1 in ten-thousandths, -32768 where there is none.
-    `short` has the same shape, as gzipped bytes: 1 where a summary has fewer than n words. Both are of the articles
-    with summaries; those that failed follow them in the index.
+    `ranks` has the shape (articles, systems, lengths, metrics): the scores that articles are ordered by, in
+    ten-thousandths, -32768 where there is none. `short` has the shape (articles, systems, lengths), as gzipped bytes:
+    1 where a summary has fewer than n words. Both are of the articles with summaries; those that failed follow them in
+    the index.
     """
 
     index: str
-    f1: str
+    ranks: str
     short: str
     parts: tuple[str, ...]
     articles: int
@@ -83,12 +91,15 @@ def viewed_systems(
 ) -> tuple[ViewedSystem, ...]:
     """The systems of all runs, in the order of `kinds`, which is by their names on the page."""
     run_ids: dict[str, str] = {}
+    of_others: set[str] = set()
     for source in sources:
-        for name in source.names.values():
+        for system, name in source.names.items():
             run_ids.setdefault(name, source.run_id)
+            of_others |= {name} if system == OTHER_ARTICLE else set()
     looks = system_looks(kinds)
     return tuple(
-        ViewedSystem(name, names[name], kind, run_ids[name], looks[name].classes) for name, kind in kinds.items()
+        ViewedSystem(name, names[name], kind, run_ids[name], looks[name].classes, name not in of_others)
+        for name, kind in kinds.items()
     )
 
 
@@ -101,6 +112,7 @@ def build_archive(
     limit: int | None = None,
     opening: Opening | None = None,
     failures: Sequence[tuple[str, FailureInfo]] = (),
+    optional: Sequence[Metric] = (),
 ) -> Archive:
     """As many articles as `limit` says and `MOST_BYTES` hold, in the order of their ids.
 
@@ -115,7 +127,11 @@ def build_archive(
         limit: the most articles; None for no limit.
         opening: what is shown first; None for the first system at the middle n.
         failures: what could not be finished, each with its run.
+        optional: the scores beyond `COLUMNS` that the runs have; a summary may lack them. With content kept among them,
+            articles are ordered by it, and else by BERTScore F1.
     """
+    columns = (*COLUMNS, *optional)
+    ranked = [column for column in (KEPT, _BERTSCORE) if column in columns]
     place = {system.name: i for i, system in enumerate(systems)}
     row = {n: i for i, n in enumerate(lengths)}
     chosen = sorted(article_ids)[:limit]
@@ -126,17 +142,18 @@ def build_archive(
     size = 0
     for ids in _batches(chosen, _ARTICLES_OF_A_PART):
         texts = _texts_of_runs(store, sources, ids)
-        part = _packed_json([_article(article, place, row) for article in texts])
+        part = _packed_json([_article(article, place, row, columns) for article in texts])
         size += len(part)
         if parts and size > MOST_BYTES:
             break
         listed += [_entry(article, len(parts), i) for i, article in enumerate(texts)]
-        scores += [_f1(article, place, row) for article in texts]
+        scores += [_ranks(article, place, row, ranked) for article in texts]
         short += [_short(article, place, row) for article in texts]
         parts.append(part)
     index = {
-        "columns": COLUMNS,
-        "scales": [scale(column) for column in COLUMNS],
+        "columns": columns,
+        "scales": [scale(column) for column in columns],
+        "ranked": [_ranked(column) for column in ranked],
         "systems": [asdict(system) for system in systems],
         "lengths": list(lengths),
         "articles": _with_failures(listed, failures),
@@ -144,7 +161,7 @@ def build_archive(
     }
     return Archive(
         index=_packed_json(index),
-        f1=_packed(np.array(scores, dtype="<i2").tobytes()),
+        ranks=_packed(np.array(scores, dtype="<i2").tobytes()),
         short=_packed(np.array(short, dtype=np.uint8).tobytes()),
         parts=tuple(parts),
         articles=len(listed),
@@ -171,7 +188,9 @@ def _texts_of_runs(store: Store, sources: Sequence[Source], ids: Sequence[str]) 
     return [articles[article_id] for article_id in ids if article_id in articles]
 
 
-def _article(article: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int]) -> dict[str, Any]:
+def _article(
+    article: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int], columns: Sequence[str]
+) -> dict[str, Any]:
     """Scores as columns: numbers of one kind beside each other compress better."""
     summaries = sorted(article.summaries, key=lambda summary: (place[summary["system"]], row[summary["n"]]))
     return {
@@ -181,13 +200,20 @@ def _article(article: ArticleTexts, place: Mapping[str, int], row: Mapping[int, 
         "texts": [summary["text"] for summary in summaries],
         "words": [summary["words"] for summary in summaries],
         "draws": [len(summary["extra"].get("draws", ())) for summary in summaries],
-        "scores": [[round(summary[column] * scale(column)) for summary in summaries] for column in COLUMNS],
+        "scores": [[_embedded(summary[column], column) for summary in summaries] for column in columns],
     }
 
 
+def _embedded(score: float | None, column: str) -> int | None:
+    return None if score is None else round(score * scale(column))
+
+
 def scale(column: str) -> int:
-    """The factor that makes a score a whole number to embed. More digits would make up most of the page."""
-    return int(10 ** BY_COLUMN[column].decimals)
+    """The factor that makes a score a whole number to embed. More digits would make up most of the page.
+
+    What is shown in percent has a digit more: of 0.285, which 0.2847 would be, nobody knows that it is 28 %.
+    """
+    return int(10 ** (BY_COLUMN[column].decimals + (column == KEPT)))
 
 
 def beginning(text: str, most: int) -> str:
@@ -210,11 +236,20 @@ def _entry(article: ArticleTexts, part: int, at: int) -> dict[str, Any]:
     }
 
 
-def _f1(article: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int]) -> np.ndarray[Any, np.dtype[np.int16]]:
-    f1 = np.full((len(place), len(row)), _NO_SCORE, dtype=np.int16)
+def _ranked(column: str) -> dict[str, Any]:
+    """How the viewer names and prints a score that articles are ordered by."""
+    return {"column": column, "label": BY_COLUMN[column].columns[column], "percent": column == KEPT}
+
+
+def _ranks(
+    article: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int], ranked: Sequence[str]
+) -> np.ndarray[Any, np.dtype[np.int16]]:
+    ranks = np.full((len(place), len(row), len(ranked)), _NO_SCORE, dtype=np.int16)
     for summary in article.summaries:
-        f1[place[summary["system"]], row[summary["n"]]] = round(summary["bertscore_f1"] * 10_000)
-    return f1
+        for k, column in enumerate(ranked):
+            if summary[column] is not None:
+                ranks[place[summary["system"]], row[summary["n"]], k] = round(summary[column] * 10_000)
+    return ranks
 
 
 def _short(

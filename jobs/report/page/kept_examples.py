@@ -17,8 +17,9 @@ _QUARTILES = (0.25, 0.5, 0.75)
 
 @dataclass(frozen=True, slots=True)
 class KeptExample:
-    """A summary, the share that it keeps of its article's first reference, and that reference."""
+    """A summary, the share that it keeps of its article's first reference, and that one; `id` is the article's."""
 
+    id: str
     key: str
     share: float
     text: str
@@ -62,7 +63,7 @@ def kept_examples(
     source, system = _source_of(sources, ranked[0])
     found = store.article_texts(source.run_id, list(share_of))
     examples = [
-        KeptExample(article.key, share_of[article.id], summary["text"], article.references[0])
+        KeptExample(article.id, article.key, share_of[article.id], summary["text"], article.references[0])
         for article in found
         for summary in article.summaries
         if (summary["system"], summary["n"]) == (system, n)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -17,7 +18,7 @@ from core.analysis import LEAD, METRICS, RANDOM, Comparison, CurvePoint, Metric,
 from core.analysis.content_kept import KEPT
 from core.analysis.system_score import TEXTRANK
 from core.errors import NwsError, StoreError
-from core.metrics.specs import SPECS
+from core.metrics.specs import OF_OTHERS, OPTIONAL, SPECS
 from core.text.length import LengthUnit
 from core.whole_files import replacing
 from jobs.plan.revisions import is_of_commit, told_version
@@ -53,7 +54,7 @@ from jobs.terminal.table_style import role
 _MOST_FAILURES = 500
 _MOST_ANSWERS = 8
 """Systems whose sentences are not folded."""
-_SCRIPTS = ("text", "view", "keys", "viewer")
+_SCRIPTS = ("text", "view", "hits", "keys", "viewer")
 """The viewer's, in the order in which they stand in the page."""
 _WORTH_TELLING = 0.25
 """The share of equal texts from which two systems are listed."""
@@ -157,7 +158,8 @@ def collect(
         dataset: kept_examples(store, sources, numbers.kept, points, dataset) for dataset in numbers.kept.datasets
     }
     opens = opening(numbers, [section.numbers for section in policies], points)
-    archive = build_archive(store, sources, viewed, article_ids, lengths, limit, opens, failures)
+    optional = [name for name in charted if name in OPTIONAL]
+    archive = build_archive(store, sources, viewed, article_ids, lengths, limit, opens, failures, optional)
     return Page(
         runs=runs,
         metric=metric,
@@ -211,8 +213,11 @@ def _policies(store: Store, run: RunInfo, i: int) -> PolicySection:
     return policy_section(f"p{i}", analyse_policies(run, results), results.curve, texts)
 
 
-def render(page: Page) -> str:
-    """The page as HTML. Every text from outside is escaped; a policy in its head lets only its own script run."""
+def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The page as HTML. Every text from outside is escaped; a policy in its head lets only its own script run.
+
+    `way_back` has links to stand above it, by what they are called: of a page that a server shows among others.
+    """
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -259,6 +264,7 @@ def render(page: Page) -> str:
     }
     html = environment.get_template("page.html.j2").render(
         page=page,
+        way_back=way_back,
         places=metric_places(page.metric),
         style=Markup(style()),
         script=Markup(_viewer()),
@@ -278,7 +284,11 @@ def _viewer() -> str:
     """The script, with the stored metrics in place of their names."""
     metrics = {
         "METRICS": [(spec.label, spec.name) for spec in SPECS if spec.has_parts],
-        "SINGLE": [(spec.short or spec.label, spec.name, spec.decimals) for spec in SPECS if not spec.has_parts],
+        "SINGLE": [
+            (spec.short or spec.label, spec.name, spec.decimals, spec in OF_OTHERS)
+            for spec in (*OF_OTHERS, *SPECS)
+            if not spec.has_parts
+        ],
     }
     script = "\n".join((TEMPLATES / f"{part}.js").read_text(encoding="utf-8") for part in _SCRIPTS)
     for name, values in metrics.items():

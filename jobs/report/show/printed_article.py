@@ -6,18 +6,21 @@ from itertools import groupby
 from rich.console import Console
 from rich.text import Text
 
-from core.metrics.specs import SPECS
+from core.metrics.specs import KEPT, SPECS
 from core.text.alignment import bare_spans
 from core.text.length import LengthUnit, length_of
 from core.text.words import count_words
 from core.types import Article
 from jobs.report.show.articles import Different, Extreme, Shown, ShownArticle, ShownSummary
+from jobs.report.sweep.kept_answer import share_text
 from jobs.terminal.console import printable, written_out
 from jobs.terminal.numerals import counted, decimals, of_length
 from jobs.terminal.system_names import SystemNames
 from jobs.terminal.table_style import print_line, print_shared, print_title, role
 
 _INDENT = 2
+_WIDEST = 100
+"""Columns beyond which lines of text are hard to follow."""
 _MARK = "bold reverse"
 
 
@@ -52,7 +55,6 @@ def _print_article(shown: Shown, shown_article: ShownArticle, why: str | None, c
         print_line(console, written_out(why))
     print_line(console, f"{count_words(article.text)} words, id {article.id}", style="dim")
     _print_references(article.references, console)
-    _print_text(article, shown_article.by(shown.system), shown.names, console)
     for failure in shown_article.failures:
         console.print()
         failure_line = (
@@ -68,6 +70,7 @@ def _print_article(shown: Shown, shown_article: ShownArticle, why: str | None, c
     if shown_article.uncut:
         _print_heading(console, "Summaries of their own length (n = 0), scores in F1")
         _print_all(shown_article.uncut, shown, console)
+    _print_text(article, shown_article.by(shown.system), shown.names, console)
 
 
 def _print_heading(console: Console, text: str, note: str = "") -> None:
@@ -78,7 +81,7 @@ def _print_heading(console: Console, text: str, note: str = "") -> None:
 
 
 def _print_indented(text: Text, console: Console) -> None:
-    for line in text.wrap(console, max(1, console.width - _INDENT)):
+    for line in text.wrap(console, max(1, min(console.width, _WIDEST) - _INDENT)):
         line.rstrip()
         console.print(Text(" " * _INDENT).append_text(line))
 
@@ -147,7 +150,8 @@ def _print_written(written: ShownSummary, names: SystemNames, unit: LengthUnit, 
     elif summary.words != summary.n:
         name.append(f"  {summary.words} words", style="not bold dim")
     console.print(name)
-    scores = "  ".join(f"{spec.label} {decimals(summary.scores[spec.column])}" for spec in SPECS if spec.has_parts)
+    scores = f"{KEPT.label} {share_text(summary.scores[KEPT.column])}  " if KEPT.column in summary.scores else ""
+    scores += "  ".join(f"{spec.label} {decimals(summary.scores[spec.column])}" for spec in SPECS if spec.has_parts)
     scores += "".join(f"  {name} {decimals(value)}" for name, value in summary.chosen_scores.items())
     _print_indented(Text(scores), console)
     draws = summary.extra.get("draws")

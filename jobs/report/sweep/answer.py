@@ -42,7 +42,7 @@ def headline(numbers: Numbers, dataset: str) -> str:
     if not several:
         return f"One n can be recommended for {single} of {len(systems)} systems."
     if not single:
-        return f"For {several} of {len(systems)} systems some n can be ruled out as that with the largest gain."
+        return f"{several} of {len(systems)} systems: some n surely do not have the largest gain."
     return (
         f"One n can be recommended for {single} of {len(systems)} systems. For {several} more some n can be ruled out."
     )

@@ -22,7 +22,7 @@ WHAT_IT_IS = (
     "numbers."
 )
 HOW_SURE = (
-    "In brackets behind a share: its 95 % interval over articles. “Shown from n on” is claimed of this n and of every "
+    "In brackets behind a share: its 95 % interval over articles. “Sure from n on” is claimed of this n and of every "
     "longer one tried. Each such claim is wrong in at most 5 % of studies."
 )
 _RULERS = {
@@ -163,9 +163,9 @@ def called(x: float) -> str:
 
 
 def smallest_text(held: ByCeiling, of: Ceiling, smallest: SmallestN, what: str) -> str:
-    """From which n on `what` is kept, and how sure that is.
+    """The smallest n that keeps `what`, as all longer n do, and how sure that is.
 
-    For example "From 11 words on (34 %) it keeps at least 80 % of what it keeps with 21 (shown from 13 on).".
+    For example "With 11 words (34 %) it keeps 80 % of what it keeps with 21 (sure from 13 on).".
 
     Args:
         held: what a system keeps.
@@ -175,25 +175,24 @@ def smallest_text(held: ByCeiling, of: Ceiling, smallest: SmallestN, what: str) 
     """
     kept = held[of]
     if smallest.n is None:
-        return f"It keeps {what} with no n up to {kept.longest}."
+        return f"No n up to {kept.longest} keeps {what}."
     edge, length = edge_of(kept, smallest.n), of_length(smallest.n, kept.length_unit)
-    shown = shown_text(kept, smallest)
-    if edge is None:
-        share = next(at.share.mean for at in held["reference"].lengths if at.n == smallest.n)
-        return f"From {length} on ({share_text(share)}) it keeps at least {what} ({shown})."
-    when = {"longest": "only ", "shortest": "already "}.get(edge, "")
-    return f"It keeps {what} {when}with {length}, {edge_text(edge, smallest.n)} ({shown})."
+    share = next(at.share.mean for at in held["reference"].lengths if at.n == smallest.n)
+    at_end, _, advice = edge_text(edge, smallest.n).partition("; ") if edge else ("", "", "")
+    where = f"{length} ({share_text(share)}){f', {at_end},' * bool(at_end)}"
+    said = f"With {where} it keeps {what} ({claimed_text(kept, smallest)})."
+    return f"{said} {_capital(advice)}." if advice else said
 
 
-def shown_text(kept: ContentKept, smallest: SmallestN) -> str:
-    """From which n on it is shown that a share is kept: "shown from 13 on"."""
+def claimed_text(kept: ContentKept, smallest: SmallestN) -> str:
+    """From which n on it is claimed that a share is kept: "sure from 13 on"."""
     if kept.articles < FEWEST_ARTICLES:
         return "no claim with so few articles"
     if kept.of == "longest" and smallest.claimed == kept.longest:
-        return "not shown"  # it keeps all of that by definition
+        return "not sure"  # it keeps all of that by definition
     if smallest.claimed is None:
-        return "not shown" if len(kept.lengths) == 1 else f"not shown up to {kept.longest}"
-    return "shown" if len(kept.lengths) == 1 else f"shown from {smallest.claimed} on"
+        return "not sure" if len(kept.lengths) == 1 else f"not sure up to {kept.longest}"
+    return "sure" if len(kept.lengths) == 1 else f"sure from {smallest.claimed} on"
 
 
 def sure_text(kept: ContentKept, smallest: SmallestN) -> str:
@@ -201,7 +200,7 @@ def sure_text(kept: ContentKept, smallest: SmallestN) -> str:
     if kept.articles < FEWEST_ARTICLES:
         return "no claim with so few articles"
     if len(kept.lengths) == 1:
-        return "not shown" if smallest.claimed is None else "shown"
+        return "not sure" if smallest.claimed is None else "sure"
     low, high = (str(end) if end is not None else f"over {kept.longest}" for end in (smallest.low, smallest.high))
     return low if low == high else f"{low}–{high}" if smallest.high is not None else f"{low} to {high}"
 

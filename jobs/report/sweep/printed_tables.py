@@ -217,7 +217,7 @@ def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
     same = [pair for pair in numbers.same_texts if pair.dataset == dataset and pair.share >= _NEARLY_ONE]
     for pair in same[:_MOST_PAIRS]:
         a, b = numbers.names[pair.a], numbers.names[pair.b]
-        yield f"{a} and {b} wrote the same text in {pair.share:.0%} of summaries."
+        yield f"{a} and {b} wrote the same text in {100 * pair.share:.0f} % of summaries."
     if len(same) > _MOST_PAIRS:
         pairs = counted(len(same) - _MOST_PAIRS, "more pair")
         yield f"{pairs} wrote the same text in at least half of the summaries (report.json)."

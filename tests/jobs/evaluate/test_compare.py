@@ -366,7 +366,7 @@ def test_a_system_with_itself_is_even_everywhere(store, add_run):
     found = compare(store, run, run, "good|chunks")
     row = next(line for line in shown(found).splitlines() if line.strip().startswith("7 "))
     assert row.split()[4:] == [".0000", "no", "interval", "1.0000", "1.0000", "0/40/0"]
-    assert "A and B wrote the same text in 100% of the summaries." in shown(found)
+    assert "A and B wrote the same text in 100 % of the summaries." in shown(found)
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,21 @@ def test_no_page_is_wider_than_the_screen(browser: Browser, site: Site, name: st
     quiet(page)
 
 
+def test_no_date_is_broken(browser: Browser, site: Site) -> None:
+    page = opened(browser, site.address)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        lines = page.locator(".created").first.evaluate(
+            """one => {
+                const range = document.createRange();
+                range.selectNodeContents(one);
+                return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+            }"""
+        )
+        assert lines == 1, width
+    quiet(page)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_finds_nothing(browser: Browser, site: Site, name: str, scheme: str) -> None:

@@ -146,10 +146,24 @@ def test_a_run_that_has_ended_says_what_it_found_and_has_its_report(client: Test
     text = client.get(f"/runs/{run.id}").text
     assert "how many words keep how much?" in text
     assert "keep" in text.split('class="headline"')[1]
-    assert "mean BERTScore F1 by n" in text
+    assert "Content kept by n, news, as a table" in text
+    assert "mean BERTScore F1 by n" not in text
+    assert text.count('<svg class="chart"') == 1
     assert "data-events" not in text  # nothing changes any more
     page = ready(client, f"/runs/{run.id}/report")
-    assert page == render(collect(store, [run.id], "bertscore_f1", None))
+    links = {"All runs": "/", f"This run: {run.id}": f"/runs/{run.id}"}
+    assert page == render(collect(store, [run.id], "bertscore_f1", None), links)
+    for name, address in links.items():
+        assert f'<a href="{address}">{name}</a>' in page
+
+
+def test_a_run_without_content_kept_has_its_means(client: TestClient, store: Store) -> None:
+    run = MadeRun(store)
+    run.write(12)
+    run.end()
+    text = client.get(f"/runs/{run.id}").text
+    assert "mean BERTScore F1 by n" in text
+    assert "<svg" not in text
 
 
 def test_the_report_runs_its_own_script_only(client: TestClient, store: Store) -> None:
@@ -186,6 +200,7 @@ def test_two_runs_side_by_side(client: TestClient, store: Store) -> None:
     ):
         assert told in text, told
     assert text.count("<details") == 3  # a system each
+    assert f'A is <a href="/runs/{a.id}">first</a>, and B is <a href="/runs/{b.id}">second</a>.' in text
     assert "ROUGE-1" in ready(client, f"/compare?run={a.id}&run={b.id}&metric=rouge1_f1")
 
 
@@ -198,15 +213,37 @@ def test_the_systems_of_a_run(client: TestClient, store: Store) -> None:
     assert "is better at n = " in text
 
 
+def test_comparisons_begin_with_content_kept_where_both_have_it(client: TestClient, store: Store) -> None:
+    a, b, older = MadeRun(store, kept=True), MadeRun(store, seed=9, kept=True), MadeRun(store)
+    for run in (a, b, older):
+        run.write(12)
+    assert "every n, in content kept" in ready(client, f"/compare?run={a.id}&run={b.id}")
+    assert "every n, in BERTScore F1" in ready(client, f"/compare?run={a.id}&run={older.id}")
+
+
+def test_systems_that_wrote_the_same_are_named(client: TestClient, store: Store) -> None:
+    run = MadeRun(store, systems=("m|textrank", "lead"))
+    run.same_text = True
+    run.write(12)
+    text = ready(client, f"/compare?run={run.id}")
+    assert "textrank and lead wrote the same text in 100 % of the summaries." in text
+    assert "A and B" not in text
+
+
 def test_what_cannot_be_compared_is_said(client: TestClient, store: Store) -> None:
     a, b = MadeRun(store), MadeRun(store, "other")
     for run in (a, b):
         run.write(2)
     assert "must not be compared" in client.get(f"/compare?run={a.id}&run={b.id}").text
-    for query in ("", "?run=no", f"?run={a.id}&run={b.id}&run=x", "?run=%3Cb%3E"):
+    for query in ("?run=no", "?run=%3Cb%3E"):
         answer = client.get(f"/compare{query}")
         assert answer.status_code == 404
         assert "<b>" not in answer.text
+    for query, told in (("", "No run is chosen"), (f"?run={a.id}&run={b.id}&run=x", "Too many runs are chosen")):
+        answer = client.get(f"/compare{query}")
+        assert answer.status_code == 400
+        assert told in answer.text
+        assert "Tick one run or two" in answer.text
 
 
 def test_whatever_a_store_holds_stays_text(client: TestClient, store: Store) -> None:

@@ -1,6 +1,9 @@
 """How runs are listed, through the command line and a real store."""
 
+import io
+import itertools
 import os
+import re
 import shlex
 import socket
 import subprocess
@@ -10,10 +13,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from core.errors import StoreError
 from core.learning.learner import UpdateStatistics
-from jobs.store import PolicyCheckpoint, RoundResult, RunSpec, open_store
+from jobs.store import PolicyCheckpoint, RoundResult, RunInfo, RunSpec, open_store
+from jobs.terminal.console import PrintableConsole
+from jobs.terminal.run_status import print_status
 
 TOTAL = 30
 NUMBERS = (0.0,) * 9
@@ -88,6 +94,41 @@ def test_the_time_of_a_run_is_that_of_its_work(nws: Callable[..., object], tmp_p
         store.writer(run_id, store.claim_run(run_id, "host", 3)).finish("done")
         assert time() == "0:03:00"
     assert "time         0:03:00 of work since 2026-11-22" in nws("status").out
+
+
+def status(run: RunInfo, width: int, **options: object) -> list[str]:
+    file = io.StringIO()
+    print_status(run, (), (), PrintableConsole(file=file, width=width, **options))
+    return file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_on_a_terminal_long_facts_are_wrapped_below_each_other(tmp_path: Path, width: int) -> None:
+    signature = "kept|model:all/MiniLM@1110a24|layer:6|汉字汉字汉字汉字汉字|" + "x" * 50
+    libraries = {"libraries": {f"library-{i}": f"1.{i}" for i in range(20)}}
+    spec = RunSpec("phase1", {}, "hash", 0, "v", REVISIONS | libraries, {"kept": signature}, 4)
+    with open_store(f"sqlite:///{tmp_path / 'nws.db'}") as store:
+        run = store.run_info(store.create_run(spec))
+    lines = status(run, width, force_terminal=True, color_system=None)
+    assert max(cell_len(line) for line in lines) <= width
+    begins = next(i for i, line in enumerate(lines) if line.startswith("metric"))
+    wrapped = [lines[begins], *itertools.takewhile(lambda line: line.startswith(" " * 13), lines[begins + 1 :])]
+    assert len(wrapped) > 1
+    assert "".join(line[13:] for line in wrapped) == signature
+    text = " ".join(line[13:] for line in lines)
+    assert "library-3 1.3, library-4 1.4" in text or width == 20
+    piped = status(run, width=500)
+    assert f"metric       {signature}" in piped
+
+
+def test_times_are_in_whole_seconds(tmp_path: Path) -> None:
+    with open_store(f"sqlite:///{tmp_path / 'nws.db'}") as store:
+        run_id = store.create_run(RunSpec("phase1", {}, "hash", 0, "v", REVISIONS, {}, 4))
+        store.claim_run(run_id, "host", 1)
+        lines = status(store.run_info(run_id), 200)
+    for name in ("time", "driver"):
+        line = next(line for line in lines if line.startswith(name))
+        assert re.search(r" \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$", line), line
 
 
 def test_a_run_has_a_name_and_a_note(nws: Callable[..., object], tmp_path: Path) -> None:

@@ -16,10 +16,15 @@ function listenToKeys(viewer) {
       $("search").select();
     },
     "?": () => help.showModal(),
+    Escape: () => viewer.clearSearch(),
   };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.defaultPrevented) return;
-    if (help.open || !(event.target instanceof Element) || isTyping(event.target)) return;
+    if (help.open && event.key === "?") {
+      event.preventDefault();
+      help.close();
+    }
+    if (help.open || event.defaultPrevented || !(event.target instanceof Element) || isTyping(event.target)) return;
     if (!Object.hasOwn(keys, event.key) || !$("keys-on").checked) return;
     event.preventDefault(); // or "/" would be typed into the search, and a browser's own search might open
     keys[event.key]();
@@ -31,7 +36,8 @@ function listenToKeys(viewer) {
   };
   $("search").onkeydown = (event) => {
     if (event.key !== "Enter" && event.key !== "Escape") return;
-    event.preventDefault(); // Escape would empty the field
+    event.preventDefault(); // the browser would empty the field and leave the list as it is
+    if (event.key === "Escape") viewer.clearSearch();
     const entry = $("articles").querySelector("[tabindex='0']");
     if (entry) entry.focus({ preventScroll: true });
     else $("search").blur();

@@ -115,6 +115,10 @@ function folded(text) {
   return text.normalize("NFC").toLowerCase();
 }
 
+function percent(value) {
+  return value === null ? "–" : `${Math.round(value * 100)}\u00a0%`;
+}
+
 // Where any of these words stands, also within longer words.
 function foundSpans(text, words) {
   if (!words.length) return [];

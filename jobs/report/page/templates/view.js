@@ -1,19 +1,21 @@
 // A view of the viewer: which article, systems and n, in which order, and which articles. All of it is in the address.
 
 const SORTS = ["lowest", "highest", "difference", "longest", "shortest", "key"];
-const EVERY = { sort: "lowest", search: "", from: null, to: null, versus: "", by: null, short: false, failed: false };
+const EVERY = { score: 0, sort: "lowest", search: "", from: null, to: null, versus: "", by: null, short: false, failed: false };
 const FILTERS = ["from", "to", "versus", "by", "short", "failed"];
 const isFiltered = (view) => view.versus !== "" || view.short || view.failed || view.from !== null || view.to !== null;
 
-// #view?article=…&system=…&n=…&other=…&sort=…&search=…&from=…&to=…&versus=…&by=…&short=1&failed=1
+// #view?article=…&system=…&n=…&sorted=…&other=…&score=…&sort=…&search=…&from=…&to=…&versus=…&by=…&short=1&failed=1
 function fragmentOf(view, archive) {
   const { article, system, other, n } = view, parameters = new URLSearchParams();
   if (archive.articles[article]) parameters.set("article", archive.articles[article].id);
   parameters.set("system", archive.systems[system].name);
   parameters.set("n", archive.lengths[n]);
+  if (view.at !== n) parameters.set("sorted", archive.lengths[view.at]);
   if (other >= 0) parameters.set("other", archive.systems[other].name);
   for (const [name, usual] of Object.entries(EVERY)) {
-    if (view[name] !== usual) parameters.set(name, view[name] === true ? "1" : view[name]);
+    if (view[name] === usual) continue;
+    parameters.set(name, name === "score" ? archive.ranked[view.score].column : view[name] === true ? "1" : view[name]);
   }
   return `#view?${parameters}`;
 }
@@ -28,12 +30,15 @@ function viewOf(fragment, archive, usual) {
     system: find(archive.systems, named, "system"),
     other: find(archive.systems, named, "other"),
     n: find(archive.lengths, (value, text) => String(value) === text, "n"),
+    sorted: find(archive.lengths, (value, text) => String(value) === text, "sorted"),
+    score: find(archive.ranked, ({ column }, text) => column === text, "score"),
     sort: find(SORTS, (value, text) => value === text, "sort"),
   };
   const lacks = Object.keys(found).filter((name) => asked.has(name) && found[name] < 0)
     .map((name) => `${name} ${asked.get(name)}`);
   const view = { ...usual, ...EVERY, other: found.other };
-  for (const name of ["article", "system", "n"]) if (found[name] >= 0) view[name] = found[name];
+  for (const name of ["article", "system", "n", "score"]) if (found[name] >= 0) view[name] = found[name];
+  view.at = found.sorted >= 0 ? found.sorted : view.n;
   if (found.sort >= 0) view.sort = SORTS[found.sort];
   for (const name of ["from", "to", "by"]) view[name] = numberOf(asked.get(name));
   view.search = asked.get("search") ?? "";
@@ -48,8 +53,8 @@ function numberOf(text) {
 
 // What order and filters are by: two small tables of all articles, systems and n, and the articles' texts for search.
 class Catalogue {
-  constructor(archive, f1, isShort) {
-    Object.assign(this, { archive, f1, isShort, words: new Map() });
+  constructor(archive, ranks, isShort) {
+    Object.assign(this, { archive, ranks, isShort, words: new Map() });
   }
 
   place(article, system, n) {
@@ -57,36 +62,38 @@ class Catalogue {
   }
 
   // In ten-thousandths, as whole numbers; null where there is no summary.
-  rawF1(article, system, n) {
-    const value = system < 0 ? NO_SCORE : this.f1[this.place(article, system, n)] ?? NO_SCORE;
+  raw(article, system, n, score) {
+    const { ranked } = this.archive;
+    const value = system < 0 ? NO_SCORE : this.ranks[this.place(article, system, n) * ranked.length + score] ?? NO_SCORE;
     return value === NO_SCORE ? null : value;
   }
 
   passes(article, view) {
-    const { system, other, n, from, to, versus, by } = view, { failed, part } = this.archive.articles[article];
+    const { system, other, at: n, from, to, versus, by, score } = view, { failed, part } = this.archive.articles[article];
     if (view.failed ? !failed : part === null) return false;
     if (view.short && !this.isShort[this.place(article, system, n)]) return false;
-    const a = this.rawF1(article, system, n), b = this.rawF1(article, other, n);
-    if (from !== null && (a === null || a < Math.round(from * F1_SCALE))) return false;
-    if (to !== null && (a === null || a > Math.round(to * F1_SCALE))) return false;
+    const a = this.raw(article, system, n, score), b = this.raw(article, other, n, score);
+    const rawOf = (typed) => Math.round((typed * RANK_SCALE) / (this.archive.ranked[score].percent ? 100 : 1));
+    if (from !== null && (a === null || a < rawOf(from))) return false;
+    if (to !== null && (a === null || a > rawOf(to))) return false;
     if (!versus || other < 0) return true;
     const ahead = versus === "wins" ? a - b : b - a;
-    return a !== null && b !== null && ahead > 0 && ahead >= Math.round((by ?? 0) * F1_SCALE);
+    return a !== null && b !== null && ahead > 0 && ahead >= rawOf(by ?? 0);
   }
 
   // The articles of a view in its order; `found` are those that the search has found, or null for all.
   ordered(view, found) {
-    const { articles } = this.archive, { system, other, n } = view;
+    const { articles } = this.archive, { system, other, at: n, score } = view;
     const places = articles.map((_, i) => i).filter((i) => (!found || found.has(i)) && this.passes(i, view));
     const last = (value) => (value === null ? Infinity : value);
-    const f1 = (i) => this.rawF1(i, system, n);
+    const first = (i) => this.raw(i, system, n, score);
     const apart = (i) => {
-      const a = f1(i), b = this.rawF1(i, other, n);
+      const a = first(i), b = this.raw(i, other, n, score);
       return a === null || b === null ? null : -Math.abs(a - b);
     };
     const by = {
-      lowest: (i) => last(f1(i)),
-      highest: (i) => last(f1(i) === null ? null : -f1(i)),
+      lowest: (i) => last(first(i)),
+      highest: (i) => last(first(i) === null ? null : -first(i)),
       difference: (i) => last(apart(i)),
       longest: (i) => -articles[i].words,
       shortest: (i) => articles[i].words,
@@ -96,7 +103,7 @@ class Catalogue {
     return places.sort((a, b) => (keys.get(a) === keys.get(b) ? a - b : keys.get(a) < keys.get(b) ? -1 : 1));
   }
 
-  // The articles that have all of these words in key, text, references or summaries; null as soon as `isStale`.
+  // The articles that have all of these words in key, text, references or summaries of them; null as soon as `isStale`.
   async having(wanted, isStale, tell) {
     const { articles } = this.archive, found = new Set();
     const names = ({ key, dataset, title, failed }) => folded([key, dataset, title, ...failed ?? []].join(" "));
@@ -118,9 +125,15 @@ class Catalogue {
   async textsOf(part) {
     if (!this.words.has(part)) {
       const bodies = await (await unpacked(`part-${part}`)).json();
-      this.words.set(part, bodies.map(({ text, references, texts }) =>
-        folded([text, ...references, ...new Set(texts)].join("\n"))));
+      this.words.set(part, bodies.map((body) =>
+        folded([body.text, ...body.references, ...new Set(this.ownTexts(body).map(({ text }) => text))].join("\n"))));
     }
     return this.words.get(part);
+  }
+
+  // The summaries that are about their article: not those that a ruler has of another one.
+  ownTexts({ texts, at }) {
+    const own = texts.map((text, i) => ({ text, system: at[i][0], n: at[i][1] }));
+    return own.filter(({ system }) => this.archive.systems[system].is_searched);
   }
 }

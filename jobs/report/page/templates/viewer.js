@@ -1,6 +1,6 @@
 // The viewer: reads the archive that the page carries, and shows one article.
 
-const F1_SCALE = 10000;
+const RANK_SCALE = 10000;
 const NO_SCORE = -32768;
 const MOST_LISTED = 200;
 const MOST_FAILURES = 20;
@@ -9,15 +9,15 @@ const METRICS = "METRICS";
 const SINGLE = "SINGLE";
 
 class Viewer {
-  constructor(archive, f1, isShort) {
+  constructor(archive, ranks, isShort) {
     Object.assign(this, archive);
-    this.catalogue = new Catalogue(archive, f1, isShort);
+    this.catalogue = new Catalogue(archive, ranks, isShort);
     this.parts = new Map();
     this.turns = 0;
     this.searches = 0;
     this.found = null;
     this.listed = [];
-    this.view = { article: 0, ...archive.opens, ...EVERY };
+    this.view = { article: 0, ...archive.opens, at: archive.opens.n, ...EVERY };
   }
 
   async body(article) {
@@ -31,15 +31,18 @@ class Viewer {
     const option = (system, i) => Object.assign(element("option", system.label), { value: i });
     $("system").append(...this.systems.map(option));
     $("other").append(Object.assign(element("option", "nothing"), { value: -1 }), ...this.systems.map(option));
+    $("score").append(...this.ranked.map(({ label }, i) => Object.assign(element("option", label), { value: i })));
     $("n").max = this.lengths.length - 1;
     $("system").onchange = () => this.change({ system: Number($("system").value) });
     $("other").onchange = () => this.change({ other: Number($("other").value) });
-    $("n").oninput = () => this.change({ n: Number($("n").value) }, { isListed: false });
-    $("n").onchange = () => this.list();
+    $("n").oninput = () => this.change({ n: Number($("n").value) });
+    $("resort").onclick = () => this.change({}, { goes: "within" });
+    const inOther = { from: null, to: null, by: null }; // what is percent of one score is none of another
+    $("score").onchange = () => this.change({ ...inOther, score: Number($("score").value) }, { goes: "first" });
     $("sort").onchange = () => this.change({ sort: $("sort").value }, { goes: "first" });
     $("search").oninput = () => this.change({ search: $("search").value }, { goes: "within" });
     for (const name of FILTERS) $(name).oninput = () => this.change({ [name]: inputValue($(name)) }, { goes: "within" });
-    $("clear").onclick = () => this.change({ ...EVERY, sort: this.view.sort }, { goes: "within" });
+    $("clear").onclick = () => this.change({ ...EVERY, score: this.view.score, sort: this.view.sort }, { goes: "within" });
     $("previous").onclick = () => this.turn(-1);
     $("next").onclick = () => this.turn(1);
     window.onhashchange = () => this.follow();
@@ -54,11 +57,13 @@ class Viewer {
     if (!this.follow()) this.show();
   }
 
-  // `goes`: to the "first" article of the new order, or "within" it, where the article shown is not in it.
-  async change(part, { goes = "", isListed = true } = {}) {
-    Object.assign(this.view, part);
+  // `goes`: to the "first" article of the new order, or "within" it, where the article shown is not in it. Another n
+  // leaves the list as it is, so that the same articles come before and after.
+  async change(part, { goes = "" } = {}) {
+    const isOtherList = !("n" in part);
+    Object.assign(this.view, part, isOtherList ? { at: this.view.n } : {});
     if ("search" in part && !(await this.seek())) return;
-    if (isListed) this.list();
+    if (isOtherList) this.list();
     const isIn = this.order.includes(this.view.article);
     if (this.order.length && (goes === "first" || (goes === "within" && !isIn))) this.goTo(this.order[0]);
     await this.show();
@@ -71,6 +76,10 @@ class Viewer {
     const tell = (text) => ($("found").textContent = text);
     this.found = words.length ? await this.catalogue.having(words, () => turn !== this.searches, tell) : null;
     return turn === this.searches;
+  }
+
+  clearSearch() {
+    if (this.view.search) this.change({ search: "" }, { goes: "within" });
   }
 
   sought() {
@@ -135,31 +144,34 @@ class Viewer {
     this.listed = this.order.slice(from, from + MOST_LISTED);
     const hadFocus = $("articles").contains(document.activeElement);
     $("articles").replaceChildren(...this.listed.map((i) => this.entry(i)));
-    $("found").textContent = this.told(from);
+    $("found").textContent = this.summed(from);
     this.showChosen();
     if (hadFocus) $("articles").querySelector("[tabindex='0']")?.focus({ preventScroll: true });
   }
 
-  told(from) {
+  summed(from) {
     const { sort, versus, other } = this.view, total = this.articles.filter(({ part }) => part !== null).length;
     const parts = [`${this.order.length} of ${total} articles`];
     if (this.listed.length < this.order.length) {
       parts.push(from ? `; listed: ${from + 1} to ${from + this.listed.length}` : `; the first ${this.listed.length} are listed`);
     }
-    if (!this.order.length) parts.push(this.sought().length ? ": none has all of these words" : ": the filters leave none");
+    if (this.found && !this.found.size) parts.push(`: no article has ${this.sought().map((word) => `“${word}”`).join(" and ")}`);
+    else if (!this.order.length) parts.push(": the filters leave none");
     if (other < 0 && sort === "difference") parts.push(". Choose a second system to sort by the difference.");
     if (other < 0 && versus) parts.push(". Choose a second system to compare with.");
     return parts.join("");
   }
 
   entry(i) {
-    const { key, title, words, part } = this.articles[i], { system, other, n } = this.view;
-    const f1 = (s) => decimals(scaled(this.catalogue.rawF1(i, s, n)), 3);
-    const scores = [system, other].filter((s) => s >= 0).map((s) => `${this.systems[s].label} ${f1(s)}`);
-    const button = element("button", key);
+    const { key, title, words, part } = this.articles[i], { system, other, at, score } = this.view;
+    const of = (s) => this.told(this.ranked[score], scaled(this.catalogue.raw(i, s, at, score)));
+    const scores = [system, other].filter((s) => s >= 0).map((s) => `${this.systems[s].label} ${of(s)}`);
+    const button = element("button"), beginning = element("small", part === null ? "" : `${words} words · `);
     button.type = "button";
-    if (part === null) button.append(element("small", "failed"), element("small", title));
-    else button.append(element("small", `BERTScore F1: ${scores.join(" · ")}`), element("small", `${words} words · ${title}`));
+    button.append(this.withHits("span", key));
+    button.append(element("small", part === null ? "failed" : `${this.ranked[score].label}: ${scores.join(" · ")}`));
+    beginning.append(...marked(title, [this.searched(title)]));
+    button.append(beginning);
     button.onclick = () => {
       this.goTo(i);
       this.show();
@@ -198,9 +210,11 @@ class Viewer {
     this.showControls(view);
     this.showChosen();
     const { id, key, dataset, words, part, failed } = this.articles[view.article];
-    $("article-key").textContent = key;
+    $("article-key").replaceChildren(...marked(key, [this.searched(key)]));
+    $("hits").replaceChildren(...hits(this, body, view));
     $("article-facts").textContent = [dataset, ...part === null ? [] : [`${words} words`], `id ${id}`].join(" · ");
-    $("why-failed").textContent = (failed ?? []).slice(0, MOST_FAILURES).join("\n");
+    const why = (failed ?? []).slice(0, MOST_FAILURES).join("\n");
+    $("why-failed").replaceChildren(...marked(why, [this.searched(why)]));
     $("link").href = fragmentOf(view, this);
     $("has-text").hidden = part === null;
     const chosen = [view.system, view.other].filter((s) => s >= 0).map((s) => this.summary(body, s, view.n));
@@ -208,13 +222,13 @@ class Viewer {
     $("summaries").replaceChildren(...(part === null ? [] : chosen.map((summary) => this.box(summary, body, shared))));
     $("scores").replaceChildren(...this.scoreRows(body, chosen));
     for (const note of document.querySelectorAll(".of-other")) note.hidden = view.other < 0;
-    $("all").replaceChildren(...this.allRows(body, view.n));
+    $("all").replaceChildren(...this.allRows(body, view));
     this.showReferences(body, chosen);
     this.showText(body, chosen);
   }
 
   showControls(view) {
-    for (const name of ["system", "other", "n", "sort"]) $(name).value = view[name];
+    for (const name of ["system", "other", "n", "score", "sort"]) $(name).value = view[name];
     for (const name of ["search", ...FILTERS]) {
       const input = $(name);
       if (input.type === "checkbox") input.checked = view[name];
@@ -223,6 +237,12 @@ class Viewer {
     const name = lengthName(this.lengths[view.n]);
     $("n-value").textContent = name;
     $("n").setAttribute("aria-valuetext", name);
+    $("sorted").hidden = view.at === view.n;
+    $("sorted-at").textContent = `sorted at ${atLength(this.lengths[view.at])}`;
+    $("resort").textContent = `sort at ${atLength(this.lengths[view.n])}`;
+    const { label, percent: isPercent } = this.ranked[view.score];
+    for (const named of document.querySelectorAll(".score-name")) named.textContent = label;
+    $("in-percent").hidden = !isPercent;
     $("filters-on").textContent = isFiltered(view) ? " (on)" : "";
   }
 
@@ -234,7 +254,13 @@ class Viewer {
 
   score(body, place, column) {
     const i = this.columns.indexOf(column);
-    return place < 0 ? null : body.scores[i][place] / this.scales[i];
+    const value = place < 0 ? null : body.scores[i][place];
+    return value === null ? null : value / this.scales[i];
+  }
+
+  // A score that articles are ordered by, as it is printed.
+  told({ percent: isPercent }, value) {
+    return isPercent ? percent(value) : decimals(value, 3);
   }
 
   // A summary, in which the words that a reference has are marked.
@@ -248,8 +274,8 @@ class Viewer {
       paragraph.append(...marked(text, [{ spans: spansAt(own, places), name: "span", classes: "shared" }, this.searched(text)]));
     }
     box.append(paragraph);
-    const f1 = `BERTScore F1 ${decimals(this.score(body, place, "bertscore_f1"), 3)}`;
-    const facts = text === null ? [] : [`${words} words`, f1];
+    const scores = this.ranked.map((one) => `${one.label} ${this.told(one, this.score(body, place, one.column))}`);
+    const facts = text === null ? [] : [`${words} words`, ...scores];
     if (new Set(this.systems.map((one) => one.run)).size > 1) facts.push(`run ${run}`);
     if (draws) facts.push(`one of ${draws} draws; scores are their means`);
     box.append(element("small", facts.join(" · ")));
@@ -280,26 +306,34 @@ class Viewer {
       }
       rows.append(row);
     };
+    const single = SINGLE.filter(([, column]) => this.columns.includes(column));
+    for (const [name, column, places] of single.filter(([, , , isOptional]) => isOptional)) add(name, column, places, null);
     for (const [name, column] of METRICS) add(`${name} F1`, `${column}_f1`, 3, [`${column}_precision`, `${column}_recall`]);
-    for (const [name, column, places] of SINGLE) add(name, column, places, null);
+    for (const [name, column, places] of single.filter(([, , , isOptional]) => !isOptional)) add(name, column, places, null);
     return [top, rows];
   }
 
-  // What every system wrote at this n, the highest F1 first.
-  allRows(body, n) {
-    const f1 = this.columns.indexOf("bertscore_f1");
-    const score = ({ place }) => body.scores[f1][place] / this.scales[f1];
+  // What every system wrote at this n, the highest score first.
+  allRows(body, { n, score: rank }) {
+    const score = ({ place }) => this.score(body, place, this.ranked[rank].column);
     const written = this.systems.map((_, system) => this.summary(body, system, n)).filter(({ place }) => place >= 0);
-    return written.sort((a, b) => score(b) - score(a)).map((summary) => {
-      const row = element("tr"), text = Object.assign(element("td", summary.text), { dir: "auto" });
+    return written.sort((a, b) => (score(b) ?? -2) - (score(a) ?? -2)).map((summary) => {
+      const row = element("tr"), text = Object.assign(this.withHits("td", summary.text), { dir: "auto" });
       row.append(Object.assign(element("th", this.systems[summary.system].label), { scope: "row" }));
-      row.append(element("td", decimals(score(summary), 3)), text);
+      row.append(element("td", this.told(this.ranked[rank], score(summary))), text);
       return row;
     });
   }
 
   searched(text) {
-    return { spans: foundSpans(text, this.sought()), name: "span", classes: "sought" };
+    return { spans: foundSpans(text, this.sought()), name: "mark", classes: "sought" };
+  }
+
+  // An element with a text, in which what is sought is marked.
+  withHits(name, text) {
+    const made = element(name);
+    made.append(...marked(text, [this.searched(text)]));
+    return made;
   }
 
   // The references sentence by sentence, each with the words that the summaries have, too, and where they have them.
@@ -344,19 +378,21 @@ class Viewer {
 // Of an article that failed, nothing but its name is here.
 const NO_BODY = { text: "", references: [], at: [], texts: [], words: [], draws: [], scores: [] };
 
-const scaled = (raw) => (raw === null ? null : raw / F1_SCALE);
+const scaled = (raw) => (raw === null ? null : raw / RANK_SCALE);
+const atLength = (n) => (n === 0 ? "uncut" : `n = ${n}`);
 
 function inputValue(input) {
   if (input.type === "checkbox") return input.checked;
   return input.type === "number" ? numberOf(input.value) : input.value;
 }
 
-// How many of a sentence's different words a summary has, and at which of its words: “two years” (words 3–4).
+// How many of a sentence's different words a summary has, and where it has each first: “two years” (words 3–4).
 function inCommon({ label, text, words }, different) {
-  const places = words.map((_, i) => i).filter((i) => different.has(words[i].bare));
-  const found = new Set(places.map((i) => words[i].bare)).size;
-  const share = `${label}: ${found} of ${different.size} words`;
-  if (!found) return share;
+  const first = new Map();
+  words.forEach(({ bare }, i) => different.has(bare) && !first.has(bare) && first.set(bare, i));
+  const places = [...first.values()];
+  const share = `${label}: ${places.length} of ${different.size} words`;
+  if (!places.length) return share;
   const runs = [];
   for (const i of places) {
     if (runs.length && runs[runs.length - 1][1] === i - 1) runs[runs.length - 1][1] = i;
@@ -372,9 +408,9 @@ function inCommon({ label, text, words }, different) {
 async function main() {
   if (!("DecompressionStream" in window)) return;
   const archive = await (await unpacked("archive-index")).json();
-  const f1 = new Int16Array(await (await unpacked("archive-f1")).arrayBuffer());
+  const ranks = new Int16Array(await (await unpacked("archive-ranks")).arrayBuffer());
   const isShort = new Uint8Array(await (await unpacked("archive-short")).arrayBuffer());
-  const viewer = new Viewer(archive, f1, isShort);
+  const viewer = new Viewer(archive, ranks, isShort);
   viewer.start();
   listenToKeys(viewer);
 }

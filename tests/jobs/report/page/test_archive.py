@@ -31,6 +31,13 @@ def archive_of(store: Store, run: str, limit: int | None = None, **more: Any) ->
     return build_archive(store, sources, systems, [article for _, article in points.articles], LENGTHS, limit, **more)
 
 
+def ranks_of(archive: Archive) -> Any:
+    index = unpacked(archive.index)
+    ranks = np.frombuffer(gzip.decompress(base64.b64decode(archive.ranks)), dtype="<i2")
+    shape = (archive.articles, len(index["systems"]), len(index["lengths"]), len(index["ranked"]))
+    return ranks.reshape(shape)
+
+
 def test_it_holds_every_summary_with_all_of_its_scores(store: Store, swept: str) -> None:
     archive = archive_of(store, swept)
     index, parts = unpacked(archive.index), [unpacked(part) for part in archive.parts]
@@ -47,16 +54,40 @@ def test_it_holds_every_summary_with_all_of_its_scores(store: Store, swept: str)
     assert len(found) == 6 * 7 * 3
 
 
-def test_the_scores_that_articles_are_sorted_by(store: Store, swept: str) -> None:
-    archive = archive_of(store, swept)
-    index = unpacked(archive.index)
-    f1 = np.frombuffer(gzip.decompress(base64.b64decode(archive.f1)), dtype="<i2")
-    f1 = f1.reshape(len(index["articles"]), len(index["systems"]), len(index["lengths"]))
-    with store.query(f"select article_id, system, n, bertscore_f1 from summaries where run_id = '{swept}'") as answer:
-        for article, system, n, value in answer.rows:
+@pytest.mark.parametrize("optional", [(), ("kept", "kept_words")])
+def test_the_scores_that_articles_are_sorted_by(store: Store, swept: str, optional: tuple[str, ...]) -> None:
+    archive = archive_of(store, swept, optional=optional)
+    index, ranks = unpacked(archive.index), ranks_of(archive)
+    columns = [one["column"] for one in index["ranked"]]
+    assert columns == (["kept"] if optional else []) + ["bertscore_f1"]
+    names = ", ".join(columns)
+    with store.query(f"select article_id, system, n, {names} from summaries where run_id = '{swept}'") as answer:
+        for article, system, n, *values in answer.rows:
             a = [entry["id"] for entry in index["articles"]].index(article)
             s = [entry["name"] for entry in index["systems"]].index(system)
-            assert f1[a, s, LENGTHS.index(n)] == round(10_000 * value)
+            assert ranks[a, s, LENGTHS.index(n)].tolist() == [round(10_000 * value) for value in values]
+
+
+def test_a_score_that_a_summary_lacks(store: Store, run_of_points) -> None:
+    run = run_of_points(("a", "lead"), LENGTHS, kept={"lead": 0.2})
+    archive = archive_of(store, run, optional=("kept",))
+    index, body = unpacked(archive.index), unpacked(archive.parts[0])[0]
+    systems = [system["name"] for system in index["systems"]]
+    assert (ranks_of(archive)[:, systems.index("a"), :, 0] == -32768).all()
+    assert (ranks_of(archive)[:, systems.index("lead"), :, 0] > 0).all()
+    kept = body["scores"][index["columns"].index("kept")]
+    assert [value is None for value in kept] == [s == systems.index("a") for s, _ in body["at"]]
+
+
+def test_what_is_about_another_article_is_not_searched(store: Store, swept: str) -> None:
+    index = unpacked(archive_of(store, swept).index)
+    assert [one["name"] for one in index["systems"] if not one["is_searched"]] == ["other-article"]
+    renamed = viewed_systems(
+        [Source("r", {"lead": "lead"}), Source("s", {"other-article": "other-article @s"})],
+        {"lead": "control", "other-article @s": "control"},
+        FULL_NAMES,
+    )
+    assert [one.is_searched for one in renamed] == [True, False]
 
 
 def test_what_is_not_there_has_no_score(store: Store, swept: str) -> None:
@@ -65,8 +96,9 @@ def test_what_is_not_there_has_no_score(store: Store, swept: str) -> None:
     kinds = kinds_of(points)
     systems = viewed_systems([Source(swept, {name: name for name in kinds})], kinds, FULL_NAMES)
     archive = build_archive(store, sources, systems, [article for _, article in points.articles], LENGTHS)
-    f1 = np.frombuffer(gzip.decompress(base64.b64decode(archive.f1)), dtype="<i2").reshape(6, len(kinds), 3)
-    assert [bool((f1[:, i] == -32768).all()) for i in range(len(kinds))] == [name != "lead" for name in kinds]
+    assert [bool((ranks_of(archive)[:, i] == -32768).all()) for i in range(len(kinds))] == [
+        name != "lead" for name in kinds
+    ]
 
 
 def test_a_limit_says_what_was_left_out_and_keeps_the_lowest_ids(store: Store, swept: str) -> None:

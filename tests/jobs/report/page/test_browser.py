@@ -103,7 +103,8 @@ def test_moving_n_shows_what_is_stored(page: Page, store: Store, swept: str) -> 
         expect(page.locator("#n-value")).to_have_text(str(n))
         text, f1 = stored(store, swept, article, system, n)
         expect(page.locator("#summaries p").first).to_have_text(text)
-        expect(page.locator("#scores tbody td").first).to_contain_text(f"{f1:.3f}".removeprefix("0"))
+        scores = page.locator("#scores tbody tr", has_text="BERTScore F1").first
+        expect(scores.locator("td").first).to_contain_text(f"{f1:.3f}".removeprefix("0"))
 
 
 def test_a_second_system_is_shown_beside_the_first(page: Page, store: Store, swept: str, reseeded: str) -> None:
@@ -230,6 +231,32 @@ def test_a_link_to_what_is_not_here_says_so(browser: Browser, file: str) -> None
     page.context.close()
 
 
+def test_what_is_found_in_a_text_that_is_out_to_harm_is_text(page: Page) -> None:
+    title = page.title()
+    page.locator("#search").fill("<img onerror=")
+    expect(page.locator("#article-key mark.sought").first).to_have_text("<img")
+    for part in ("#text", "#references", "#articles"):
+        expect(page.locator(f"{part} mark.sought", has_text="<img").first).to_have_text("<img")
+    page.locator("#search").fill("<script>document.title='owned'</script>")
+    expect(page.locator("#hits")).to_contain_text("Found in: its name · the article · the reference")
+    found = page.locator("#text mark.sought").all_inner_texts()  # cut where the marks of a summary begin
+    assert "".join(found) == "<script>document.title='owned'</script>"
+    page.locator("#search").fill("<b>$&")
+    expect(page.locator("#found")).to_contain_text("no article has “<b>$&”")
+    assert page.locator("#viewer img, #viewer script, #viewer b").count() == 0
+    assert page.title() == title
+    assert not [told for told in TOLD if told.startswith("error")]
+
+
+def test_as_many_words_are_listed_as_are_counted(page: Page) -> None:
+    written = "andy murray murray murray won, andy"
+    said = page.evaluate(
+        "([text, has]) => inCommon({ label: 'a', text, words: bareWords(text) }, new Set(has))",
+        [written, ["andy", "murray", "lost"]],
+    )
+    assert said == "a: 2 of 3 words: “andy murray” (words 1–2)"
+
+
 def test_all_systems_of_an_article_the_best_first(page: Page, store: Store, swept: str) -> None:
     page.locator("#n").press("Home")
     page.get_by_text("All systems at this n").click()
@@ -237,7 +264,7 @@ def test_all_systems_of_an_article_the_best_first(page: Page, store: Store, swep
     found = {}
     for row in page.locator("#all tr").all():
         found[row.locator("th").inner_text()] = row.locator("td").all_inner_texts()
-    scores = [float(cells[0]) for cells in found.values()]
+    scores = [float(cells[0].removesuffix("\N{NO-BREAK SPACE}%")) for cells in found.values()]
     assert scores == sorted(scores, reverse=True)
     assert found["lead"][1] == stored(store, swept, article, "lead", 3)[0]
     assert len(found) == 8

@@ -97,7 +97,9 @@ def test_beside_the_answer_stand_summaries_at_the_quartiles(store: Store, run_of
         rows = [tuple(row) for row in answer.rows]
     source = (tmp_path / "x.html").read_text(encoding="utf-8")
     shown = re.findall(
-        r"<p dir=.auto.>(.*?)</p>\s*<figcaption dir=.auto.>Keeps (\d+)\xa0% of: (.*?) \((.*?)\)</figcaption>", source
+        r"<p dir=.auto.>(.*?)</p>\s*<figcaption dir=.auto.>"
+        r"Keeps (\d+)\xa0% of: (.*?) \(<a [^>]*>(.*?)</a>\)</figcaption>",
+        source,
     )
     at = [round(part * (len(rows) - 1)) for part in (0.25, 0.5, 0.75)]
     assert [float(share) for _, share, _, _ in shown] == [round(100 * rows[i][0]) for i in at]

@@ -20,7 +20,7 @@ from jobs.store import RunSpec, Store
 pytestmark = pytest.mark.slow
 
 SIGNATURES = {name: "made" for name in ("bertscore", "rouge", "efficiency", "density", "coverage", "kept")}
-SYSTEMS = ("a", "b", "lead", "random")
+SYSTEMS = ("a", "b", "lead", "random", "other-article")
 LENGTHS = (5, 9, 13, 17)
 ARTICLES = 230
 KEPT = {5: 0.3, 9: 0.6, 13: 0.7, 17: 0.8}
@@ -34,15 +34,20 @@ class Written:
     text: str
     words: int
     f1: float
+    kept: float
 
 
 def written(i: int, system: str, n: int) -> Written:
-    """Of article i. At 9 words `a` beats lead where i is even, by more for each, and loses where it is odd."""
+    """Of article i. At 9 words `a` beats lead where i is even, by more for each, and loses where it is odd.
+
+    Content kept has the same order as BERTScore F1, and other differences between systems.
+    """
     s = SYSTEMS.index(system)
     apart = (1 if i % 2 == 0 else -1) * (0.001 + i / 1000) if system == "a" else 0.0
     words = n - 1 if system == "a" and i % 10 == 3 else n
     spelled = [f"own{i}x{n}x{s}", "shared", "words", *(f"w{i + j}" for j in range(n))][:words]
-    return Written(" ".join(spelled), words, round(0.4 + n / 100 + apart, 4))
+    kept = KEPT[n] * (1 if system == "a" else 0.3) + apart / 2
+    return Written(" ".join(spelled), words, round(0.4 + n / 100 + apart, 4), round(kept, 4))
 
 
 def key(i: int) -> str:
@@ -76,7 +81,7 @@ def run(store: Store) -> str:
 
 def _stored(article: Article, i: int, system: str, n: int) -> Summary:
     made = written(i, system, n)
-    kept = {"kept": KEPT[n] * (1 if system == "a" else 0.3) + (i % 7) / 100, "kept_words": 0.1}
+    kept = {"kept": made.kept, "kept_words": 0.1}
     scores = make_scores(Score(made.f1, made.f1, made.f1), efficiency=made.f1 / n) | kept
     return Summary(article.id, system, n, made.text, made.words, 0.1, scores)
 
@@ -107,7 +112,7 @@ def shown(page: Page) -> Locator:
 
 def listed(page: Page) -> list[str]:
     """The keys of the list."""
-    return page.locator("#articles button").evaluate_all("all => all.map((one) => one.firstChild.data)")
+    return page.locator("#articles button").evaluate_all("all => all.map((one) => one.firstChild.textContent)")
 
 
 def expect_list(page: Page, wanted: list[str]) -> None:
@@ -139,19 +144,30 @@ def test_n_and_p_lead_to_the_next_length_and_back(page: Page) -> None:
         expect(page.locator("#summaries p").first).to_have_text(written(i, "a", wanted).text)
 
 
-def test_slash_leads_to_the_search_and_enter_and_escape_from_there_to_the_list(page: Page) -> None:
+def test_slash_leads_to_the_search_and_enter_from_there_to_the_list(page: Page) -> None:
     page.keyboard.press("/")
     expect(page.locator("#search")).to_be_focused()
     page.keyboard.type("Only7")
     expect(page.locator("#search")).to_have_value("Only7")
     expect(shown(page)).to_have_text(key(79))  # the lowest of 7 and 70 to 79
-    for pressed in ("Enter", "Escape"):
-        page.locator("#search").focus()
-        page.keyboard.press(pressed)
-        expect(page.locator("#articles button[aria-current=true]")).to_be_focused()
-        expect(page.locator("#search")).to_have_value("Only7")
+    page.locator("#search").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#articles button[aria-current=true]")).to_be_focused()
+    expect(page.locator("#search")).to_have_value("Only7")
     page.keyboard.press("j")
     expect(page.locator("#place")).to_have_text("2 of 11")
+
+
+@pytest.mark.parametrize("focused", ["#search", "#next"])
+def test_escape_clears_the_search(page: Page, focused: str) -> None:
+    page.locator("#search").fill("Only7")
+    expect(page.locator("#found")).to_contain_text("11 of 230")
+    found = shown(page).inner_text()
+    page.locator(focused).focus()
+    page.keyboard.press("Escape")
+    expect_list(page, LOWEST_FIRST)
+    expect(page.locator("#search")).to_have_value("")
+    expect(shown(page)).to_have_text(found)
 
 
 def test_question_mark_opens_the_keys_as_a_dialog_that_gives_the_focus_back(page: Page) -> None:
@@ -168,6 +184,11 @@ def test_question_mark_opens_the_keys_as_a_dialog_that_gives_the_focus_back(page
     page.keyboard.press("n")
     page.keyboard.press("Shift+Tab")
     expect(page.locator("#keys-on")).to_be_focused()
+    page.keyboard.press("?")
+    expect(dialog).to_be_hidden()
+    expect(page.locator("#next")).to_be_focused()
+    page.keyboard.press("?")
+    expect(dialog).to_be_visible()
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
     expect(page.locator("#next")).to_be_focused()
@@ -258,13 +279,32 @@ def test_fifty_articles_are_read_with_the_keyboard_alone(page: Page) -> None:
         page.keyboard.press("j")
 
 
-def test_the_place_in_the_list_is_that_at_the_n_that_is_shown(page: Page) -> None:
+def test_another_n_keeps_the_list_until_it_is_sorted_at_that_n(browser: Browser, page: Page) -> None:
+    by_f1(page)
     filtered(page)
     page.locator("#from").fill("0.5")
-    expect_list(page, [name for name in LOWEST_FIRST if f1_of(int(name[5:])) >= 0.5])
+    before = [name for name in LOWEST_FIRST if f1_of(int(name[5:])) >= 0.5]
+    expect_list(page, before)
+    expect(page.locator("#sorted")).to_be_hidden()
+    page.locator("#next").click()
+    entries = page.locator("#articles").inner_text()
     page.locator("#n").press("ArrowRight")
+    expect(page.locator("#sorted-at")).to_have_text("sorted at n = 9")
+    expect_list(page, before)
+    expect(page.locator("#place")).to_have_text(f"2 of {len(before)}")
+    assert page.locator("#articles").inner_text() == entries
+    page.locator("#previous").click()
+    expect(shown(page)).to_have_text(before[0])
+    page.wait_for_timeout(500)  # until the view stands in the address
+    other = opened(browser, settled(page, "sorted=9"), viewport={"width": 1440, "height": 900})
+    ready(other)
+    expect(other.locator("#found")).to_contain_text(f"{len(before)} of 230")
+    assert state(other) == state(page)
+    other.context.close()
+    page.get_by_role("button", name="sort at n = 13").click()
     wanted = [i for i in sorted(range(ARTICLES), key=f1_of) if f1_of(i, n=13) >= 0.5]
     expect_list(page, [key(i) for i in wanted])
+    expect(page.locator("#sorted")).to_be_hidden()
     expect(page.locator("#place")).to_have_text(re.compile(f"[0-9]+ of {len(wanted)}"))
 
 
@@ -282,7 +322,7 @@ def test_tab_reaches_every_control_and_the_list_as_one(page: Page) -> None:
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
     page.locator("#system").focus()
-    for wanted in ("#other", "#n", "#search", "#sort", "#filters summary"):
+    for wanted in ("#other", "#n", "#search", "#score", "#sort", "#filters summary"):
         page.keyboard.press("Tab")
         expect(page.locator(wanted)).to_be_focused()
         assert page.locator(wanted).evaluate("one => getComputedStyle(one).outlineStyle") == "solid"
@@ -313,6 +353,41 @@ def test_axe_finds_nothing_in_the_viewer(browser: Browser, file: str, scheme: st
 
 
 # What stays in sight
+
+
+@pytest.mark.parametrize("width", [1440, 820])
+def test_a_summary_that_grows_pushes_down_what_is_below_it(browser: Browser, file: str, width: int) -> None:
+    page = opened(browser, file, viewport={"width": width, "height": 900})
+    ready(page)
+    page.keyboard.press("j")
+    expect(shown(page)).to_have_text(LOWEST_FIRST[1])
+    heights = []
+    for pressed in ("p", "n", "n", "n"):
+        page.keyboard.press(pressed)
+        page.evaluate(_SCROLLED)
+        head, facts = (page.locator(part).bounding_box() for part in (".head", "#article-facts"))
+        assert head
+        assert facts
+        heights.append(head["height"])
+        assert facts["y"] >= head["y"] + head["height"] - 1
+    assert max(heights) > min(heights) + 20  # by another line, or more
+    page.context.close()
+
+
+@pytest.mark.parametrize("width", [1440, 820])
+def test_what_the_search_is_for_can_be_read(browser: Browser, file: str, width: int) -> None:
+    page = opened(browser, file, viewport={"width": width, "height": 900})
+    ready(page)
+    room, needed = page.locator("#search").evaluate(
+        """one => {
+            const style = getComputedStyle(one), pen = document.createElement("canvas").getContext("2d");
+            pen.font = style.font;
+            const around = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
+            return [one.clientWidth - around, pen.measureText(one.placeholder).width];
+        }"""
+    )
+    assert needed < room
+    page.context.close()
 
 
 _ARE_IN_SIGHT = """parts => parts.every(part => {
@@ -369,6 +444,7 @@ def test_on_a_phone_the_summary_and_next_stay(browser: Browser, file: str) -> No
     ],
 )
 def test_sorting_leads_to_the_first_of_the_new_order(page: Page, sort: str, by: Callable[[int], object]) -> None:
+    by_f1(page)
     page.locator("#next").click()
     page.locator("#sort").select_option(sort)
     wanted = [key(i) for i in sorted(range(ARTICLES), key=by)]  # type: ignore[arg-type]
@@ -393,7 +469,7 @@ def test_sorting_by_the_difference_needs_a_second_system(page: Page) -> None:
         ("REFERENCE123", ["123"], "#references"),
         ("own44x13x1", ["44"], None),  # a summary of another system at another n
         ("own44x9x0", ["44"], "#summaries"),
-        ("shared only200", ["200"], "#references"),  # both words, in any order and place
+        ("shared only200", ["200"], "#text"),  # both words, in any order and place
         ("news-077", ["77"], None),
     ],
 )
@@ -404,7 +480,7 @@ def test_search_finds_words_of_article_reference_and_summaries(
     expect_list(page, [name for name in LOWEST_FIRST if str(int(name.removeprefix("news-"))) in wanted])
     expect(shown(page)).to_have_text(listed(page)[0])
     if where:
-        marked = page.locator(f"{where} .sought").first
+        marked = page.locator(f"{where} mark.sought").first
         assert marked.inner_text().lower() in sought.lower()
 
 
@@ -412,18 +488,80 @@ def test_a_search_that_finds_nothing_keeps_the_article(page: Page) -> None:
     page.locator("#search").fill("no article has (this")
     expect_list(page, [])
     expect(page.locator("#place")).to_have_text("not in the list")
-    expect(page.locator("#found")).to_have_text("0 of 230 articles: none has all of these words")
+    expect(page.locator("#found")).to_have_text(
+        "0 of 230 articles: no article has “no” and “article” and “has” and “(this”"
+    )
     page.locator("#next").click()
     expect(shown(page)).to_have_text(LOWEST_FIRST[0])
     page.locator("#search").fill("")
     expect_list(page, LOWEST_FIRST)
 
 
+def test_it_is_said_where_what_is_sought_is(page: Page) -> None:
+    hits = page.locator("#hits")
+    expect(hits).to_be_hidden()
+    page.locator("#search").fill("own44x13x1")
+    expect(hits).to_have_text("Found in: b, n = 13")
+    hits.get_by_role("link", name="b, n = 13").click()
+    expect(page.locator("#summaries p").first.locator("mark.sought")).to_have_text("own44x13x1")
+    page.locator("#search").fill("news-044 only44")
+    expect(hits).to_have_text("Found in: its name · the article")
+    expect(page.locator("#article-key mark.sought")).to_have_text("news-044")
+    expect(page.locator("#articles mark.sought").first).to_have_text("news-044")
+    page.locator("#search").fill("shared")
+    expect(hits).to_contain_text("Found in: the reference · b, n = 5, 9, 13, 17 · lead, n = 5, 9, 13, 17 · a, n = 5,")
+
+
+def test_an_article_is_not_found_by_what_is_about_another_one(page: Page) -> None:
+    other = written(44, "other-article", 9).text.split()[0]
+    page.locator("#search").fill(other)
+    expect_list(page, [])
+    expect(page.locator("#found")).to_have_text(f"0 of 230 articles: no article has “{other}”")
+    page.locator("#search").fill("own44x9x2")
+    expect_list(page, [key(44)])
+
+
 def filtered(page: Page) -> None:
     page.locator("#filters summary").click()
 
 
+def by_f1(page: Page) -> None:
+    """Order and filters by BERTScore F1, in which a and lead are compared here."""
+    page.locator("#score").select_option(label="BERTScore F1")
+    expect(page.locator("#articles button").first).to_contain_text("BERTScore F1: a")
+
+
+def test_the_filter_of_content_kept_is_in_percent(page: Page) -> None:
+    filtered(page)
+    expect(page.locator("#filters")).to_contain_text("content kept of the first system, in %")
+    kept = {name: written(int(name[5:]), "a", 9).kept for name in LOWEST_FIRST}
+    page.locator("#from").fill("60")
+    expect_list(page, [name for name in LOWEST_FIRST if kept[name] >= 0.6])
+    page.locator("#versus").select_option("wins")
+    page.locator("#by").fill("45")
+    apart = {name: kept[name] - written(int(name[5:]), "lead", 9).kept for name in LOWEST_FIRST}
+    wanted = [name for name in LOWEST_FIRST if kept[name] >= 0.6 and apart[name] >= 0.45 - 1e-9]
+    assert wanted
+    expect_list(page, wanted)
+    by_f1(page)  # in which this range would mean nothing
+    expect(page.locator("#from")).to_have_value("")
+    expect(page.locator("#filters")).to_contain_text("BERTScore F1 of the first system")
+    expect(page.locator("#in-percent")).to_be_hidden()
+
+
+def test_the_examples_lead_to_their_articles(page: Page) -> None:
+    link = page.locator("#answer .examples a").first
+    name = link.inner_text()
+    link.click()
+    expect(shown(page)).to_have_text(name)
+    expect(page.locator("#n-value")).to_have_text("9")
+    example = page.locator("#answer .examples p").first.inner_text()
+    expect(page.locator("#summaries p").first).to_have_text(example)
+    expect_in_sight(page, "#summaries p")
+
+
 def test_the_filter_of_scores(page: Page) -> None:
+    by_f1(page)
     filtered(page)
     page.locator("#from").fill("0.45")
     expect_list(page, [name for name in LOWEST_FIRST if f1_of(int(name[5:])) >= 0.45])
@@ -434,12 +572,14 @@ def test_the_filter_of_scores(page: Page) -> None:
     expect(page.locator("#filters-on")).to_have_text(" (on)")
     page.keyboard.press("Escape")
     page.locator("#next").focus()
-    page.keyboard.press("n")  # the range is of the n that is shown
+    page.keyboard.press("n")
+    page.locator("#resort").click()  # the range is of the n at which the list is sorted
     expect_list(page, [key(i) for i in sorted(range(ARTICLES), key=f1_of) if 0.45 <= f1_of(i, n=13) <= 0.52])
 
 
 @pytest.mark.parametrize(("versus", "sign"), [("wins", 1), ("loses", -1)])
 def test_the_filter_of_wins_and_losses(page: Page, versus: str, sign: int) -> None:
+    by_f1(page)
     filtered(page)
     page.locator("#versus").select_option(versus)
     ahead = {name: sign * (f1_of(int(name[5:])) - f1_of(int(name[5:]), "lead")) for name in LOWEST_FIRST}
@@ -484,6 +624,7 @@ def test_the_filter_of_short_summaries(page: Page) -> None:
 
 
 def test_filters_hold_together_and_are_cleared_at_once(page: Page) -> None:
+    by_f1(page)
     filtered(page)
     page.locator("#short").check()
     page.locator("#versus").select_option("loses")
@@ -513,13 +654,18 @@ def test_it_opens_at_the_n_of_the_answer_with_lead_beside(page: Page) -> None:
 def test_every_figure_says_of_which_metric_it_is(page: Page) -> None:
     i = int(LOWEST_FIRST[0].removeprefix("news-"))
     a, lead = (f"{f1_of(i, system):.3f}".removeprefix("0") for system in ("a", "lead"))
+    assert written(i, "a", 9).kept == 0.485
+    kept = "49 %"
     entry = page.locator("#articles button").first
-    expect(entry).to_contain_text(f"BERTScore F1: a {a} · lead {lead}")
+    expect(entry).to_contain_text(f"content kept: a {kept} · lead 18 %")
     expect(entry).to_contain_text(f"{410 + i - 2} words")
-    expect(page.locator("#summaries small").first).to_have_text(f"9 words · BERTScore F1 {a}")
+    expect(page.locator("#summaries small").first).to_have_text(f"9 words · content kept {kept} · BERTScore F1 {a}")
     page.get_by_text("All systems at this n").click()
+    expect(page.locator("#has-text thead").first).to_contain_text("content kept")
+    expect(page.locator("#scores tbody tr").first).to_contain_text("kept")
+    by_f1(page)
+    expect(entry).to_contain_text(f"BERTScore F1: a {a} · lead {lead}")
     expect(page.locator("#has-text thead").first).to_contain_text("BERTScore F1")
-    expect(page.locator("#sort")).to_contain_text("lowest BERTScore F1 first")
 
 
 def test_the_sentences_of_the_reference_say_where_a_summary_has_their_words(page: Page) -> None:
@@ -545,7 +691,7 @@ def settled(page: Page, contains: str) -> str:
 
 def state(page: Page) -> dict[str, object]:
     """All that is seen of a view."""
-    fields = ("system", "other", "n", "search", "sort", "from", "to", "versus", "by")
+    fields = ("system", "other", "n", "search", "score", "sort", "from", "to", "versus", "by")
     found: dict[str, object] = {name: page.locator(f"#{name}").input_value() for name in fields}
     found |= {name: page.locator(f"#{name}").is_checked() for name in ("short", "failed")}
     return found | {"key": shown(page).inner_text(), "list": listed(page), "found": page.locator("#found").inner_text()}
@@ -555,6 +701,7 @@ def change_everything(page: Page) -> None:
     page.locator("#system").select_option(label="b")
     page.locator("#other").select_option(label="a")
     page.locator("#n").press("End")
+    page.locator("#score").select_option(label="BERTScore F1")
     page.locator("#sort").select_option("longest")
     filtered(page)
     page.locator("#search").fill("only1")
@@ -572,7 +719,17 @@ def test_an_address_holds_the_whole_view(browser: Browser, page: Page) -> None:
     address = settled(page, "by=0.02")
     wanted = state(page)
     assert wanted["list"]
-    for part in ("article=", "system=b", "other=a", "n=17", "sort=longest", "search=only1", "from=0.1", "to=0.9"):
+    for part in (
+        "article=",
+        "system=b",
+        "other=a",
+        "n=17",
+        "score=bertscore_f1",
+        "sort=longest",
+        "search=only1",
+        "from=0.1",
+        "to=0.9",
+    ):
         assert part in address
     assert page.evaluate("document.getElementById('link').href") == address
     other = opened(browser, address, viewport={"width": 1440, "height": 900})
@@ -651,6 +808,7 @@ def test_a_narrow_page_loses_nothing(browser: Browser, file: str) -> None:
 
 
 def test_scores_fall_in_the_order_of_the_list(page: Page) -> None:
+    by_f1(page)
     page.locator("#sort").select_option("highest")
     small = page.locator("#articles button small:first-of-type").all_inner_texts()
     scores = [float(text.split(": a ")[1].split(" ")[0]) for text in small]

@@ -126,7 +126,7 @@ def test_an_n_that_too_few_articles_have_is_not_counted_among_those_that_could_b
 @pytest.mark.parametrize(
     ("candidates", "said"),
     [
-        ([(5, 17), (5, 7)], "For 2 of 2 systems some n can be ruled out as that with the largest gain."),
+        ([(5, 17), (5, 7)], "2 of 2 systems: some n surely do not have the largest gain."),
         ([(5,), (5, 7)], "One n can be recommended for 1 of 2 systems. For 1 more some n can be ruled out."),
         ([(5,), (9,)], "One n can be recommended for 2 of 2 systems."),
         ([(5, 17)], "Some n can be ruled out, but no single n can be recommended."),

@@ -35,7 +35,7 @@ def test_what_the_best_system_keeps_by_n_and_how_sure_that_is():
     found = said({"lexrank": NEWS})
     assert found["lexrank"] == (
         "3 words keep 23 % of the reference's content, 7 keep 30 %, 21 keep 41 % (38–44 %). No n up to 21 keeps half. "
-        "From 11 words on (35 %) it keeps at least 80 % of what it keeps with 21 (shown from 11 on)."
+        "With 11 words (35 %) it keeps 80 % of what it keeps with 21 (sure from 11 on)."
     )
 
 
@@ -77,18 +77,27 @@ def test_shares_of_what_another_person_keeps():
     person = {0: 0.5} | {n: share + 0.1 for n, share in NEWS.items()}
     found = said({"a": NEWS, "person": person})
     assert "21 keep 41 % (38–44 %), which is 82 % of what another person keeps." in found["a"]
-    assert "From 19 words on (40 %) it keeps at least 80 % of what a person keeps (shown from 21 on)." in found["a"]
+    assert "With 19 words (40 %) it keeps 80 % of what a person keeps (sure from 21 on)." in found["a"]
     assert "of what it keeps" not in found["a"]
 
 
 @pytest.mark.parametrize(
     ("shares", "told"),
     [
-        ({3: 0.3, 5: 0.4, 7: 0.55}, "It keeps half only with 7 words, the longest tried; try longer (shown"),
-        ({3: 0.6, 5: 0.7, 7: 0.75}, "It keeps half already with 3 words, the shortest tried; try shorter (shown"),
-        ({1: 0.6, 5: 0.7, 7: 0.75}, "It keeps half already with 1 word, the shortest there is (shown from 1 on)."),
-        ({3: 0.3, 5: 0.6, 7: 0.7}, "From 5 words on (60 %) it keeps at least half (shown from 5 on)."),
-        ({3: 0.3, 5: 0.6, 7: 0.95}, "It keeps 90 % only with 7 words, the longest tried; try longer (shown"),
+        (
+            {3: 0.3, 5: 0.4, 7: 0.55},
+            "With 7 words (55 %), the longest tried, it keeps half (sure from 7 on). Try longer.",
+        ),
+        (
+            {3: 0.6, 5: 0.7, 7: 0.75},
+            "With 3 words (60 %), the shortest tried, it keeps half (sure from 3 on). Try shorter.",
+        ),
+        ({1: 0.6, 5: 0.7, 7: 0.75}, "With 1 word (60 %), the shortest there is, it keeps half (sure from 1 on)."),
+        ({3: 0.3, 5: 0.6, 7: 0.7}, "With 5 words (60 %) it keeps half (sure from 5 on)."),
+        (
+            {3: 0.3, 5: 0.6, 7: 0.95},
+            "With 7 words (95 %), the longest tried, it keeps 90 % (sure from 7 on). Try longer.",
+        ),
         ({3: 0.1, 5: 0.2, 7: 0.495}, "No n up to 7 keeps half, though 7 may."),
     ],
 )
@@ -100,20 +109,20 @@ def test_an_answer_at_an_end_of_the_grid_is_said_with_it(shares, told):
 
 def test_an_interval_that_lies_beyond_the_grid():
     found = said({"a": {3: 0.3, 5: 0.4, 7: 0.51}}, spread=0.1)
-    assert "It keeps half only with 7 words, the longest tried; try longer (not shown up to 7)." in found["a"]
+    assert "With 7 words (51 %), the longest tried, it keeps half (not sure up to 7). Try longer." in found["a"]
     assert "of what it keeps with 7" not in found["a"]
 
 
 def test_what_the_longest_n_keeps_of_itself_is_no_finding():
     found = said({"a": {3: 0.3, 5: 0.5, 7: 0.6}}, articles=20, spread=0.5)
-    assert "From 5 words on (50 %) it keeps at least 80 % of what it keeps with 7 (not shown)." in found["a"]
+    assert "With 5 words (50 %) it keeps 80 % of what it keeps with 7 (not sure)." in found["a"]
 
 
 def test_below_twelve_articles_nothing_is_claimed():
     found = said({"a": {3: 0.3, 5: 0.6, 7: 0.7}}, articles=11)
-    assert "From 5 words on (60 %) it keeps at least half (no claim with so few articles)." in found["a"]
+    assert "With 5 words (60 %) it keeps half (no claim with so few articles)." in found["a"]
     assert "With 11 articles no n is claimed: take at least 12." in found[NEXT]
-    assert "shown from" not in " ".join(found.values())
+    assert "sure from" not in " ".join(found.values())
 
 
 def test_one_article_has_no_interval():
@@ -129,7 +138,7 @@ def test_one_n_is_said_simply():
         COMPARED: "With 9 words, random phrases keep 20 %.",
         NEXT: "Only n = 9 was tried: try shorter and longer n.",
     }
-    assert "It keeps half with 9 words, the only n tried (shown)." in said({"a": {9: 0.7}})["a"]
+    assert "With 9 words (70 %), the only n tried, it keeps half (sure)." in said({"a": {9: 0.7}})["a"]
     assert said({"a": {1: 0.1}})["a"].startswith("1 word keeps 10 %")
 
 

@@ -267,7 +267,7 @@ def test_a_name_as_wide_as_the_usual_column_is_broken_between_its_parts_beside_l
 def test_systems_that_write_the_same_are_named(show, make_points):
     points = [dataclasses.replace(p, text=p.system if p.n > 17 else "same") for p in make_points()]
     text = show(points, width=200)
-    assert "chunks and sentences wrote the same text in 82% of summaries." in text
+    assert "chunks and sentences wrote the same text in 82 % of summaries." in text
     apart = [dataclasses.replace(p, text=p.system if p.n > 5 else "same") for p in make_points()]
     assert "wrote the same text" not in show(apart, width=200)
 
