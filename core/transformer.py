@@ -71,10 +71,10 @@ def load_transformer(folder: Path) -> tuple[Any, Any]:
     return tokenizer, in_own_memory(model.eval())
 
 
-def load_told_by_nobody(folder: Path, load: Callable[[], Model]) -> Model:
-    """What a library makes of a folder that does not tell which weights it has found there.
+def load_requiring_weights(folder: Path, load: Callable[[], Model]) -> Model:
+    """A model of a library that does not tell which weights it has found in a folder.
 
-    Weights that it has not found are drawn at random. So it loads twice, with two seeds, and both are compared.
+    Those that it has not found it draws at random. So the model is loaded twice, with two seeds, and compared.
 
     Raises:
         ModelError: some differ.

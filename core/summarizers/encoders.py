@@ -21,7 +21,7 @@ from core.model_tokens import tokenized
 from core.models import ModelRef, load_unchanged
 from core.precision import Precision
 from core.token_budget import TokenBudget, encoder_budget
-from core.transformer import hide_progress_bars, in_own_memory, load_told_by_nobody, load_transformer, prepare_masks
+from core.transformer import hide_progress_bars, in_own_memory, load_requiring_weights, load_transformer, prepare_masks
 
 FloatArray = npt.NDArray[np.float32]
 # From model inputs, each (batch, tokens), to vectors (batch, dimensions).
@@ -106,7 +106,7 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device, precisi
     hide_progress_bars()
     make = functools.partial(SentenceTransformer, str(folder), device=str(device), trust_remote_code=False)
     try:
-        model = load_told_by_nobody(folder, make).eval()
+        model = load_requiring_weights(folder, make).eval()
     except (OSError, ValueError, LookupError, TypeError, AttributeError, ImportError) as error:
         raise ModelError(f"The encoder in {folder} cannot be loaded as its modules.json says: {error}") from error
     put_on(in_own_memory(model), device, precision)
