@@ -34,7 +34,7 @@ demo: setup
 test: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-# Pages followed word by word, notebooks, browsers, benchmarks, larger models, jobs of a Ray head.
+# Pages followed word by word, notebooks, browsers, benchmarks, larger models, whole runs on Ray.
 test-slow: setup
 	$(BIN)/python -m pytest -m "slow and not faults and not gpu" -n 2 --dist loadfile --no-loadscope-reorder
 

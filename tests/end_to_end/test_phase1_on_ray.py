@@ -20,7 +20,7 @@ from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import open_store
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.timeout(600)]
 
 ARTICLES = 12
 SYSTEMS, LENGTHS = 3 * 2 + 4, 3
