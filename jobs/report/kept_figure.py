@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from core.analysis.content_kept import KEPT
 from core.text.length import LengthUnit
 from jobs.report.figure_files import STYLE, Frame, make_figure, prepare_text
-from jobs.report.kept_lines import GUIDES, WHOLE, kept_kinds, kept_series
+from jobs.report.kept_lines import GUIDES, WHOLE, kept_kinds, kept_series, kept_top
 from jobs.report.lines import draw_lines, end_labels, how_intervals_are_drawn, label_size, spread_labels
 from jobs.report.looks import system_looks
 from jobs.report.sweep.kept_answer import basis
@@ -59,18 +59,19 @@ def draw_kept(numbers: Numbers, paper: float | None = None) -> tuple[Figure, str
             title = f"{dataset} · {basis(kept, dataset)}"
             if paper:
                 title = dataset if len(by_dataset) > 1 else ""
-            _finish(panel, title, sorted({at.x for line in lines for at in line.points}), kept.length_unit)
+            lengths = sorted({at.x for line in lines for at in line.points})
+            _finish(panel, title, lengths, kept_top(lines), kept.length_unit)
         warning = prepare_text(figure)
         spread_labels(figure, labels)
     return figure, warning
 
 
-def _finish(panel: Axes, title: str, lengths: list[float], unit: LengthUnit) -> None:
+def _finish(panel: Axes, title: str, lengths: list[float], top: float, unit: LengthUnit) -> None:
     panel.set_title(title, loc="left")
     panel.set_xlabel(f"summary length n ({unit})")
     panel.set_ylabel("content kept (%)")
     panel.set_xticks(lengths[:: -(-len(lengths) // _MOST_TICKS)])
-    panel.set_ylim(min(0.0, panel.get_ylim()[0]), max(100.0, panel.get_ylim()[1]))
-    for height, label in GUIDES.items():
+    panel.set_ylim(min(0.0, panel.get_ylim()[0]), max(top, panel.get_ylim()[1]))
+    for height, label in ((height, label) for height, label in GUIDES.items() if height <= top):
         panel.axhline(height, color="#888888", linestyle=(0, (1, 3)), linewidth=0.9, zorder=1.4)
         panel.annotate(label, (0.01, height), (0, 2), xycoords=("axes fraction", "data"), textcoords="offset points")

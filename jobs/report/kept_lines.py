@@ -1,6 +1,7 @@
 """The lines of content kept by n, in per cent, with those to compare with: on the page and in figures alike."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 
 from core.analysis.content_kept import ContentKept
 from core.summarizers.rulers import PERSON
@@ -15,6 +16,7 @@ WHOLE = "person, in full"
 """What another person's whole summary keeps: the same at every n."""
 GUIDES = {50.0: "half", 90.0: "90 %"}
 """Shares that readers look for."""
+_STEP = 20.0
 
 
 def kept_series(numbers: KeptNumbers, dataset: str) -> tuple[Series, ...]:
@@ -29,6 +31,12 @@ def kept_series(numbers: KeptNumbers, dataset: str) -> tuple[Series, ...]:
         ends = dict.fromkeys((min(lengths), max(lengths)))
         lines.append(Series(WHOLE, tuple(At(n, 100 * share, tooltip=tooltip) for n in ends)))
     return tuple(lines)
+
+
+def kept_top(lines: Sequence[Series]) -> float:
+    """Where the axis of these lines ends: above them and half, and not at 100 % if they end far below."""
+    highest = max(at.y if at.high is None else at.high for line in lines for at in line.points)
+    return max(3 * _STEP, _STEP * math.ceil(highest / _STEP))
 
 
 def kept_kinds(numbers: KeptNumbers) -> dict[str, SystemKind]:

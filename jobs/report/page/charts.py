@@ -12,6 +12,8 @@ from core.text.length import LengthUnit
 from jobs.report.looks import At, Series
 
 WIDTH, LEAST_HEIGHT = 760.0, 340.0
+PAIR_WIDTH = 580.0
+"""Of a chart that stands beside another, so that its letters are as large as elsewhere."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 168.0, 14.0, 46.0
 _LABEL_HEIGHT = 15.0
 _CHARACTERS = 22  # of a label at the end of a line
@@ -98,10 +100,13 @@ class Chart:
     zero: float | None
     guides: tuple[Guide, ...]
     height: float
-    width: float = WIDTH
+    width: float
     left: float = _LEFT
-    right: float = WIDTH - _RIGHT
     top: float = _TOP
+
+    @property
+    def right(self) -> float:
+        return self.width - _RIGHT
 
     @property
     def has_rings(self) -> bool:
@@ -125,6 +130,7 @@ def line_chart(
     guides: Sequence[Guide] = (),
     within: tuple[float, float] | None = None,
     least_height: float = LEAST_HEIGHT,
+    width: float = WIDTH,
 ) -> Chart:
     """A chart of at least one series with at least one point.
 
@@ -134,7 +140,7 @@ def line_chart(
     heights = [value for line in series for at in line.points for value in (at.y, at.low, at.high) if value is not None]
     heights += [0.0] * zero + list(within or ())
     y_ticks = _ticks(min(heights), max(heights))
-    x = _scale(min(xs), max(xs), _LEFT + 8, WIDTH - _RIGHT)
+    x = _scale(min(xs), max(xs), _LEFT + 8, width - _RIGHT)
     height = max(least_height, _TOP + _LABEL_HEIGHT * len(series))
     y = _scale(y_ticks[0], y_ticks[-1], height - _BOTTOM, _TOP)
     ends = [(y(line.points[-1].y), i) for i, line in enumerate(series)]
@@ -159,6 +165,7 @@ def line_chart(
         zero=y(0) if zero else None,
         guides=tuple(Guide(y(guide.at), guide.label) for guide in guides),
         height=height,
+        width=width,
     )
 
 

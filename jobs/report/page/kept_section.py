@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
-from jobs.report.kept_lines import GUIDES, kept_kinds, kept_series
+from jobs.report.kept_lines import GUIDES, kept_kinds, kept_series, kept_top
 from jobs.report.looks import system_looks
 from jobs.report.page.charts import Chart, Guide, Lines, length_label, line_chart
 from jobs.report.sweep import kept_answer
@@ -85,10 +85,12 @@ def _chart(section: str, numbers: KeptNumbers, dataset: str, lines: Lines) -> Ch
     described = f"{kept_answer.headline(numbers, dataset)} The table below has every number."
     title = f"Content kept by n, {dataset}"
     axes = length_label(numbers.length_unit), "content kept (%)"
+    series = kept_series(numbers, dataset)
+    top = kept_top(series)
     return line_chart(
-        *(f"{section}-kept", title, described, kept_series(numbers, dataset), lines, *axes),
-        guides=[Guide(height, label) for height, label in GUIDES.items()],
-        within=(0.0, 100.0),
+        *(f"{section}-kept", title, described, series, lines, *axes),
+        guides=[Guide(height, label) for height, label in GUIDES.items() if height <= top],
+        within=(0.0, top),
         least_height=_HEIGHT,
     )
 

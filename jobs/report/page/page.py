@@ -285,7 +285,7 @@ def _viewer() -> str:
     metrics = {
         "METRICS": [(spec.label, spec.name) for spec in SPECS if spec.has_parts],
         "SINGLE": [
-            (spec.short or spec.label, spec.name, spec.decimals, spec in OF_OTHERS)
+            (spec.label if spec in OF_OTHERS else spec.short or spec.label, spec.name, spec.decimals, spec in OF_OTHERS)
             for spec in (*OF_OTHERS, *SPECS)
             if not spec.has_parts
         ],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from core.analysis import SystemScore
 from core.text.length import LengthUnit
 from jobs.report.looks import At, Series, coloured
-from jobs.report.page.charts import Chart, Lines, line_chart
+from jobs.report.page.charts import PAIR_WIDTH, Chart, Lines, line_chart
 from jobs.report.policies.learning_curves import Band, LearningLine, learning_lines
 from jobs.report.policies.numbers import PolicyNumbers
 from jobs.store import ArticleTexts, CurveRow
@@ -106,6 +106,7 @@ def _learning_chart(chart_id: str, quantity: str, n: int, unit: LengthUnit, line
         ),
         "update",
         f"mean {name}",
+        width=PAIR_WIDTH,
     )
 
 

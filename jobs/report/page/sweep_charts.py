@@ -7,7 +7,7 @@ from typing import TypeAlias
 from core.analysis import LEAD, RANDOM, Curve, Interval, Metric
 from core.text.length import LengthUnit
 from jobs.report.looks import At, Series, at_interval
-from jobs.report.page.charts import Chart, Lines, length_label, line_chart
+from jobs.report.page.charts import PAIR_WIDTH, Chart, Lines, length_label, line_chart
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.metrics import metric_name, metric_places
 from jobs.terminal.numerals import counted, decimals, interval_text, listed, signed
@@ -155,4 +155,4 @@ def _gain_chart(
     series = [Series(system, tuple(point(system, row) for row in of_system)) for system, of_system in rows.items()]
     described = f"Mean per-article difference in {name} between each system and {lines.label(over)}, by n."
     title = f"{name} vs. {lines.label(over)} at equal n (Δ)"
-    return line_chart(chart_id, title, described, series, lines, x_label, f"Δ {name}", zero=True)
+    return line_chart(chart_id, title, described, series, lines, x_label, f"Δ {name}", zero=True, width=PAIR_WIDTH)

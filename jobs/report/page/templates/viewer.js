@@ -291,9 +291,10 @@ class Viewer {
     top.append(head);
     const add = (name, column, places, parts) => {
       const row = element("tr"), values = chosen.map(({ place }) => score(place, column));
+      const isPercent = this.ranked.some((one) => one.column === column && one.percent);
       row.append(Object.assign(element("th", name), { scope: "row" }));
       chosen.forEach(({ place }, i) => {
-        const cell = element("td", decimals(values[i], places));
+        const cell = element("td", isPercent ? percent(values[i]) : decimals(values[i], places));
         if (parts) {
           const [precision, recall] = parts.map((part) => decimals(score(place, part), places));
           cell.append(element("small", `P ${precision} · R ${recall}`));
@@ -302,7 +303,7 @@ class Viewer {
       });
       if (values.length === 2) {
         const apart = values.includes(null) ? null : values[0] - values[1];
-        row.append(element("td", (apart > 0 ? "+" : "") + decimals(apart, places)));
+        row.append(element("td", (apart > 0 ? "+" : "") + (isPercent ? percent(apart) : decimals(apart, places))));
       }
       rows.append(row);
     };

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.report.looks import At, Series, system_looks
-from jobs.report.page.charts import WIDTH, Guide, Lines, end_labels, line_chart
+from jobs.report.page.charts import PAIR_WIDTH, WIDTH, Guide, Lines, end_labels, line_chart
 
 VALUES = st.floats(-2, 2).map(lambda value: round(value, 4))
 LINES = st.lists(st.lists(VALUES, min_size=3, max_size=3), min_size=1, max_size=45)
@@ -108,6 +108,17 @@ def test_guides_lie_where_their_values_do_and_a_range_is_in_the_chart() -> None:
     assert (here.label, here.at) == ("here", pytest.approx(found.lines[0].marks[1].y))
     assert top.at == pytest.approx(found.top)
     assert found.height == 480
+
+
+def test_a_chart_beside_another_is_narrower_and_has_as_much_room_for_labels():
+    wide, narrow = (
+        line_chart(
+            *("c", "t", "d", [Series("a", (At(1, 2.0), At(3, 4.0)))], Lines({"a": "c0"}, {}), "n", "%"), width=width
+        )
+        for width in (WIDTH, PAIR_WIDTH)
+    )
+    assert wide.width - wide.right == narrow.width - narrow.right
+    assert narrow.lines[0].marks[-1].x == narrow.right
 
 
 @given(LINES)
