@@ -38,6 +38,10 @@ def require_own_packages() -> None:
 
 def main() -> None:
     """Run the command `nws`."""
+    if sys.flags.optimize > 1:
+        sys.exit(
+            "Error: Python runs without docstrings (PYTHONOPTIMIZE=2 or -OO), which Ray needs. Unset PYTHONOPTIMIZE."
+        )
     try:
         require_own_packages()
     except ImportError as error:

@@ -25,7 +25,7 @@ class LanguageError(NwsError):
 
 
 class SegmentationError(NwsError):
-    """A spaCy pipeline that was asked for is not installed, or an article is too long for it."""
+    """A spaCy pipeline is not installed, is damaged or was changed, or an article is too long for it."""
 
 
 class PredictionError(NwsError):

@@ -57,3 +57,15 @@ def test_a_folder_of_files_that_is_no_package_is_in_nobodys_way(tmp_path: Path) 
     (tmp_path / "jobs" / "news.jsonl").write_text("")
     done = _python(COMMAND, tmp_path, ROOT)
     assert (done.returncode, done.stdout.split()[0]) == (0, "nws")
+
+
+def test_python_without_docstrings_which_ray_needs_is_an_error_in_words(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-OO", "-c", COMMAND],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("Error: Python runs without docstrings (PYTHONOPTIMIZE=2 or -OO), which Ray needs.")

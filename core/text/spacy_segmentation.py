@@ -18,6 +18,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 
+from core.errors import SegmentationError
 from core.text.cutting import SIGNS_OF_WORDS, Cutter, CutText, Range, WordMark, runs
 from core.text.words import word_spans
 
@@ -52,18 +53,33 @@ Chunker = Callable[[list[_SpacyWord]], Iterator[Range]]
 
 @functools.cache  # spaCy takes 0.2 to 1 s, and a process may ask for several segmenters
 def load_cutter(pipeline: str) -> Cutter:
-    """What cuts a text with `blank` or an installed trained pipeline: one of each name for this process."""
+    """What cuts a text with `blank` or an installed trained pipeline: one of each name for this process.
+
+    Raises:
+        SegmentationError: the pipeline's files are damaged.
+    """
     chunker: Chunker
     if pipeline == "blank":
         nlp = spacy.blank("en")
         nlp.add_pipe("sentencizer")
         chunker = stop_word_chunks
     else:
-        nlp = spacy.load(pipeline, exclude=["ner", "lemmatizer"])
+        nlp = _load_trained(pipeline)
         chunker = parsed_chunks
     nlp.add_pipe("line_breaks", first=True)
     # spaCy fails on half of a surrogate pair.
     return lambda text: cut_doc(nlp(_SURROGATE.sub("\ufffd", text)), chunker)
+
+
+def _load_trained(pipeline: str) -> Language:
+    try:
+        return spacy.load(pipeline, exclude=["ner", "lemmatizer"])
+    # What spaCy raised when one bit of one of its files was flipped.
+    except (AttributeError, LookupError, OSError, TypeError, ValueError, re.error) as error:
+        raise SegmentationError(
+            f"The spaCy pipeline {pipeline!r} cannot be loaded ({type(error).__name__}: {error}): its files are "
+            "damaged, or of another version of spaCy. Install it again, with `pip install --force-reinstall --no-deps`."
+        ) from error
 
 
 @Language.component("line_breaks")

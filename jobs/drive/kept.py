@@ -73,7 +73,7 @@ def score_kept(
                     f"{failure.error_class}: {failure.message}"
                 )
             advance(sum(len(bundle) for bundle, _ in landed) - len(failed), len(failed))
-    software.look_at_models(plan.models)
+    software.look_at_files(plan.models, plan.language_data)
     software.look_at_driver()
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from cluster.dispatcher import Actors
 from cluster.worker_info import Busy, WorkerInfo
-from core.errors import HubError, ModelError
+from core.errors import HubError, ModelError, NwsError, SegmentationError
 from core.models import ModelRef, model_folder
 from core.precision import ROWS_DEPEND
 from core.software import Software, differences, software
+from core.text.language_data import require_same_data
 from jobs.drive.run import Run
 from jobs.store import ActorShare
 
@@ -153,14 +154,27 @@ class SoftwareWatch:
         """Check this process: what it has imported meanwhile may have been written to."""
         self.look([software()])
 
-    def look_at_models(self, models: Iterable[ModelRef]) -> None:
-        """Check that the files of these models are, on this machine, what they were when the run began."""
+    def look_at_files(self, models: Iterable[ModelRef], language_data: Iterable[tuple[str, str]]) -> None:
+        """Check that models, pipelines and dictionaries are, on this machine, what they were when the run began.
+
+        Args:
+            models: resolved.
+            language_data: see `core.text.language_data`.
+        """
         for ref in dict.fromkeys(models):
             try:
                 model_folder(ref)
             except (HubError, ModelError) as error:
-                self._run.disown(self._systems, [f"other files of {ref.name}"])
-                self._run.say(
-                    f"Warning: {error} They were changed while the run worked: nobody can tell with which of them a "
-                    f"row was made, and no other run copies those of {', '.join(self._systems)}."
-                )
+                self._disown_changed(ref.name, error)
+        for name, data in language_data:
+            try:
+                require_same_data({name: data})
+            except SegmentationError as error:
+                self._disown_changed(name, error)
+
+    def _disown_changed(self, name: str, error: NwsError) -> None:
+        self._run.disown(self._systems, [f"other files of {name}"])
+        self._run.say(
+            f"Warning: {error} They were changed while the run worked: nobody can tell with which of them a "
+            f"row was made, and no other run copies those of {', '.join(self._systems)}."
+        )

@@ -87,7 +87,7 @@ def run_stage(
                     tried += _tell(run, landed, finished, advance)
                     equal_failures.look(landed)
         deque(bundles, maxlen=0)  # what a pool left is announced, too
-        software.look_at_models(plan.models)
+        software.look_at_files(plan.models, plan.language_data)
     software.look_at_driver()
 
 

@@ -131,6 +131,7 @@ def write_summaries(
 
     from core.article_writer import ArticleWriter
     from core.gpu_arithmetic import find_device
+    from core.text.language_data import load_with_data
     from core.text.segmentation import Segmenter, unsegmented
     from core.worker_factories import checked
 
@@ -141,9 +142,10 @@ def write_summaries(
     asked = {(article.key, article.content_hash, n) for article in articles for n in plan.lengths}
     others = len(rows) - len(known & asked)
     missing = [of for of in articles if not {(of.key, of.content_hash, n) for n in plan.lengths} <= known]
-    segment = checked(
-        plan.language, Segmenter(plan.pipeline, plan.units) if plan.systems else unsegmented, needs_reference=False
+    segment = load_with_data(
+        dict(plan.language_data), lambda: Segmenter(plan.pipeline, plan.units) if plan.systems else unsegmented
     )
+    check_and_segment = checked(plan.language, segment, needs_reference=False)
     writer = ArticleWriter(plan, device) if missing else None
     summaries, now, failures = 0, 0, []
     waiting = iter(missing)
@@ -151,7 +153,7 @@ def write_summaries(
         bundle = []
         for article in batch:
             try:
-                bundle.append(segment(article))
+                bundle.append(check_and_segment(article))
             except NwsError as error:
                 failures.append((article.key, str(error)))
         now += len(bundle)

@@ -132,7 +132,13 @@ def test_the_kind_of_cpu(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "switch", ["ONEDNN_DEFAULT_FPMATH_MODE=BF16", "OPENBLAS_CORETYPE=Haswell", "NVIDIA_TF32_OVERRIDE=0"]
+    "switch",
+    [
+        "ONEDNN_DEFAULT_FPMATH_MODE=BF16",
+        "OPENBLAS_CORETYPE=Haswell",
+        "NVIDIA_TF32_OVERRIDE=0",
+        "CUBLAS_EMULATE_SINGLE_PRECISION=1",
+    ],
 )
 def test_a_switch_of_the_environment_is_another_arithmetic(switch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = describe_arithmetic.__wrapped__()

@@ -12,7 +12,10 @@ from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import KNOWN_MODELS
 from core.summarizers.lead import Lead
 from core.sweep_plan import MetricsConfig, SweepPlan
-from core.text.language_data import language_data, require_same_data
+from core.text import language_data as module
+from core.text.language_data import language_data, load_with_data, require_same_data
+from core.text.segmentation import Segmenter
+from core.text.spacy_segmentation import load_cutter
 from core.worker_factories import make_segmenter, make_sweeper
 from jobs.plan import sweep
 from jobs.plan.work import works
@@ -39,7 +42,10 @@ def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / f"{NAME}-1.0.dist-info").mkdir()
     (tmp_path / f"{NAME}-1.0.dist-info" / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {NAME}\nVersion: 1.0\n")
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(module, "_in_memory", {})
+    load_cutter.cache_clear()
     yield data / "sentencizer.json"
+    load_cutter.cache_clear()
     sys.modules.pop(NAME, None)
 
 
@@ -69,6 +75,35 @@ def test_a_process_that_has_another_pipeline_refuses_to_work(pipeline: Path) -> 
     for make in (make_segmenter, lambda changed: make_sweeper(changed, "cpu")):
         with pytest.raises(SegmentationError, match=r"tiny_pipeline differs here: sha256:.* Install the same on every"):
             make(plan(recorded))
+
+
+def test_a_pipeline_that_is_changed_while_it_is_loaded_is_refused(pipeline: Path) -> None:
+    recorded, was = language_data(NAME, "rouge_score"), pipeline.read_bytes()
+
+    def swap() -> Segmenter:
+        pipeline.write_bytes(was.replace(b".", b"!"))
+        segmenter = Segmenter(NAME)
+        pipeline.write_bytes(was)
+        return segmenter
+
+    with pytest.raises(SegmentationError, match="tiny_pipeline were written to or moved while they were loaded"):
+        load_with_data(recorded, swap)
+    with pytest.raises(SegmentationError, match="tiny_pipeline differs here"):
+        load_with_data(recorded, lambda: pipeline.write_bytes(was.replace(b".", b"!")))
+
+
+def test_a_process_that_has_another_pipeline_in_memory_refuses_to_work(pipeline: Path) -> None:
+    load_with_data(language_data(NAME, "rouge_score"), lambda: Segmenter(NAME))
+    pipeline.write_bytes(pipeline.read_bytes().replace(b".", b"!"))
+    changed = language_data(NAME, "rouge_score")
+    with pytest.raises(SegmentationError, match=r"tiny_pipeline was changed after this process had loaded it\. Start"):
+        load_with_data(changed, lambda: Segmenter(NAME))
+
+
+def test_a_damaged_pipeline_is_an_error_in_words(pipeline: Path) -> None:
+    pipeline.write_bytes(b"{")
+    with pytest.raises(SegmentationError, match=r"'tiny_pipeline' cannot be loaded \(ValueError: .*damaged.* Install"):
+        make_segmenter(plan(language_data(NAME, "rouge_score")))
 
 
 def test_what_needs_no_data_has_none() -> None:

