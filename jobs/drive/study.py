@@ -111,7 +111,7 @@ def _counts(shards: Sequence[RunInfo]) -> tuple[int, int]:
 
 def _rounds(run: Run, drivers: ShardDrivers, at_once: int) -> Iterator[list[RunInfo]]:
     """Start drivers wherever there is room, and look, until there is nothing more to do; the shards at each look."""
-    started, told = Counter[str](), set[tuple[str, int]]()
+    started, told, warned = Counter[str](), set[tuple[str, int]](), set[str]()
     failed_in_a_row = 0
     while True:
         run.check()
@@ -122,6 +122,7 @@ def _rounds(run: Run, drivers: ShardDrivers, at_once: int) -> Iterator[list[RunI
             if started[shard.id] and shard.id not in at_work and (shard.id, shard.driver_epoch) not in told:
                 told.add((shard.id, shard.driver_epoch))
                 run.say(_how_it_ended(shard))
+                _pass_on_warnings(run, shard, warned)
                 failed_in_a_row = failed_in_a_row + 1 if shard.state == "failed" and not _died(shard) else 0
         waiting = [shard for shard in shards if shard.id not in at_work and _is_to_do(shard, started[shard.id])]
         if failed_in_a_row >= MOST_FAILED and waiting:
@@ -158,6 +159,14 @@ def _how_it_ended(shard: RunInfo) -> str:
     done = f"{shard.articles_done}/{shard.total_articles} articles, {shard.failures} failed"
     state = "is without a driver" if shard.state == "running" else f"is {shard.state}"
     return f"Shard {shard.shard}, {shard.id}, {state}: {done}{f' ({shard.error})' if shard.error else ''}"
+
+
+def _pass_on_warnings(run: Run, shard: RunInfo, warned: set[str]) -> None:
+    """Say what a shard's drivers have warned of, each thing once for all shards: who follows a study reads its log."""
+    for _, line in run.store.log(shard.id):
+        if line.text.startswith("Warning: ") and line.text not in warned:
+            warned.add(line.text)
+            run.say(f"Shard {shard.shard}: {line.text}")
 
 
 @contextmanager

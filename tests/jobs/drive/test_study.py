@@ -12,6 +12,7 @@ from shards_here import QUIET, ShardsHere
 
 from bench import stub_work
 from core.errors import ClusterError, FencedError, RecipeError, StoreError
+from core.software import software
 from jobs.drive import driver, study
 from jobs.drive.pools import Makers
 from jobs.drive.shard_drivers import NEVER_BEGAN
@@ -165,6 +166,17 @@ def test_a_shard_that_fails_is_resumed_alone(store: Store, news: Path) -> None:
     assert rows(store, NAME) == rows(store, one.run_id)
     assert drive(store, none := ShardsHere(store, STUB)).state == "done"
     assert none.started == []
+
+
+def test_what_shards_warn_of_stands_in_the_log_of_the_study_once(
+    store: Store, news: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start(store, plan(datasets=[{"name": str(news)}]), shards=3)
+    monkeypatch.setattr("cluster.worker_info.software", lambda: ("NWS ba9876543210", *software()[1:]))
+    drive(store, ShardsHere(store, STUB))
+    said = [line.text for _, line in store.log(NAME)]
+    warnings = [text for text in said if "Warning: a process of this run computes with NWS ba9876543210" in text]
+    assert [text.partition(":")[0] for text in warnings] == ["Shard 1"]
 
 
 def test_a_driver_that_dies_is_replaced_at_once(store: Store, news: Path) -> None:
