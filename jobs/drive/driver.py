@@ -118,7 +118,8 @@ def resume(
     unfinished = [
         planned.plan for planned, ids in zip(pinned.stages, finished, strict=True) if has_unfinished(pinned, ids)
     ]
-    to_score = [plan_of_kept(pinned)] if lacking_kept(store, run_id) else []
+    # With articles to do, every model that content kept takes is loaded anyway, and all rows need not be looked at now.
+    to_score = [plan_of_kept(pinned)] if not unfinished and lacking_kept(store, run_id) else []
     if not (to_train or unfinished or to_score):
         return _drive(store, run_id, pinned, Pools(run.device, _no_pool, _no_pool), console, claim, log_to)
     to_do: list[SweepPlan | EpisodePlan] = [*unfinished, *to_score]

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from core.errors import StoreError
 from jobs.store.database import Database, writes
 from jobs.store.fence import check_fence, lock_run
-from jobs.store.means import forget_means, keep_means
+from jobs.store.means import forget_answer, forget_means, keep_means
 from jobs.store.partitions import make_partition
 from jobs.store.results import count
 from jobs.store.runs import (
@@ -70,7 +70,7 @@ class Lifecycle(Database):
                 with self.writing() as connection:
                     check_fence(connection, run_id, claimed)
                     connection.execute(update(RunRow).where(RunRow.id == run_id).values(counts))
-                    forget_means(connection, run_id)
+                    forget_answer(connection, run_id)
                     _forget_of_study(connection, run_id)
             return claimed
 
@@ -233,4 +233,5 @@ def _cancel(connection: Connection, run_id: str, host: str) -> bool:
         values = {"state": "interrupted", "finished_at": now, "driver_epoch": run.driver_epoch + 1}
         nobody = {"driver_host": None, "driver_pid": None}
         connection.execute(update(RunRow).where(of_run).values(**values, **nobody, error="cancelled"))
+        forget_means(connection, run_id)
     return False

@@ -209,10 +209,23 @@ def live_pieces(connection: Connection, run_id: str, found: RunKept | None) -> G
 
 
 def forget_means(connection: Connection, run_id: str) -> None:
-    """Remove the rows that were stored when the run ended before."""
-    tables: tuple[type[Base], ...] = (RunMeanRow, RunBestRow, ScoreColumnRow, *_KEPT)
-    for stored_table in tables:
-        connection.execute(delete(stored_table).where(stored_table.__table__.columns["run_id"] == run_id))
+    """Remove all rows that were stored when the run ended before: in the transaction that ends it again.
+
+    Until then `means_kept` is false, and nobody reads them. A driver that takes the run would wait seconds for it.
+    """
+    for stored_table in (RunMeanRow, RunBestRow, ScoreColumnRow):
+        _delete(connection, stored_table, run_id)
+    forget_answer(connection, run_id)
+
+
+def forget_answer(connection: Connection, run_id: str) -> None:
+    """Remove the rows that people read as they are, whatever `means_kept` says, once the run has a driver again."""
+    for stored_table in _KEPT:
+        _delete(connection, stored_table, run_id)
+
+
+def _delete(connection: Connection, stored_table: type[Base], run_id: str) -> None:
+    connection.execute(delete(stored_table).where(stored_table.__table__.columns["run_id"] == run_id))
 
 
 def set_kept(connection: Connection, run_id: str, epoch: int, means_kept: bool) -> bool:

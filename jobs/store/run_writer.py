@@ -18,7 +18,7 @@ from jobs.store.engine import escaped, insert_new, upsert
 from jobs.store.fence import check_fence
 from jobs.store.kept import RunKept
 from jobs.store.kept_scores import store_kept
-from jobs.store.means import keep_means
+from jobs.store.means import forget_means, keep_means
 from jobs.store.new_summaries import NewSummaries, by_place, insert_summaries, new_summaries, stored_keys
 from jobs.store.partitions import lock_own_partition
 from jobs.store.progress import Progress, progress_row
@@ -283,6 +283,7 @@ class RunWriter:
                     check_fence(connection, self.id, self.epoch)
                     text = None if error is None else escaped(error)
                     self._set(connection, state=state, finished_at=datetime.now(UTC), error=text)
+                    forget_means(connection, self.id)
             return keep_means(self.store, self.id)
 
         return self.store.retried(attempt)
