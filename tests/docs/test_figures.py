@@ -60,8 +60,10 @@ def test_driver_and_store_cost_what_was_measured() -> None:
     assert f"(aim: below 150) | {growth} |" in told
     rates = [f"{run['rate_of_last_tenth']:.0%}".replace("%", " %") for run in runs[:3]]
     assert f"(aim: 90 %) | {rates[0]} | {rates[1]} | {rates[2]} (busy at first) |" in told
-    waits = " | ".join(f"{run['resume_s']['wall']:.0f}" for run in runs[:3])
-    assert f"seconds to the first bundle, before ids were kept | {waits} |" in told
+    waits = " | ".join(f"{run['resume_s']['wall']:.0f}" for run in runs)
+    assert f"seconds to the first bundle (aim: 10 at a million articles) | {waits} |" in told
+    million = runs[0]["resume_s"]
+    assert f"Of the {million['wall']:.1f} s, {million['cpu']:.1f} s are CPU" in told
 
 
 def test_texts_in_files_cost_and_save_what_was_measured() -> None:
@@ -82,6 +84,12 @@ def test_the_forecast_is_what_was_simulated() -> None:
     assert f"the driver pays {found['forecast']['driver_ms']:.1f} ms for each" in told
     cells = " | ".join(f"{point['simulated']:.1f}" for point in found["forecast"]["points"])
     assert f"| {cells} |" in told
+    measured, simulated = (
+        "{:.1f}, {:.1f} and {:.1f}".format(*(point[key] for point in found["measured"]["points"]))
+        for key in ("measured", "simulated")
+    )
+    assert f"1, 2 and 4 actors did {measured} articles a second" in told
+    assert f"the simulation of the same says {simulated}," in told
 
 
 def test_a_large_store_is_as_fast_as_measured() -> None:

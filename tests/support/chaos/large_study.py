@@ -21,7 +21,7 @@ from typing import Any
 import sqlalchemy as sa
 from chaos.study import begin, end_shards, kill_shard, wait_for_rows
 from chaos.surroundings import Surroundings
-from nws_process import NWS, STUB, start
+from nws_process import NWS, STUB, end, start
 from rich.console import Console
 
 from bench import stub_work
@@ -84,8 +84,7 @@ def _disturbed(store: Store, around: Surroundings, pinned: Pinned, shards: int, 
             if victim in ("driver of a shard", "both"):
                 kill_shard(store, study, driver, draw)
             if victim in ("driver of the study", "both"):
-                driver.kill()
-                driver.wait()
+                end(driver)
                 driver = begin(around, stack, study, url, _STUB)
             if victim == "postgres":
                 around.server.kill()

@@ -14,7 +14,7 @@ from typing import Literal
 
 from chaos.draw import DATABASES, Database
 from chaos.surroundings import Surroundings
-from nws_process import STUB, start
+from nws_process import STUB, end, start
 from rich.console import Console
 from stored_rows import Stored, difference, everything
 
@@ -84,8 +84,7 @@ def carry_out_study(study: ChaosStudy, around: Surroundings, tell: Callable[[str
             if victim in ("driver of a shard", "both"):
                 kill_shard(store, name, driver, draw)
             if victim in ("driver of the study", "both"):
-                driver.kill()
-                driver.wait()
+                end(driver)
                 driver, drivers = begin(around, stack, name, url), drivers + 1
             if victim == "postgres":
                 around.server.kill()
