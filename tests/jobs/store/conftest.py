@@ -35,6 +35,9 @@ def postgres_server() -> Iterator[str]:
     try:
         server = pgserver.get_server(f"{folder}/data", cleanup_mode="delete")
         try:
+            # A database per test, made and dropped: each waits for a checkpoint, seconds long where the disk is busy.
+            server.psql("ALTER SYSTEM SET fsync = off")
+            server.psql("SELECT pg_reload_conf()")
             yield server.get_uri()
         finally:
             server.cleanup()
