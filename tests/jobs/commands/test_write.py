@@ -92,7 +92,7 @@ def test_another_text_model_or_code_is_written_anew(nws, news: str, tmp_path: Pa
         ("core.software.library_versions", lambda: {"numpy": "of another time"}),
         ("core.text.segmentation.pipeline_revision", lambda pipeline, units: "of another time"),
         ("core.arithmetic.describe_arithmetic", lambda: "another CPU"),
-        ("core.text.language_data._package_sha256", lambda package: "changed under its version"),
+        ("core.text.language_data.package_sha256", lambda package: "changed under its version"),
     ],
 )
 def test_what_is_written_with_something_else_is_written_anew(nws, news: str, monkeypatch, what: str, instead) -> None:
@@ -100,7 +100,7 @@ def test_what_is_written_with_something_else_is_written_anew(nws, news: str, mon
     korean = [{"id": f"a{i}", "text": text} for i, text in enumerate(KOREAN)]
     Path("korean.jsonl").write_text("".join(json.dumps(row) + "\n" for row in korean), encoding="utf-8")
     assert (nws(*asked).json["summaries"], nws(*asked).json["summaries"]) == (2, 0)
-    monkeypatch.setattr("core.text.language_data._in_memory", {})  # as in another process
+    monkeypatch.setattr("core.text.package_data._loaded", {})  # as in another process
     monkeypatch.setattr(what, instead)
     for module in ("jobs.drive.write_file", "jobs.plan.sweep", "jobs.plan.pinned"):  # where it was imported by name
         monkeypatch.setattr(f"{module}.{what.rpartition('.')[2]}", instead, raising=False)

@@ -122,7 +122,7 @@ def test_a_pipeline_that_is_changed_during_a_stage_is_told_recorded_and_its_rows
 ) -> None:
     pytest.importorskip(PIPELINE)
     record, said, changed = RunWriter.record, io.StringIO(), []
-    of_package = language_data._package_sha256
+    of_package = language_data.package_sha256
 
     def changing(self: RunWriter, *arguments: object) -> None:
         record(self, *arguments)
@@ -130,7 +130,7 @@ def test_a_pipeline_that_is_changed_during_a_stage_is_told_recorded_and_its_rows
 
     with monkeypatch.context() as patch:
         patch.setattr(RunWriter, "record", changing)
-        patch.setattr(language_data, "_package_sha256", lambda name: "0" * 64 if changed else of_package(name))
+        patch.setattr(language_data, "package_sha256", lambda name: "0" * 64 if changed else of_package(name))
         outcome = run(store, said, pipeline=PIPELINE)
     assert f"Warning: {PIPELINE} differs here: " in said.getvalue()
     assert works(store, outcome.run_id) == {None}
