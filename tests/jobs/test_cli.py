@@ -84,13 +84,14 @@ def test_what_another_run_has_is_copied_unless_one_says_otherwise(nws, monkeypat
 
 def test_a_dry_run_says_what_would_run_and_runs_nothing(nws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jobs.drive.estimate.try_run", try_run)
-    plan = nws("submit", "phase1", "--dry-run", "--json").json
+    timed = nws("submit", "phase1", "--limit", "2", "--n", "3", "--dry-run", "--json").json
+    assert timed["estimate"]["seconds"] > 0
+    assert "timed here" in timed["estimate"]["basis"]
+    plan = nws("submit", "phase1", "--dry-run", "--accelerator", "T4", "--json").json
     assert (plan["articles"], plan["rows"]) == (24, 24 * 7 * 11)
     assert plan["encoders"] == {
         "all-MiniLM-L6-v2": "sentence-transformers/all-MiniLM-L6-v2@1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
     }
-    assert plan["estimate"]["seconds"] > 0
-    assert "timed here" in plan["estimate"]["basis"]
     shown = nws("submit", "phase1", "--dry-run", "--accelerator", "T4")
     assert shown.code == 0
     assert "device        not on this machine" in shown.out

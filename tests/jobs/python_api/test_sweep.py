@@ -283,7 +283,9 @@ def test_a_function_that_raises_fails_its_articles(rows: list[dict[str, str]]) -
 def test_articles_of_a_file(rows: list[dict[str, str]], found: nws.SweepResult, tmp_path: Path) -> None:
     file = tmp_path / "news.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    for path in (file, str(file)):
-        again = nws.sweep(path, n=[3, 7], systems=SYSTEMS, seed=3)
-        assert again.to_pandas().text.tolist() == found.to_pandas().text.tolist()
-        assert set(again.to_pandas().dataset) == {"news.jsonl"}
+    again = nws.sweep(file, n=[3, 7], systems=SYSTEMS, seed=3)
+    assert again.to_pandas().text.tolist() == found.to_pandas().text.tolist()
+    assert set(again.to_pandas().dataset) == {"news.jsonl"}
+    named = nws.sweep(str(file), n=3, systems=["lead3"])
+    texts = [one.to_pandas().query("n == 3 and system == 'lead3'").text.tolist() for one in (named, found)]
+    assert texts[0] == texts[1] != []
