@@ -2,12 +2,14 @@
 
 import contextlib
 import errno
+import functools
 import itertools
 import os
 import signal
 import stat
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, NoReturn
 
 import setproctitle
@@ -40,6 +42,7 @@ from jobs.commands.groups import Command
 from jobs.commands.shared import err, out, store_flag, with_store
 
 _NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
+_AGAIN_SECONDS = 0.05
 
 
 class Commands(typer.core.TyperGroup):
@@ -115,9 +118,7 @@ def nws(
 
 def main() -> None:
     """Run the command line; errors a person can act on are printed without a traceback, with exit code 1."""
-    signal.signal(signal.SIGTERM, _terminated)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # which is what nohup asks for
-        signal.signal(signal.SIGHUP, _hung_up)
+    _hear_signals()
     _hide_servers(sys.argv)
     try:
         try:
@@ -180,6 +181,26 @@ def _hide_servers(words: Sequence[str]) -> None:
         hidden.append(word.removesuffix(value) + "***" if is_server or is_token else word)
     if hidden != list(words):
         setproctitle.setproctitle(" ".join(hidden))
+
+
+def _hear_signals() -> None:
+    """SIGTERM and a closed terminal end a command as Ctrl-C does, and none of the three is lost."""
+    signal.signal(signal.SIGTERM, _terminated)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # which is what nohup asks for
+        signal.signal(signal.SIGHUP, _hung_up)
+    sys.unraisablehook = functools.partial(_dropped, sys.unraisablehook)
+
+
+def _dropped(told: Callable[["sys.UnraisableHookArgs"], object], unraisable: "sys.UnraisableHookArgs") -> None:
+    """Python drops what is raised while it frees an object. An interruption comes again in a moment."""
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        told(unraisable)
+        return
+    # In the background SIGINT may be ignored, and it was another signal then.
+    signum = signal.SIGTERM if signal.getsignal(signal.SIGINT) is signal.SIG_IGN else signal.SIGINT
+    again = threading.Timer(_AGAIN_SECONDS, signal.pthread_kill, (threading.main_thread().ident, signum))
+    again.daemon = True
+    again.start()
 
 
 def _terminated(signum: int, frame: object) -> NoReturn:

@@ -1,4 +1,5 @@
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ def nws(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr("signal.signal", lambda *args: None)
+    monkeypatch.setattr("sys.unraisablehook", sys.unraisablehook)  # which a command changes
     monkeypatch.setattr("os.getloadavg", lambda: (0.1, 0.1, 0.1))
     monkeypatch.setattr("jobs.drive.estimate.try_run", lambda pinned, articles, device: TRIAL)
 

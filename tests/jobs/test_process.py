@@ -84,6 +84,44 @@ def test_a_closed_terminal_ends_a_run_in_order(tmp_path: Path) -> None:
     assert run.summaries > 0
 
 
+INTERRUPTED_WHILE_FREEING = """
+import os, signal, sys, time, weakref
+from jobs import cli
+
+def work():
+    def freed(reference):
+        os.kill(os.getpid(), int(sys.argv[1]))
+        for _ in range(1000):  # Python looks for signals
+            pass
+    article = type("Article", (), {})()
+    reference = weakref.ref(article, freed)
+    del article
+    time.sleep(60)
+
+cli.app = work
+cli.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("signum", "ignored"),
+    [(signal.SIGINT, signal.SIGQUIT), (signal.SIGTERM, signal.SIGQUIT), (signal.SIGTERM, signal.SIGINT)],
+)
+def test_a_signal_that_comes_while_an_object_is_freed_is_not_lost(signum: int, ignored: int) -> None:
+    """Python drops what is raised then, and Ctrl-C did nothing."""
+    told = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_WHILE_FREEING, str(int(signum))],
+        cwd=nws_process.ROOT,
+        preexec_fn=lambda: signal.signal(ignored, signal.SIG_IGN),
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert told.returncode == -signal.SIGINT, told.stderr
+    assert told.stderr.endswith("KeyboardInterrupt\n")
+
+
 @pytest.mark.parametrize("buffer", ["", "1"])
 def test_a_full_disk_behind_stdout_is_told_in_words(tmp_path: Path, buffer: str) -> None:
     with open_store(f"sqlite:///{tmp_path}/nws.db"), Path("/dev/full").open("w") as full:
