@@ -7,8 +7,8 @@ const isTyping = (target) =>
 function listenToKeys(viewer) {
   const help = $("help");
   const keys = {
-    j: () => viewer.turn(1),
-    k: () => viewer.turn(-1),
+    j: () => viewer.turnByKey(1),
+    k: () => viewer.turnByKey(-1),
     n: () => viewer.lengthen(1),
     p: () => viewer.lengthen(-1),
     "/": () => {

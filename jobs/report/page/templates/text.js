@@ -119,6 +119,11 @@ function percent(value) {
   return value === null ? "–" : `${Math.round(value * 100)}\u00a0%`;
 }
 
+// A difference of two shares. It has no percent sign, since it is not a share of either.
+function points(value) {
+  return value === null ? "–" : `${Math.round(value * 100)}\u00a0points`;
+}
+
 // Where any of these words stands, also within longer words.
 function foundSpans(text, words) {
   if (!words.length) return [];

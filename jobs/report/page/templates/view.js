@@ -3,6 +3,7 @@
 const SORTS = ["lowest", "highest", "difference", "longest", "shortest", "key"];
 const EVERY = { score: 0, sort: "lowest", search: "", from: null, to: null, versus: "", by: null, short: false, failed: false };
 const FILTERS = ["from", "to", "versus", "by", "short", "failed"];
+const UNFILTERED = Object.fromEntries(["search", ...FILTERS].map((name) => [name, EVERY[name]]));
 const isFiltered = (view) => view.versus !== "" || view.short || view.failed || view.from !== null || view.to !== null;
 
 // #view?article=…&system=…&n=…&sorted=…&other=…&score=…&sort=…&search=…&from=…&to=…&versus=…&by=…&short=1&failed=1

@@ -7,6 +7,7 @@ const MOST_FAILURES = 20;
 const STILL = 300; // milliseconds without a change, after which a view is worth going back to
 const METRICS = "METRICS";
 const SINGLE = "SINGLE";
+const SORTED_BY = ["system", "other", "score", "sort"];
 
 class Viewer {
   constructor(archive, ranks, isShort) {
@@ -36,13 +37,13 @@ class Viewer {
     $("system").onchange = () => this.change({ system: Number($("system").value) });
     $("other").onchange = () => this.change({ other: Number($("other").value) });
     $("n").oninput = () => this.change({ n: Number($("n").value) });
-    $("resort").onclick = () => this.change({}, { goes: "within" });
+    $("resort").onclick = () => this.change({ at: this.view.n }, { goes: "within" });
     const inOther = { from: null, to: null, by: null }; // what is percent of one score is none of another
     $("score").onchange = () => this.change({ ...inOther, score: Number($("score").value) }, { goes: "first" });
     $("sort").onchange = () => this.change({ sort: $("sort").value }, { goes: "first" });
     $("search").oninput = () => this.change({ search: $("search").value }, { goes: "within" });
     for (const name of FILTERS) $(name).oninput = () => this.change({ [name]: inputValue($(name)) }, { goes: "within" });
-    $("clear").onclick = () => this.change({ ...EVERY, score: this.view.score, sort: this.view.sort }, { goes: "within" });
+    $("clear").onclick = () => this.change(UNFILTERED, { goes: "within" });
     $("previous").onclick = () => this.turn(-1);
     $("next").onclick = () => this.turn(1);
     window.onhashchange = () => this.follow();
@@ -58,12 +59,12 @@ class Viewer {
   }
 
   // `goes`: to the "first" article of the new order, or "within" it, where the article shown is not in it. Another n
-  // leaves the list as it is, so that the same articles come before and after.
+  // leaves the list as it is, so that the same articles come before and after. A search or a filter leaves its order.
   async change(part, { goes = "" } = {}) {
-    const isOtherList = !("n" in part);
-    Object.assign(this.view, part, isOtherList ? { at: this.view.n } : {});
+    const isSorted = SORTED_BY.some((name) => name in part);
+    Object.assign(this.view, part, isSorted ? { at: this.view.n } : {});
     if ("search" in part && !(await this.seek())) return;
-    if (isOtherList) this.list();
+    if (!("n" in part)) this.list();
     const isIn = this.order.includes(this.view.article);
     if (this.order.length && (goes === "first" || (goes === "within" && !isIn))) this.goTo(this.order[0]);
     await this.show();
@@ -95,11 +96,21 @@ class Viewer {
     this.remember();
   }
 
+  // By a key. From above the viewer, the first one leads to the article that is shown.
+  turnByKey(step) {
+    if ($("shown").getBoundingClientRect().top > innerHeight / 2) this.bringUp();
+    else this.turn(step);
+  }
+
   goTo(article) {
     this.view.article = article;
     if (!this.listed.includes(article)) this.list();
     const { top } = $("shown").getBoundingClientRect();
-    if (top < 0 || top > innerHeight / 2) $("shown").scrollIntoView({ block: "start", behavior: "instant" });
+    if (top < 0 || top > innerHeight / 2) this.bringUp();
+  }
+
+  bringUp() {
+    $("shown").scrollIntoView({ block: "start", behavior: "instant" });
   }
 
   lengthen(step) {
@@ -133,7 +144,7 @@ class Viewer {
       this.show();
     });
     const { top, bottom } = $("viewer").getBoundingClientRect();
-    if (isView && (bottom < 0 || top > innerHeight / 2)) $("shown").scrollIntoView({ behavior: "instant" });
+    if (isView && (bottom < 0 || top > innerHeight / 2)) this.bringUp();
     return true;
   }
 
@@ -169,7 +180,7 @@ class Viewer {
     const button = element("button"), beginning = element("small", part === null ? "" : `${words} words · `);
     button.type = "button";
     button.append(this.withHits("span", key));
-    button.append(element("small", part === null ? "failed" : `${this.ranked[score].label}: ${scores.join(" · ")}`));
+    button.append(element("small", part === null ? "failed" : `${this.ranked[score].label}, ${atLength(this.lengths[at])}: ${scores.join(" · ")}`));
     beginning.append(...marked(title, [this.searched(title)]));
     button.append(beginning);
     button.onclick = () => {
@@ -303,7 +314,7 @@ class Viewer {
       });
       if (values.length === 2) {
         const apart = values.includes(null) ? null : values[0] - values[1];
-        row.append(element("td", (apart > 0 ? "+" : "") + (isPercent ? percent(apart) : decimals(apart, places))));
+        row.append(element("td", (apart > 0 ? "+" : "") + (isPercent ? points(apart) : decimals(apart, places))));
       }
       rows.append(row);
     };
