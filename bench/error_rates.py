@@ -15,7 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import skew as skewness
 
-from core.analysis import LEAD, RANDOM, Metric, Points, compare_systems, magic_numbers, mean_intervals
+from core.analysis import (
+    LEAD,
+    RANDOM,
+    Metric,
+    Points,
+    compare_all_pairs,
+    compare_systems,
+    magic_numbers,
+    mean_intervals,
+)
 from core.analysis.paired import ALPHA, TOO_SKEWED
 from core.analysis.points import NO_TEXT
 from core.analysis.sign_flip import holm, sign_flip_p
@@ -28,6 +37,7 @@ LENGTHS = tuple(range(1, 22, 2))
 SEED = 0
 SKEWS = (0.25, 0.5, 0.75, 1.0, 1.5)
 SKEWED_ARTICLES = (12, 24, 60, 200, 1000)
+EQUAL_SYSTEMS = (2, 3, 5, 10)
 
 # From a generator and a number of articles: what a system has over a control, (articles, lengths), with mean 0.
 Noise = Callable[[np.random.Generator, int], NDArray[np.float64]]
@@ -177,6 +187,29 @@ def print_skewed(sweeps: int) -> None:
             print(f"| {sigma} | {articles:,} | {skew:.2f} | {told:.1%} | {unwarned:.1%} |", flush=True)
 
 
+def highest_rate(systems: int, articles: int, sweeps: int) -> tuple[float, float]:
+    """Of systems that are equal, the highest is said to be above another; and where the others are all 0.1 below it."""
+    rng = np.random.default_rng(SEED)
+    wrong, right = 0, 0
+    for _ in range(sweeps):
+        equal = {f"s{s}": made(rng, articles) for s in range(systems)}
+        wrong += any(pair.lengths[0].significant for pair in compare_all_pairs(made_points(equal), "bertscore_f1"))
+        apart = equal | {"s0": equal["s0"] + 0.1}
+        pairs = compare_all_pairs(made_points(apart), "bertscore_f1")
+        right += all(pair.lengths[0].better for pair in pairs if pair.a == "s0")
+    return wrong / sweeps, right / sweeps
+
+
+def print_highest(sweeps: int) -> None:
+    print("\nAll pairs of systems at the longest n: a difference that is not there; and one of 0.1 that is")
+    print("| systems | articles | false | shown of every other system |")
+    print("| --- | --- | --- | --- |")
+    for systems in EQUAL_SYSTEMS:
+        for articles in (*FEW_ARTICLES[1:], 60, 200):
+            wrong, right = highest_rate(systems, articles, sweeps)
+            print(f"| {systems} | {articles} | {wrong:.1%} | {right:.1%} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--store")
@@ -195,6 +228,7 @@ def main() -> None:
         print(f"| {articles:,} | {' | '.join(f'{share:.1%}' for share in shares)} | {found.size:.1f} |", flush=True)
     if not points:
         print_skewed(options.sweeps)
+        print_highest(options.sweeps)
         return
     print("\n| 95 % interval of | articles |", " | ".join(METRICS), "|\n| --- | --- |", "--- | " * len(METRICS))
     for name in scores_of(points, "bertscore_f1"):

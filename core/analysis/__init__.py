@@ -3,7 +3,7 @@
 from core.analysis.best_n import Gain, MagicNumber, lengths_text, magic_numbers
 from core.analysis.curves import Curve, CurvePoint, Uncut, sweep_curves, uncut_scores
 from core.analysis.intervals import Interval, mean_interval, mean_intervals
-from core.analysis.paired import Comparison, PairedLength, compare_by_metric, compare_systems
+from core.analysis.paired import Comparison, PairedLength, compare_all_pairs, compare_by_metric, compare_systems
 from core.analysis.points import (
     LEAD,
     POLICY,
@@ -42,6 +42,7 @@ __all__ = [
     "SameText",
     "SystemScore",
     "Uncut",
+    "compare_all_pairs",
     "compare_by_metric",
     "compare_systems",
     "kinds_of",

@@ -5,7 +5,8 @@ The interval is Student's of the mean per-article difference (intervals.py), the
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ class PairedLength:
 
     Attributes:
         only_a: articles that only A has, which are left out; `only_b` likewise.
-        p_holm: `p` corrected over the n of one pair on one dataset.
+        p_holm: `p` corrected over the n of one pair on one dataset, or by `compare_all_pairs` over the pairs at one n.
         exact: whether every sign pattern was counted for `p`.
         wins: articles on which A is higher; `losses` likewise.
         ties: articles on which the scores are within `TIE`. Their difference counts as 0.
@@ -77,7 +78,10 @@ class PairedLength:
 
     @property
     def better(self) -> bool:
-        """Whether A is significantly above B. If they differ at no n, at most 5 % of comparisons say so of any n."""
+        """Whether A is significantly above B. If they differ at no n, at most 5 % of comparisons say so of any n.
+
+        Of `compare_all_pairs`: at most 5 % of runs say so of any two systems that do not differ.
+        """
         return self.significant and self.difference.mean > 0
 
     @property
@@ -123,6 +127,51 @@ def compare_systems(
         StoreError: `a` or `b` are not the points of one run (see `build_grids`).
     """
     return compare_by_metric(a, b, pairs, (metric,), confidence=confidence)[metric]
+
+
+def compare_all_pairs(points: Points | Iterable[Point], metric: Metric) -> tuple[Comparison, ...]:
+    """Every two systems of one run on each dataset, at the longest n that all of them have there.
+
+    `p_holm` is corrected over the pairs, so what is said of the highest system holds although it is chosen by its mean.
+
+    Args:
+        points: of one run. Controls and upper bounds are not compared.
+        metric: what is compared.
+
+    Raises:
+        StoreError: the points are not those of one run (see `build_grids`).
+    """
+    points = Points.of(points)
+    names = sorted({dataset for dataset, _ in points.articles})
+    dataset = np.array([names.index(name) for name, _ in points.articles], np.int32)[points.article]
+    found: list[Comparison] = []
+    for i in range(len(names)):
+        is_here = (dataset == i) & (points.n > 0)
+        lengths = _lengths_of_systems(points, is_here)
+        common = set.intersection(*lengths.values()) if len(lengths) > 1 else set()
+        if common:
+            at_longest = points.take(is_here & (points.n == max(common)))  # with the controls: they show what is short
+            found += _holm_over_pairs(compare_systems(at_longest, at_longest, list(combinations(lengths, 2)), metric))
+    return tuple(found)
+
+
+def _lengths_of_systems(points: Points, chosen: NDArray[np.bool_]) -> dict[str, set[int]]:
+    """The n of each system, controls and upper bounds left out, among the points chosen."""
+    lengths: dict[str, set[int]] = {}
+    for i, (system, kind) in enumerate(zip(points.systems, points.kinds, strict=True)):
+        own = chosen & (points.system == i) if kind == "system" else np.zeros(0, np.bool_)
+        if own.any():
+            lengths[system] = set(np.unique(points.n[own]).tolist())
+    return lengths
+
+
+def _holm_over_pairs(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Comparisons at one n, corrected as one family (Holm 1979)."""
+    corrected = holm([comparison.lengths[0].p for comparison in comparisons])
+    return [
+        replace(comparison, lengths=(replace(comparison.lengths[0], p_holm=p_holm),))
+        for comparison, p_holm in zip(comparisons, corrected, strict=True)
+    ]
 
 
 def compare_by_metric(

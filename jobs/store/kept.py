@@ -18,11 +18,12 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class RunKept:
-    """What the systems of a run keep, see `jobs.report.sweep.kept.KeptNumbers`. `vs_lead` is not stored."""
+    """What the systems of a run keep, see `jobs.report.sweep.kept.KeptNumbers`. Pairs are not stored."""
 
     of_systems: "tuple[ContentKept, ...]"
     uncut: "tuple[Uncut, ...]"
     vs_lead: "tuple[Comparison, ...]"
+    all_pairs: "tuple[Comparison, ...]"
 
 
 def kept_of_run(connection: Connection, run_id: str) -> RunKept | None:
@@ -34,14 +35,15 @@ def kept_of_run(connection: Connection, run_id: str) -> RunKept | None:
     # With NumPy and SciPy, which who cancels a run without a row need not wait for.
     import numpy as np
 
-    from core.analysis import compare_systems, pairs_with_lead, uncut_scores
+    from core.analysis import compare_all_pairs, compare_systems, pairs_with_lead, uncut_scores
     from core.analysis.content_kept import content_kept
     from jobs.store.points import read_points
 
     points = read_points(connection, run_id, (KEPT.column,), repeated_words=False, texts=False)
     scored = points.take(~np.isnan(points.scores[KEPT.column]))
     vs_lead = compare_systems(scored, scored, pairs_with_lead(scored), KEPT.column)
-    return RunKept(content_kept(scored), uncut_scores(scored, KEPT.column), vs_lead)
+    all_pairs = compare_all_pairs(scored, KEPT.column)
+    return RunKept(content_kept(scored), uncut_scores(scored, KEPT.column), vs_lead, all_pairs)
 
 
 def kept_rows(run_id: str, found: RunKept) -> dict[type[Base], Rows]:

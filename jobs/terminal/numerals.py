@@ -50,6 +50,6 @@ def of_length(n: int, unit: "LengthUnit") -> str:
     return counted(n, unit.removesuffix("s"))
 
 
-def listed(names: Sequence[str]) -> str:
-    """At least one name; "and" before the last."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def listed(names: Sequence[str], word: str = "and") -> str:
+    """At least one name; a word before the last."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"

@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from core.analysis import Comparison, Point, Points, Uncut, compare_systems, pairs_with_lead, uncut_scores
+from core.analysis import (
+    Comparison,
+    Point,
+    Points,
+    Uncut,
+    compare_all_pairs,
+    compare_systems,
+    pairs_with_lead,
+    uncut_scores,
+)
 from core.analysis.content_kept import KEPT, Ceiling, ContentKept, SmallestN, content_kept
 from core.text.length import LengthUnit
 from jobs.report.numbers import kind_flags
@@ -23,6 +32,7 @@ class KeptNumbers:
         of_systems: by dataset, system and ceiling.
         uncut: what summaries of their own length keep, such as another person's whole one.
         vs_lead: every system minus `lead` in content kept, at equal n; empty in a run without `lead`.
+        all_pairs: every two systems at the longest n that all have (see `core.analysis.compare_all_pairs`).
         names: what systems are called where people read.
     """
 
@@ -30,6 +40,7 @@ class KeptNumbers:
     of_systems: tuple[ContentKept, ...] = ()
     uncut: tuple[Uncut, ...] = ()
     vs_lead: tuple[Comparison, ...] = ()
+    all_pairs: tuple[Comparison, ...] = ()
     names: SystemNames = FULL_NAMES
 
     @property
@@ -55,6 +66,16 @@ class KeptNumbers:
         found = (one for one in self.vs_lead if (one.dataset, one.a) == (dataset, system))
         return next(found, None)
 
+    def shown_above(self, dataset: str, system: str) -> tuple[int | None, dict[str, bool]]:
+        """At which n a system was compared with the others, and of each of them whether it is shown to keep less."""
+        n, found = None, {}
+        for one in self.all_pairs:
+            if one.dataset == dataset and system in (one.a, one.b):
+                at = one.lengths[0]
+                other, is_above = (one.b, at.better) if one.a == system else (one.a, at.worse)
+                n, found[other] = at.n, is_above
+        return n, found
+
     def uncut_of(self, dataset: str) -> dict[str, Uncut]:
         """By system."""
         return {uncut.system: uncut for uncut in self.uncut if uncut.dataset == dataset}
@@ -75,7 +96,8 @@ def kept_numbers(points: Points | Iterable[Point], names: SystemNames = FULL_NAM
         return NOT_SCORED
     scored = points.take(~np.isnan(points.scores[KEPT]))
     vs_lead = compare_systems(scored, scored, pairs_with_lead(scored), KEPT)
-    return KeptNumbers(True, content_kept(scored), uncut_scores(scored, KEPT), vs_lead, names)
+    all_pairs = compare_all_pairs(scored, KEPT)
+    return KeptNumbers(True, content_kept(scored), uncut_scores(scored, KEPT), vs_lead, all_pairs, names)
 
 
 def smallest_of(kept: ContentKept) -> dict[float, SmallestN]:

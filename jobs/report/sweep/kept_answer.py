@@ -18,8 +18,8 @@ from jobs.terminal.system_names import SystemNames
 COMPARED, NEXT = "To compare", "Next"
 WHAT_IT_IS = (
     "Content kept is BERTScore recall, scaled so that texts about other things have 0 % on average, and the whole "
-    "reference 100 %. It does not measure truth: the reference has 99 % with “not” put in, and 98 % with changed "
-    "numbers."
+    "reference 100 %. It measures neither truth nor how well a text reads: the reference has 99 % with “not” put in, "
+    "and 98 % with changed numbers."
 )
 HOW_SURE = (
     "In brackets behind a share: its 95 % interval over articles. “Sure from n on” is claimed of this n and of every "
@@ -34,6 +34,8 @@ _RULERS = {
 _MOST_SYSTEMS = 3
 _HALF = 0.5
 _OWN = 0.8
+_LONGER = (1.5, 2, 3)
+_MOST_NAMED = 4
 _NAMED = {0.25: "a quarter", _HALF: "half"}
 
 ByCeiling: TypeAlias = Mapping[Ceiling, ContentKept]
@@ -56,10 +58,13 @@ def sentences(numbers: KeptNumbers, dataset: str, most: int = _MOST_SYSTEMS) -> 
         for i, system in enumerate(ranked[:most])
     ]
     best = by_system[ranked[0]]["reference"]
-    over_lead = _over_lead(numbers.names, numbers.vs_lead_of(dataset, ranked[0]))
-    rulers = " ".join((*_rulers(by_system, numbers.uncut_of(dataset), best, ranked[:most]), *over_lead))
+    compared = (
+        *_rulers(by_system, numbers.uncut_of(dataset), best, ranked[:most]),
+        *_over_others(numbers, dataset, ranked[0]),
+        *_over_lead(numbers.names, numbers.vs_lead_of(dataset, ranked[0])),
+    )
     steps = " ".join(_steps(numbers.names[ranked[0]], by_system[ranked[0]], left_out=len(ranked) - most))
-    return (*said, *[(COMPARED, rulers)] * bool(rulers), *[(NEXT, steps)] * bool(steps))
+    return (*said, *[(COMPARED, " ".join(compared))] * bool(compared), *[(NEXT, steps)] * bool(steps))
 
 
 def headline(numbers: KeptNumbers, dataset: str) -> str:
@@ -249,11 +254,34 @@ def _first_words(lead: ContentKept, best: ContentKept, name: str) -> str:
     """What to add to the best system's answer where `lead` needs no more words for half, or keeps as much; else ""."""
     half, best_half = smallest_of(lead)[_HALF].n, smallest_of(best)[_HALF].n
     if half is not None and (best_half is None or half <= best_half):
-        return f"; the text's first {of_length(half, lead.length_unit)} keep half, too ({name})"
+        keep = "keep half, too" if half == best_half else "already keep half"
+        return f"; the text's first {of_length(half, lead.length_unit)} {keep} ({name})"
     of_lead = {at.n: at.share.mean for at in lead.lengths}.get(best.longest)
     if best_half is None and of_lead is not None and of_lead >= best.lengths[-1].share.mean:
         return f"; the text's first {of_length(best.longest, lead.length_unit)} keep {share_text(of_lead)} ({name})"
     return ""
+
+
+def _over_others(numbers: KeptNumbers, dataset: str, best: str) -> Iterator[str]:
+    """Which other systems the best one is shown to keep more than (Holm over all pairs: 5 % of runs err)."""
+    n, is_above = numbers.shown_above(dataset, best)
+    if n is None:
+        return
+    name, where = numbers.names[best], of_length(n, numbers.length_unit)
+    below, unclear = ([system for system, above in is_above.items() if above is shown] for shown in (True, False))
+    said = [
+        f"{verb} to keep more than {_some(numbers.names, systems, word)}"
+        for verb, systems, word in (("shown", below, "and"), ("not shown", unclear, "or"))
+        if systems
+    ]
+    yield f"With {where}, {name} is {', and '.join(said)}."
+
+
+def _some(names: SystemNames, systems: Sequence[str], word: str) -> str:
+    """Their names, or how many where they are too many to read."""
+    if len(systems) > _MOST_NAMED:
+        return f"{len(systems)} others"
+    return listed([names[system] for system in systems], word)
 
 
 def _over_lead(names: SystemNames, compared: Comparison | None) -> Iterator[str]:
@@ -321,7 +349,8 @@ def _steps(system: str, held: ByCeiling, left_out: int) -> Iterator[str]:
     if len(lengths) == 1:
         yield f"Only n = {kept.longest} was tried: try shorter and longer n."
     elif smallest_of(kept)[_HALF].n is None:
-        yield f"Try n above {kept.longest}: no n so far keeps half."
+        further = listed([str(math.ceil(kept.longest * times)) for times in _LONGER])
+        yield f"Try n above {kept.longest}, such as {further}: no n so far keeps half."
     if kept.articles < FEWEST_ARTICLES:
         yield f"With {counted(kept.articles, 'article')} no n is claimed: take at least {FEWEST_ARTICLES}."
     elif answer := _narrowed(held):

@@ -43,7 +43,7 @@ def print_kept_of_run(store: Store, run: RunInfo, found: RunKept | None, console
         if found is not None:
             systems = {*(kept.system for kept in found.of_systems), *(uncut.system for uncut in found.uncut)}
             names = names_of([run], sorted(systems))
-            numbers = KeptNumbers(True, found.of_systems, found.uncut, found.vs_lead, names)
+            numbers = KeptNumbers(True, found.of_systems, found.uncut, found.vs_lead, found.all_pairs, names)
         elif KEPT in run.signatures:
             points = store.points(run.id, (KEPT,), texts=False)
             numbers = kept_numbers(points, names_of([run], points.systems))

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.analysis import compare_systems, mean_interval
+from core.analysis import compare_all_pairs, compare_systems, mean_interval
 from core.analysis.paired import TIE
 from core.analysis.sign_flip import SMALLEST_P, holm, sign_flip_p
 
@@ -197,3 +197,53 @@ def test_skewness_is_that_of_scipy(make_points):
     skewed, flat = compare(points, ("a", "b"))[0].lengths
     assert skewed.skewness == pytest.approx(stats.skew(gains))
     assert (flat.skewness, flat.too_skewed) == (None, False)
+
+
+def test_every_two_systems_are_compared_at_the_longest_n_that_all_have(make_points):
+    noise = np.random.default_rng(5).normal(0, 0.05, (4, 10, 60))
+    points = make_points(
+        lambda s, n, a: float(noise["abcrandom".index(s) % 4, n, a]),
+        ("a", "b", "c", "random"),
+        skip=lambda s, n, a: s == "c" and n > 5,
+    )
+    found = compare_all_pairs(points, "bertscore_f1")
+    assert [(one.dataset, one.a, one.b, [at.n for at in one.lengths]) for one in found] == [
+        ("news", *pair, [5]) for pair in (("a", "b"), ("a", "c"), ("b", "c"))
+    ]
+    alone = [next(at.p for at in compare(points, (one.a, one.b))[0].lengths if at.n == 5) for one in found]
+    assert [one.lengths[0].p for one in found] == alone
+    assert [one.lengths[0].p_holm for one in found] == holm(alone)
+
+
+def test_without_two_systems_or_an_n_of_all_no_pair_is_compared(make_points):
+    def pairs(systems, skip=lambda s, n, a: False):
+        return compare_all_pairs(make_points(lambda s, n, a: 0.5, systems, skip=skip), "bertscore_f1")
+
+    assert pairs(("a", "random", "lead")) == ()
+    assert pairs(("a", "b"), lambda s, n, a: (n > 5) == (s == "a")) == ()
+
+
+def test_pairs_of_each_dataset_are_a_family_of_their_own(make_points):
+    noise = np.random.default_rng(6).normal(0, 0.05, (2, 3, 10, 60))
+    points = [
+        point
+        for i, dataset in enumerate(("news", "other"))
+        for point in make_points(
+            lambda s, n, a, i=i: float(noise[i, "abc".index(s), n, a]), ("a", "b", "c"), dataset=dataset
+        )
+    ]
+    apart = [
+        compare_all_pairs([point for point in points if point.dataset == name], "bertscore_f1")
+        for name in ("news", "other")
+    ]
+    assert compare_all_pairs(points, "bertscore_f1") == (*apart[0], *apart[1])
+
+
+def test_of_equal_systems_the_highest_is_seldom_shown_to_be_higher(make_points):
+    rng = np.random.default_rng(7)
+    wrong = 0
+    for _ in range(200):
+        noise = rng.normal(0, 0.05, (5, 40)) + rng.normal(0, 0.1, 40)
+        points = make_points(lambda s, n, a, of=noise: float(of["abcde".index(s), a]), tuple("abcde"), (5,), 40)
+        wrong += any(one.lengths[0].significant for one in compare_all_pairs(points, "bertscore_f1"))
+    assert wrong / 200 <= 0.08  # 5 %, and two standard errors

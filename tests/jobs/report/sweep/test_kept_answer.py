@@ -215,13 +215,31 @@ def test_the_headline_names_the_first_words_where_they_do_as_well():
         == "7 words keep 40 % (39.7–40.3 %) of the reference's content (a); no n tried keeps half."
     )
     assert told(low, shifted(0.02, low)).endswith("content (a); the text's first 7 words keep 42 % (lead).")
-    assert told(low, middle).endswith("content (a); the text's first 5 words keep half, too (lead).")
-    assert told(high, middle).endswith("content (a); the text's first 5 words keep half, too (lead).")
+    assert told(low, middle).endswith("content (a); the text's first 5 words already keep half (lead).")
+    assert told(high, middle).endswith("content (a); the text's first 5 words already keep half (lead).")
     assert told(middle, middle) == (
         "5 words keep half of the reference's content (a); the text's first 5 words keep half, too (lead)."
     )
     assert told(middle, high) == "5 words keep half of the reference's content (a)."
     assert told(middle, low) == "5 words keep half of the reference's content (a)."
+
+
+def test_the_best_system_is_held_against_the_others_at_the_longest_n_that_all_have():
+    def compared(shares, **how):
+        return said({"a": NEWS, **shares}, **how).get(COMPARED)
+
+    assert compared({}) is None
+    near = {"b": NEWS, "c": NEWS}
+    far = {"d": shifted(-0.1), "e": shifted(-0.1)}
+    assert compared(near, spread=0.05) == "With 21 words, a is not shown to keep more than b or c."
+    assert compared(far, spread=0.05) == "With 21 words, a is shown to keep more than d and e."
+    assert compared(near | far, spread=0.05) == (
+        "With 21 words, a is shown to keep more than d and e, and not shown to keep more than b or c."
+    )
+    many = {f"s{i}": shifted(-0.1) for i in range(5)}
+    assert compared(many, spread=0.05) == "With 21 words, a is shown to keep more than 5 others."
+    shorter = {"b": {n: share - 0.1 for n, share in NEWS.items() if n <= 13}}
+    assert compared(shorter, spread=0.05) == "With 13 words, a is shown to keep more than b."
 
 
 def test_the_best_system_is_held_against_the_first_words():
