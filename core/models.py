@@ -31,9 +31,12 @@ _WEIGHTS = frozenset({".safetensors", ".bin"})
 _ADAPTER, _MODULES, _ROUTER = "adapter_config.json", "modules.json", "router_config.json"
 _NAME_FOLDERS = (_MODULES, _ROUTER)
 # Keys of sentence-transformers' configuration of a part, whose value is a path or a Hub id.
+_OTHER_MODELS = ("tokenizer_name_or_path", "model_name_or_path", "processor_name")
+# Where a model came from: libraries put the folder that they load in its place.
+_ORIGINS = frozenset({"_name_or_path", "name_or_path"})
+_CONFIGURATIONS = ("config.json", "index.json", _MODULES)
 # What a number takes in files that do not tell it tensor by tensor, by the `dtype` of their config.
 _HALVES = ("float16", "bfloat16")
-_OTHER_MODELS = ("tokenizer_name_or_path", "model_name_or_path", "processor_name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,13 +219,56 @@ def _require_nothing_from_elsewhere(folder: Path) -> None:
                 "be pinned. Merge the two (`merge_and_unload` of peft), and give the folder with the result."
             )
     for file, part, is_below in parts:
-        path = Path(part)
-        is_hidden = any(name.startswith(".") or name in _NOT_READ_FOLDERS for name in path.parts)
-        if not is_below or path.is_absolute() or is_hidden or path.suffix in NOT_READ:
-            raise ModelError(
-                f"The model in {folder} loads a part from {part!r}, as its {file.relative_to(folder)} says. Put it "
-                "into the folder, where no name begins with a dot, and let the file say so."
-            )
+        if not is_below or _is_elsewhere(part):
+            raise _from_elsewhere(folder, file, part)
+    for file, part in _paths_in_configurations(folder):
+        raise _from_elsewhere(folder, file, part)
+
+
+def _is_elsewhere(part: str) -> bool:
+    """Whether a path, as it stands in a file of a model, is of what is not read of the model."""
+    path = Path(part)
+    is_hidden = any(name.startswith(".") or name in _NOT_READ_FOLDERS for name in path.parts)
+    return path.is_absolute() or is_hidden or path.suffix in NOT_READ
+
+
+def _from_elsewhere(folder: Path, file: Path, part: str) -> ModelError:
+    return ModelError(
+        f"The model in {folder} loads a part from {part!r}, as its {file.relative_to(folder)} says. Put it "
+        "into the folder, where no name begins with a dot, and let the file say so."
+    )
+
+
+def _paths_in_configurations(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Each configuration of a model, and a path in it to what exists and is not read of the model.
+
+    Any value may be such a path: libraries hand keys on to each other that none of them lists, such as a tokenizer's
+    files. It is looked for as they do: from the model's folder, its part's, and the working directory.
+    """
+    for file in sorted(files_below(folder, _NOT_READ_FOLDERS)):
+        if not file.name.endswith(_CONFIGURATIONS):
+            continue
+        for part in sorted(set(_texts(file, _values))):
+            if not any(sign in part for sign in (".", "/", os.sep)) or not Path(part).name:
+                continue  # no path, or the token "/"
+            below = [path for above in (folder, file.parent) if os.path.exists(path := above / part)]
+            is_here = file.name.endswith("config.json") and os.path.exists(part)
+            is_namesake = is_here and not any(os.path.samefile(part, path) for path in below)
+            if (below and _is_elsewhere(part)) or is_namesake:
+                yield file, part
+
+
+def _values(known: Any) -> Iterator[object]:
+    """All values of a JSON document, but for where the model came from."""
+    if isinstance(known, dict):
+        for key, value in known.items():
+            if key not in _ORIGINS:
+                yield from _values(value)
+    elif isinstance(known, list):
+        for value in known:
+            yield from _values(value)
+    else:
+        yield known
 
 
 def _named_parts(folder: Path) -> Iterator[tuple[Path, str, bool]]:

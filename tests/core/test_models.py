@@ -139,6 +139,67 @@ def test_a_part_that_lies_elsewhere_is_refused_and_named(
         resolve_model(parse_model(str(folder)))
 
 
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        (
+            "tokenizer_config.json",
+            {"fast_tokenizer_files": ["../other/t.4.0.0.json", "tokenizer.json"]},
+            "../other/t.4",
+        ),
+        ("tokenizer_config.json", {"fast_tokenizer_files": [".t.4.0.0.json", "tokenizer.json"]}, ".t.4.0.0.json"),
+        ("tokenizer_config.json", {"tokenizer_file": "{other}/t.4.0.0.json"}, "{other}/t.4.0.0.json"),
+        ("sentence_bert_config.json", {"tokenizer_args": {"vocab_file": "../other/vocab.txt"}}, "../other/vocab.txt"),
+        ("sentence_bert_config.json", {"model_args": {"subfolder": "../other"}}, "../other"),
+        ("sentence_bert_config.json", {"config_args": {"transformers_weights": "../other/w.bin"}}, "../other/w.bin"),
+        ("0_Transformer/tokenizer_config.json", {"vocab_file": "vocab.txt"}, "vocab.txt"),
+    ],
+)
+def test_whatever_names_a_file_that_lies_elsewhere_is_refused(
+    tiny_models: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    file: str,
+    content: object,
+    told: str,
+) -> None:
+    folder, other = tmp_path / "mine", tmp_path / "other"
+    shutil.copytree(tiny_models["bert"], folder, ignore=shutil.ignore_patterns("vocab.txt"))
+    other.mkdir()
+    for path in (other / "t.4.0.0.json", other / "vocab.txt", other / "w.bin", folder / ".t.4.0.0.json"):
+        path.write_text("{}")
+    (folder / file).parent.mkdir(exist_ok=True)
+    (folder / file).write_text(json.dumps(content).replace("{other}", str(other)))
+    monkeypatch.chdir(other)  # where a bare name leads to a file, too
+    told = re.escape(told.replace("{other}", str(other)))
+    with pytest.raises(ModelError, match=f"loads a part from '{told}.*as its {re.escape(file)} says"):
+        resolve_model(parse_model(str(folder)))
+
+
+def test_what_is_no_path_to_elsewhere_is_not_refused(
+    tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, other = tmp_path / "mine", tmp_path / "other"
+    shutil.copytree(tiny_models["bert"], folder)
+    shutil.copytree(folder, other / "bert")
+    origin = {"_name_or_path": "../other/bert", "name_or_path": str(other / "bert"), "model_type": "bert"}
+    content = json.loads((folder / "config.json").read_text()) | origin | {"version": "4.6.0", "slash": "/"}
+    (folder / "config.json").write_text(json.dumps(content))
+    (folder / "vocab.txt").write_text("x")
+    tokens = {"vocab_file": "vocab.txt", "at": "./vocab.txt", "template": "{% x %}/." * 1000, "null": "a/\0"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(tokens))
+    (folder / "trainer_state.json").write_text(json.dumps({"best_model_checkpoint": str(other / "bert")}))
+    (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "model.safetensors"}}')
+    (other / "model.safetensors").write_text("x")
+    for place in (other, folder):  # where a shard has a namesake, and where all have themselves
+        monkeypatch.chdir(place)
+        assert resolve_model(parse_model(str(folder))).revision.startswith("sha256:")
+    (other / "vocab.txt").write_text("x")
+    monkeypatch.chdir(other)  # from where libraries would take it
+    with pytest.raises(ModelError, match=r"loads a part from '\./vocab.txt'"):
+        resolve_model(parse_model(str(folder)))
+
+
 def test_parts_that_lie_inside_are_not_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     shutil.copytree(tiny_models["bert"], folder)
