@@ -121,7 +121,8 @@ function percent(value) {
 
 // A difference of two shares. It has no percent sign, since it is not a share of either.
 function points(value) {
-  return value === null ? "–" : `${Math.round(value * 100)}\u00a0points`;
+  const rounded = value === null ? null : Math.round(value * 100);
+  return rounded === null ? "–" : `${rounded}\u00a0${Math.abs(rounded) === 1 ? "point" : "points"}`;
 }
 
 // Where any of these words stands, also within longer words.
