@@ -29,8 +29,8 @@ class ReportOptions:
     metric: str = plain(
         "--metric NAME",
         "What the report is about: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, the same with _precision or _recall "
-        "in place of _f1, kept, kept_words, efficiency, density, coverage, or a plugin's. Files of another metric than the default go to "
-        "reports/RUN/METRIC.",
+        "in place of _f1, kept, kept_words, efficiency, density, coverage, or a plugin's. Files of another "
+        "metric than the default go to reports/RUN/METRIC.",
         "bertscore_f1",
         autocompletion=complete.metrics,
     )
