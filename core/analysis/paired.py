@@ -157,12 +157,11 @@ def compare_all_pairs(points: Points | Iterable[Point], metric: Metric) -> tuple
 
 def _lengths_of_systems(points: Points, chosen: NDArray[np.bool_]) -> dict[str, set[int]]:
     """The n of each system, controls and upper bounds left out, among the points chosen."""
-    lengths: dict[str, set[int]] = {}
-    for i, (system, kind) in enumerate(zip(points.systems, points.kinds, strict=True)):
-        own = chosen & (points.system == i) if kind == "system" else np.zeros(0, np.bool_)
-        if own.any():
-            lengths[system] = set(np.unique(points.n[own]).tolist())
-    return lengths
+    return {
+        system: set(np.unique(points.n[own]).tolist())
+        for i, (system, kind) in enumerate(zip(points.systems, points.kinds, strict=True))
+        if kind == "system" and (own := chosen & (points.system == i)).any()
+    }
 
 
 def _holm_over_pairs(comparisons: Sequence[Comparison]) -> list[Comparison]:

@@ -180,7 +180,8 @@ class Viewer {
     const button = element("button"), beginning = element("small", part === null ? "" : `${words} words · `);
     button.type = "button";
     button.append(this.withHits("span", key));
-    button.append(element("small", part === null ? "failed" : `${this.ranked[score].label}, ${atLength(this.lengths[at])}: ${scores.join(" · ")}`));
+    const scored = `${this.ranked[score].label}, ${atLength(this.lengths[at])}: ${scores.join(" · ")}`;
+    button.append(element("small", part === null ? "failed" : scored));
     beginning.append(...marked(title, [this.searched(title)]));
     button.append(beginning);
     button.onclick = () => {
