@@ -4,6 +4,7 @@ Nothing of a reply is kept but texts, on one line and without the key, and whole
 """
 
 import email.utils
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -113,7 +114,8 @@ def read_answer(reply: object, hide: Hide) -> EndpointAnswer:
 
 def read_extra(reply: object, hide: Hide) -> dict[str, float | str]:
     """What a chat completion says of itself, as `EndpointAnswer.extra` has it. What is no name or count is left out."""
-    finish = _stated(_at(reply, "choices", 0, "finish_reason"), hide)
+    reason = _at(reply, "choices", 0, "finish_reason")
+    finish = one_line(hide(reason))[:_MOST_STATED] if isinstance(reason, str) else None
     stated = {**asdict(backend(reply, hide)), "finish": finish}
     counts = {name: _count(_at(reply, "usage", name)) for name in USAGE}
     known: dict[str, float | str] = {name: value for name, value in stated.items() if value}
@@ -121,8 +123,12 @@ def read_extra(reply: object, hide: Hide) -> dict[str, float | str]:
 
 
 def backend(reply: object, hide: Hide) -> Backend:
-    """What an endpoint says it has answered with."""
-    return Backend(_stated(_at(reply, "model"), hide) or None, _stated(_at(reply, "system_fingerprint"), hide) or None)
+    """What an endpoint says it has answered with.
+
+    Raises:
+        UnusableReplyError: it is nested too deeply to be compared.
+    """
+    return Backend(_told_apart(_at(reply, "model"), hide), _told_apart(_at(reply, "system_fingerprint"), hide))
 
 
 def is_error(reply: object) -> bool:
@@ -160,8 +166,22 @@ def one_line(text: str) -> str:
     return " ".join(cleaned(text).split())
 
 
-def _stated(value: object, hide: Hide) -> str | None:
-    return one_line(hide(value))[:_MOST_STATED] if isinstance(value, str) else None
+def _told_apart(value: object, hide: Hide) -> str | None:
+    """On one line, and different for whatever differs: what is changed by that or cut ends with a hash of the whole.
+
+    What is no text is told as JSON. None of what says nothing.
+    """
+    if value is None or value in ("", [], {}):
+        return None
+    try:
+        whole = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    except RecursionError as error:
+        raise UnusableReplyError("states a model or fingerprint that is nested too deeply") from error
+    kept = hide(whole)
+    told = one_line(kept)
+    if not told or (told == kept and len(told) <= _MOST_STATED):
+        return told or None
+    return f"{told[:_MOST_STATED]} sha256:{hashlib.sha256(kept.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def _at(value: object, *path: str | int) -> object:

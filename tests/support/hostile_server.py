@@ -5,6 +5,7 @@ An article that names a trick (`naming`) gets its reply; all other requests get 
 
 import contextlib
 import gzip
+import hashlib
 import io
 import itertools
 import json
@@ -34,6 +35,11 @@ class Trick:
     told: str = ""
     text: str = ""
     extra: dict[str, object] | None = None
+
+
+def _hash(text: str) -> str:
+    """What ends a name that was cut."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _http(body: bytes, status: str = "200 OK", length: int | str | None = None, **headers: str) -> bytes:
@@ -149,7 +155,12 @@ QUICK = {
     "long-names": _says(
         {**completion(TEXT, "f" * 100_000, model="m" * 100_000), "system_fingerprint": f"\n{'p' * 100_000}"},
         text=TEXT,
-        extra={"answered_by": "m" * 200, "system_fingerprint": "p" * 200, "finish": "f" * 200, **COUNTS},
+        extra={
+            "answered_by": f"{'m' * 200} sha256:{_hash('m' * 100_000)}",
+            "system_fingerprint": f"{'p' * 200} sha256:{_hash(chr(10) + 'p' * 100_000)}",
+            "finish": "f" * 200,
+            **COUNTS,
+        },
     ),
     # No JSON, or JSON that Python's reader does not take.
     "nothing": _says("", _NO_JSON),
@@ -181,7 +192,7 @@ QUICK = {
             "system_fingerprint": [1],
         },
         text=TEXT,
-        extra={},
+        extra={"answered_by": '{"a": 1}', "system_fingerprint": "[1]"},
     ),
     # Counts that are none.
     "nan-tokens": _with_usage('{"prompt_tokens": NaN, "completion_tokens": 7}', completion_tokens=7),
@@ -196,7 +207,7 @@ QUICK = {
     "lone-surrogates": _with_content('"Snow\\ud800 \\ude00fell."', text="Snow\ufffd \ufffdfell."),
     "key": _says(
         {
-            **completion(f"Snow {KEY} fell.", f"stop {KEY}", model=f"tiny\n{KEY}{KEY}"),
+            **completion(f"Snow {KEY} fell.", f"stop {KEY}", model=f"tiny {KEY}{KEY}"),
             "system_fingerprint": f"fp {KEY}",
         },
         text="Snow [key] fell.",

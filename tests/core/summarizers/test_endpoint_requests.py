@@ -241,6 +241,38 @@ def test_a_text_that_was_chosen_among_those_of_two_models_is_of_both(
     assert answer.extra["answered_by"] == "tiny-2026, not stated"
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("/models/" + "x" * 300 + "/1", "/models/" + "x" * 300 + "/2"),
+        ("fp_1", "fp_1 "),
+        ("fp_1", "fp\0_1"),
+        (11, 12),
+        ({"weights": 1}, {"weights": 2}),
+        ([1], [1, 1]),
+        (True, False),
+    ],
+)
+def test_two_backends_are_told_apart_however_they_are_stated(server: OpenAiServer, one: object, other: object) -> None:
+    stated = []
+    for value in (one, other, one):
+        reply = {**completion("Snow fell"), "model": value, "system_fingerprint": value}
+        server.first = Reply(200, json.dumps(reply).encode())
+        stated.append(load(server).backend)
+        server.script.append(Reply(200, json.dumps(reply).encode()))
+        (answer,) = load(server)([TEXT], [0], [2])
+        assert answer.extra["answered_by"] == answer.extra["system_fingerprint"] == stated[-1].answered_by
+        assert len(str(stated[-1].system_fingerprint)) <= 230
+    assert stated[0] == stated[2] != stated[1]
+    assert stated[0].system_fingerprint != stated[1].system_fingerprint
+
+
+@pytest.mark.parametrize("nothing", ["", " \n", None, [], {}])
+def test_a_backend_that_states_nothing_has_no_name(server: OpenAiServer, nothing: object) -> None:
+    server.first = Reply(200, json.dumps({**completion("Snow fell"), "model": nothing}).encode())
+    assert load(server).backend.answered_by is None
+
+
 def test_what_is_asked_for_may_be_another_number(server: OpenAiServer) -> None:
     (answer,) = load(server, adjust=True, adjustment=Adjustment(2, 1))([TEXT], [0], [5])
     assert answer.text == "Snow fell on Dover and"
