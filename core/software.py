@@ -34,6 +34,10 @@ LIBRARIES = (
     *("thinc-apple-ops", "spacy-curated-transformers", "curated-transformers", "curated-tokenizers"),
 )
 """What numbers and texts of a row come from, as pip calls it."""
+# Groups of entry points, by which spaCy finds the components and layers that a pipeline's configuration names. Of
+# pipelines themselves all files are hashed (`core.text.language_data`).
+_SPACY = ("spacy_", "thinc_")
+_NO_COMPONENTS = frozenset({"spacy_models", "spacy_loggers", "spacy_readers", "spacy_cli"})
 _PACKAGES = ("core", "cluster", "jobs")
 _UNCHECKED = (1).to_bytes(4, "little")  # the flags of bytecode that is taken whatever its source says (PEP 552)
 _COPIED_SECONDS = 10
@@ -129,9 +133,9 @@ def has_stale_bytecode(file: str, cached: str | None) -> bool:
     return bool(marshal.loads(content[16:]) != compile(Path(file).read_bytes(), file, "exec", dont_inherit=True))
 
 
-@functools.cache  # some milliseconds; and what is installed over a process is not what it has imported
+@functools.cache  # a tenth of a second; and what is installed over a process is not what it has imported
 def library_versions() -> dict[str, str]:
-    """Of Python and those of `LIBRARIES` that are installed."""
+    """Of Python, those of `LIBRARIES` that are installed, and those that bring spaCy's pipelines components."""
     import importlib.metadata
     import platform
 
@@ -141,6 +145,10 @@ def library_versions() -> dict[str, str]:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
+    entries = importlib.metadata.entry_points()
+    for group in sorted(group for group in entries.groups if group.startswith(_SPACY) and group not in _NO_COMPONENTS):
+        found = (entry.dist for entry in entries.select(group=group) if entry.dist is not None)
+        versions |= {package.name: package.version for package in found}
     return versions
 
 

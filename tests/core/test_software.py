@@ -52,6 +52,23 @@ def test_every_source_counts_by_name_and_content(root: Path, change: str) -> Non
     assert read_sources(root).sha256 != before.sha256
 
 
+def test_a_package_that_brings_pipelines_components_is_told_with_its_version(tmp_path: Path) -> None:
+    def told() -> str:
+        code = "from core.software import library_versions as told; print(told().get('bringer'), told().get('logger'))"
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(tmp_path)))}
+        ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        return ran.stdout.strip()
+
+    assert told() == "None None"
+    for version in ("1.0", "2.0"):
+        for name, group in (("bringer", "spacy_factories"), ("logger", "spacy_loggers")):
+            metadata = tmp_path / f"{name}-1.dist-info"
+            metadata.mkdir(exist_ok=True)
+            (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+            (metadata / "entry_points.txt").write_text(f"[{group}]\nmade = {name}:make\n")
+        assert told() == f"{version} None"
+
+
 def test_a_wheel_and_its_checkout_have_one_hash(root: Path, tmp_path: Path) -> None:
     """A wheel has the migrations inside of `jobs`, and lies elsewhere."""
     for leaves_out in ("jobs/store/migrations", "core/__pycache__"):
