@@ -113,7 +113,11 @@ def warn_if_rows_depend() -> None:
 
 
 def _cpu_kind(cpuinfo: Path) -> str:
-    """Family and model as Linux numbers them: virtual machines hide the name."""
+    """Family and model as Linux numbers them: virtual machines hide the name. Of ARM, of all kinds of core."""
     text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
-    matches = [re.search(rf"^{name}\s*:\s*(\d+)", text, re.MULTILINE) for name in ("cpu family", "model")]
-    return "-".join(match[1] for match in matches if match) or "of unknown kind"
+    for names in (("cpu family", "model"), ("CPU implementer", "CPU variant", "CPU part", "CPU revision")):
+        found = [re.findall(rf"^{name}\s*:\s*(\w+)\s*$", text, re.MULTILINE) for name in names]
+        kinds = sorted({"-".join(kind) for kind in zip(*found, strict=False)})
+        if kinds:
+            return "+".join(kinds)
+    return "of unknown kind"

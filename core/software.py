@@ -8,14 +8,18 @@ of these sources if its file was not written to since. An edit after that does n
 import contextlib
 import functools
 import hashlib
+import importlib.util
 import marshal
 import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from core.fingerprint import State, file_state
+from core.fingerprint import State, file_state, files_sha256
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 Software: TypeAlias = tuple[str, ...]
 """Names with versions, such as `NWS 1a2b3c4d5e6f` and `torch 2.9.1`."""
@@ -57,7 +61,7 @@ class Sources:
 def read_sources(root: Path) -> Sources:
     """The sources below a folder that holds NWS's packages: some milliseconds."""
     digest, states = hashlib.sha256(), set()
-    for path in _source_files(root):
+    for path in source_files(root):
         with contextlib.suppress(FileNotFoundError), open(path, "rb", buffering=0) as file:
             states.add(file_state(file.fileno()))  # first: what is written meanwhile has another one
             content = file.readall()
@@ -65,7 +69,8 @@ def read_sources(root: Path) -> Sources:
     return Sources(digest.hexdigest(), frozenset(states))
 
 
-def _source_files(root: Path) -> list[str]:
+def source_files(root: Path) -> list[str]:
+    """The paths of the Python files below a folder that holds NWS's packages, in their order."""
     there = (os.path.join(root, package) for package in _PACKAGES)
     found, folders = [], [folder for folder in there if os.path.isdir(folder)]  # who takes `core` alone has no others
     while folders:
@@ -88,7 +93,7 @@ _OF_THESE_SOURCES: set[str] = set()
 def are_as_imported() -> bool:
     """Whether no source was written to since they were hashed, not even to be put back."""
     try:
-        return _SOURCES.states == frozenset(map(file_state, _source_files(_ROOT)))
+        return _SOURCES.states == frozenset(map(file_state, source_files(_ROOT)))
     except OSError:  # some are gone
         return False
 
@@ -141,15 +146,31 @@ def library_versions() -> dict[str, str]:
 
     versions = {"python": platform.python_version() + ("" if __debug__ else " -O")}
     for name in LIBRARIES:
-        try:
-            versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            package = importlib.metadata.distribution(name)
+            versions[name] = " of ".join((package.version, *_hidden_by(package)))
     entries = importlib.metadata.entry_points()
     for group in sorted(group for group in entries.groups if group.startswith(_SPACY) and group not in _NO_COMPONENTS):
         found = (entry.dist for entry in entries.select(group=group) if entry.dist is not None)
         versions |= {package.name: package.version for package in found}
     return versions
+
+
+def _hidden_by(package: "Distribution") -> list[str]:
+    """The hash of what is imported in a package's place: it lies before it on Python's path, or is editable."""
+    own = os.path.realpath(str(package.locate_file("")))
+    hashes = []
+    for module in (package.read_text("top_level.txt") or package.name.replace("-", "_")).split():
+        try:
+            spec = importlib.util.find_spec(module) if module.isidentifier() else None
+        except (ImportError, ValueError):
+            continue
+        places = () if spec is None else spec.submodule_search_locations or (spec.origin or "",)
+        for place in map(Path, places):
+            if place.exists() and os.path.realpath(place.parent) != own:
+                files = sorted(place.rglob("*.py")) if place.is_dir() else [place]
+                hashes.append(f"sha256:{files_sha256(place if place.is_dir() else place.parent, files)[:12]}")
+    return hashes
 
 
 def software() -> Software:

@@ -1,8 +1,10 @@
 """The `nws` command line. Data goes to stdout, progress and errors to stderr; exit 0 only when nothing failed."""
 
+import codecs
 import contextlib
 import errno
 import functools
+import io
 import itertools
 import os
 import signal
@@ -120,6 +122,9 @@ def main() -> None:
     """Run the command line; errors a person can act on are printed without a traceback, with exit code 1."""
     _hear_signals()
     _hide_servers(sys.argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name == "ascii":
+            stream.reconfigure(encoding="utf-8")  # of a locale such as C, which has no "–" and no article in Korean
     try:
         try:
             app()

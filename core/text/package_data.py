@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from core.errors import SegmentationError
 from core.fingerprint import State, file_state, files_below, files_sha256
+from core.software import has_stale_bytecode
 
 Loaded = TypeVar("Loaded")
 _CHANGED = "changed while it was loaded"
@@ -31,9 +32,15 @@ def load_package(name: str, load: Callable[[], Loaded]) -> Loaded:
     """What `load` makes with the files of an installed package, see `loaded_sha256`.
 
     Raises:
-        SegmentationError: the package is not there, or was written to or moved while it was loaded.
+        SegmentationError: the package is not there, has older bytecode, or was written to or moved while it was loaded.
     """
     before, sha256 = _states(name), package_sha256(name)
+    for file in map(str, before):
+        if file.endswith(".py") and has_stale_bytecode(file, importlib.util.cache_from_source(file)):
+            raise SegmentationError(
+                f"Python would run older bytecode in place of {file}, which was edited. Remove the folder __pycache__ "
+                "beside it, and try again."
+            )
     loaded = load()
     unchanged = _states(name) == before
     # The first counts: Java and Python keep parts of what was loaded, also of what is refused here.

@@ -2,13 +2,15 @@
 
 import contextlib
 import functools
+import hashlib
 import importlib.metadata
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import RecipeError
-from core.software import are_as_imported, code_as_imported
+from core.software import are_as_imported, code_as_imported, source_files
 from jobs.installation import ROOT, git, is_installed
 
 if TYPE_CHECKING:  # `nws cancel` must not wait for spaCy
@@ -98,4 +100,21 @@ def _named(sources: str) -> tuple[str, bool]:
 def described_commit(checkout: Path) -> str | None:
     """The commit of a checkout, with `-dirty` if files differ from it; None outside of git."""
     described = git(checkout, "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
-    return None if described is None else described.decode().strip()
+    if described is None:
+        return None
+    commit = described.decode().strip()
+    return commit if commit.endswith(_DIRTY) or _has_sources_of_commit(checkout) else f"{commit}{_DIRTY}"
+
+
+def _has_sources_of_commit(checkout: Path) -> bool:
+    """Whether all sources are the commit's. Git does not look at files that it does not know, or is to leave alone."""
+    here = {os.path.relpath(path, checkout): Path(path).read_bytes() for path in source_files(checkout)}
+    listed = git(checkout, "ls-tree", "-r", "-z", "HEAD", "--", *{path.partition(os.sep)[0] for path in here}) or b""
+    lines = (line.partition("\t") for line in listed.decode("utf-8", "replace").split("\0"))
+    known = {path: described.split()[-1] for described, _, path in lines if path}  # described: mode, type and hash
+    return all(known.get(path) == _blob(content) for path, content in here.items())
+
+
+def _blob(content: bytes) -> str:
+    """What git calls a file with this content."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

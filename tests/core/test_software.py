@@ -69,6 +69,25 @@ def test_a_package_that_brings_pipelines_components_is_told_with_its_version(tmp
         assert told() == f"{version} None"
 
 
+def test_what_hides_a_library_on_the_path_is_told_with_its_hash(tmp_path: Path) -> None:
+    def told() -> list[str]:
+        code = "from core.software import library_versions as told; print(told()['rouge-score'], told()['numpy'])"
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(tmp_path)))}
+        ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        return ran.stdout.strip().rsplit(" ", 1)
+
+    plain = told()
+    (tmp_path / "rouge_score").mkdir()
+    hashes = set()
+    for content in ("CUT = 1", "CUT = 2"):
+        (tmp_path / "rouge_score" / "__init__.py").write_text(content)
+        rouge, numpy = told()
+        assert numpy == plain[1]
+        assert rouge.startswith(f"{plain[0]} of sha256:")
+        hashes.add(rouge)
+    assert len(hashes) == 2
+
+
 def test_a_wheel_and_its_checkout_have_one_hash(root: Path, tmp_path: Path) -> None:
     """A wheel has the migrations inside of `jobs`, and lies elsewhere."""
     for leaves_out in ("jobs/store/migrations", "core/__pycache__"):

@@ -1,6 +1,9 @@
 """The command line in this process: what it prints where, and with which exit code."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,8 @@ from jobs.drive import driver
 from jobs.drive.trial import try_run
 
 SUBMIT = ("submit", "phase1", "--engine", "inline", "--limit", "3", "--n", "1,7")
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
@@ -396,3 +401,13 @@ def test_an_interruption_before_there_is_a_run_is_said(nws, monkeypatch: pytest.
     result = nws(*SUBMIT)
     assert (result.code, "Interrupted before there was a run" in result.err) == (130, True)
     assert "holds no run" in nws("status").err
+
+
+def test_a_locale_without_the_characters_prints_them_all_the_same(tmp_path: Path) -> None:
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONIOENCODING"} | ascii_only
+    for command in (["db", "upgrade"], ["query", "SELECT 'a ' || char(8211) || ' b' AS told"]):
+        asked = [sys.executable, "-m", "nws", *command, "--store", f"sqlite:///{tmp_path / 'nws.db'}"]
+        ran = subprocess.run(asked, env=environment, capture_output=True, cwd=ROOT, check=False)
+        assert (ran.returncode, b"Traceback" in ran.stderr) == (0, False), ran.stderr
+    assert "a – b" in ran.stdout.decode()

@@ -1,5 +1,7 @@
 """Trained pipelines and dictionaries are recognised by their files, not by the version of their package."""
 
+import os
+import py_compile
 import sys
 from pathlib import Path
 from typing import Any
@@ -66,6 +68,18 @@ def test_a_pipeline_that_is_changed_under_its_version_is_another_work(pipeline: 
     new = of()
     assert old.keys() == new.keys()
     assert not set(old.values()) & set(new.values())
+
+
+def test_a_pipeline_behind_older_bytecode_is_refused(pipeline: Path) -> None:
+    initial = pipeline.parents[1] / "__init__.py"
+    for text in ("# 1", "# 2\nCUT = 2"):  # which are as long as each other below
+        source = initial.read_text().partition("\n#")[0] + f"\n{text:<12}"
+        initial.write_text(source)
+        os.utime(initial, ns=(10**18, 10**18))
+        if text == "# 1":
+            py_compile.compile(str(initial))
+    with pytest.raises(SegmentationError, match=r"older bytecode in place of .*tiny_pipeline.*Remove the folder"):
+        make_segmenter(plan(language_data(NAME, "rouge_score")))
 
 
 def test_a_process_that_has_another_pipeline_refuses_to_work(pipeline: Path) -> None:

@@ -139,6 +139,32 @@ def test_a_version_is_told_in_words() -> None:
     assert not is_of_commit(changed)
 
 
+def test_sources_that_git_does_not_look_at_are_in_no_commit(tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    source = tmp_path / "core" / "lead.py"
+    source.parent.mkdir()
+    source.write_text("CUT = 1\n")
+    git("init", "-q")
+    git("add", "-A")
+    git("-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "First")
+    clean = described_commit(tmp_path)
+    assert clean is not None
+    assert is_of_commit(clean)
+    (tmp_path / "notes.py").touch()  # which is not imported
+    assert described_commit(tmp_path) == clean
+    hiding = tmp_path / "core" / "lead" / "__init__.py"
+    hiding.parent.mkdir()
+    hiding.write_text("CUT = 2\n")
+    assert described_commit(tmp_path) == f"{clean}-dirty"
+    hiding.unlink()
+    assert described_commit(tmp_path) == clean
+    git("update-index", "--assume-unchanged", "core/lead.py")
+    source.write_text("CUT = 2\n")
+    assert described_commit(tmp_path) == f"{clean}-dirty"
+
+
 def test_a_git_of_the_environment_changes_nothing(other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hook of another repository sets these variables."""
     known, folders = described_commit(ROOT), ("core", "jobs")
