@@ -33,8 +33,11 @@ _NAME_FOLDERS = (_MODULES, _ROUTER)
 # Keys of sentence-transformers' configuration of a part, whose value is a path or a Hub id.
 _OTHER_MODELS = ("tokenizer_name_or_path", "model_name_or_path", "processor_name")
 # Where a model came from: libraries put the folder that they load in its place.
-_ORIGINS = frozenset({"_name_or_path", "name_or_path"})
-_CONFIGURATIONS = ("config.json", "index.json", _MODULES)
+_ORIGINS = frozenset({"_name_or_path", "name_or_path", "special_tokens_map_file"})
+_TOKENS = frozenset({"added_tokens_decoder"})
+_CONFIGURATIONS = frozenset(
+    {"config.json", "tokenizer_config.json", "generation_config.json", "processor_config.json", _MODULES}
+)
 # What a number takes in files that do not tell it tensor by tensor, by the `dtype` of their config.
 _HALVES = ("float16", "bfloat16")
 
@@ -246,23 +249,26 @@ def _paths_in_configurations(folder: Path) -> Iterator[tuple[Path, str]]:
     files. It is looked for as they do: from the model's folder, its part's, and the working directory.
     """
     for file in sorted(files_below(folder, _NOT_READ_FOLDERS)):
-        if not file.name.endswith(_CONFIGURATIONS):
+        is_handed_on = _is_of_sentence_transformers(file.name)
+        if file.name not in _CONFIGURATIONS and not is_handed_on:
             continue
         for part in sorted(set(_texts(file, _values))):
             if not any(sign in part for sign in (".", "/", os.sep)) or not Path(part).name:
                 continue  # no path, or the token "/"
             below = [path for above in (folder, file.parent) if os.path.exists(path := above / part)]
-            is_here = file.name.endswith("config.json") and os.path.exists(part)
-            is_namesake = is_here and not any(os.path.samefile(part, path) for path in below)
-            if (below and _is_elsewhere(part)) or is_namesake:
+            is_namesake = is_handed_on and not any(
+                os.path.samefile(part, path) for path in below if os.path.exists(part)
+            )
+            is_here = os.path.isfile(part) and (is_namesake or not below)
+            if (below and _is_elsewhere(part)) or is_here:
                 yield file, part
 
 
 def _values(known: Any) -> Iterator[object]:
-    """All values of a JSON document, but for where the model came from."""
+    """All values of a JSON document, but for where the model came from, and its tokens."""
     if isinstance(known, dict):
         for key, value in known.items():
-            if key not in _ORIGINS:
+            if key not in _ORIGINS | _TOKENS:
                 yield from _values(value)
     elif isinstance(known, list):
         for value in known:
@@ -280,14 +286,19 @@ def _named_parts(folder: Path) -> Iterator[tuple[Path, str, bool]]:
         name = file.name
         if name == _MODULES:
             yield from ((file, part, True) for part in _texts(file, lambda known: [item["path"] for item in known]))
-        elif name.endswith(".index.json"):
+        elif name.endswith((".safetensors.index.json", ".bin.index.json")):
             yield from ((file, part, True) for part in _texts(file, lambda known: known["weight_map"].values()))
         elif name == _ROUTER:
             yield from ((file, part, True) for part in _texts(file, lambda known: known["types"]))
         elif name == "config.json":
             yield from ((file, part, True) for part in _texts(file, lambda known: [known["transformers_weights"]]))
-        elif name.startswith("sentence_") and name.endswith("_config.json"):
+        elif _is_of_sentence_transformers(name):
             yield from ((file, part, False) for part in _texts(file, lambda known: map(known.get, _OTHER_MODELS)))
+
+
+def _is_of_sentence_transformers(name: str) -> bool:
+    """Whether a file configures a part: its values are handed to transformers, which takes them as who calls it."""
+    return name.startswith("sentence_") and name.endswith("_config.json")
 
 
 def _texts(file: Path, named: Callable[[Any], Iterable[object]]) -> list[str]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from core.fingerprint import State, file_state, files_sha256
+from core.fingerprint import State, file_state, files_below, files_sha256
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -41,6 +41,8 @@ LIBRARIES = (
 # Groups of entry points, by which spaCy finds the components and layers that a pipeline's configuration names. Of
 # pipelines themselves all files are hashed (`core.text.language_data`).
 _SPACY = ("spacy_", "thinc_")
+# Where pip puts what it installs, as Debian's does. Elsewhere somebody works on it.
+_INSTALLED = ("site-packages", "dist-packages")
 _NO_COMPONENTS = frozenset({"spacy_models", "spacy_loggers", "spacy_readers", "spacy_cli"})
 _PACKAGES = ("core", "cluster", "jobs")
 _UNCHECKED = (1).to_bytes(4, "little")  # the flags of bytecode that is taken whatever its source says (PEP 552)
@@ -145,30 +147,36 @@ def library_versions() -> dict[str, str]:
     import platform
 
     versions = {"python": platform.python_version() + ("" if __debug__ else " -O")}
+    packages = {}
     for name in LIBRARIES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            package = importlib.metadata.distribution(name)
-            versions[name] = " of ".join((package.version, *_hidden_by(package)))
+            packages[name] = importlib.metadata.distribution(name)
     entries = importlib.metadata.entry_points()
     for group in sorted(group for group in entries.groups if group.startswith(_SPACY) and group not in _NO_COMPONENTS):
-        found = (entry.dist for entry in entries.select(group=group) if entry.dist is not None)
-        versions |= {package.name: package.version for package in found}
+        found = (entry.dist for entry in entries.select(group=group))
+        packages |= {package.name: package for package in found if package is not None and package.name}
+    for name, package in packages.items():
+        versions[name] = " of ".join((package.version or "no version", *_hidden_by(name, package)))
     return versions
 
 
-def _hidden_by(package: "Distribution") -> list[str]:
+def _hidden_by(name: str, package: "Distribution") -> list[str]:
     """The hash of what is imported in a package's place: it lies before it on Python's path, or is editable."""
     own = os.path.realpath(str(package.locate_file("")))
+    is_installed = Path(own).name in _INSTALLED
+    brought = {path.parts[0].removesuffix(".py") for path in package.files or () if path.suffix == ".py"}
+    modules = (package.read_text("top_level.txt") or "").split() or sorted(brought) or [name.replace("-", "_")]
     hashes = []
-    for module in (package.read_text("top_level.txt") or package.name.replace("-", "_")).split():
+    for module in modules:
         try:
             spec = importlib.util.find_spec(module) if module.isidentifier() else None
         except (ImportError, ValueError):
             continue
         places = () if spec is None else spec.submodule_search_locations or (spec.origin or "",)
         for place in map(Path, places):
-            if place.exists() and os.path.realpath(place.parent) != own:
-                files = sorted(place.rglob("*.py")) if place.is_dir() else [place]
+            if place.exists() and not (is_installed and os.path.realpath(place.parent) == own):
+                below = files_below(place, _LEFT_OUT) if place.is_dir() else (place,)
+                files = [path for path in below if path.suffix == ".py" and not path.name.startswith(".")]
                 hashes.append(f"sha256:{files_sha256(place if place.is_dir() else place.parent, files)[:12]}")
     return hashes
 

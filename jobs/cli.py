@@ -124,7 +124,9 @@ def main() -> None:
     _hide_servers(sys.argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name == "ascii":
-            stream.reconfigure(encoding="utf-8")  # of a locale such as C, which has no "–" and no article in Korean
+            stream.reconfigure(
+                encoding="utf-8", errors=stream.errors
+            )  # of a locale such as C, which has no "–" and no article in Korean
     try:
         try:
             app()

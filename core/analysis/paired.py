@@ -80,7 +80,7 @@ class PairedLength:
     def better(self) -> bool:
         """Whether A is significantly above B. If they differ at no n, at most 5 % of comparisons say so of any n.
 
-        Of `compare_all_pairs`: at most 5 % of runs say so of any two systems that do not differ.
+        Of `compare_all_pairs`: on at most 5 % of datasets this is said of any two systems that do not differ.
         """
         return self.significant and self.difference.mean > 0
 
@@ -130,7 +130,7 @@ def compare_systems(
 
 
 def compare_all_pairs(points: Points | Iterable[Point], metric: Metric) -> tuple[Comparison, ...]:
-    """Every two systems of one run on each dataset, at the longest n that all of them have there.
+    """Every two systems of one run on each dataset, at the longest n that all have there for the same articles.
 
     `p_holm` is corrected over the pairs, so what is said of the highest system holds although it is chosen by its mean.
 
@@ -149,9 +149,12 @@ def compare_all_pairs(points: Points | Iterable[Point], metric: Metric) -> tuple
         is_here = (dataset == i) & (points.n > 0)
         lengths = _lengths_of_systems(points, is_here)
         common = set.intersection(*lengths.values()) if len(lengths) > 1 else set()
-        if common:
-            at_longest = points.take(is_here & (points.n == max(common)))  # with the controls: they show what is short
-            found += _holm_over_pairs(compare_systems(at_longest, at_longest, list(combinations(lengths, 2)), metric))
+        for n in sorted(common, reverse=True):
+            at_n = points.take(is_here & (points.n == n))  # with the controls: they show what is short
+            pairs = compare_systems(at_n, at_n, list(combinations(lengths, 2)), metric)
+            if pairs:
+                found += _holm_over_pairs(pairs)
+                break
     return tuple(found)
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import hashlib
 import importlib.metadata
 import os
 from collections.abc import Mapping, Sequence
@@ -108,13 +107,11 @@ def described_commit(checkout: Path) -> str | None:
 
 def _has_sources_of_commit(checkout: Path) -> bool:
     """Whether all sources are the commit's. Git does not look at files that it does not know, or is to leave alone."""
-    here = {os.path.relpath(path, checkout): Path(path).read_bytes() for path in source_files(checkout)}
+    here = [os.path.relpath(path, checkout) for path in source_files(checkout) if os.path.isfile(path)]
     listed = git(checkout, "ls-tree", "-r", "-z", "HEAD", "--", *{path.partition(os.sep)[0] for path in here}) or b""
     lines = (line.partition("\t") for line in listed.decode("utf-8", "replace").split("\0"))
     known = {path: described.split()[-1] for described, _, path in lines if path}  # described: mode, type and hash
-    return all(known.get(path) == _blob(content) for path, content in here.items())
-
-
-def _blob(content: bytes) -> str:
-    """What git calls a file with this content."""
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    links = {path for path in here if os.path.islink(os.path.join(checkout, path))}  # of which git keeps the target
+    files = [path for path in here if path not in links]
+    hashes = (git(checkout, "hash-object", "--", *files) or b"").decode().split() if files else []
+    return links <= known.keys() and [known.get(path) for path in files] == hashes

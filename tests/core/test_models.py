@@ -186,16 +186,28 @@ def test_what_is_no_path_to_elsewhere_is_not_refused(
     content = json.loads((folder / "config.json").read_text()) | origin | {"version": "4.6.0", "slash": "/"}
     (folder / "config.json").write_text(json.dumps(content))
     (folder / "vocab.txt").write_text("x")
-    tokens = {"vocab_file": "vocab.txt", "at": "./vocab.txt", "template": "{% x %}/." * 1000, "null": "a/\0"}
+    tokens = {
+        "vocab_file": "vocab.txt",
+        "at": "./vocab.txt",
+        "special_tokens_map_file": str(other),
+        "template": "{% x %}/." * 1000,
+        "null": "a/\0",
+    }
     (folder / "tokenizer_config.json").write_text(json.dumps(tokens))
-    (folder / "trainer_state.json").write_text(json.dumps({"best_model_checkpoint": str(other / "bert")}))
+    for name in ("trainer_state.json", "training_config.json", "quantize_config.json"):  # which nobody loads by
+        (folder / name).write_text(json.dumps({"best_model_checkpoint": str(other / "bert")}))
+    (folder / "tf_model.h5.index.json").write_text('{"weight_map": {"a": "tf_model-1.h5"}}')
     (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "model.safetensors"}}')
     (other / "model.safetensors").write_text("x")
     for place in (other, folder):  # where a shard has a namesake, and where all have themselves
         monkeypatch.chdir(place)
         assert resolve_model(parse_model(str(folder))).revision.startswith("sha256:")
     (other / "vocab.txt").write_text("x")
-    monkeypatch.chdir(other)  # from where libraries would take it
+    monkeypatch.chdir(other)
+    assert resolve_model(parse_model(str(folder))).revision.startswith("sha256:")
+    (folder / "sentence_bert_config.json").write_text(
+        '{"tokenizer_args": {"vocab_file": "./vocab.txt"}}'
+    )  # not so here
     with pytest.raises(ModelError, match=r"loads a part from '\./vocab.txt'"):
         resolve_model(parse_model(str(folder)))
 

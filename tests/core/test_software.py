@@ -78,6 +78,7 @@ def test_what_hides_a_library_on_the_path_is_told_with_its_hash(tmp_path: Path) 
 
     plain = told()
     (tmp_path / "rouge_score").mkdir()
+    (tmp_path / "rouge_score" / ".#lock.py").symlink_to("nowhere")
     hashes = set()
     for content in ("CUT = 1", "CUT = 2"):
         (tmp_path / "rouge_score" / "__init__.py").write_text(content)
@@ -86,6 +87,28 @@ def test_what_hides_a_library_on_the_path_is_told_with_its_hash(tmp_path: Path) 
         assert rouge.startswith(f"{plain[0]} of sha256:")
         hashes.add(rouge)
     assert len(hashes) == 2
+
+
+def test_a_component_that_somebody_works_on_is_told_with_its_hash(tmp_path: Path) -> None:
+    def told() -> str:
+        code = "from core.software import library_versions as told; print(told().get('mine'), told().get('jpype1'))"
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(tmp_path)))}
+        ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        return ran.stdout.strip()
+
+    (tmp_path / "mine-1.dist-info").mkdir()
+    (tmp_path / "mine-1.dist-info" / "entry_points.txt").write_text("[spacy_factories]\nmade = mine:make\n")
+    assert "None" in told()  # without its metadata it has no name
+    (tmp_path / "mine-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1\n")
+    (tmp_path / "jpype").mkdir()  # of jpype1
+    told_of = set()
+    for content in ("CUT = 1", "CUT = 2"):
+        for source in (tmp_path / "mine.py", tmp_path / "jpype" / "__init__.py"):
+            source.write_text(content)
+        told_of.add(told())
+        assert told().startswith("1 of sha256:")
+    assert len(told_of) == 2
+    assert all(" of sha256:" in told.split(" ", 3)[3] for told in told_of)
 
 
 def test_a_wheel_and_its_checkout_have_one_hash(root: Path, tmp_path: Path) -> None:

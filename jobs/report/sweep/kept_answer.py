@@ -263,7 +263,7 @@ def _first_words(lead: ContentKept, best: ContentKept, name: str) -> str:
 
 
 def _over_others(numbers: KeptNumbers, dataset: str, best: str) -> Iterator[str]:
-    """Which other systems the best one is shown to keep more than (Holm over all pairs: 5 % of runs err)."""
+    """Which other systems the best one is shown to keep more than (Holm over all pairs of a dataset: 5 % err)."""
     n, is_above = numbers.shown_above(dataset, best)
     if n is None:
         return

@@ -223,6 +223,17 @@ def test_without_two_systems_or_an_n_of_all_no_pair_is_compared(make_points):
     assert pairs(("a", "b"), lambda s, n, a: (n > 5) == (s == "a")) == ()
 
 
+def test_where_no_article_has_a_summary_of_the_longest_n_pairs_are_compared_at_a_shorter_one(make_points):
+    noise = np.random.default_rng(8).normal(0, 0.05, (2, 10, 60))
+    points = make_points(
+        lambda s, n, a: float(noise["ab".index(s) if s in "ab" else 0, n, a]),
+        ("a", "b", "lead"),
+        words=lambda s, n, a: min(n, 6),
+    )
+    (found,) = compare_all_pairs(points, "bertscore_f1")
+    assert [at.n for at in found.lengths] == [5]
+
+
 def test_pairs_of_each_dataset_are_a_family_of_their_own(make_points):
     noise = np.random.default_rng(6).normal(0, 0.05, (2, 3, 10, 60))
     points = [
