@@ -162,8 +162,6 @@ def library_versions() -> dict[str, str]:
 
 def _hidden_by(name: str, package: "Distribution") -> list[str]:
     """The hash of what is imported in a package's place: it lies before it on Python's path, or is editable."""
-    own = os.path.realpath(str(package.locate_file("")))
-    is_installed = Path(own).name in _INSTALLED
     brought = {path.parts[0].removesuffix(".py") for path in package.files or () if path.suffix == ".py"}
     modules = (package.read_text("top_level.txt") or "").split() or sorted(brought) or [name.replace("-", "_")]
     hashes = []
@@ -174,11 +172,22 @@ def _hidden_by(name: str, package: "Distribution") -> list[str]:
             continue
         places = () if spec is None else spec.submodule_search_locations or (spec.origin or "",)
         for place in map(Path, places):
-            if place.exists() and not (is_installed and os.path.realpath(place.parent) == own):
+            if place.exists() and not is_installed_by(package, place):
                 below = files_below(place, _LEFT_OUT) if place.is_dir() else (place,)
                 files = [path for path in below if path.suffix == ".py" and not path.name.startswith(".")]
                 hashes.append(f"sha256:{files_sha256(place if place.is_dir() else place.parent, files)[:12]}")
     return hashes
+
+
+def is_installed_by(package: "Distribution", place: Path) -> bool:
+    """Whether a module's file or folder is what pip installed for a package, which nobody works on.
+
+    Else it lies before the package on Python's path, or is installed editable, or is built where its sources are.
+    """
+    if '"editable": true' in (package.read_text("direct_url.json") or ""):
+        return False
+    own = os.path.realpath(str(package.locate_file("")))
+    return Path(own).name in _INSTALLED and os.path.realpath(place.parent) == own
 
 
 def software() -> Software:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from core.errors import PluginError
 from core.fingerprint import files_below, files_sha256
 from core.plugins.call import blaming, file_of
-from core.software import has_stale_bytecode
+from core.software import has_stale_bytecode, is_installed_by
 from core.text.files import is_file
 
 if TYPE_CHECKING:
@@ -301,11 +301,11 @@ def _library_version(module: str) -> str | None:
 
 
 def _version_at(module: str, place: str) -> str:
-    owners = sorted({owner for owner in _owners().get(module, ()) if _brought(owner, place)})
-    if owners:
-        versions = {owner: importlib.metadata.version(owner) for owner in owners}
-        return versions[module] if owners == [module] else ", ".join(map(" ".join, versions.items()))
     path = Path(place)
+    packages = {owner: importlib.metadata.distribution(owner) for owner in sorted({*_owners().get(module, ())})}
+    versions = {owner: package.version for owner, package in packages.items() if is_installed_by(package, path)}
+    if versions:
+        return versions[module] if [*versions] == [module] else ", ".join(map(" ".join, versions.items()))
     files = sorted(files_below(path, _CACHES)) if path.is_dir() else [path]
     sha256 = files_sha256(path if path.is_dir() else path.parent, files)
     _require_unedited(module, sha256)
@@ -332,14 +332,3 @@ def _require_own_bytecode(files: Sequence[Path]) -> None:
                 f"Python would run older bytecode in place of {file}, whose size and time are the same. Delete the "
                 "folder __pycache__ beside it."
             )
-
-
-def _brought(owner: str, place: str) -> bool:
-    """Whether an installed package, and not a file before it on Python's path, is what is imported.
-
-    One that is installed editable is what its owner works on: its version says nothing.
-    """
-    package = importlib.metadata.distribution(owner)
-    if '"editable": true' in (package.read_text("direct_url.json") or ""):
-        return False
-    return os.path.realpath(place).startswith(f"{os.path.realpath(str(package.locate_file('')))}{os.sep}")

@@ -132,18 +132,19 @@ def test_what_a_file_imports_is_pinned_and_compared_where_it_runs(
         elsewhere.systems()
 
 
-@pytest.mark.parametrize("is_editable", [True, False])
+@pytest.mark.parametrize("is_worked_on", ["editable", "beside its sources", "before an installed one"])
 def test_an_editable_package_and_a_file_before_an_installed_one_are_hashed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_editable: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_worked_on: str
 ) -> None:
     """What is worked on keeps its version."""
-    if is_editable:
+    name = "pip" if is_worked_on == "before an installed one" else "mylab"  # which nothing has imported here
+    if name == "mylab":
         info = tmp_path / "mylab-0.1.dist-info"
         info.mkdir()
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mylab\nVersion: 0.1\n")
         (info / "top_level.txt").write_text("mylab\n")
+    if is_worked_on == "editable":
         (info / "direct_url.json").write_text('{"dir_info": {"editable": true}, "url": "file:///lab"}')
-    name = "mylab" if is_editable else "pip"  # which nothing has imported here
     monkeypatch.syspath_prepend(tmp_path)
     load._owners.cache_clear()
     versions = set()
