@@ -4,24 +4,23 @@ Both are pinned, with the versions of what they import: the numbers of a plugin 
 """
 
 import ast
+import contextlib
 import functools
 import hashlib
 import importlib.metadata
-import importlib.util
 import inspect
-import os
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from core.errors import PluginError
+from core.errors import LibraryError, PluginError
 from core.fingerprint import files_below, files_sha256
+from core.libraries import edited_sha256, is_installed_by, module_places, require_own_bytecode
 from core.plugins.call import blaming, file_of
-from core.software import has_stale_bytecode, is_installed_by
 from core.text.files import is_file
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ _OUR_OWN = frozenset({"core", "cluster", "jobs", "nws", "__future__"})
 _CACHES = frozenset({"__pycache__"})
 # Of each module with an entry point that this process has loaded.
 _FIRST_SHA256: weakref.WeakKeyDictionary[ModuleType, str] = weakref.WeakKeyDictionary()
-# Of each module that a plugin imports and no package brought: before it was imported, or when it was first looked at.
-_LAST_SHA256: dict[str, str] = {}
 # From an article's text and n to a summary of n words.
 Write: TypeAlias = Callable[[str, int], str]
 # From a summary, its references and what it asks for to a number, the higher the better.
@@ -257,12 +254,14 @@ def package_sources(module: str) -> tuple[str, list[str]]:
     initial = getattr(top, "__file__", None)
     if initial is None or Path(initial).name != "__init__.py":  # a single file, or a namespace that others share
         content = file.read_bytes()
-        _require_own_bytecode([file])
+        with _blaming_library():
+            require_own_bytecode([file])
         return hashlib.sha256(content).hexdigest(), [content.decode(errors="replace")]
     folder = Path(initial).parent
     files = list(files_below(folder, _CACHES))
     sources = [path.read_text(encoding="utf-8", errors="replace") for path in files if path.suffix == ".py"]
-    _require_own_bytecode(files)
+    with _blaming_library():
+        require_own_bytecode(files)
     return files_sha256(folder, files), sources
 
 
@@ -282,53 +281,29 @@ _owners = functools.cache(importlib.metadata.packages_distributions)  # with man
 
 
 def _library_version(module: str) -> str | None:
-    """What a module is, at each of its places: several of a namespace package, else one.
+    """What a module is, at each of its places; None if it has none.
 
-    The version of the package that brought it, or the hash of what no package did, or may have been edited.
+    The version of the package that pip installed there, or the hash of what no package did, or may have been edited.
 
     Raises:
         PluginError: it is hashed, and was edited after this process imported it, or older bytecode would run.
     """
-    try:
-        spec = importlib.util.find_spec(module)
-    except (ImportError, ValueError):
-        return None
-    if spec is None:
-        return None
-    places = [*(spec.submodule_search_locations or ()), *([] if spec.submodule_search_locations else [spec.origin])]
-    versions = [_version_at(module, place) for place in places if place and os.path.exists(place)]
+    versions = [_version_at(module, place) for place in module_places(module)]
     return ", ".join(dict.fromkeys(versions)) or None
 
 
-def _version_at(module: str, place: str) -> str:
-    path = Path(place)
+def _version_at(module: str, place: Path) -> str:
     packages = {owner: importlib.metadata.distribution(owner) for owner in sorted({*_owners().get(module, ())})}
-    versions = {owner: package.version for owner, package in packages.items() if is_installed_by(package, path)}
+    versions = {owner: package.version for owner, package in packages.items() if is_installed_by(package, place)}
     if versions:
         return versions[module] if [*versions] == [module] else ", ".join(map(" ".join, versions.items()))
-    files = sorted(files_below(path, _CACHES)) if path.is_dir() else [path]
-    sha256 = files_sha256(path if path.is_dir() else path.parent, files)
-    _require_unedited(module, sha256)
-    _require_own_bytecode(files)
-    return f"sha256:{sha256[:12]}"
+    with _blaming_library():
+        return f"sha256:{edited_sha256(module, place)[:12]}"
 
 
-def _require_unedited(module: str, sha256: str) -> None:
-    """Refuse a module that was edited after this process imported it."""
-    if module not in sys.modules:
-        _LAST_SHA256[module] = sha256
-    elif sha256 != _LAST_SHA256.setdefault(module, sha256):
-        raise PluginError(
-            f"{module}, which a plugin imports, was edited after this process imported it: nobody can tell which of "
-            "its code runs. Start a new process; in a notebook, restart the kernel."
-        )
-
-
-def _require_own_bytecode(files: Sequence[Path]) -> None:
-    """Refuse Python files in place of which older bytecode would run."""
-    for file in map(str, files):
-        if file.endswith(".py") and has_stale_bytecode(file, importlib.util.cache_from_source(file)):
-            raise PluginError(
-                f"Python would run older bytecode in place of {file}, whose size and time are the same. Delete the "
-                "folder __pycache__ beside it."
-            )
+@contextlib.contextmanager
+def _blaming_library() -> Iterator[None]:
+    try:
+        yield
+    except LibraryError as error:
+        raise PluginError(f"A plugin cannot be used: {error}") from error

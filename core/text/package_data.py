@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from core.errors import SegmentationError
+from core.errors import LibraryError, SegmentationError
 from core.fingerprint import State, file_state, files_below, files_sha256
-from core.software import has_stale_bytecode
+from core.libraries import require_own_bytecode
 
 Loaded = TypeVar("Loaded")
 _CHANGED = "changed while it was loaded"
@@ -35,12 +35,10 @@ def load_package(name: str, load: Callable[[], Loaded]) -> Loaded:
         SegmentationError: the package is not there, has older bytecode, or was written to or moved while it was loaded.
     """
     before, sha256 = _states(name), package_sha256(name)
-    for file in map(str, before):
-        if file.endswith(".py") and has_stale_bytecode(file, importlib.util.cache_from_source(file)):
-            raise SegmentationError(
-                f"Python would run older bytecode in place of {file}, which was edited. Remove the folder __pycache__ "
-                "beside it, and try again."
-            )
+    try:
+        require_own_bytecode(before)
+    except LibraryError as error:
+        raise SegmentationError(str(error)) from error
     loaded = load()
     unchanged = _states(name) == before
     # The first counts: Java and Python keep parts of what was loaded, also of what is refused here.

@@ -17,8 +17,8 @@ from jobs.store import ActorShare
 _SPAN_SECONDS = 60.0
 _BETWEEN_LOOKS_SECONDS = 1.0
 _CURE = (
-    "Do not edit NWS or change its commit while a run starts, install the same on every machine, and submit the run "
-    "again if it matters."
+    "Do not edit NWS or a library, or change NWS's commit, while a run starts; install the same on every machine; "
+    "delete the folder __pycache__ of a library with unknown files; and submit the run again if it matters."
 )
 
 

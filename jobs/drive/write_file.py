@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from core.errors import CorpusError, NwsError
-from core.software import UNKNOWN, code_as_imported, library_versions
+from core.libraries import is_known, library_versions
+from core.software import UNKNOWN, code_as_imported
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.endpoint_replies import BACKEND
 from core.summarizers.systems import Draft
@@ -203,7 +204,8 @@ def _same(
     Raises:
         EndpointError: it does not answer.
     """
-    if _code().endswith(f"+{UNKNOWN}"):  # two codes that nobody knows may be two
+    # Two codes that nobody knows may be two, and so may two libraries.
+    if _code().endswith(f"+{UNKNOWN}") or not all(map(is_known, library_versions().values())):
         return []
     same = [row for row in rows if row.items() >= of_plan.items()]
     if not same or not isinstance(plan.generator, Endpoint):

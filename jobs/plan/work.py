@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.analysis.points import POLICY
+from core.libraries import is_known
 from core.plugins.plugin_system import PluginSystem
 from core.software import UNKNOWN
 from core.summarizers.rulers import OTHER_ARTICLE
@@ -19,7 +20,7 @@ from jobs.plan.pinned import Pinned
 
 
 def works(pinned: Pinned, code: str) -> dict[str, str]:
-    """The work of every system that has one, by its name; none where nobody knows the code.
+    """The work of every system that has one, by its name; none where nobody knows the code or a library.
 
     That of the nearest other article depends on which others there are: on the panels, once they are drawn.
     Policies have none: what they are is only known when they are trained, and then they are their run's own. Nor has
@@ -29,7 +30,7 @@ def works(pinned: Pinned, code: str) -> dict[str, str]:
         pinned: what runs.
         code: see `core.software.code_as_imported`.
     """
-    if code == UNKNOWN:
+    if code == UNKNOWN or not all(map(is_known, pinned.revisions["libraries"].values())):
         return {}
     about = {
         "code": code,

@@ -78,7 +78,7 @@ def test_a_pipeline_behind_older_bytecode_is_refused(pipeline: Path) -> None:
         os.utime(initial, ns=(10**18, 10**18))
         if text == "# 1":
             py_compile.compile(str(initial))
-    with pytest.raises(SegmentationError, match=r"older bytecode in place of .*tiny_pipeline.*Remove the folder"):
+    with pytest.raises(SegmentationError, match=r"older bytecode in place of .*tiny_pipeline.*Delete the folder"):
         make_segmenter(plan(language_data(NAME, "rouge_score")))
 
 

@@ -89,7 +89,7 @@ def test_another_text_model_or_code_is_written_anew(nws, news: str, tmp_path: Pa
 @pytest.mark.parametrize(
     ("what", "instead"),
     [
-        ("core.software.library_versions", lambda: {"numpy": "of another time"}),
+        ("core.libraries.library_versions", lambda: {"numpy": "of another time"}),
         ("core.text.segmentation.pipeline_revision", lambda pipeline, units: "of another time"),
         ("core.arithmetic.describe_arithmetic", lambda: "another CPU"),
         ("core.text.language_data.package_sha256", lambda package: "changed under its version"),

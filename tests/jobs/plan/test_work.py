@@ -81,6 +81,8 @@ def test_other_code_is_another_work_and_code_that_nobody_knows_is_none(pinned: P
     assert not set(works(pinned, CODE).values()) & set(works(pinned, "123456789abc").values())
     assert len(set(works(pinned, CODE).values())) == len(pinned.systems)
     assert works(pinned, UNKNOWN) == {}
+    edited = pinned.revisions["libraries"] | {"rouge-score": "0.1.2 of unknown files"}
+    assert works(replace(pinned, revisions=pinned.revisions | {"libraries": edited}), CODE) == {}
 
 
 def test_what_is_computed_in_less_than_float32_is_no_work(pinned: Pinned) -> None:

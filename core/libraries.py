@@ -1,0 +1,194 @@
+"""Which libraries this process computes with: by version where pip installed them, by their files where it did not.
+
+A version says nothing of a library that somebody works on: one that is installed editable, that is built where its
+sources are, or that a folder before it on Python's path hides. Of these, all files are hashed.
+"""
+
+import contextlib
+import functools
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.metadata import Distribution
+from pathlib import Path
+
+from core.bytecode import has_stale_bytecode
+from core.errors import LibraryError
+from core.fingerprint import file_state, files_below, files_sha256
+
+LIBRARIES = (
+    *("torch", "transformers", "sentence-transformers", "tokenizers", "sentencepiece", "safetensors", "jinja2"),
+    *("spacy", "thinc", "blis", "nltk", "bert-score", "rouge-score", "rapidfuzz", "numpy", "scipy", "ray"),
+    *("kiwipiepy", "kiwipiepy-model", "konlpy", "jpype1", "python-mecab-ko", "python-mecab-ko-dic"),
+    # The libraries above compute by these where they are installed.
+    *("accelerate", "apex", "bitsandbytes", "flash-attn", "kernels", "mkl", "optimum", "peft", "spacy-lookups-data"),
+    *("spacy-transformers", "spacy-legacy", "sacremoses", "fugashi", "ftfy", "tiktoken", "torchao", "xformers"),
+    *("nvidia-cublas-cu12", "nvidia-cublas", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13"),
+    *("compressed-tensors", "gptqmodel", "hqq", "mistral-common", "emoji", "mambapy"),
+    *("thinc-apple-ops", "spacy-curated-transformers", "curated-transformers", "curated-tokenizers"),
+)
+"""What numbers and texts of a row come from, as pip calls it."""
+# Groups of entry points, by which spaCy finds the components and layers that a pipeline's configuration names. Of
+# pipelines themselves all files are hashed (`core.text.language_data`).
+_SPACY = ("spacy_", "thinc_")
+_NO_COMPONENTS = frozenset({"spacy_models", "spacy_loggers", "spacy_readers", "spacy_cli"})
+# Where pip puts what it installs, as Debian's does. Elsewhere somebody works on it.
+_INSTALLED = ("site-packages", "dist-packages")
+_CACHES = frozenset({"__pycache__"})
+_NOBODY_KNOWS = "unknown files"
+_STARTED_NS = time.time_ns()
+# The hash of each module that is told by one, and where it lies: before it was imported, or when it was first asked.
+_FIRST_SHA256: dict[tuple[str, Path], str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Package:
+    """A package that computes, and each module of it that is not what pip installed, with each of its places."""
+
+    name: str
+    version: str
+    edited: tuple[tuple[str, Path], ...]
+    is_lost: bool  # it is edited somewhere, and nobody knows where
+
+
+def library_versions() -> dict[str, str]:
+    """Of Python, those of `LIBRARIES` that are installed, and those that bring spaCy's pipelines components.
+
+    A version is followed by the hash of what is imported in a package's place, or by words for what nobody knows: it
+    was edited after this process imported it, or Python runs older bytecode of it.
+    """
+    versions = {"python": platform.python_version() + ("" if __debug__ else " -O")}
+    for package in _packages():
+        hashes = [_edited_version(module, place) for module, place in package.edited]
+        unknown = [_NOBODY_KNOWS] if package.is_lost else []
+        versions[package.name] = " of ".join((package.version, *hashes, *unknown))
+    return versions
+
+
+def is_known(version: str) -> bool:
+    """Whether a version says which files a library has."""
+    return not version.endswith(_NOBODY_KNOWS)
+
+
+def module_places(module: str) -> list[Path]:
+    """Where the files of a module lie that would be imported: several folders of a namespace, else one, or none."""
+    try:
+        spec = importlib.util.find_spec(module) if module.isidentifier() else None
+    except (ImportError, ValueError):
+        return []
+    if spec is None:
+        return []
+    places = [*(spec.submodule_search_locations or ())] or ([spec.origin] if spec.has_location and spec.origin else [])
+    return [found for place in map(Path, places) if (found := _file_or_folder(place)) is not None]
+
+
+def is_installed_by(package: Distribution, place: Path) -> bool:
+    """Whether a module's file or folder is what pip installed for a package, which nobody works on."""
+    own = os.path.realpath(str(package.locate_file("")))
+    return not _is_editable(package) and Path(own).name in _INSTALLED and os.path.realpath(place.parent) == own
+
+
+def edited_sha256(module: str, place: Path) -> str:
+    """Of all files of a module that no version tells, as 64 hex digits.
+
+    Raises:
+        LibraryError: it was edited after this process imported it, or Python would run older bytecode of it.
+        OSError: a file cannot be read.
+    """
+    files = _edited_files(place)
+    sha256 = files_sha256(place if place.is_dir() else place.parent, files)
+    if module not in sys.modules:
+        _FIRST_SHA256[module, place] = sha256
+    elif sha256 != _FIRST_SHA256.setdefault((module, place), sha256):
+        raise LibraryError(
+            f"{module} was edited after this process imported it: nobody can tell which of its code runs. Start a new "
+            "process; in a notebook, restart the kernel."
+        )
+    require_own_bytecode(files)
+    return sha256
+
+
+def require_own_bytecode(files: Iterable[Path]) -> None:
+    """Check that Python would run no older bytecode in place of these files.
+
+    Raises:
+        LibraryError: it would.
+    """
+    for file in map(str, files):
+        if file.endswith(".py") and has_stale_bytecode(file, importlib.util.cache_from_source(file)):
+            raise LibraryError(
+                f"Python would run older bytecode in place of {file}, which was edited. Delete the folder __pycache__ "
+                "beside it, and try again."
+            )
+
+
+def _edited_files(place: Path) -> list[Path]:
+    """All but caches and hidden files, such as editors leave."""
+    if not place.is_dir():
+        return [place]
+    return [path for path in files_below(place, _CACHES) if not path.name.startswith(".")]
+
+
+def _file_or_folder(place: Path) -> Path | None:
+    """A place of a module, or the archive that it is in; None if there is neither."""
+    there = (path for path in (place, *place.parents) if path.exists())
+    found = next(there, None)
+    return found if found == place or (found is not None and found.is_file()) else None
+
+
+@functools.cache  # some tenths of a second; and what is installed over a process is not what it has imported
+def _packages() -> tuple[_Package, ...]:
+    found: dict[str, tuple[Distribution, set[str]]] = {}
+    for name in LIBRARIES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.distribution(name), set()
+    entries = importlib.metadata.entry_points()
+    for group in sorted(group for group in entries.groups if group.startswith(_SPACY) and group not in _NO_COMPONENTS):
+        for entry in entries.select(group=group):
+            if entry.dist is not None and entry.dist.name:
+                _, modules = found.setdefault(entry.dist.name, (entry.dist, set()))
+                modules.add(entry.module.partition(".")[0])
+    return tuple(_looked_for(name, package, modules) for name, (package, modules) in found.items())
+
+
+def _looked_for(name: str, package: Distribution, modules: set[str]) -> _Package:
+    every = sorted({*modules, *_modules(name, package)})
+    places = [(module, place) for module in every for place in module_places(module)]
+    edited = tuple((module, place) for module, place in places if not is_installed_by(package, place))
+    return _Package(name, package.version or "no version", edited, _is_editable(package) and not edited)
+
+
+def _modules(name: str, package: Distribution) -> list[str]:
+    """What a package brings: it says so, or its files do, or it is called as it is.
+
+    An editable one lists what finds it, in place of its files.
+    """
+    if said := (package.read_text("top_level.txt") or "").split():
+        return said
+    files = [] if _is_editable(package) else package.files or []
+    brought = {path.parts[0].partition(".")[0] for path in files if path.suffix in (".py", ".so", ".pyd")}
+    return sorted(brought) or [name.replace("-", "_")]
+
+
+def _is_editable(package: Distribution) -> bool:
+    return '"editable": true' in (package.read_text("direct_url.json") or "")
+
+
+def _edited_version(module: str, place: Path) -> str:
+    try:
+        # Before this process first asked, nobody has looked whether what it imported was edited since.
+        is_first = (module, place) not in _FIRST_SHA256
+        if is_first and module in sys.modules and _last_change(place) > _STARTED_NS:
+            return _NOBODY_KNOWS
+        return f"sha256:{edited_sha256(module, place)[:12]}"
+    except (LibraryError, OSError):
+        return _NOBODY_KNOWS
+
+
+def _last_change(place: Path) -> int:
+    return max((file_state(path)[-1] for path in _edited_files(place)), default=0)
