@@ -4,10 +4,11 @@ Models of the Hub are kept in its cache on disk (`core.hub_cache`). In memory th
 and keeps while it lives, such as a `core.sweep.Sweeper`.
 """
 
+import functools
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,12 +33,12 @@ _ADAPTER, _MODULES, _ROUTER = "adapter_config.json", "modules.json", "router_con
 _NAME_FOLDERS = (_MODULES, _ROUTER)
 # Keys of sentence-transformers' configuration of a part, whose value is a path or a Hub id.
 _OTHER_MODELS = ("tokenizer_name_or_path", "model_name_or_path", "processor_name")
-# Where a model came from: libraries put the folder that they load in its place.
-_ORIGINS = frozenset({"_name_or_path", "name_or_path", "special_tokens_map_file"})
-_TOKENS = frozenset({"added_tokens_decoder"})
-_CONFIGURATIONS = frozenset(
-    {"config.json", "tokenizer_config.json", "generation_config.json", "processor_config.json", _MODULES}
-)
+# Where a model came from, for which libraries put the folder that they load, and tokens, which may look like paths.
+_ORIGINS = frozenset({"_name_or_path", "name_or_path", "special_tokens_map_file", "added_tokens_decoder"})
+# Transformers 4 wrote where it had found this. From 5.14 on it takes the file of the folder, whatever is said here.
+_REPLACED = frozenset({"tokenizer_file"})
+_TOKENIZER = "tokenizer_config.json"
+_OTHER_CONFIGURATIONS = frozenset({_TOKENIZER, "generation_config.json", "processor_config.json", _MODULES})
 # What a number takes in files that do not tell it tensor by tensor, by the `dtype` of their config.
 _HALVES = ("float16", "bfloat16")
 
@@ -237,8 +238,8 @@ def _is_elsewhere(part: str) -> bool:
 
 def _from_elsewhere(folder: Path, file: Path, part: str) -> ModelError:
     return ModelError(
-        f"The model in {folder} loads a part from {part!r}, as its {file.relative_to(folder)} says. Put it "
-        "into the folder, where no name begins with a dot, and let the file say so."
+        f"The model in {folder} may load a part from {part!r}, which its {file.relative_to(folder)} names. Put it into "
+        "the folder, where no name begins with a dot, and name it there. If nobody needs it, take the name out."
     )
 
 
@@ -246,33 +247,40 @@ def _paths_in_configurations(folder: Path) -> Iterator[tuple[Path, str]]:
     """Each configuration of a model, and a path in it to what exists and is not read of the model.
 
     Any value may be such a path: libraries hand keys on to each other that none of them lists, such as a tokenizer's
-    files. It is looked for as they do: from the model's folder, its part's, and the working directory.
+    files. It is looked for as they do: from the model's folder and its part's. What may be opened as it stands, by who
+    loads a tokenizer, also from the working directory.
     """
+    own = {os.path.realpath(path) for path in _read_files(folder)}
     for file in sorted(files_below(folder, _NOT_READ_FOLDERS)):
         is_handed_on = _is_of_sentence_transformers(file.name)
-        if file.name not in _CONFIGURATIONS and not is_handed_on:
-            continue
-        for part in sorted(set(_texts(file, _values))):
-            if not any(sign in part for sign in (".", "/", os.sep)) or not Path(part).name:
-                continue  # no path, or the token "/"
-            below = [path for above in (folder, file.parent) if os.path.exists(path := above / part)]
-            is_namesake = is_handed_on and not any(
-                os.path.samefile(part, path) for path in below if os.path.exists(part)
-            )
-            is_here = os.path.isfile(part) and (is_namesake or not below)
-            if (below and _is_elsewhere(part)) or is_here:
-                yield file, part
+        if is_handed_on or _is_configuration(file.name) or file.name in _OTHER_CONFIGURATIONS:
+            left_out = _ORIGINS if is_handed_on else _ORIGINS | _REPLACED
+            for part in _texts(file, functools.partial(_values, left_out=left_out)):
+                if _leads_out(part, file, folder, own):
+                    yield file, part
 
 
-def _values(known: Any) -> Iterator[object]:
-    """All values of a JSON document, but for where the model came from, and its tokens."""
+def _leads_out(part: str, file: Path, folder: Path, own: Container[str]) -> bool:
+    """Whether a value of a configuration leads to a file that is not one of the model's `own`, or to another folder."""
+    below = (folder / part, file.parent / part)
+    is_path = any(sign in part for sign in (".", "/", os.sep))
+    is_handed_on = _is_of_sentence_transformers(file.name)
+    if is_handed_on and is_path and _is_elsewhere(part) and any(map(os.path.isdir, below)):
+        return True
+    is_opened_as_it_stands = is_handed_on or (file.name == _TOKENIZER and is_path)
+    places = (*below, Path(part)) if is_opened_as_it_stands else below
+    return any(os.path.isfile(place) and os.path.realpath(place) not in own for place in places)
+
+
+def _values(known: Any, left_out: Container[str]) -> Iterator[object]:
+    """All values of a JSON document, but those of some keys."""
     if isinstance(known, dict):
         for key, value in known.items():
-            if key not in _ORIGINS | _TOKENS:
-                yield from _values(value)
+            if key not in left_out:
+                yield from _values(value, left_out)
     elif isinstance(known, list):
         for value in known:
-            yield from _values(value)
+            yield from _values(value, left_out)
     else:
         yield known
 
@@ -290,10 +298,15 @@ def _named_parts(folder: Path) -> Iterator[tuple[Path, str, bool]]:
             yield from ((file, part, True) for part in _texts(file, lambda known: known["weight_map"].values()))
         elif name == _ROUTER:
             yield from ((file, part, True) for part in _texts(file, lambda known: known["types"]))
-        elif name == "config.json":
+        elif _is_configuration(name):
             yield from ((file, part, True) for part in _texts(file, lambda known: [known["transformers_weights"]]))
         elif _is_of_sentence_transformers(name):
             yield from ((file, part, False) for part in _texts(file, lambda known: map(known.get, _OTHER_MODELS)))
+
+
+def _is_configuration(name: str) -> bool:
+    """Of a model, or of it for some version of transformers, which `configuration_files` name: `config.5.0.0.json`."""
+    return name.startswith("config.") and name.endswith(".json")
 
 
 def _is_of_sentence_transformers(name: str) -> bool:

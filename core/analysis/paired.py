@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.analysis.grids import Grid, build_grids_by_dataset
 from core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
-from core.analysis.points import NO_TEXT, Metric, Point, Points, short_articles
+from core.analysis.points import NO_TEXT, Metric, Point, Points, elsewhere, short_articles
 from core.analysis.sign_flip import holm, sign_flip_p
 
 ALPHA = 0.05
@@ -130,7 +130,10 @@ def compare_systems(
 
 
 def compare_all_pairs(points: Points | Iterable[Point], metric: Metric) -> tuple[Comparison, ...]:
-    """Every two systems of one run on each dataset, at the longest n that all have there for the same articles.
+    """Every two systems of one run on each dataset, at the longest n for which all of them share enough articles.
+
+    Enough is half as many as any two share at the n at which they share most: of some models the longest texts fail.
+    There is no comparison on a dataset on which two systems share no article.
 
     `p_holm` is corrected over the pairs, so what is said of the highest system holds although it is chosen by its mean.
 
@@ -144,27 +147,31 @@ def compare_all_pairs(points: Points | Iterable[Point], metric: Metric) -> tuple
     points = Points.of(points)
     names = sorted({dataset for dataset, _ in points.articles})
     dataset = np.array([names.index(name) for name, _ in points.articles], np.int32)[points.article]
+    is_scored = (points.n > 0) & ~np.isnan(points.scores[metric]) & elsewhere(points, short_articles(points))
     found: list[Comparison] = []
     for i in range(len(names)):
-        is_here = (dataset == i) & (points.n > 0)
-        lengths = _lengths_of_systems(points, is_here)
-        common = set.intersection(*lengths.values()) if len(lengths) > 1 else set()
-        for n in sorted(common, reverse=True):
-            at_n = points.take(is_here & (points.n == n))  # with the controls: they show what is short
-            pairs = compare_systems(at_n, at_n, list(combinations(lengths, 2)), metric)
-            if pairs:
-                found += _holm_over_pairs(pairs)
-                break
+        systems = np.unique(points.system[is_scored & points.is_of_kind("system") & (dataset == i)])
+        shared = {
+            n: _fewest_shared(points, is_scored & (dataset == i) & (points.n == n), systems)
+            for n in np.unique(points.n[is_scored & (dataset == i)]).tolist()
+        }
+        most = max(shared.values(), default=0)
+        if most > 0:
+            longest = max(n for n, articles in shared.items() if 2 * articles >= most)
+            at_n = points.take((dataset == i) & (points.n == longest))  # with the controls: they show what is short
+            pairs = combinations((points.systems[system] for system in systems), 2)
+            found += _holm_over_pairs(compare_systems(at_n, at_n, list(pairs), metric))
     return tuple(found)
 
 
-def _lengths_of_systems(points: Points, chosen: NDArray[np.bool_]) -> dict[str, set[int]]:
-    """The n of each system, controls and upper bounds left out, among the points chosen."""
-    return {
-        system: set(np.unique(points.n[own]).tolist())
-        for i, (system, kind) in enumerate(zip(points.systems, points.kinds, strict=True))
-        if kind == "system" and (own := chosen & (points.system == i)).any()
-    }
+def _fewest_shared(points: Points, chosen: NDArray[np.bool_], systems: NDArray[np.int32]) -> int:
+    """How many articles any two systems have in common at least, among the points chosen; 0 of fewer than two."""
+    if len(systems) < 2:
+        return 0
+    own = chosen & np.isin(points.system, systems)
+    is_there = np.zeros((len(systems), len(points.articles)), np.float64)
+    is_there[np.searchsorted(systems, points.system[own]), points.article[own]] = 1
+    return int((is_there @ is_there.T).min())
 
 
 def _holm_over_pairs(comparisons: Sequence[Comparison]) -> list[Comparison]:

@@ -102,7 +102,7 @@ def test_a_model_whose_parts_lie_elsewhere_is_refused(tiny_models: dict[str, Pat
     shutil.copytree(tiny_models["bert"], folder)
     for path in ("../other", "/other", ".hidden"):
         (folder / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": path, "type": "x"}]))
-        with pytest.raises(ModelError, match=f"loads a part from '{path}'"):
+        with pytest.raises(ModelError, match=f"may load a part from '{path}'"):
             resolve_model(parse_model(str(folder)))
     (folder / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": "", "type": "x"}]))
     resolve_model(parse_model(str(folder)))
@@ -125,6 +125,7 @@ def test_a_model_whose_parts_lie_elsewhere_is_refused(tiny_models: dict[str, Pat
         ("0_Transformer/sentence_xlnet_config.json", {"tokenizer_name_or_path": "org/other"}, "org/other"),
         ("sentence_bert_config.json", {"model_name_or_path": "org/other"}, "org/other"),
         ("config.json", {"transformers_weights": "../elsewhere.safetensors"}, "../elsewhere.safetensors"),
+        ("config.5.0.0.json", {"transformers_weights": ".hidden.safetensors"}, ".hidden.safetensors"),
         ("router_config.json", {"types": {"../other": "x"}}, "../other"),
     ],
 )
@@ -135,7 +136,7 @@ def test_a_part_that_lies_elsewhere_is_refused_and_named(
     shutil.copytree(tiny_models["bert"], folder)
     (folder / file).parent.mkdir(exist_ok=True)
     (folder / file).write_text(json.dumps(content))
-    with pytest.raises(ModelError, match=f"loads a part from '{re.escape(told)}.*as its {re.escape(file)} says"):
+    with pytest.raises(ModelError, match=f"may load a part from '{re.escape(told)}.*which its {re.escape(file)} names"):
         resolve_model(parse_model(str(folder)))
 
 
@@ -148,7 +149,15 @@ def test_a_part_that_lies_elsewhere_is_refused_and_named(
             "../other/t.4",
         ),
         ("tokenizer_config.json", {"fast_tokenizer_files": [".t.4.0.0.json", "tokenizer.json"]}, ".t.4.0.0.json"),
-        ("tokenizer_config.json", {"tokenizer_file": "{other}/t.4.0.0.json"}, "{other}/t.4.0.0.json"),
+        ("tokenizer_config.json", {"vocab_file": "{other}/t.4.0.0.json"}, "{other}/t.4.0.0.json"),
+        ("tokenizer_config.json", {"vocab_file": "./vocab.txt"}, "./vocab.txt"),
+        ("config.json", {"text_config": {"any": ["{other}/w.bin"]}}, "{other}/w.bin"),
+        ("generation_config.json", {"any": "../other/w.bin"}, "../other/w.bin"),
+        ("processor_config.json", {"any": "../other/w.bin"}, "../other/w.bin"),
+        ("modules.json", [{"path": "", "any": "../other/w.bin"}], "../other/w.bin"),
+        ("0_Transformer/config.json", {"any": "../../other/w.bin"}, "../../other/w.bin"),
+        ("0_Transformer/config.json", {"any": "../other/w.bin"}, "../other/w.bin"),
+        ("sentence_bert_config.json", {"tokenizer_args": {"tokenizer_file": "bare"}}, "bare"),
         ("sentence_bert_config.json", {"tokenizer_args": {"vocab_file": "../other/vocab.txt"}}, "../other/vocab.txt"),
         ("sentence_bert_config.json", {"model_args": {"subfolder": "../other"}}, "../other"),
         ("sentence_bert_config.json", {"config_args": {"transformers_weights": "../other/w.bin"}}, "../other/w.bin"),
@@ -166,13 +175,14 @@ def test_whatever_names_a_file_that_lies_elsewhere_is_refused(
     folder, other = tmp_path / "mine", tmp_path / "other"
     shutil.copytree(tiny_models["bert"], folder, ignore=shutil.ignore_patterns("vocab.txt"))
     other.mkdir()
-    for path in (other / "t.4.0.0.json", other / "vocab.txt", other / "w.bin", folder / ".t.4.0.0.json"):
+    hidden = folder / ".t.4.0.0.json"
+    for path in (other / "t.4.0.0.json", other / "vocab.txt", other / "w.bin", other / "bare", hidden):
         path.write_text("{}")
     (folder / file).parent.mkdir(exist_ok=True)
     (folder / file).write_text(json.dumps(content).replace("{other}", str(other)))
     monkeypatch.chdir(other)  # where a bare name leads to a file, too
     told = re.escape(told.replace("{other}", str(other)))
-    with pytest.raises(ModelError, match=f"loads a part from '{told}.*as its {re.escape(file)} says"):
+    with pytest.raises(ModelError, match=f"may load a part from '{told}.*which its {re.escape(file)} names"):
         resolve_model(parse_model(str(folder)))
 
 
@@ -182,34 +192,42 @@ def test_what_is_no_path_to_elsewhere_is_not_refused(
     folder, other = tmp_path / "mine", tmp_path / "other"
     shutil.copytree(tiny_models["bert"], folder)
     shutil.copytree(folder, other / "bert")
-    origin = {"_name_or_path": "../other/bert", "name_or_path": str(other / "bert"), "model_type": "bert"}
-    content = json.loads((folder / "config.json").read_text()) | origin | {"version": "4.6.0", "slash": "/"}
+    for path in (folder / "vocab.txt", other / "left", other / "model.safetensors", other / "news.jsonl"):
+        path.write_text("x")
+    origin = {"_name_or_path": "../other/bert/config.json", "name_or_path": str(other / "left"), "model_type": "bert"}
+    folders = {"output_dir": str(other), "up": "..", "teacher": "../other/bert", "devices": "/dev"}
+    plain = {"version": "4.6.0", "slash": "/", "null": "a/\0", "template": "{% x %}/." * 1000, "name": "left"}
+    rows = {"train_file": "news.jsonl"}  # which transformers would look for in the folder
+    content = json.loads((folder / "config.json").read_text()) | origin | folders | plain | rows
     (folder / "config.json").write_text(json.dumps(content))
-    (folder / "vocab.txt").write_text("x")
-    tokens = {
-        "vocab_file": "vocab.txt",
-        "at": "./vocab.txt",
-        "special_tokens_map_file": str(other),
-        "template": "{% x %}/." * 1000,
-        "null": "a/\0",
-    }
-    (folder / "tokenizer_config.json").write_text(json.dumps(tokens))
+    own = {"vocab_file": "vocab.txt", "at": "./vocab.txt", "absolute": str(folder / "vocab.txt")}
+    stale = {"special_tokens_map_file": str(other / "left"), "tokenizer_file": str(other / "bert" / "tokenizer.json")}
+    tokens = {"added_tokens_decoder": {"5": {"content": "../other/left"}}, "padding_side": "left"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(own | stale | plain | tokens))
     for name in ("trainer_state.json", "training_config.json", "quantize_config.json"):  # which nobody loads by
-        (folder / name).write_text(json.dumps({"best_model_checkpoint": str(other / "bert")}))
+        (folder / name).write_text(json.dumps({"best_model_checkpoint": str(other / "left")}))
     (folder / "tf_model.h5.index.json").write_text('{"weight_map": {"a": "tf_model-1.h5"}}')
     (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "model.safetensors"}}')
-    (other / "model.safetensors").write_text("x")
-    for place in (other, folder):  # where a shard has a namesake, and where all have themselves
+    revisions = set()
+    for place in (other, folder):
         monkeypatch.chdir(place)
-        assert resolve_model(parse_model(str(folder))).revision.startswith("sha256:")
-    (other / "vocab.txt").write_text("x")
-    monkeypatch.chdir(other)
-    assert resolve_model(parse_model(str(folder))).revision.startswith("sha256:")
-    (folder / "sentence_bert_config.json").write_text(
-        '{"tokenizer_args": {"vocab_file": "./vocab.txt"}}'
-    )  # not so here
-    with pytest.raises(ModelError, match=r"loads a part from '\./vocab.txt'"):
-        resolve_model(parse_model(str(folder)))
+        revisions.add(resolve_model(parse_model(str(folder))).revision)
+    assert len(revisions) == 1
+    monkeypatch.chdir(folder)
+    (folder / "sentence_bert_config.json").write_text('{"tokenizer_args": {"vocab_file": "./vocab.txt"}}')
+    resolve_model(parse_model(str(folder)))
+
+
+def test_a_tokenizer_file_that_transformers_4_named_is_not_loaded(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    """It stands in models of the Hub, and leads to somebody's cache."""
+    folder, text = tmp_path / "mine", "snow closed a school"
+    shutil.copytree(tiny_models["bert"], folder)
+    before = AutoTokenizer.from_pretrained(folder)(text)["input_ids"]
+    (tmp_path / "tokenizer.json").write_text("{")
+    stale = {"tokenizer_class": "BertTokenizer", "tokenizer_file": str(tmp_path / "tokenizer.json")}
+    (folder / "tokenizer_config.json").write_text(json.dumps(stale))
+    resolve_model(parse_model(str(folder)))
+    assert AutoTokenizer.from_pretrained(folder)(text)["input_ids"] == before
 
 
 def test_parts_that_lie_inside_are_not_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:

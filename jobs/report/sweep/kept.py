@@ -66,14 +66,14 @@ class KeptNumbers:
         found = (one for one in self.vs_lead if (one.dataset, one.a) == (dataset, system))
         return next(found, None)
 
-    def shown_above(self, dataset: str, system: str) -> tuple[int | None, dict[str, bool]]:
-        """At which n a system was compared with the others, and of each of them whether it is shown to keep less."""
-        n, found = None, {}
+    def compared(self, dataset: str, system: str) -> tuple[int | None, dict[str, bool | None]]:
+        """At which n a system was compared with the others, and whether it keeps more than each; None: unclear."""
+        n, found = None, dict[str, bool | None]()
         for one in self.all_pairs:
             if one.dataset == dataset and system in (one.a, one.b):
                 at = one.lengths[0]
                 other, is_above = (one.b, at.better) if one.a == system else (one.a, at.worse)
-                n, found[other] = at.n, is_above
+                n, found[other] = at.n, is_above if at.significant else None
         return n, found
 
     def uncut_of(self, dataset: str) -> dict[str, Uncut]:

@@ -264,17 +264,20 @@ def _first_words(lead: ContentKept, best: ContentKept, name: str) -> str:
 
 def _over_others(numbers: KeptNumbers, dataset: str, best: str) -> Iterator[str]:
     """Which other systems the best one is shown to keep more than (Holm over all pairs of a dataset: 5 % err)."""
-    n, is_above = numbers.shown_above(dataset, best)
+    n, shown = numbers.compared(dataset, best)
     if n is None:
         return
     name, where = numbers.names[best], of_length(n, numbers.length_unit)
-    below, unclear = ([system for system, above in is_above.items() if above is shown] for shown in (True, False))
+    more, unclear, less = ([one for one, is_above in shown.items() if is_above is kind] for kind in (True, None, False))
     said = [
         f"{verb} to keep more than {_some(numbers.names, systems, word)}"
-        for verb, systems, word in (("shown", below, "and"), ("not shown", unclear, "or"))
+        for verb, systems, word in (("shown", more, "and"), ("not shown", unclear, "or"))
         if systems
     ]
-    yield f"With {where}, {name} is {', and '.join(said)}."
+    if said:
+        yield f"With {where}, {name} is {', and '.join(said)}."
+    if less:  # the mean that puts it first is of other articles, too
+        yield f"Of the same articles, {name} is shown to keep less than {_some(numbers.names, less, 'and')}."
 
 
 def _some(names: SystemNames, systems: Sequence[str], word: str) -> str:

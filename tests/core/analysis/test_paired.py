@@ -223,6 +223,24 @@ def test_without_two_systems_or_an_n_of_all_no_pair_is_compared(make_points):
     assert pairs(("a", "b"), lambda s, n, a: (n > 5) == (s == "a")) == ()
 
 
+def test_pairs_are_compared_at_no_n_that_a_system_has_of_few_articles_alone(make_points):
+    def lengths(skip):
+        points = make_points(lambda s, n, a: 0.5, ("a", "b", "c"), skip=skip)
+        return [[at.n for at in one.lengths] for one in compare_all_pairs(points, "bertscore_f1")]
+
+    longest = make_points(lambda s, n, a: 0.5, ("a",))[-1].n
+    shorter = sorted({point.n for point in make_points(lambda s, n, a: 0.5, ("a",))})[-2]
+    assert lengths(lambda s, n, a: s == "c" and n == longest and a > 0) == [[shorter]] * 3
+    assert lengths(lambda s, n, a: n == longest and (s == "c") == (a > 0)) == [[shorter]] * 3
+    assert lengths(lambda s, n, a: s == "c" and n == longest and a < 10) == [[longest]] * 3
+    assert lengths(lambda s, n, a: (s == "c") == (a > 0)) == []
+
+
+def test_uncut_texts_alone_are_no_system_to_compare(make_points):
+    points = make_points(lambda s, n, a: 0.5, ("a", "b", "c"), (0, 5), skip=lambda s, n, a: s == "c" and n > 0)
+    assert [(one.a, one.b) for one in compare_all_pairs(points, "bertscore_f1")] == [("a", "b")]
+
+
 def test_where_no_article_has_a_summary_of_the_longest_n_pairs_are_compared_at_a_shorter_one(make_points):
     noise = np.random.default_rng(8).normal(0, 0.05, (2, 10, 60))
     points = make_points(

@@ -242,6 +242,18 @@ def test_the_best_system_is_held_against_the_others_at_the_longest_n_that_all_ha
     assert compared(shorter, spread=0.05) == "With 13 words, a is shown to keep more than b."
 
 
+def test_the_best_system_may_be_the_second_of_its_pair():
+    told = said({"a": shifted(-0.1), "b": NEWS, "c": shifted(-0.1)}, spread=0.05)
+    assert told[COMPARED] == "With 21 words, b is shown to keep more than a and c."
+
+
+def test_a_system_that_leads_by_easier_articles_is_not_said_to_keep_as_much():
+    points = kept_points({"a": shifted(-0.05), "b": NEWS}, spread=0.1)
+    easy = {p.article_id for p in points if p.system == "b" and p.n == 21 and p.scores["kept"] > NEWS[21] + 0.03}
+    told = dict(sentences(kept_numbers([p for p in points if p.system == "b" or p.article_id in easy]), "news"))
+    assert told[COMPARED] == "Of the same articles, a is shown to keep less than b."
+
+
 def test_the_best_system_is_held_against_the_first_words():
     def compared(lead):
         return said({"a": NEWS, "lead": lead}, spread=0.05)[COMPARED]
