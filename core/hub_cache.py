@@ -2,7 +2,7 @@
 
 import functools
 import hashlib
-import os
+import io
 import re
 import socket
 from collections.abc import Iterator, Sequence
@@ -22,6 +22,7 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
+from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from core.errors import HubError, RecipeError
@@ -34,7 +35,6 @@ HUB_FAILURES: tuple[type[Exception], ...] = (OSError, HfHubHTTPError.__bases__[0
 _NO_ANSWER: tuple[type[Exception], ...] = (*HUB_FAILURES, ValueError)
 _PATIENCE = 5.0  # seconds
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 # Weights for other frameworks lie in the same repositories, several gigabytes of them.
 _CONFIGURATION_FILES = ["*.json", "*.txt", "*.model", "*.jinja", "*/config.json"]
 
@@ -163,53 +163,58 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
             f"The model {repository} at commit {commit} is not in the local cache and cannot be downloaded ({error}). "
             "Download it on a machine with network, or give a local folder."
         ) from error
-    _require_list_of_files(repository, commit, folder)
-    blobs = folder.parents[1] / "blobs"
-    hashes = frozenset(path.name for path in blobs.glob("*") if _HASH.fullmatch(path.name))
+    blobs = _listed_blobs(repository, commit, folder)
     for file in files_below(folder):
-        if hashes and file.suffix not in NOT_READ:
-            _require_as_downloaded(file, file_state(file), hashes, blobs.parent)
+        if file.suffix not in NOT_READ:
+            blob = blobs.get(file.relative_to(folder).as_posix(), "")
+            _require_as_listed(file, file_state(file), blob, folder.parents[1])
     return folder
 
 
-def _require_list_of_files(repository: str, commit: str, folder: Path) -> None:
-    """Refuse a folder of the cache of which nobody can tell whether files are missing.
+def _listed_blobs(repository: str, commit: str, folder: Path) -> dict[str, str]:
+    """What git calls the blob of each file of a commit, by its path.
 
-    transformers takes what it needs, file by file, so a model may lie there without the file that says how it pools.
-    `snapshot_download` has compared the folder with the list of the commit's files where it had one.
+    transformers takes what it needs, file by file, so a model may lie in the cache without the file that says how it
+    pools. `snapshot_download` has compared the folder with this list where it had one.
+
+    Raises:
+        HubError: nobody can tell which files there are.
     """
     try:
         try:
-            huggingface_hub.get_cached_repo_tree(repository, revision=commit)
+            listed = huggingface_hub.get_cached_repo_tree(repository, revision=commit)
         except CachedRepoTreeNotFoundError:  # it could not be kept in a cache that one may only read
-            huggingface_hub.HfApi().list_repo_files(repository, revision=commit)
-    except HUB_FAILURES as error:
+            found = huggingface_hub.HfApi().list_repo_tree(repository, recursive=True, revision=commit)
+            listed = [file for file in found if isinstance(file, RepoFile)]
+    except _NO_ANSWER as error:
         raise HubError(
             f"The cache has files of the model {repository} at commit {commit}, but perhaps not all: another program "
             f"has put them there, and the Hub cannot be asked ({error}). Run NWS once with a network, or name the "
             f"folder if it is complete: {folder}"
         ) from error
+    return {file.path: file.blob_id for file in listed}
 
 
 @functools.lru_cache(maxsize=1024)  # weights are read for it, but not again while their file is what it was
-def _require_as_downloaded(file: Path, state: State, hashes: frozenset[str], cached: Path) -> None:
-    """Refuse a file of the cache that was changed or replaced there.
-
-    A link leads to a file that is named by the hash of its content. That is the SHA-256 of large files, and of others
-    what git calls a blob. A copy in place of a link must be of such a file. Where links cannot be made, there is none.
-    """
-    name = Path(os.readlink(file)).name if file.is_symlink() else ""
-    expected = {name} if name in hashes else hashes
-    hashing = {40: _git_sha1, 64: file_sha256}
-    if expected.isdisjoint({hashing[length](file) for length in {len(hash_) for hash_ in expected}}):
+def _require_as_listed(file: Path, state: State, blob: str, cached: Path) -> None:
+    """Refuse a file of the cache that is not the commit's: changed, replaced or put there, or a link to another."""
+    # Of most files git has the content, of large ones a pointer to it.
+    if blob not in (_git_sha1(file.stat().st_size, file.open("rb")), _pointer_sha1(file)):
         raise HubError(
             f"The file {file} in the cache is not what the Hub sent. Delete {cached}, and it is downloaded again."
         )
 
 
-def _git_sha1(file: Path) -> str:
-    digest = hashlib.sha1(b"blob %d\0" % file.stat().st_size, usedforsecurity=False)
-    with file.open("rb") as content:
+def _pointer_sha1(file: Path) -> str:
+    """Of what git has in place of a large file (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md)."""
+    size = file.stat().st_size
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{file_sha256(file)}\nsize {size}\n".encode()
+    return _git_sha1(len(pointer), io.BytesIO(pointer))
+
+
+def _git_sha1(size: int, content: io.BufferedReader | io.BytesIO) -> str:
+    digest = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    with content:
         return hashlib.file_digest(content, lambda: digest).hexdigest()
 
 

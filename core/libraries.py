@@ -29,7 +29,7 @@ LIBRARIES = (
     *("accelerate", "apex", "bitsandbytes", "flash-attn", "kernels", "mkl", "optimum", "peft", "spacy-lookups-data"),
     *("spacy-transformers", "spacy-legacy", "sacremoses", "fugashi", "ftfy", "tiktoken", "torchao", "xformers"),
     *("nvidia-cublas-cu12", "nvidia-cublas", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13"),
-    *("compressed-tensors", "gptqmodel", "hqq", "mistral-common", "emoji", "mambapy"),
+    *("compressed-tensors", "gptqmodel", "hqq", "mistral-common", "emoji", "mambapy", "gguf"),
     *("thinc-apple-ops", "spacy-curated-transformers", "curated-transformers", "curated-tokenizers"),
 )
 """What numbers and texts of a row come from, as pip calls it."""

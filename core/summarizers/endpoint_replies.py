@@ -169,17 +169,17 @@ def one_line(text: str) -> str:
 def _told_apart(value: object, hide: Hide) -> str | None:
     """On one line, and different for whatever differs: what is changed by that or cut ends with a hash of the whole.
 
-    What is no text is told as JSON. None of what says nothing.
+    So does what is no text, which is told as JSON. None of what says nothing.
     """
     if value is None or value in ("", [], {}):
         return None
+    is_text = isinstance(value, str)
     try:
-        whole = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+        kept = hide(value if isinstance(value, str) else json.dumps(value, sort_keys=True))
     except RecursionError as error:
         raise UnusableReplyError("states a model or fingerprint that is nested too deeply") from error
-    kept = hide(whole)
     told = one_line(kept)
-    if not told or (told == kept and len(told) <= _MOST_STATED):
+    if is_text and (not told or (told == kept and len(told) <= _MOST_STATED)):
         return told or None
     return f"{told[:_MOST_STATED]} sha256:{hashlib.sha256(kept.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 

@@ -122,7 +122,11 @@ class LoadedEndpoint:
         self._tls = httpx.create_ssl_context()
         self._answers: dict[tuple[str, int], EndpointAnswer | EndpointError] = {}
         # So that a wrong key or name ends the run, and does not fail every article.
-        self.backend = backend(_run(self._greet()), self._without_key)
+        greeting = _run(self._greet())
+        try:
+            self.backend = backend(greeting, self._without_key)
+        except UnusableReplyError as error:
+            raise self._error(str(error)) from error
 
     def __call__(self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[EndpointAnswer]:
         """A summary of each text, in their order, of as many words as `asked`. `keys` are for models that draw.

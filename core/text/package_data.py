@@ -4,8 +4,13 @@ A process keeps the pipelines and dictionaries that it has loaded, from run to r
 were is remembered where they are loaded, whoever asks for them.
 """
 
+import contextlib
+import functools
 import importlib.util
-from collections.abc import Callable
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,7 +20,9 @@ from core.libraries import require_own_bytecode
 
 Loaded = TypeVar("Loaded")
 _CHANGED = "changed while it was loaded"
+_CONFIGURATION = "config.cfg"  # each pipeline of spaCy has one
 _loaded: dict[str, str] = {}
+_opened = threading.local()
 
 
 def package_sha256(name: str) -> str:
@@ -32,23 +39,58 @@ def load_package(name: str, load: Callable[[], Loaded]) -> Loaded:
     """What `load` makes with the files of an installed package, see `loaded_sha256`.
 
     Raises:
-        SegmentationError: the package is not there, has older bytecode, or was written to or moved while it was loaded.
+        SegmentationError: the package is not there, has older bytecode, loads another pipeline, or was written to or
+            moved while it was loaded.
     """
     before, sha256 = _states(name), package_sha256(name)
     try:
         require_own_bytecode(before)
     except LibraryError as error:
         raise SegmentationError(str(error)) from error
-    loaded = load()
+    with _configurations_read() as read:
+        loaded = load()
     unchanged = _states(name) == before
+    own = {os.path.realpath(path) for path in before}
+    others = [path for path in map(os.path.realpath, read) if path not in own]
     # The first counts: Java and Python keep parts of what was loaded, also of what is refused here.
-    _loaded.setdefault(name, sha256 if unchanged else _CHANGED)
+    _loaded.setdefault(name, sha256 if unchanged and not others else _CHANGED)
+    if others:
+        raise SegmentationError(
+            f"{name} loads another pipeline, from {Path(others[0]).parent}, which may change without {name}. Save both "
+            "as one (`nlp.to_disk`, `python -m spacy package`), install that, and name it."
+        )
     if not unchanged:
         raise SegmentationError(
             f"The files of {name} were written to or moved while they were loaded: nobody can tell which these "
             "are. Let them be, start Python again, and try again."
         )
     return loaded
+
+
+@contextlib.contextmanager
+def _configurations_read() -> Iterator[list[str]]:
+    """The configurations of spaCy pipelines that this thread opens meanwhile."""
+    _watch_opening()
+    read: list[str] = []
+    _opened.paths = read
+    try:
+        yield read
+    finally:
+        _opened.paths = None
+
+
+@functools.cache
+def _watch_opening() -> None:
+    """Once in a process: what is told of each file that is opened cannot be ended."""
+
+    def told(event: str, arguments: tuple[object, ...]) -> None:
+        paths = getattr(_opened, "paths", None) if event == "open" else None
+        if paths is not None and isinstance(arguments[0], str | bytes | os.PathLike):
+            path = os.fsdecode(arguments[0])
+            if os.path.basename(path) == _CONFIGURATION:
+                paths.append(path)
+
+    sys.addaudithook(told)
 
 
 def loaded_sha256(name: str) -> str | None:

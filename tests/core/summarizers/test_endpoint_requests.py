@@ -251,6 +251,9 @@ def test_a_text_that_was_chosen_among_those_of_two_models_is_of_both(
         ({"weights": 1}, {"weights": 2}),
         ([1], [1, 1]),
         (True, False),
+        (True, "true"),
+        (11, "11"),
+        ([1], "[1]"),
     ],
 )
 def test_two_backends_are_told_apart_however_they_are_stated(server: OpenAiServer, one: object, other: object) -> None:
@@ -265,6 +268,14 @@ def test_two_backends_are_told_apart_however_they_are_stated(server: OpenAiServe
         assert len(str(stated[-1].system_fingerprint)) <= 230
     assert stated[0] == stated[2] != stated[1]
     assert stated[0].system_fingerprint != stated[1].system_fingerprint
+
+
+def test_the_order_of_what_a_backend_states_says_nothing(server: OpenAiServer) -> None:
+    stated = []
+    for value in ({"a": 1, "b": 2}, {"b": 2, "a": 1}):
+        server.first = Reply(200, json.dumps({**completion("Snow fell"), "model": value}).encode())
+        stated.append(load(server).backend)
+    assert stated[0] == stated[1]
 
 
 @pytest.mark.parametrize("nothing", ["", " \n", None, [], {}])

@@ -82,6 +82,27 @@ def test_a_pipeline_behind_older_bytecode_is_refused(pipeline: Path) -> None:
         make_segmenter(plan(language_data(NAME, "rouge_score")))
 
 
+@pytest.mark.parametrize("how", ["returned", "source of a component"])
+def test_a_pipeline_that_loads_another_one_is_refused(pipeline: Path, how: str) -> None:
+    """Whose files are not hashed."""
+    wrapper = pipeline.parents[2] / "wrapping_pipeline"
+    wrapper.mkdir()
+    source = f"import spacy\ndef load(**options):\n    nlp = spacy.load({NAME!r})\n"
+    if how == "source of a component":
+        source += "    other, nlp = nlp, spacy.blank('en')\n    nlp.add_pipe('sentencizer', source=other)\n"
+    (wrapper / "__init__.py").write_text(f"{source}    return nlp\n")
+    info = wrapper.parent / "wrapping_pipeline-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: wrapping_pipeline\nVersion: 1.0\n")
+    recorded = language_data("wrapping_pipeline", "rouge_score")
+    try:
+        with pytest.raises(SegmentationError, match=rf"wrapping_pipeline loads another pipeline, from .*{NAME}-1.0"):
+            load_with_data(recorded, lambda: Segmenter("wrapping_pipeline"))
+        load_with_data(language_data(NAME, "rouge_score"), lambda: Segmenter(NAME))
+    finally:
+        sys.modules.pop("wrapping_pipeline", None)
+
+
 def test_a_process_that_has_another_pipeline_refuses_to_work(pipeline: Path) -> None:
     recorded = language_data(NAME, "rouge_score")
     assert list(recorded) == [NAME]

@@ -146,6 +146,7 @@ def test_sources_that_git_does_not_look_at_are_in_no_commit(tmp_path: Path) -> N
     source = tmp_path / "core" / "lead.py"
     source.parent.mkdir()
     source.write_text("CUT = 1\n")
+    (tmp_path / "core" / "linked.py").symlink_to("lead.py")
     git("init", "-q")
     git("add", "-A")
     git("-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "First")
@@ -154,6 +155,10 @@ def test_sources_that_git_does_not_look_at_are_in_no_commit(tmp_path: Path) -> N
     assert is_of_commit(clean)
     (tmp_path / "notes.py").touch()  # which is not imported
     assert described_commit(tmp_path) == clean
+    (tmp_path / ".git" / "info" / "exclude").write_text("unknown.py\n")
+    (tmp_path / "core" / "unknown.py").symlink_to("lead.py")
+    assert described_commit(tmp_path) == f"{clean}-dirty"
+    (tmp_path / "core" / "unknown.py").unlink()
     hiding = tmp_path / "core" / "lead" / "__init__.py"
     hiding.parent.mkdir()
     hiding.write_text("CUT = 2\n")

@@ -96,10 +96,11 @@ class Viewer {
     this.remember();
   }
 
-  // By a key. From above the viewer, the first one leads to the article that is shown.
+  // By a key. From above the viewer, the first one leads to the article that is shown, where the page is long enough.
   turnByKey(step) {
+    const before = scrollY;
     if ($("shown").getBoundingClientRect().top > innerHeight / 2) this.bringUp();
-    else this.turn(step);
+    if (scrollY === before) this.turn(step);
   }
 
   goTo(article) {

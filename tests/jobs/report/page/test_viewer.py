@@ -148,6 +148,17 @@ def test_from_the_answer_the_first_key_leads_to_the_article_shown(page: Page, pr
     expect(shown(page)).to_have_text(LOWEST_FIRST[2 if pressed == "j" else 0])
 
 
+@pytest.mark.parametrize("pressed", ["j", "k"])
+def test_in_a_window_that_is_as_long_as_the_page_each_key_turns(page: Page, pressed: str) -> None:
+    page.locator("#next").click()
+    page.set_viewport_size({"width": 1440, "height": 11000})
+    page.add_style_tag(content="body { padding-top: 10000px } #articles { display: none }")
+    page.evaluate("scrollTo(0, 0)")
+    page.keyboard.press(pressed)  # brings the viewer as far up as it can be
+    page.keyboard.press(pressed)
+    expect(shown(page)).to_have_text(LOWEST_FIRST[2 if pressed == "j" else 0])
+
+
 def test_n_and_p_lead_to_the_next_length_and_back(page: Page) -> None:
     expect(page.locator("#n-value")).to_have_text("9")
     for pressed, wanted in (("n", 13), ("n", 17), ("n", 17), ("p", 13), ("p", 9), ("p", 5), ("p", 5)):
@@ -348,6 +359,8 @@ def test_the_list_goes_with_the_reader_beyond_what_it_first_shows(page: Page) ->
 
 
 def test_tab_reaches_every_control_and_the_list_as_one(page: Page) -> None:
+    page.reload()
+    ready(page)
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
     page.locator("#system").focus()
