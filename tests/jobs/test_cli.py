@@ -414,7 +414,8 @@ def test_a_locale_without_the_characters_prints_them_all_the_same(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("encoding", "printed"), [("latin-1", "a \\u2013 b"), ("ascii:xmlcharrefreplace", "a &#8211; b"), ("utf-8", "a – b")]
+    ("encoding", "printed"),
+    [("latin-1", "a \\u2013 b"), ("ascii:xmlcharrefreplace", "a &#8211; b"), ("utf-8", "a – b")],
 )
 def test_an_encoding_that_somebody_chose_is_kept(tmp_path: Path, encoding: str, printed: str) -> None:
     store = f"sqlite:///{tmp_path / 'nws.db'}"
