@@ -34,7 +34,7 @@ def has_stale_bytecode(file: str, cached: str | None) -> bool:
     return _differs(file, source.st_ctime_ns, cached, bytecode.st_ctime_ns)
 
 
-@functools.lru_cache(maxsize=8192)  # of a copied installation all files are compiled, once
+@functools.cache  # of a copied installation all files are compiled, once
 def _differs(file: str, _changed: int, cached: str, _compiled: int) -> bool:
     """Whether a source's meaning is not that of a file of bytecode, or the latter is cut off."""
     try:

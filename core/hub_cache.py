@@ -165,8 +165,9 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
         ) from error
     blobs = _listed_blobs(repository, commit, folder)
     for file in files_below(folder):
-        if file.suffix not in NOT_READ:
-            blob = blobs.get(file.relative_to(folder).as_posix(), "")
+        path = file.relative_to(folder)
+        if file.suffix not in NOT_READ and not any(part.startswith(".") for part in path.parts):
+            blob = blobs.get(path.as_posix(), "")
             _require_as_listed(file, file_state(file), blob, folder.parents[1])
     return folder
 

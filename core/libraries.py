@@ -8,6 +8,7 @@ import contextlib
 import functools
 import importlib.metadata
 import importlib.util
+import json
 import os
 import platform
 import sys
@@ -37,11 +38,25 @@ LIBRARIES = (
 # pipelines themselves all files are hashed (`core.text.language_data`).
 _SPACY = ("spacy_", "thinc_")
 _NO_COMPONENTS = frozenset({"spacy_models", "spacy_loggers", "spacy_readers", "spacy_cli"})
-# Where pip puts what it installs, as Debian's does. Elsewhere somebody works on it.
+# Where pip puts what it installs, as Debian does. Elsewhere somebody works on it, or pip was told where.
 _INSTALLED = ("site-packages", "dist-packages")
 _CACHES = frozenset({"__pycache__"})
 _NOBODY_KNOWS = "unknown files"
-_STARTED_NS = time.time_ns()
+
+
+def _began_ns() -> int:
+    """When this process began, in nanoseconds since 1970; where nobody tells, when this module was imported."""
+    try:
+        with open("/proc/self/stat", "rb") as stat:  # proc_pid_stat(5): `starttime`, in ticks since the machine's boot
+            ticks = int(stat.read().rpartition(b")")[2].split()[19])
+        # The end of that tick: Python has not imported anything by then.
+        began = (ticks + 1) * 10**9 // os.sysconf("SC_CLK_TCK")
+        return time.time_ns() - (time.clock_gettime_ns(time.CLOCK_BOOTTIME) - began)
+    except (OSError, AttributeError, ValueError):
+        return time.time_ns()
+
+
+_BEGAN_NS = _began_ns()
 # The hash of each module that is told by one, and where it lies: before it was imported, or when it was first asked.
 _FIRST_SHA256: dict[tuple[str, Path], str] = {}
 
@@ -64,7 +79,7 @@ def library_versions() -> dict[str, str]:
     """
     versions = {"python": platform.python_version() + ("" if __debug__ else " -O")}
     for package in _packages():
-        hashes = [_edited_version(module, place) for module, place in package.edited]
+        hashes = [_edited_or_unknown(module, place) for module, place in package.edited]
         unknown = [_NOBODY_KNOWS] if package.is_lost else []
         versions[package.name] = " of ".join((package.version, *hashes, *unknown))
     return versions
@@ -90,19 +105,32 @@ def module_places(module: str) -> list[Path]:
 def is_installed_by(package: Distribution, place: Path) -> bool:
     """Whether a module's file or folder is what pip installed for a package, which nobody works on."""
     own = os.path.realpath(str(package.locate_file("")))
-    return not _is_editable(package) and Path(own).name in _INSTALLED and os.path.realpath(place.parent) == own
+    if _is_editable(package) or os.path.realpath(place.parent) != own:
+        return False
+    return Path(own).name in _INSTALLED or _is_listed(package, place.name)
 
 
-def edited_sha256(module: str, place: Path) -> str:
-    """Of all files of a module that no version tells, as 64 hex digits.
+def _is_listed(package: Distribution, name: str) -> bool:
+    """Whether a package's list of what was installed has a file or folder. What is built where it lies has no list."""
+    lines = (package.read_text("RECORD") or "").splitlines()
+    return any(line.startswith((f"{name}/", f"{name},")) for line in lines)
+
+
+def edited_version(module: str, place: Path) -> str:
+    """Of all files of a module that no version tells: `sha256:` and 12 hex digits, or words where nobody knows them.
+
+    That is where this process has imported it, nobody has looked before, and a file changed since the process began.
 
     Raises:
         LibraryError: it was edited after this process imported it, or Python would run older bytecode of it.
         OSError: a file cannot be read.
     """
     files = _edited_files(place)
+    is_imported, is_first = module in sys.modules, (module, place) not in _FIRST_SHA256
+    if is_imported and is_first and max((file_state(file)[-1] for file in files), default=0) > _BEGAN_NS:
+        return _NOBODY_KNOWS
     sha256 = files_sha256(place if place.is_dir() else place.parent, files)
-    if module not in sys.modules:
+    if not is_imported:
         _FIRST_SHA256[module, place] = sha256
     elif sha256 != _FIRST_SHA256.setdefault((module, place), sha256):
         raise LibraryError(
@@ -110,7 +138,7 @@ def edited_sha256(module: str, place: Path) -> str:
             "process; in a notebook, restart the kernel."
         )
     require_own_bytecode(files)
-    return sha256
+    return f"sha256:{sha256[:12]}"
 
 
 def require_own_bytecode(files: Iterable[Path]) -> None:
@@ -176,19 +204,15 @@ def _modules(name: str, package: Distribution) -> list[str]:
 
 
 def _is_editable(package: Distribution) -> bool:
-    return '"editable": true' in (package.read_text("direct_url.json") or "")
-
-
-def _edited_version(module: str, place: Path) -> str:
     try:
-        # Before this process first asked, nobody has looked whether what it imported was edited since.
-        is_first = (module, place) not in _FIRST_SHA256
-        if is_first and module in sys.modules and _last_change(place) > _STARTED_NS:
-            return _NOBODY_KNOWS
-        return f"sha256:{edited_sha256(module, place)[:12]}"
+        origin = json.loads(package.read_text("direct_url.json") or "{}")
+        return bool(origin.get("dir_info", {}).get("editable", False))  # PEP 610
+    except (ValueError, AttributeError):
+        return False
+
+
+def _edited_or_unknown(module: str, place: Path) -> str:
+    try:
+        return edited_version(module, place)
     except (LibraryError, OSError):
         return _NOBODY_KNOWS
-
-
-def _last_change(place: Path) -> int:
-    return max((file_state(path)[-1] for path in _edited_files(place)), default=0)

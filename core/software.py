@@ -63,7 +63,8 @@ def source_files(root: Path) -> list[str]:
 
 _ROOT = Path(__file__).parents[1]
 _SOURCES = read_sources(_ROOT)
-_OF_THESE_SOURCES: set[str] = set()
+# By its name, how a module was found that is of these sources. One that is loaded again is found again.
+_OF_THESE_SOURCES: dict[str, object] = {}
 
 
 def are_as_imported() -> bool:
@@ -77,12 +78,13 @@ def are_as_imported() -> bool:
 def code_as_imported() -> str:
     """The SHA-256 of the sources in 12 hex digits, or `UNKNOWN` if a module may be of others."""
     for name, module in list(sys.modules.items()):
-        if name in _OF_THESE_SOURCES or name.partition(".")[0] not in _PACKAGES:
+        spec = getattr(module, "__spec__", None)
+        if name.partition(".")[0] not in _PACKAGES or (name in _OF_THESE_SOURCES and _OF_THESE_SOURCES[name] is spec):
             continue
         file = getattr(module, "__file__", None)
         if file is not None and not _is_of_these_sources(file, getattr(module, "__cached__", None)):
             return UNKNOWN
-        _OF_THESE_SOURCES.add(name)
+        _OF_THESE_SOURCES[name] = spec
     return _SOURCES.sha256[:12]
 
 

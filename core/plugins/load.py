@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.errors import LibraryError, PluginError
 from core.fingerprint import files_below, files_sha256
-from core.libraries import edited_sha256, is_installed_by, module_places, require_own_bytecode
+from core.libraries import edited_version, is_installed_by, is_known, module_places, require_own_bytecode
 from core.plugins.call import blaming, file_of
 from core.text.files import is_file
 
@@ -189,7 +189,7 @@ def _require_libraries(plugin: Plugin) -> None:
 
 def _require_same(plugin: Plugin, libraries: tuple[tuple[str, str], ...]) -> None:
     was, is_now = dict(plugin.libraries), dict(libraries)
-    names = [name for name in {**was, **is_now} if was.get(name) != is_now.get(name)]
+    names = [name for name in {**was, **is_now} if was.get(name) != is_now.get(name) and is_known(was.get(name, ""))]
     if names:
         told = ", ".join(f"{name} was {was.get(name, 'absent')} and is {is_now.get(name, 'absent')}" for name in names)
         raise PluginError(
@@ -298,7 +298,7 @@ def _version_at(module: str, place: Path) -> str:
     if versions:
         return versions[module] if [*versions] == [module] else ", ".join(map(" ".join, versions.items()))
     with _blaming_library():
-        return f"sha256:{edited_sha256(module, place)[:12]}"
+        return edited_version(module, place)
 
 
 @contextlib.contextmanager

@@ -202,7 +202,7 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
         from jobs.drive.training import train_policies  # and with it torch, which a sweep need not wait for
 
         with _timed(times, "training"):
-            train_policies(run, training, pools, console, equal_failures, trackers)
+            train_policies(run, training, pinned.revisions["libraries"], pools, console, equal_failures, trackers)
     announced = array("Q")
     for planned in pinned.stages:
         with _timed(times, planned.stage.name):

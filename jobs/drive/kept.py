@@ -54,7 +54,7 @@ def score_kept(
         return
     run.say(f"Measuring content kept: {len(lacking)} articles have summaries without it.")
     plan = plan_of_kept(pinned, panels)
-    software = SoftwareWatch(run, plan.signatures)
+    software = SoftwareWatch(run, plan.signatures, pinned.revisions["libraries"])
     watch = PoolWatch(run, pools.device, software)
     show = functools.partial(run.show, stage=KEPT.name)
     with (

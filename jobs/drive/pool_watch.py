@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from cluster.dispatcher import Actors
 from cluster.worker_info import Busy, WorkerInfo
@@ -124,14 +124,23 @@ def _share(seconds: float, before: float, span: float) -> float | None:
 class SoftwareWatch:
     """Compares what computes a stage with what its driver began with. `systems` are those of the stage.
 
-    Their work tells what the driver has. So where another process has something else, they lose it before its rows are
-    stored: no other run copies them.
+    Their work tells what the driver had. So where another process has something else, or the driver itself by now,
+    they lose it before its rows are stored: no other run copies them.
+
+    Args:
+        run: is told.
+        systems: of the stage.
+        libraries: with versions, as the run has recorded them; those of plugins count for nothing here.
     """
 
-    def __init__(self, run: Run, systems: Sequence[str]) -> None:
+    def __init__(self, run: Run, systems: Sequence[str], libraries: Mapping[str, str]) -> None:
         self._run = run
         self._systems = systems
-        self._own = software()
+        code, *now = software()
+        recorded = [
+            f"{name} {libraries.get(name, version)}" for name, _, version in (one.partition(" ") for one in now)
+        ]
+        self._own = (code, *recorded)
         self._known: set[Software] = set()
 
     def look(self, reported: Iterable[Software]) -> None:

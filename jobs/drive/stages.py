@@ -63,7 +63,7 @@ def run_stage(
         note_arithmetic(run, pools.device or "", [reusable.arithmetic])
         finished, parts = copy_and_divide(run, pinned, planned, reusable, finished, announced)
     tried = len(finished)
-    software = SoftwareWatch(run, planned.plan.signatures)
+    software = SoftwareWatch(run, planned.plan.signatures, pinned.revisions["libraries"])
     for missing, bundles in parts:
         first = next(bundles, None)
         if first is None:

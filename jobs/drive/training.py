@@ -37,12 +37,13 @@ _TOLD = 10
 def train_policies(
     run: Run,
     training: PlannedTraining,
+    libraries: Mapping[str, str],
     pools: Pools,
     console: Console,
     equal_failures: EqualFailures,
     trackers: Trackers = NO_TRACKERS,
 ) -> None:
-    """Give all policies the updates they lack, from their newest checkpoints on.
+    """Give all policies the updates they lack, from their newest checkpoints on, with `libraries` as they are recorded.
 
     Updates after these that are in the store are computed again, and stay as they are.
 
@@ -56,7 +57,7 @@ def train_policies(
     run.say("Loading models and preparing the training articles.")
     with pools.open_episodes(training.plan) as pool:
         articles = _prepared(run, training, pool, bool(known), console, equal_failures)
-        software = SoftwareWatch(run, ())
+        software = SoftwareWatch(run, (), libraries)
         watch = PoolWatch(run, pools.device, software)
         watch.look(pool.actors)
         learners = [_learner(config, training, known.get(config.name), articles) for config in training.configs]

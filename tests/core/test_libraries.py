@@ -60,6 +60,15 @@ def test_what_hides_a_library_on_the_path_is_told_with_the_hash_of_all_its_files
     assert told_of("numpy", tmp_path) == numpy
 
 
+def test_what_pip_was_told_to_install_elsewhere_counts_by_version(tmp_path: Path) -> None:
+    """`pip install --target`: a hash of all of torch would take a minute."""
+    metadata(tmp_path, "mine", entry_points="[thinc_layers]\nmade = mine:make\n")
+    (tmp_path / "mine.py").touch()
+    assert "sha256:" in told_of("mine", tmp_path)
+    (tmp_path / "mine-1.dist-info" / "RECORD").write_text("mine-1.dist-info/METADATA,,\nmine.py,sha256=x,0\n")
+    assert told_of("mine", tmp_path) == "1"
+
+
 def test_an_archive_that_hides_a_library_is_hashed(tmp_path: Path) -> None:
     versions = set()
     for content in ("CUT = 1", "CUT = 2"):
@@ -90,7 +99,7 @@ def test_a_component_without_metadata_has_no_name(tmp_path: Path) -> None:
 def test_an_editable_component_is_hashed_whatever_its_module_is_called(tmp_path: Path) -> None:
     """Hatchling, Flit and others list no module of what is installed editable."""
     site = tmp_path / "site-packages"
-    metadata(site, "news-components", direct_url='{"dir_info": {"editable": true}}')
+    metadata(site, "news-components", direct_url='{"dir_info":{"editable":true},"url":"file:///lab"}')
     (site / "news_components-1.dist-info" / "entry_points.txt").write_text("[spacy_misc]\nmade = newsparts:make\n")
     assert told_of("news-components", site) == "1 of unknown files"  # nobody finds it
     (tmp_path / "lab").mkdir()
@@ -132,6 +141,20 @@ def test_a_library_that_was_edited_after_it_was_imported_is_unknown(tmp_path: Pa
     source.write_text("CUT = 1\n")
     before, after = told_of("rouge-score", tmp_path, after=f"{edit}; import rouge_score").splitlines()
     assert before != after
+
+
+def test_a_library_that_was_imported_before_nws_and_edited_is_unknown(tmp_path: Path) -> None:
+    source = tmp_path / "rouge_score" / "__init__.py"
+    source.parent.mkdir()
+    source.write_text("CUT = 1\n")
+    code = "import rouge_score, pathlib; {}; import core.libraries as of; print(of.library_versions()['rouge-score'])"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, tmp_path)))}
+    told = []
+    for edit in ("0", f"pathlib.Path({str(source)!r}).write_text('CUT = 3')"):
+        asked = [sys.executable, "-c", code.format(edit)]
+        told.append(subprocess.run(asked, env=environment, capture_output=True, text=True, check=True).stdout.strip())
+    assert " of sha256:" in told[0]
+    assert told[1].endswith(" of unknown files")
 
 
 def test_older_bytecode_of_a_library_is_unknown(tmp_path: Path) -> None:

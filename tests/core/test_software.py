@@ -117,6 +117,24 @@ def test_bytecode_of_an_older_source_is_unknown_code(root: Path) -> None:
     assert run() == ["2", read_sources(root).sha256[:12]]
 
 
+def test_a_module_that_is_loaded_again_after_an_edit_is_of_unknown_code(root: Path) -> None:
+    """As a notebook's `%autoreload` does."""
+    program = f"""
+import importlib, core.late, core.software
+from core.software import code_as_imported
+print(code_as_imported())
+importlib.reload(core.late)
+print(code_as_imported())
+open({str(root / "core" / "late.py")!r}, "w").write("VALUE = 22")
+print(code_as_imported())
+importlib.reload(core.late)
+print(core.late.VALUE, code_as_imported())
+"""
+    known = read_sources(root).sha256[:12]
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [known, known, known, "22", UNKNOWN]
+
+
 def test_what_takes_core_alone_has_a_version(root: Path) -> None:
     shutil.rmtree(root / "jobs")
     assert len(read_sources(root).sha256) == 64

@@ -32,7 +32,7 @@ class KeptNumbers:
         of_systems: by dataset, system and ceiling.
         uncut: what summaries of their own length keep, such as another person's whole one.
         vs_lead: every system minus `lead` in content kept, at equal n; empty in a run without `lead`.
-        all_pairs: every two systems at the longest n that all have (see `core.analysis.compare_all_pairs`).
+        all_pairs: every two systems at one n (see `core.analysis.compare_all_pairs`).
         names: what systems are called where people read.
     """
 

@@ -1,6 +1,7 @@
 """Plugins as they are read: files, and entry points of both groups. What they have is in the tests of either kind."""
 
 import hashlib
+import importlib
 import os
 import py_compile
 import sys
@@ -182,6 +183,24 @@ def test_a_helper_that_was_edited_after_it_was_imported_is_refused(
     helper.write_text("CUT = 2\n")
     with pytest.raises(PluginError, match="plugin cannot be used: my_edited_helper was edited after this process"):
         read_plugin(PluginSpec(str(path)), path)
+
+
+def test_a_helper_that_was_edited_before_anybody_looked_is_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a notebook, which has imported it: the plugin runs, and nobody can tell with which of its code."""
+    monkeypatch.syspath_prepend(tmp_path)
+    helper, path = tmp_path / "my_early_helper.py", tmp_path / "mine.py"
+    helper.write_text("CUT = 1\n")
+    importlib.import_module("my_early_helper")
+    helper.write_text("CUT = 22\n")
+    path.write_text("import my_early_helper\nSYSTEMS = {'tail': lambda text, n: text}\n")
+    plugin = read_plugin(PluginSpec(str(path)), path)
+    assert dict(plugin.libraries) == {"my_early_helper": "unknown files"}
+    assert plugin.systems()
+    monkeypatch.delitem(sys.modules, "my_early_helper")  # as in an actor, which imports the newer one
+    elsewhere = replace(plugin, name="elsewhere.py")
+    assert elsewhere.systems()
 
 
 def test_a_helper_behind_older_bytecode_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,7 +125,7 @@ def test_a_module_that_is_edited_before_it_is_imported_is_no_known_code(nws, new
 
         def edit_and_load(*arguments) -> None:
             edited.setattr("core.software._is_of_these_sources", lambda file, cached: False)
-            edited.setattr("core.software._OF_THESE_SOURCES", set())
+            edited.setattr("core.software._OF_THESE_SOURCES", {})
             load(*arguments)
 
         edited.setattr(ArticleWriter, "__init__", edit_and_load)

@@ -10,6 +10,7 @@ from rich.console import Console
 
 import core.arithmetic  # noqa: F401  # or nobody knows how this process multiplies, and nothing is copied anyway
 from bench import stub_work
+from core.libraries import library_versions
 from core.software import UNKNOWN, software
 from core.text import language_data
 from jobs.drive import driver
@@ -87,6 +88,20 @@ def test_a_system_has_no_work_any_more_before_the_first_row_of_other_software_is
     assert seen == [{None}, {None}]
 
 
+def test_a_library_that_was_another_one_when_the_run_was_planned_is_told_and_gives_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Put back before a pool was open, it is the same for all that compute."""
+    edited = {**library_versions(), "rouge-score": "0.1.2 of sha256:0123456789ab"}
+    with monkeypatch.context() as patch:
+        patch.setattr("jobs.plan.pinned.library_versions", lambda: edited)
+        said = io.StringIO()
+        outcome = run(store, said)
+        assert f"computes with rouge-score {library_versions()['rouge-score']};" in said.getvalue()
+        assert works(store, outcome.run_id) == {None}
+        assert run(store).reused == 0
+
+
 def test_a_driver_that_imported_what_nobody_knows_makes_no_work(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it imports during a stage counts, too."""
     unknown = (f"NWS {UNKNOWN}", *software()[1:])
@@ -162,7 +177,8 @@ def test_a_run_that_is_resumed_with_other_libraries_names_both_and_gives_nothing
     others = {**before.revisions["libraries"], "numpy": "0.0.1", "apex": "2"}
     del others["scipy"]
     with monkeypatch.context() as patch:
-        patch.setattr("jobs.plan.pinned.library_versions", lambda: others)
+        for module in ("jobs.plan.pinned", "core.software"):
+            patch.setattr(f"{module}.library_versions", lambda: others)
         for _ in range(2):
             console = Console(file=said, width=2000)
             driver.resume(store, outcome.run_id, "inline", None, None, console, makers=Makers(stub_work.work))
