@@ -36,9 +36,9 @@ def has_stale_bytecode(file: str, cached: str | None) -> bool:
 
 @functools.cache  # of a copied installation all files are compiled, once
 def _differs(file: str, _changed: int, cached: str, _compiled: int) -> bool:
-    """Whether a source's meaning is not that of a file of bytecode, or the latter is cut off."""
+    """Whether a source's meaning is not that of a file of bytecode, or one of them is cut off."""
     try:
         loaded = marshal.loads(Path(cached).read_bytes()[16:])
-    except (EOFError, ValueError, TypeError):
+        return bool(loaded != compile(Path(file).read_bytes(), file, "exec", dont_inherit=True))
+    except (EOFError, ValueError, TypeError, SyntaxError):
         return True
-    return bool(loaded != compile(Path(file).read_bytes(), file, "exec", dont_inherit=True))

@@ -34,6 +34,7 @@ HUB_FAILURES: tuple[type[Exception], ...] = (OSError, HfHubHTTPError.__bases__[0
 # The last: an answer that is no JSON, such as a network's log-in page.
 _NO_ANSWER: tuple[type[Exception], ...] = (*HUB_FAILURES, ValueError)
 _PATIENCE = 5.0  # seconds
+_LARGE = 1_000_000  # bytes; of larger files, most are kept as pointers
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 # Weights for other frameworks lie in the same repositories, several gigabytes of them.
 _CONFIGURATION_FILES = ["*.json", "*.txt", "*.model", "*.jinja", "*/config.json"]
@@ -166,7 +167,9 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
     blobs = _listed_blobs(repository, commit, folder)
     for file in files_below(folder):
         path = file.relative_to(folder)
-        if file.suffix not in NOT_READ and not any(part.startswith(".") for part in path.parts):
+        if file.suffix not in NOT_READ and not any(
+            part.startswith(".") or part == "__pycache__" for part in path.parts
+        ):
             blob = blobs.get(path.as_posix(), "")
             _require_as_listed(file, file_state(file), blob, folder.parents[1])
     return folder
@@ -198,12 +201,19 @@ def _listed_blobs(repository: str, commit: str, folder: Path) -> dict[str, str]:
 
 @functools.lru_cache(maxsize=1024)  # weights are read for it, but not again while their file is what it was
 def _require_as_listed(file: Path, state: State, blob: str, cached: Path) -> None:
-    """Refuse a file of the cache that is not the commit's: changed, replaced or put there, or a link to another."""
+    """Refuse a file of the cache that is not the commit's: changed, replaced, or a link to another."""
     # Of most files git has the content, of large ones a pointer to it.
-    if blob not in (_git_sha1(file.stat().st_size, file.open("rb")), _pointer_sha1(file)):
+    hashings = [_content_sha1, _pointer_sha1]
+    if file.stat().st_size > _LARGE:
+        hashings.reverse()
+    if not any(hashing(file) == blob for hashing in hashings):
         raise HubError(
             f"The file {file} in the cache is not what the Hub sent. Delete {cached}, and it is downloaded again."
         )
+
+
+def _content_sha1(file: Path) -> str:
+    return _git_sha1(file.stat().st_size, file.open("rb"))
 
 
 def _pointer_sha1(file: Path) -> str:

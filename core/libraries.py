@@ -20,7 +20,7 @@ from pathlib import Path
 
 from core.bytecode import has_stale_bytecode
 from core.errors import LibraryError
-from core.fingerprint import file_state, files_below, files_sha256
+from core.fingerprint import State, file_state, files_below, files_sha256
 
 LIBRARIES = (
     *("torch", "transformers", "sentence-transformers", "tokenizers", "sentencepiece", "safetensors", "jinja2"),
@@ -57,8 +57,9 @@ def _began_ns() -> int:
 
 
 _BEGAN_NS = _began_ns()
-# The hash of each module that is told by one, and where it lies: before it was imported, or when it was first asked.
-_FIRST_SHA256: dict[tuple[str, Path], str] = {}
+# Of each module that is told by a hash, and each of its places: the files and the hash, before it was imported or when
+# it was first asked for.
+_FIRST: dict[tuple[str, Path], tuple[tuple[tuple[Path, State], ...], str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,25 +120,29 @@ def _is_listed(package: Distribution, name: str) -> bool:
 def edited_version(module: str, place: Path) -> str:
     """Of all files of a module that no version tells: `sha256:` and 12 hex digits, or words where nobody knows them.
 
-    That is where this process has imported it, nobody has looked before, and a file changed since the process began.
+    That is where this process has imported it, and a file changed since the process began, before anybody looked, or
+    was changed and put back.
 
     Raises:
         LibraryError: it was edited after this process imported it, or Python would run older bytecode of it.
         OSError: a file cannot be read.
     """
     files = _edited_files(place)
-    is_imported, is_first = module in sys.modules, (module, place) not in _FIRST_SHA256
-    if is_imported and is_first and max((file_state(file)[-1] for file in files), default=0) > _BEGAN_NS:
+    states = tuple((path, file_state(path)) for path in files)
+    is_imported, before = module in sys.modules, _FIRST.get((module, place))
+    if is_imported and before is None and max((state[-1] for _, state in states), default=0) > _BEGAN_NS:
         return _NOBODY_KNOWS
     sha256 = files_sha256(place if place.is_dir() else place.parent, files)
-    if not is_imported:
-        _FIRST_SHA256[module, place] = sha256
-    elif sha256 != _FIRST_SHA256.setdefault((module, place), sha256):
+    if is_imported and before is not None and before != (states, sha256):
+        if sha256 == before[1]:  # was another one meanwhile, perhaps when a part of it was imported
+            return _NOBODY_KNOWS
         raise LibraryError(
             f"{module} was edited after this process imported it: nobody can tell which of its code runs. Start a new "
             "process; in a notebook, restart the kernel."
         )
-    require_own_bytecode(files)
+    if before != (states, sha256):
+        require_own_bytecode(files)
+    _FIRST[module, place] = states, sha256
     return f"sha256:{sha256[:12]}"
 
 
@@ -187,7 +192,13 @@ def _packages() -> tuple[_Package, ...]:
 def _looked_for(name: str, package: Distribution, modules: set[str]) -> _Package:
     every = sorted({*modules, *_modules(name, package)})
     places = [(module, place) for module in every for place in module_places(module)]
-    edited = tuple((module, place) for module, place in places if not is_installed_by(package, place))
+    own = {module for module, place in places if is_installed_by(package, place)}
+    edited = tuple(
+        (module, place)
+        for module, place in places
+        # A namespace such as `nvidia` has a folder wherever pip has put a part of it.
+        if not is_installed_by(package, place) and not (module in own and place.parent.name in _INSTALLED)
+    )
     return _Package(name, package.version or "no version", edited, _is_editable(package) and not edited)
 
 

@@ -5,14 +5,13 @@ were is remembered where they are loaded, whoever asks for them.
 """
 
 import contextlib
-import functools
 import importlib.util
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from core.errors import LibraryError, SegmentationError
 from core.fingerprint import State, file_state, files_below, files_sha256
@@ -20,9 +19,8 @@ from core.libraries import require_own_bytecode
 
 Loaded = TypeVar("Loaded")
 _CHANGED = "changed while it was loaded"
-_CONFIGURATION = "config.cfg"  # each pipeline of spaCy has one
 _loaded: dict[str, str] = {}
-_opened = threading.local()
+_LOADING = threading.RLock()
 
 
 def package_sha256(name: str) -> str:
@@ -69,28 +67,25 @@ def load_package(name: str, load: Callable[[], Loaded]) -> Loaded:
 
 @contextlib.contextmanager
 def _configurations_read() -> Iterator[list[str]]:
-    """The configurations of spaCy pipelines that this thread opens meanwhile."""
-    _watch_opening()
+    """The configurations of pipelines that spaCy reads in this thread meanwhile."""
     read: list[str] = []
-    _opened.paths = read
-    try:
+    spacy_util: Any = sys.modules.get("spacy.util")
+    if spacy_util is None:
         yield read
-    finally:
-        _opened.paths = None
+        return
+    with _LOADING:
+        plain, thread = spacy_util.load_config, threading.get_ident()
 
+        def told(path: str | Path, *arguments: Any, **options: Any) -> Any:
+            if threading.get_ident() == thread:
+                read.append(str(path))
+            return plain(path, *arguments, **options)
 
-@functools.cache
-def _watch_opening() -> None:
-    """Once in a process: what is told of each file that is opened cannot be ended."""
-
-    def told(event: str, arguments: tuple[object, ...]) -> None:
-        paths = getattr(_opened, "paths", None) if event == "open" else None
-        if paths is not None and isinstance(arguments[0], str | bytes | os.PathLike):
-            path = os.fsdecode(arguments[0])
-            if os.path.basename(path) == _CONFIGURATION:
-                paths.append(path)
-
-    sys.addaudithook(told)
+        spacy_util.load_config = told
+        try:
+            yield read
+        finally:
+            spacy_util.load_config = plain
 
 
 def loaded_sha256(name: str) -> str | None:

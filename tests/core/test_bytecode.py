@@ -49,3 +49,9 @@ def test_bytecode_that_was_cut_off_is_not_the_sources(source: Path) -> None:
     compiled.write_bytes(compiled.read_bytes()[:30])
     os.utime(compiled, ns=(10**18, 10**18))
     assert is_stale(source)
+
+
+def test_bytecode_of_what_is_no_python_any_more_is_not_the_sources(source: Path) -> None:
+    py_compile.compile(str(source), invalidation_mode=UNCHECKED)
+    source.write_text("VALUE = (\n")
+    assert is_stale(source)

@@ -97,6 +97,13 @@ def test_a_model_that_may_lack_files_is_refused(tmp_path: Path, monkeypatch: pyt
     list_of_files.unlink()
     with pytest.raises(HubError, match=rf"perhaps not all.*Run NWS once with a network, or name .*{snapshot}"):
         download_model("org/name", COMMIT)
+
+    def log_in(*_: object, **__: object) -> None:
+        raise ValueError("no JSON")  # as where a network asks to log in
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "list_repo_tree", log_in)
+    with pytest.raises(HubError, match="perhaps not all"):
+        download_model("org/name", COMMIT)
     # Where the list cannot be kept, the Hub was asked for it.
     folder = RepoFolder(path="1_Pooling", oid="1" * 40)
     tree = [RepoFile(path=path, size=file["size"], oid=file["blob_id"]) for path, file in listed.items()]
@@ -139,7 +146,9 @@ def test_a_file_that_was_replaced_in_the_cache_is_refused(tmp_path: Path, monkey
     (snapshot / ".DS_Store").touch()
     assert download_model("org/name", COMMIT) == snapshot
     (snapshot / "tokenizer.json").write_bytes(b"{}")  # which the Hub never had
-    with pytest.raises(HubError, match=r"tokenizer\.json in the cache is not what the Hub sent"):
+    with pytest.raises(
+        HubError, match=r"tokenizer\.json in the cache is not one of the Hub's at commit 0123.* Delete it"
+    ):
         download_model("org/name", COMMIT)
 
 

@@ -143,6 +143,26 @@ def test_a_library_that_was_edited_after_it_was_imported_is_unknown(tmp_path: Pa
     assert before != after
 
 
+def test_a_library_that_was_edited_and_put_back_while_it_was_imported_is_unknown(tmp_path: Path) -> None:
+    source = tmp_path / "rouge_score" / "__init__.py"
+    source.parent.mkdir()
+    source.write_text("CUT = 1\n")
+    edit = f"pathlib.Path({str(source)!r}).write_text"
+    after = f"{edit}('CUT = 22\\n'); import rouge_score; {edit}('CUT = 1\\n')"
+    before, told = told_of("rouge-score", tmp_path, after=after).splitlines()
+    assert "sha256:" in before
+    assert told.endswith(" of unknown files")
+
+
+def test_a_part_of_a_namespace_that_pip_installed_elsewhere_is_no_edit(tmp_path: Path) -> None:
+    sites = [tmp_path / "first" / "site-packages", tmp_path / "second" / "site-packages"]
+    for i, site in enumerate(sites):
+        (site / "my_namespace").mkdir(parents=True)
+        (site / "my_namespace" / f"part{i}.py").touch()
+    metadata(sites[1], "mine", entry_points="[thinc_layers]\nmade = my_namespace.part1:make\n")
+    assert told_of("mine", *sites) == "1"
+
+
 def test_a_library_that_was_imported_before_nws_and_edited_is_unknown(tmp_path: Path) -> None:
     source = tmp_path / "rouge_score" / "__init__.py"
     source.parent.mkdir()

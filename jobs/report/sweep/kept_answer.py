@@ -277,7 +277,8 @@ def _over_others(numbers: KeptNumbers, dataset: str, best: str) -> Iterator[str]
     if said:
         yield f"With {where}, {name} is {', and '.join(said)}."
     if less:  # the mean that puts it first is of other articles, too
-        yield f"Of the same articles, {name} is shown to keep less than {_some(numbers.names, less, 'and')}."
+        others = _some(numbers.names, less, "and")
+        yield f"With {where}, {name} is shown to keep less than {others} of the same articles."
 
 
 def _some(names: SystemNames, systems: Sequence[str], word: str) -> str:

@@ -233,6 +233,8 @@ def test_pairs_are_compared_at_no_n_that_a_system_has_of_few_articles_alone(make
     assert lengths(lambda s, n, a: s == "c" and n == longest and a > 0) == [[shorter]] * 3
     assert lengths(lambda s, n, a: n == longest and (s == "c") == (a > 0)) == [[shorter]] * 3
     assert lengths(lambda s, n, a: s == "c" and n == longest and a < 10) == [[longest]] * 3
+    assert lengths(lambda s, n, a: s == "c" and n == longest and a < 30) == [[longest]] * 3
+    assert lengths(lambda s, n, a: s == "c" and n == longest and a < 31) == [[shorter]] * 3
     assert lengths(lambda s, n, a: (s == "c") == (a > 0)) == []
 
 

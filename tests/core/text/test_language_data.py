@@ -98,6 +98,7 @@ def test_a_pipeline_that_loads_another_one_is_refused(pipeline: Path, how: str) 
     try:
         with pytest.raises(SegmentationError, match=rf"wrapping_pipeline loads another pipeline, from .*{NAME}-1.0"):
             load_with_data(recorded, lambda: Segmenter("wrapping_pipeline"))
+        assert package_data.loaded_sha256("wrapping_pipeline") == "changed while it was loaded"
         load_with_data(language_data(NAME, "rouge_score"), lambda: Segmenter(NAME))
     finally:
         sys.modules.pop("wrapping_pipeline", None)

@@ -251,7 +251,7 @@ def test_a_system_that_leads_by_easier_articles_is_not_said_to_keep_as_much():
     points = kept_points({"a": shifted(-0.05), "b": NEWS}, spread=0.1)
     easy = {p.article_id for p in points if p.system == "b" and p.n == 21 and p.scores["kept"] > NEWS[21] + 0.03}
     told = dict(sentences(kept_numbers([p for p in points if p.system == "b" or p.article_id in easy]), "news"))
-    assert told[COMPARED] == "Of the same articles, a is shown to keep less than b."
+    assert told[COMPARED] == "With 21 words, a is shown to keep less than b of the same articles."
 
 
 def test_the_best_system_is_held_against_the_first_words():
