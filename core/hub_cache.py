@@ -167,11 +167,12 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
     blobs = _listed_blobs(repository, commit, folder)
     for file in files_below(folder):
         path = file.relative_to(folder)
-        if file.suffix not in NOT_READ and not any(
-            part.startswith(".") or part == "__pycache__" for part in path.parts
-        ):
-            blob = blobs.get(path.as_posix(), "")
-            _require_as_listed(file, file_state(file), blob, folder.parents[1])
+        is_left = any(part.startswith(".") or part == "__pycache__" for part in path.parts)  # by some other program
+        if file.suffix in NOT_READ or is_left:
+            continue
+        if path.as_posix() not in blobs:
+            raise HubError(f"The file {file} in the cache is not one of the Hub's at commit {commit}. Delete it.")
+        _require_as_listed(file, file_state(file), blobs[path.as_posix()], folder.parents[1])
     return folder
 
 

@@ -146,9 +146,7 @@ def test_a_file_that_was_replaced_in_the_cache_is_refused(tmp_path: Path, monkey
     (snapshot / ".DS_Store").touch()
     assert download_model("org/name", COMMIT) == snapshot
     (snapshot / "tokenizer.json").write_bytes(b"{}")  # which the Hub never had
-    with pytest.raises(
-        HubError, match=r"tokenizer\.json in the cache is not one of the Hub's at commit 0123.* Delete it"
-    ):
+    with pytest.raises(HubError, match=r"tokenizer\.json in the cache is not one of the Hub's.* Delete it"):
         download_model("org/name", COMMIT)
 
 
