@@ -34,6 +34,8 @@ LIBRARIES = (
     *("thinc-apple-ops", "spacy-curated-transformers", "curated-transformers", "curated-tokenizers"),
 )
 """What numbers and texts of a row come from, as pip calls it."""
+UNKNOWN_FILES = "unknown files"
+"""In place of the hash of files that may not be what this process has in memory."""
 # Groups of entry points, by which spaCy finds the components and layers that a pipeline's configuration names. Of
 # pipelines themselves all files are hashed (`core.text.language_data`).
 _SPACY = ("spacy_", "thinc_")
@@ -41,7 +43,6 @@ _NO_COMPONENTS = frozenset({"spacy_models", "spacy_loggers", "spacy_readers", "s
 # Where pip puts what it installs, as Debian does. Elsewhere somebody works on it, or pip was told where.
 _INSTALLED = ("site-packages", "dist-packages")
 _CACHES = frozenset({"__pycache__"})
-_NOBODY_KNOWS = "unknown files"
 
 
 def _began_ns() -> int:
@@ -81,14 +82,14 @@ def library_versions() -> dict[str, str]:
     versions = {"python": platform.python_version() + ("" if __debug__ else " -O")}
     for package in _packages():
         hashes = [_edited_or_unknown(module, place) for module, place in package.edited]
-        unknown = [_NOBODY_KNOWS] if package.is_lost else []
+        unknown = [UNKNOWN_FILES] if package.is_lost else []
         versions[package.name] = " of ".join((package.version, *hashes, *unknown))
     return versions
 
 
 def is_known(version: str) -> bool:
     """Whether a version says which files a library has."""
-    return not version.endswith(_NOBODY_KNOWS)
+    return not version.endswith(UNKNOWN_FILES)
 
 
 def module_places(module: str) -> list[Path]:
@@ -130,12 +131,12 @@ def edited_version(module: str, place: Path) -> str:
     files = _edited_files(place)
     states = tuple((path, file_state(path)) for path in files)
     is_imported, before = module in sys.modules, _FIRST.get((module, place))
-    if is_imported and before is None and max((state[-1] for _, state in states), default=0) > _BEGAN_NS:
-        return _NOBODY_KNOWS
+    if is_imported and before is None and may_be_older_in_memory(files):
+        return UNKNOWN_FILES
     sha256 = files_sha256(place if place.is_dir() else place.parent, files)
     if is_imported and before is not None and before != (states, sha256):
         if sha256 == before[1]:  # was another one meanwhile, perhaps when a part of it was imported
-            return _NOBODY_KNOWS
+            return UNKNOWN_FILES
         raise LibraryError(
             f"{module} was edited after this process imported it: nobody can tell which of its code runs. Start a new "
             "process; in a notebook, restart the kernel."
@@ -144,6 +145,15 @@ def edited_version(module: str, place: Path) -> str:
         require_own_bytecode(files)
     _FIRST[module, place] = states, sha256
     return f"sha256:{sha256[:12]}"
+
+
+def may_be_older_in_memory(files: Iterable[Path]) -> bool:
+    """Whether a file was written to since this process began: what was imported of it may be what it held before.
+
+    Raises:
+        OSError: a file is gone.
+    """
+    return max((file_state(file)[-1] for file in files), default=0) > _BEGAN_NS
 
 
 def require_own_bytecode(files: Iterable[Path]) -> None:
@@ -226,4 +236,4 @@ def _edited_or_unknown(module: str, place: Path) -> str:
     try:
         return edited_version(module, place)
     except (LibraryError, OSError):
-        return _NOBODY_KNOWS
+        return UNKNOWN_FILES

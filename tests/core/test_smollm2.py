@@ -126,6 +126,24 @@ def test_it_is_not_made_while_nobody_knows_what_makes_it(made: list[Path], monke
     assert smollm2_folder() == folder
 
 
+def test_it_is_not_kept_where_what_makes_it_changed_meanwhile(
+    made: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions, convert = smollm2.library_versions() | {"gguf": "1"}, smollm2._convert
+
+    def meanwhile(file: Path, folder: Path) -> None:
+        convert(file, folder)
+        versions["gguf"] = "2"
+
+    monkeypatch.setattr(smollm2, "library_versions", lambda: dict(versions))
+    monkeypatch.setattr(smollm2, "_convert", meanwhile)
+    with pytest.raises(ModelError, match="not made while gguf is edited"):
+        smollm2_folder()
+    assert len(made) == 1
+    assert not any(folder.exists() for folder in made)
+    smollm2_folder()
+
+
 def test_of_two_processes_that_make_it_one_is_first(made: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     convert: Any = smollm2._convert
 

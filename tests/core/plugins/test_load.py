@@ -107,6 +107,24 @@ def test_a_package_is_pinned_by_all_its_files_and_what_they_import(
         plugin = other
 
 
+def test_a_package_that_was_edited_before_anybody_looked_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a notebook, which has imported it."""
+    source, info = tmp_path / "my_early_tails.py", tmp_path / "my_early_tails-1.dist-info"
+    source.write_text("def tail(text, n):\n    return text\n")
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-early-tails\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[nws.systems]\nmy-early-tail = my_early_tails:tail\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("my_early_tails")
+    source.write_text("def tail(text, n):\n    return text.upper()\n")
+    with pytest.raises(PluginError, match="installed plugin my-early-tail was edited after this process imported it"):
+        read_plugin(PluginSpec("my-early-tail"), Path("my-early-tail"))
+    monkeypatch.delitem(sys.modules, "my_early_tails")
+    read_plugin(PluginSpec("my-early-tail"), Path("my-early-tail"))
+
+
 def test_what_a_file_imports_is_pinned_and_compared_where_it_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
