@@ -142,8 +142,9 @@ def edited_version(module: str, place: Path) -> str:
             "process; in a notebook, restart the kernel."
         )
     if before != (states, sha256):
+        _FIRST[module, place] = states, ""  # of no file, unless the bytecode is theirs
         require_own_bytecode(files)
-    _FIRST[module, place] = states, sha256
+        _FIRST[module, place] = states, sha256
     return f"sha256:{sha256[:12]}"
 
 
@@ -174,7 +175,7 @@ def _edited_files(place: Path) -> list[Path]:
     """All but caches and hidden files, such as editors leave."""
     if not place.is_dir():
         return [place]
-    return [path for path in files_below(place, _CACHES) if not path.name.startswith(".")]
+    return sorted(path for path in files_below(place, _CACHES) if not path.name.startswith("."))
 
 
 def _file_or_folder(place: Path) -> Path | None:

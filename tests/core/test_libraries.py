@@ -187,6 +187,9 @@ def test_older_bytecode_of_a_library_is_unknown(tmp_path: Path) -> None:
     source.write_text("CUT = 2\n")
     os.utime(source, ns=(10**18, 10**18))  # as `rsync -t` and `tar` set it
     assert told_of("rouge-score", tmp_path).endswith(" of unknown files")
+    after = f"import rouge_score, shutil; shutil.rmtree({str(source.parent / '__pycache__')!r})"
+    told = told_of("rouge-score", tmp_path, after=after).splitlines()
+    assert all(version.endswith(" of unknown files") for version in told)
 
 
 def test_a_module_without_a_file_hides_nothing(tmp_path: Path) -> None:
