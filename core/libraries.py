@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import sys
+import sysconfig
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -94,14 +95,26 @@ def is_known(version: str) -> bool:
 
 def module_places(module: str) -> list[Path]:
     """Where the files of a module lie that would be imported: several folders of a namespace, else one, or none."""
+    return [found for place in _locations(module) if (found := _file_or_folder(Path(place))) is not None]
+
+
+def is_of_python(module: str) -> bool:
+    """Whether a module is of Python's own library, and nothing before it on the path hides it."""
+    own = {os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")}
+    folders = {os.path.realpath(place.parent) for place in module_places(module)}
+    own |= {os.path.join(folder, "lib-dynload") for folder in own}
+    return module in sys.stdlib_module_names and folders <= own
+
+
+def _locations(module: str) -> list[str]:
+    """As Python's finders say: paths, or what only they can read."""
     try:
         spec = importlib.util.find_spec(module) if module.isidentifier() else None
     except (ImportError, ValueError):
         return []
     if spec is None:
         return []
-    places = [*(spec.submodule_search_locations or ())] or ([spec.origin] if spec.has_location and spec.origin else [])
-    return [found for place in map(Path, places) if (found := _file_or_folder(place)) is not None]
+    return [*(spec.submodule_search_locations or ())] or ([spec.origin] if spec.has_location and spec.origin else [])
 
 
 def is_installed_by(package: Distribution, place: Path) -> bool:
@@ -210,7 +223,9 @@ def _looked_for(name: str, package: Distribution, modules: set[str]) -> _Package
         # A namespace such as `nvidia` has a folder wherever pip has put a part of it.
         if not is_installed_by(package, place) and not (module in own and place.parent.name in _INSTALLED)
     )
-    return _Package(name, package.version or "no version", edited, _is_editable(package) and not edited)
+    # Of a namespace, what is editable may lie where its own finder alone knows.
+    is_lost = _is_editable(package) and (not edited or len(places) < sum(len(_locations(module)) for module in every))
+    return _Package(name, package.version or "no version", edited, is_lost)
 
 
 def _modules(name: str, package: Distribution) -> list[str]:

@@ -23,6 +23,7 @@ from core.libraries import (
     edited_version,
     is_installed_by,
     is_known,
+    is_of_python,
     may_be_older_in_memory,
     module_places,
     require_own_bytecode,
@@ -235,7 +236,9 @@ def _installed(entry: importlib.metadata.EntryPoint) -> tuple[Any, str, tuple[tu
                 f"The installed plugin {entry.name} was edited after this process imported it: nobody can tell "
                 "which of its code runs. Start a new process; in a notebook, restart the kernel."
             )
-        libraries = tuple(imported_versions(*sources, own=entry.module.partition(".")[0]).items())
+        top = entry.module.partition(".")[0]
+        is_namespace = getattr(sys.modules[top], "__file__", None) is None  # which others share
+        libraries = tuple(imported_versions(*sources, own="" if is_namespace else top).items())
     return loaded, sha256, libraries
 
 
@@ -248,7 +251,8 @@ def imported_versions(*sources: str, own: str = "") -> dict[str, str]:
     libraries are not looked at.
     """
     names = {name.partition(".")[0] for source in sources for name in _imported_names(source)}
-    versions = {name: _library_version(name) for name in sorted(names - _OUR_OWN - {own} - sys.stdlib_module_names)}
+    others = sorted(name for name in names - _OUR_OWN - {own} if not is_of_python(name))
+    versions = {name: _library_version(name) for name in others}
     return {name: version for name, version in versions.items() if version is not None}
 
 
@@ -259,20 +263,28 @@ def package_sources(module: str) -> tuple[str, list[str], list[Path]]:
         OSError: they cannot be read.
         PluginError: Python has taken older bytecode in place of one.
     """
-    file = Path(str(sys.modules[module].__file__))
-    top = sys.modules.get(module.partition(".")[0])
-    initial = getattr(top, "__file__", None)
-    if initial is None or Path(initial).name != "__init__.py":  # a single file, or a namespace that others share
+    package = _package_of(module)
+    if package is None:  # a single file, also one in a namespace that others share
+        file = Path(str(sys.modules[module].__file__))
         content = file.read_bytes()
         with _blaming_library():
             require_own_bytecode([file])
         return hashlib.sha256(content).hexdigest(), [content.decode(errors="replace")], [file]
-    folder = Path(initial).parent
+    folder = Path(str(package.__file__)).parent
     files = list(files_below(folder, _CACHES))
     sources = [path.read_text(encoding="utf-8", errors="replace") for path in files if path.suffix == ".py"]
     with _blaming_library():
         require_own_bytecode(files)
     return files_sha256(folder, files), sources, files
+
+
+def _package_of(module: str) -> ModuleType | None:
+    """The outermost package with an `__init__.py` that an imported module is in: a namespace has none."""
+    parts = module.split(".")
+    above = (sys.modules.get(".".join(parts[:i])) for i in range(1, len(parts) + 1))
+    return next(
+        (one for one in above if one and Path(getattr(one, "__file__", None) or "").name == "__init__.py"), None
+    )
 
 
 def _imported_names(source: str) -> Iterator[str]:

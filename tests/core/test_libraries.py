@@ -111,6 +111,24 @@ def test_an_editable_component_is_hashed_whatever_its_module_is_called(tmp_path:
     assert all(version.startswith("1 of sha256:") for version in versions)
 
 
+def test_an_editable_part_of_a_namespace_that_its_own_finder_alone_knows_is_unknown(tmp_path: Path) -> None:
+    """As setuptools installs one."""
+    site = tmp_path / "site-packages"
+    (site / "my_corp").mkdir(parents=True)  # of another package
+    (site / "my_corp" / "other.py").touch()
+    metadata(site, "my-corp-parts", direct_url='{"dir_info":{"editable":true}}')
+    (site / "my_corp_parts-1.dist-info" / "entry_points.txt").write_text("[spacy_misc]\nmade = my_corp.parts:make\n")
+    hook = (
+        "import sys, importlib.machinery as of, core.libraries\nclass Finder:\n"
+        "    def find_spec(name, path=None, target=None):\n        if name == 'my_corp':\n"
+        "            spec = of.ModuleSpec(name, None, is_package=True)\n"
+        f"            places = [{str(site / 'my_corp')!r}, '__editable__.my_corp.__path_hook__']\n"
+        "            spec.submodule_search_locations = places\n"
+        "            return spec\nsys.meta_path.insert(0, Finder)"
+    )
+    assert told_of("my-corp-parts", site, before=hook).endswith(" of unknown files")
+
+
 def test_the_modules_that_a_package_lists_are_looked_for(tmp_path: Path) -> None:
     (tmp_path / "jpype").mkdir()
     (tmp_path / "jpype" / "__init__.py").touch()

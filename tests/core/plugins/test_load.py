@@ -125,6 +125,35 @@ def test_a_package_that_was_edited_before_anybody_looked_is_refused(
     read_plugin(PluginSpec("my-early-tail"), Path("my-early-tail"))
 
 
+def test_a_package_in_a_namespace_is_pinned_by_all_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package, info = tmp_path / "my_shared_space" / "tails", tmp_path / "my_space_tails-1.dist-info"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "words.py").write_text("CUT = 1\n")
+    (package / "tails.py").write_text("from .words import CUT\ndef tail(text, n):\n    return text\n")
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-space-tails\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[nws.systems]\nmy-space-tail = my_shared_space.tails.tails:tail\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    pinned = set()
+    for content in ("CUT = 1\n", "CUT = 22\n"):
+        (package / "words.py").write_text(content)
+        pinned.add(read_plugin(PluginSpec("my-space-tail"), Path("my-space-tail")).sha256)
+        for module in [name for name in sys.modules if name.startswith("my_shared_space")]:
+            monkeypatch.delitem(sys.modules, module)
+    assert len(pinned) == 2
+
+
+def test_a_helper_that_hides_a_module_of_python_is_pinned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load.imported_versions("import this, json, math, sys, _thread, zipimport, os.path") == {}
+    monkeypatch.syspath_prepend(tmp_path)
+    versions = set()
+    for content in ("CUT = 1\n", "CUT = 22\n"):
+        (tmp_path / "this.py").write_text(content)
+        versions.add(load.imported_versions("import this")["this"])
+    assert len(versions) == 2
+
+
 def test_what_a_file_imports_is_pinned_and_compared_where_it_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
