@@ -98,6 +98,11 @@ def module_places(module: str) -> list[Path]:
     return [found for place in _locations(module) if (found := _file_or_folder(Path(place))) is not None]
 
 
+def has_hidden_place(module: str) -> bool:
+    """Whether a module has a place that its own finder alone knows, as a part of a namespace that is editable."""
+    return len(module_places(module)) < len(_locations(module))
+
+
 def is_of_python(module: str) -> bool:
     """Whether a module is of Python's own library, and nothing before it on the path hides it."""
     own = {os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")}
@@ -119,10 +124,10 @@ def _locations(module: str) -> list[str]:
 
 def is_installed_by(package: Distribution, place: Path) -> bool:
     """Whether a module's file or folder is what pip installed for a package, which nobody works on."""
-    own = os.path.realpath(str(package.locate_file("")))
+    own, real = os.path.realpath(str(package.locate_file(""))), Path(os.path.realpath(place))
     if _is_editable(package) or os.path.realpath(place.parent) != own:
         return False
-    return Path(own).name in _INSTALLED or _is_listed(package, place.name)
+    return real.parent.name in _INSTALLED or (str(real.parent) == own and _is_listed(package, place.name))
 
 
 def _is_listed(package: Distribution, name: str) -> bool:
@@ -224,7 +229,7 @@ def _looked_for(name: str, package: Distribution, modules: set[str]) -> _Package
         if not is_installed_by(package, place) and not (module in own and place.parent.name in _INSTALLED)
     )
     # Of a namespace, what is editable may lie where its own finder alone knows.
-    is_lost = _is_editable(package) and (not edited or len(places) < sum(len(_locations(module)) for module in every))
+    is_lost = _is_editable(package) and (not edited or any(map(has_hidden_place, every)))
     return _Package(name, package.version or "no version", edited, is_lost)
 
 

@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from core.errors import LibraryError, PluginError
 from core.fingerprint import files_below, files_sha256
 from core.libraries import (
+    UNKNOWN_FILES,
     edited_version,
+    has_hidden_place,
     is_installed_by,
     is_known,
     is_of_python,
@@ -305,12 +307,15 @@ _owners = functools.cache(importlib.metadata.packages_distributions)  # with man
 def _library_version(module: str) -> str | None:
     """What a module is, at each of its places; None if it has none.
 
-    The version of the package that pip installed there, or the hash of what no package did, or may have been edited.
+    The version of the package that pip installed there, or the hash of what no package did, or may have been edited, or
+    words where nobody knows it.
 
     Raises:
         PluginError: it is hashed, and was edited after this process imported it, or older bytecode would run.
     """
     versions = [_version_at(module, place) for place in module_places(module)]
+    if has_hidden_place(module):
+        versions.append(UNKNOWN_FILES)
     return ", ".join(dict.fromkeys(versions)) or None
 
 

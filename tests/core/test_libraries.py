@@ -111,22 +111,41 @@ def test_an_editable_component_is_hashed_whatever_its_module_is_called(tmp_path:
     assert all(version.startswith("1 of sha256:") for version in versions)
 
 
-def test_an_editable_part_of_a_namespace_that_its_own_finder_alone_knows_is_unknown(tmp_path: Path) -> None:
-    """As setuptools installs one."""
+@pytest.fixture
+def hook(tmp_path: Path) -> str:
+    """A program that gives a namespace a place which its finder alone knows, as setuptools does; see `told_of`."""
     site = tmp_path / "site-packages"
     (site / "my_corp").mkdir(parents=True)  # of another package
     (site / "my_corp" / "other.py").touch()
-    metadata(site, "my-corp-parts", direct_url='{"dir_info":{"editable":true}}')
-    (site / "my_corp_parts-1.dist-info" / "entry_points.txt").write_text("[spacy_misc]\nmade = my_corp.parts:make\n")
-    hook = (
+    return (
         "import sys, importlib.machinery as of, core.libraries\nclass Finder:\n"
         "    def find_spec(name, path=None, target=None):\n        if name == 'my_corp':\n"
-        "            spec = of.ModuleSpec(name, None, is_package=True)\n"
         f"            places = [{str(site / 'my_corp')!r}, '__editable__.my_corp.__path_hook__']\n"
+        "            spec = of.ModuleSpec(name, None, is_package=True)\n"
         "            spec.submodule_search_locations = places\n"
         "            return spec\nsys.meta_path.insert(0, Finder)"
     )
+
+
+def test_an_editable_part_of_a_namespace_that_its_own_finder_alone_knows_is_unknown(hook: str, tmp_path: Path) -> None:
+    site = tmp_path / "site-packages"
+    metadata(site, "my-corp-parts", direct_url='{"dir_info":{"editable":true}}')
+    (site / "my_corp_parts-1.dist-info" / "entry_points.txt").write_text("[spacy_misc]\nmade = my_corp.parts:make\n")
     assert told_of("my-corp-parts", site, before=hook).endswith(" of unknown files")
+    imported = "from core.plugins.load import imported_versions as told; print(told('import my_corp')['my_corp'])"
+    assert told_of("numpy", site, before=hook, after=imported).splitlines()[1].endswith("unknown files")
+
+
+def test_a_link_to_sources_where_pip_installs_is_hashed(tmp_path: Path) -> None:
+    site, lab = tmp_path / "site-packages", tmp_path / "lab" / "mine"
+    metadata(site, "mine", entry_points="[thinc_layers]\nmade = mine:make\n")
+    lab.mkdir(parents=True)
+    (lab / "__init__.py").touch()
+    (site / "mine").symlink_to(lab)
+    assert told_of("mine", site).startswith("1 of sha256:")
+    (site / "mine").unlink()
+    lab.rename(site / "mine")
+    assert told_of("mine", site) == "1"
 
 
 def test_the_modules_that_a_package_lists_are_looked_for(tmp_path: Path) -> None:
