@@ -125,14 +125,14 @@ from core.software import code_as_imported
 print(code_as_imported())
 importlib.reload(core.late)
 print(code_as_imported())
-open({str(root / "core" / "late.py")!r}, "w").write("VALUE = 22")
+open({str(root / "core" / "late.py")!r}, "w").write("VALUE = 2222")
 print(code_as_imported())
 importlib.reload(core.late)
 print(core.late.VALUE, code_as_imported())
 """
     known = read_sources(root).sha256[:12]
     done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [known, known, known, "22", UNKNOWN]
+    assert done.stdout.split() == [known, known, known, "2222", UNKNOWN]
 
 
 def test_what_takes_core_alone_has_a_version(root: Path) -> None:

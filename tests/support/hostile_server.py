@@ -192,7 +192,7 @@ QUICK = {
             "system_fingerprint": [1],
         },
         text=TEXT,
-        extra={"answered_by": '{"a": 1}', "system_fingerprint": "[1]"},
+        extra={"answered_by": '{"a": 1} sha256:f9d86028c6e0d64e', "system_fingerprint": "[1] sha256:080a9ed428559ef6"},
     ),
     # Counts that are none.
     "nan-tokens": _with_usage('{"prompt_tokens": NaN, "completion_tokens": 7}', completion_tokens=7),
