@@ -1,6 +1,5 @@
 """A sweep on a GPU writes what a CPU writes, also where memory runs out."""
 
-import dataclasses
 import logging
 
 import pytest
@@ -33,13 +32,14 @@ def swept(plan: SweepPlan, articles: list[SegmentedArticle], device: torch.devic
 
 
 def assert_agree(summaries: list[Summary], others: list[Summary]) -> None:
-    """Equal texts, equal ROUGE, BERTScore within 1e-5."""
+    """Equal texts and scores, but BERTScore within 1e-5."""
     assert len(summaries) == len(others) > 0
     for one, other in zip(summaries, others, strict=True):
         assert (one.article_id, one.system, one.n, one.text) == (other.article_id, other.system, other.n, other.text)
-        mine, theirs = one.scores, other.scores
-        assert dataclasses.astuple(mine.bertscore) == pytest.approx(dataclasses.astuple(theirs.bertscore), abs=1e-5)
-        assert (mine.rouge1, mine.rouge2, mine.rougel) == (theirs.rouge1, theirs.rouge2, theirs.rougel)
+        assert one.scores == {
+            name: pytest.approx(score, abs=1e-5) if name.startswith("bertscore") else score
+            for name, score in other.scores.items()
+        }
 
 
 def test_texts_and_scores_are_those_of_the_cpu(device: torch.device, prepared) -> None:
