@@ -189,7 +189,9 @@ class BertScoreReward:
             articles = dict.fromkeys(summaries[i][0] for i in group)
             references = dict.fromkeys(r.strip() for article in articles for r in self.references(article))
             new = [text for text in references if text not in self._references]
-            self._references |= zip(new, self._embed(new), strict=True)
+            # Padded, each has a pass of its own: an article's others may be known from another article, or not.
+            for together in [[text] for text in new] if self._padded else [new]:
+                self._references |= zip(together, self._embed(together), strict=True)
             texts = list(dict.fromkeys(summaries[i][1].strip() for i in group))
             embedded = dict(zip(texts, self._embed(texts), strict=True))
             for i in group:

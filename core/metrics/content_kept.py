@@ -15,7 +15,7 @@ Which articles these are: `core.metrics.panel`.
 Neither is a measure of truth: with "not" put in, a summary keeps 99 % of its content, with changed numbers 98 %.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from core.batching import equal_length_batches
 from core.metrics.bertscore import BertScorer, Reference
@@ -25,7 +25,10 @@ from core.types import Article
 
 
 class ContentKept(WordsKept):
-    """What summaries keep by a model, too. References of others are embedded once, each the same in whatever company.
+    """What summaries keep by a model, too.
+
+    The references of a panel are embedded once in a process, all together. On a GPU a vector's last bits depend on what
+    else is in its pass. So they are the same whichever bundles this process gets, and in whatever order.
 
     Args:
         panels, tokens: as of `WordsKept`.
@@ -35,8 +38,7 @@ class ContentKept(WordsKept):
     def __init__(self, panels: Sequence[Panel], scorer: BertScorer, tokens: Tokens) -> None:
         super().__init__(panels, tokens)
         self._scorer = scorer
-        self._embedded: dict[str, Reference] = {}
-        self._first = {panel.dataset: {article.references[0] for article in panel.articles} for panel in panels}
+        self._embedded: dict[str, Mapping[str, Reference]] = {}  # of each dataset, its panel's references
 
     def against(self, articles: Iterable[Article]) -> dict[Article, tuple[Reference, ...]]:
         """For each article that has others: its first reference, then those of the others, embedded.
@@ -44,19 +46,18 @@ class ContentKept(WordsKept):
         The first is embedded where the panel has it, since it is another's then, too; else it is the text.
         """
         drawn = {article: found for article in dict.fromkeys(articles) if (found := self._others(article))}
-        own = [article.references[0] for article in drawn if article.references[0] in self._first[article.dataset]]
-        self._embed([*own, *(other.references[0] for found in drawn.values() for other in found)])
-        known = {text: self._embedded[text] for text in own}
-        return {
-            article: (
-                known.get(article.references[0], article.references[0]),
-                *(self._embedded[other.references[0]] for other in found),
-            )
-            for article, found in drawn.items()
-        }
+        against = {}
+        for article, found in drawn.items():
+            embedded, own = self._panel_embedded(article.dataset), article.references[0]
+            against[article] = embedded.get(own, own), *(embedded[other.references[0]] for other in found)
+        return against
 
-    def _embed(self, references: Iterable[str]) -> None:
-        """Texts of equal length go through the model together, so that each is the same with whatever else is new."""
-        new = [text for text in dict.fromkeys(references) if text not in self._embedded]
-        vectors = self._scorer.embed([text.strip() for text in new], equal_length_batches)
-        self._embedded |= {text: "" if of is None else of for text, of in zip(new, vectors, strict=True)}
+    def _panel_embedded(self, dataset: str) -> Mapping[str, Reference]:
+        """A reference without words is the empty text."""
+        if dataset not in self._embedded:
+            references = list(dict.fromkeys(article.references[0] for article in self._panels[dataset].articles))
+            vectors = self._scorer.embed([text.strip() for text in references], equal_length_batches)
+            self._embedded[dataset] = {
+                text: "" if of is None else of for text, of in zip(references, vectors, strict=True)
+            }
+        return self._embedded[dataset]

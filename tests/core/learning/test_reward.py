@@ -1,4 +1,5 @@
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -100,6 +101,33 @@ def test_a_padded_reward_does_not_depend_on_other_articles(scorer: BertScorer) -
         own = [i for i, (owner, _) in enumerate(pairs) if owner == article]
         alone = BertScoreReward(scorer, padded=True)([pairs[i] for i in own])
         assert alone == [together[i] for i in own]
+
+
+def test_a_padded_reward_does_not_depend_on_the_references_that_other_articles_share(
+    monkeypatch: pytest.MonkeyPatch, scorer: BertScorer
+) -> None:
+    """On a GPU the last bits of a vector depend on what else is in its pass."""
+    articles = [
+        Article("d", "all", str(i), f"{word} rain fell on the town.", (f"{word} rain fell.",))
+        for i, word in enumerate(("Heavy", "Little", "Cold", "Warm"))
+    ]
+    passes: list[tuple[str, ...]] = []
+    embed = scorer.embed
+
+    def recorded(texts: Sequence[str], *arguments: Any) -> list[TokenVectors | None]:
+        passes.append(tuple(texts))
+        return embed(texts, *arguments)
+
+    monkeypatch.setattr(scorer, "embed", recorded)
+
+    def asked(order: Sequence[Article]) -> set[tuple[str, ...]]:
+        passes.clear()
+        reward = KeptReward(scorer, padded=True, panels=[draw_panel("d", articles)])
+        for article in order:
+            reward([(article, "Rain fell")])
+        return set(passes)
+
+    assert asked(articles) == asked(articles[::-1])
 
 
 def test_without_a_reference_the_reward_is_zero(scorer: BertScorer) -> None:

@@ -1,8 +1,9 @@
 """Content kept against its formula, with BERTScore's own recall and idf written out."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from core.metrics.panel import draw_panel, others
 from core.metrics.registry import make_metric
 from core.metrics.rouge import Rouge
 from core.metrics.standard import StandardMetrics
+from core.metrics.token_matching import TokenVectors
 from core.metrics.words_kept import kept
 from core.models import ModelRef, parse_model, resolve_model
 from core.sweep_plan import MetricsConfig
@@ -100,6 +102,35 @@ def test_references_of_others_are_the_same_in_every_process(minilm: ModelRef, ar
         return {a.id: b"".join(r.vectors.numpy().tobytes() for r in scorer.against([a])[a][1:]) for a in order}
 
     assert embedded(iter(articles)) == embedded(reversed(articles))
+
+
+class Recording(BertScorer):
+    """Remembers which texts were embedded together."""
+
+    def __init__(self, config: BertScoreConfig) -> None:
+        super().__init__(config, CPU)
+        self.together: list[list[str]] = []
+
+    def embed(self, texts: Sequence[str], *arguments: Any, **named: Any) -> list[TokenVectors | None]:
+        self.together.append(list(texts))
+        return super().embed(texts, *arguments, **named)
+
+
+def test_what_is_embedded_together_does_not_depend_on_the_bundles_that_a_process_gets(
+    tiny_models: dict[str, Path], sample_rows: list[dict[str, str]]
+) -> None:
+    """On a GPU the last bits of a vector depend on what else is in its pass."""
+    articles = [Article("d", "all", row["id"], row["article"], (row["highlights"],)) for row in sample_rows]
+    panel, model = draw_panel("d", articles), resolve_model(parse_model(str(tiny_models["bert"])))
+
+    def together(order: Sequence[Article]) -> list[list[str]]:
+        scorer = Recording(BertScoreConfig(model, 2))
+        measure = ContentKept([panel], scorer, lambda _: set())
+        for article in order:
+            measure.against([article])
+        return scorer.together
+
+    assert together(articles) == together(articles[::-1]) == [[article.references[0] for article in panel.articles]]
 
 
 def test_scores_of_other_metrics_are_the_same_with_and_without_a_panel(
