@@ -44,6 +44,8 @@ _NO_COMPONENTS = frozenset({"spacy_models", "spacy_loggers", "spacy_readers", "s
 # Where pip puts what it installs, as Debian does. Elsewhere somebody works on it, or pip was told where.
 _INSTALLED = ("site-packages", "dist-packages")
 _CACHES = frozenset({"__pycache__"})
+# Besides its own library, what Python imports as it begins, if it finds it (documentation of its module `site`).
+_OF_PYTHON = frozenset({*sys.stdlib_module_names, "sitecustomize", "usercustomize"})
 
 
 def _began_ns() -> int:
@@ -62,6 +64,8 @@ _BEGAN_NS = _began_ns()
 # Of each module that is told by a hash, and each of its places: the files and the hash, before it was imported or when
 # it was first asked for.
 _FIRST: dict[tuple[str, Path], tuple[tuple[tuple[Path, State], ...], str]] = {}
+# Those that this process had imported when it was asked for them. If it has forgotten one since, what uses it has not.
+_IMPORTED: set[tuple[str, Path]] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,8 @@ def library_versions() -> dict[str, str]:
     A version is followed by the hash of what is imported in a package's place, or by words for what nobody knows: it
     was edited after this process imported it, or Python runs older bytecode of it.
     """
-    versions = {"python": platform.python_version() + ("" if __debug__ else " -O")}
+    python = platform.python_version() + ("" if __debug__ else " -O")
+    versions = {"python": " of ".join((python, *(_edited_or_unknown(*hidden) for hidden in _in_place_of_python())))}
     for package in _packages():
         hashes = [_edited_or_unknown(module, place) for module, place in package.edited]
         unknown = [UNKNOWN_FILES] if package.is_lost else []
@@ -105,10 +110,31 @@ def has_hidden_place(module: str) -> bool:
 
 def is_of_python(module: str) -> bool:
     """Whether a module is of Python's own library, and nothing before it on the path hides it."""
-    own = {os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")}
-    folders = {os.path.realpath(place.parent) for place in module_places(module)}
-    own |= {os.path.join(folder, "lib-dynload") for folder in own}
-    return module in sys.stdlib_module_names and folders <= own
+    return module in sys.stdlib_module_names and all(map(_is_in_own_library, module_places(module)))
+
+
+def _is_in_own_library(place: Path) -> bool:
+    return os.path.realpath(place.parent) in _own_folders()
+
+
+@functools.cache
+def _own_folders() -> frozenset[str]:
+    """Of Python's own library."""
+    own = [os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")]
+    return frozenset((*own, *(os.path.join(folder, "lib-dynload") for folder in own)))
+
+
+@functools.cache  # it does not change: what is imported stays
+def _in_place_of_python() -> tuple[tuple[str, Path], ...]:
+    """Modules with their places that a folder or archive on the path has in place of Python's own."""
+    names: set[str] = set()
+    for entry in {os.path.realpath(entry) for entry in sys.path} - _own_folders():
+        if os.path.isdir(entry):
+            names |= _OF_PYTHON.intersection(name.partition(".")[0] for name in os.listdir(entry))
+        elif os.path.exists(entry):  # an archive
+            names |= _OF_PYTHON
+    places = ((name, place) for name in sorted(names) for place in module_places(name))
+    return tuple((name, place) for name, place in places if not _is_in_own_library(place))
 
 
 def _locations(module: str) -> list[str]:
@@ -148,7 +174,9 @@ def edited_version(module: str, place: Path) -> str:
     """
     files = _edited_files(place)
     states = tuple((path, file_state(path)) for path in files)
-    is_imported, before = module in sys.modules, _FIRST.get((module, place))
+    if any(name == module or name.startswith(f"{module}.") for name in [*sys.modules]):
+        _IMPORTED.add((module, place))
+    is_imported, before = (module, place) in _IMPORTED, _FIRST.get((module, place))
     if is_imported and before is None and may_be_older_in_memory(files):
         return UNKNOWN_FILES
     sha256 = files_sha256(place if place.is_dir() else place.parent, files)

@@ -21,7 +21,9 @@ Software: TypeAlias = tuple[str, ...]
 """Names with versions, such as `NWS 1a2b3c4d5e6f` and `torch 2.9.1`."""
 UNKNOWN = "unknown"
 """In place of the version of code that was written to while it was imported."""
-_PACKAGES = ("core", "cluster", "jobs")
+_PACKAGES = ("core", "cluster", "jobs", "nws")
+_MODULES = ("nws_start",)
+_OURS = frozenset(_PACKAGES + _MODULES)
 # Where a wheel is installed, these lie below `jobs`; in a checkout they do not.
 _LEFT_OUT = frozenset({"__pycache__", "migrations"})
 
@@ -48,7 +50,8 @@ def read_sources(root: Path) -> Sources:
 def source_files(root: Path) -> list[str]:
     """The paths of the Python files below a folder that holds NWS's packages, in their order."""
     there = (os.path.join(root, package) for package in _PACKAGES)
-    found, folders = [], [folder for folder in there if os.path.isdir(folder)]  # who takes `core` alone has no others
+    folders = [folder for folder in there if os.path.isdir(folder)]  # who takes `core` alone has no others
+    found = [file for module in _MODULES if os.path.isfile(file := os.path.join(root, f"{module}.py"))]
     while folders:
         with os.scandir(folders.pop()) as entries:
             for entry in entries:
@@ -79,7 +82,7 @@ def code_as_imported() -> str:
     """The SHA-256 of the sources in 12 hex digits, or `UNKNOWN` if a module may be of others."""
     for name, module in list(sys.modules.items()):
         spec = getattr(module, "__spec__", None)
-        if name.partition(".")[0] not in _PACKAGES or (name in _OF_THESE_SOURCES and _OF_THESE_SOURCES[name] is spec):
+        if name.partition(".")[0] not in _OURS or (name in _OF_THESE_SOURCES and _OF_THESE_SOURCES[name] is spec):
             continue
         file = getattr(module, "__file__", None)
         if file is not None and not _is_of_these_sources(file, getattr(module, "__cached__", None)):

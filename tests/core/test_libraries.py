@@ -3,6 +3,7 @@
 import ast
 import os
 import py_compile
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -58,6 +59,27 @@ def test_what_hides_a_library_on_the_path_is_told_with_the_hash_of_all_its_files
     (hiding / ".__init__.py.swp").touch()  # of an editor
     assert told_of("rouge-score", tmp_path) in hashes
     assert told_of("numpy", tmp_path) == numpy
+
+
+@pytest.mark.parametrize("module", ["re/__init__.py", "random.py", "sitecustomize.py", "all.zip/random.py"])
+def test_what_a_folder_has_in_place_of_pythons_own_is_told_with_its_hash(tmp_path: Path, module: str) -> None:
+    plain = told_of("python", tmp_path)
+    *_, name = (own := Path(os.__file__).parent / module.removeprefix("all.zip/")).parts
+    hashes = set()
+    for content in ("", "CUT = 1\n"):
+        source = f"{own.read_text() if own.exists() else ''}\n{content}"
+        place = tmp_path
+        if module.startswith("all.zip"):
+            place = tmp_path / "all.zip"
+            with zipfile.ZipFile(place, "w") as archive:
+                archive.writestr(name, source)
+        else:
+            if module.startswith("re/"):
+                shutil.copytree(own.parent, tmp_path / "re", dirs_exist_ok=True)
+            (tmp_path / module).write_text(source)
+        hashes.add(told_of("python", place))
+    assert len(hashes) == 2
+    assert all(version.startswith(f"{plain} of sha256:") for version in hashes)
 
 
 def test_what_pip_was_told_to_install_elsewhere_counts_by_version(tmp_path: Path) -> None:

@@ -27,16 +27,17 @@ OURS = ("NWS 1a", "numpy 2", "torch 2.9")
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A folder with the part of `core` that hashes, a module `core.late`, and the other packages, empty."""
-    for package in ("core", "cluster", "jobs"):
+    for package in ("core", "cluster", "jobs", "nws"):
         (tmp_path / package).mkdir()
         (tmp_path / package / "__init__.py").touch()
+    (tmp_path / "nws_start.py").touch()
     for name in ("__init__.py", "software.py", "bytecode.py", "errors.py", "fingerprint.py", "libraries.py"):
         shutil.copy(ROOT / "core" / name, tmp_path / "core" / name)
     (tmp_path / "core" / "late.py").write_text("VALUE = 1\n")
     return tmp_path
 
 
-@pytest.mark.parametrize("change", ["content", "name", "more", "fewer"])
+@pytest.mark.parametrize("change", ["content", "name", "more", "fewer", "entry", "api"])
 def test_every_source_counts_by_name_and_content(root: Path, change: str) -> None:
     before = read_sources(root)
     late = root / "core" / "late.py"
@@ -45,6 +46,8 @@ def test_every_source_counts_by_name_and_content(root: Path, change: str) -> Non
         "name": lambda: late.rename(root / "core" / "later.py"),
         "more": lambda: (root / "jobs" / "new.py").touch(),
         "fewer": late.unlink,
+        "entry": lambda: (root / "nws_start.py").write_text("VALUE = 2\n"),
+        "api": lambda: (root / "nws" / "plugins.py").write_text("VALUE = 2\n"),
     }[change]()
     assert read_sources(root).sha256 != before.sha256
 
@@ -57,8 +60,9 @@ def test_a_wheel_and_its_checkout_have_one_hash(root: Path, tmp_path: Path) -> N
         (root / leaves_out / "x.py").write_text("1")
         assert read_sources(root).sha256 == before
     shutil.copytree(root / "core", tmp_path / "elsewhere" / "core")
-    for package in ("cluster", "jobs"):
+    for package in ("cluster", "jobs", "nws"):
         shutil.copytree(root / package, tmp_path / "elsewhere" / package)
+    shutil.copy(root / "nws_start.py", tmp_path / "elsewhere")
     assert read_sources(tmp_path / "elsewhere").sha256 == before
 
 

@@ -4,7 +4,9 @@ import hashlib
 import importlib
 import os
 import py_compile
+import re
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -230,6 +232,39 @@ def test_a_helper_that_was_edited_after_it_was_imported_is_refused(
     helper.write_text("CUT = 2\n")
     with pytest.raises(PluginError, match="plugin cannot be used: my_edited_helper was edited after this process"):
         read_plugin(PluginSpec(str(path)), path)
+
+
+def test_a_helper_that_was_edited_and_forgotten_after_it_was_imported_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plugin has not forgotten it."""
+    monkeypatch.syspath_prepend(tmp_path)
+    helper, path = tmp_path / "my_forgotten_helper.py", tmp_path / "mine.py"
+    helper.write_text("CUT = 1\n")
+    path.write_text("import my_forgotten_helper\nSYSTEMS = {'tail': lambda text, n: text}\n")
+    read_plugin(PluginSpec(str(path)), path).systems()
+    helper.write_text("CUT = 22\n")
+    monkeypatch.delitem(sys.modules, "my_forgotten_helper")
+    with pytest.raises(PluginError, match="my_forgotten_helper was edited after this process imported it"):
+        read_plugin(PluginSpec(str(path)), path)
+
+
+def test_a_helper_in_a_folder_that_the_plugin_adds_to_the_path_is_pinned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    helper, path = tmp_path / "side" / "my_side_helper.py", tmp_path / "mine.py"
+    helper.parent.mkdir()
+    helper.write_text("CUT = 1\n")
+    added = f"import sys\nsys.path.insert(0, {str(helper.parent)!r})\n"
+    path.write_text(f"{added}import my_side_helper\nSYSTEMS = {{'tail': lambda text, n: text}}\n")
+    monkeypatch.setattr("core.libraries._BEGAN_NS", time.time_ns())  # a process that begins now
+    plugin = read_plugin(PluginSpec(str(path)), path)
+    assert re.fullmatch("sha256:[0-9a-f]{12}", dict(plugin.libraries)["my_side_helper"])
+    assert plugin.systems()
+    other = replace(plugin, name="elsewhere.py", libraries=(("my_side_helper", "sha256:0123456789ab"),))
+    with pytest.raises(PluginError, match="my_side_helper was sha256:0123456789ab and is sha256:"):
+        other.systems()
 
 
 def test_a_helper_that_was_edited_before_anybody_looked_is_unknown(

@@ -136,7 +136,9 @@ def test_another_version_of_what_a_plugin_imports_is_another_work(
     helper.write_text("LAST = 1\n")
     one = plan(tiny_models, path)
     helper.write_text("LAST = 22\n")
-    monkeypatch.delitem(sys.modules, "my_helper_of_tails")  # as a new process has not imported it
+    # As a new process, which has not imported it.
+    monkeypatch.delitem(sys.modules, "my_helper_of_tails")
+    monkeypatch.setattr("core.libraries._IMPORTED", set())
     other = plan(tiny_models, path)
     assert works(one, "0123456789ab")["tail"] != works(other, "0123456789ab")["tail"]
     (told,) = require_same_revisions(one.revisions, other.revisions, "r1")
