@@ -44,8 +44,9 @@ _NO_COMPONENTS = frozenset({"spacy_models", "spacy_loggers", "spacy_readers", "s
 # Where pip puts what it installs, as Debian does. Elsewhere somebody works on it, or pip was told where.
 _INSTALLED = ("site-packages", "dist-packages")
 _CACHES = frozenset({"__pycache__"})
-# Besides its own library, what Python imports as it begins, if it finds it (documentation of its module `site`).
-_OF_PYTHON = frozenset({*sys.stdlib_module_names, "sitecustomize", "usercustomize"})
+# Besides its own library, what Python imports as it begins, if it finds it (documentation of its module `site`). Many a
+# project has a folder `test`, and nothing computes with Python's.
+_OF_PYTHON = frozenset({*sys.stdlib_module_names, "sitecustomize", "usercustomize"} - {"test"})
 
 
 def _began_ns() -> int:
