@@ -14,7 +14,7 @@ from core.text.near_copies import are_near_copies
 from core.types import Article
 
 PANEL = 256
-"""Articles of a dataset whose references may be others. Each process embeds those that it needs once."""
+"""Articles of a dataset whose references may be others. Each process embeds them once."""
 OTHERS = 12
 """Of each article. A floor of fewer is noisier, which lowers content kept: with 6, by up to 1.6 points on dialogues."""
 KEPT_SIGNATURE = (
