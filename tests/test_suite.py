@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import not_tested
+import pytest
 
 ROOT = Path(__file__).parents[1]
 
@@ -70,3 +71,18 @@ def test_what_was_not_tested_is_said_at_the_end_with_one_command(tmp_path: Path)
     assert "To test all of it: apt-get install -y chromium wordnet-base wordnet-sense-index\n" in told
     assert "1 passed, 4 skipped" in told
     assert not_tested.sentences(["no GPU"]) == []
+
+
+@pytest.mark.slow
+def test_what_is_tested_on_a_gpu_alone_runs() -> None:
+    """On a CPU in its place. Nothing else runs these tests where there is no GPU, and so what they call may be gone."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-m", "gpu", "-p", "no:cacheprovider", "tests/gpu"],
+        cwd=ROOT,
+        env={**os.environ, "NWS_TEST_DEVICE": "cpu"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout
+    assert "4 passed, 1 skipped" in ran.stdout

@@ -10,9 +10,9 @@ from nws_process import Rows, finish, rows, start, wait_for_rows
 
 pytestmark = [pytest.mark.gpu, pytest.mark.ray, pytest.mark.timeout(600)]
 
-ARTICLES = 12
+ARTICLES = 24
 RECIPE = """
-datasets: [{name: sample, limit: 12}]
+datasets: [{name: sample}]
 pipeline: blank
 n: [1, 7, 13]
 bundle_size: 2
